@@ -6,23 +6,60 @@
 
 Samples are made up, from seeds. Of 1,000 samples a share of .050 is uncertain by .014. "Beside" is
 G - 1 degrees of freedom for G clusters or weights, Satterthwaite's one number of degrees of freedom
-for runs, Tukey's test beside MaxT, and the bootstrap beside the t test.
+for runs, Tukey's test beside MaxT, and the bootstrap beside the t test. Of ranks over data sets it
+is how often the 95 % interval of a system's mean rank misses the true one (coverage is 1 less
+that), beside quantiles of resampled ranks; and how often a system is called behind the first that
+is not, beside the same without Bonferroni. Of segments it is beside the F test of one variance (of
+weighted ones n - 1 degrees of freedom), and of a judge corrected by people, whose 95 % interval
+covers as often as p is not below 0.05, beside the judge alone.
+
+The lines of the gate are of users drawn from those of notebook 6, where the true difference is just
+-margin: how often it is called worse, or not worse, at p < 0.025; beside is the t test alone. Users
+who do not differ stay as they are: either the others are shifted by one number, or the winners (or
+the losers) are drawn less often, "thinned".
 """
 
 import argparse
+import functools
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
+import toplist as tl
+from toplist import files
+from toplist.stats import datasets
 from toplist.stats.blocked import moments_of, tukey_hsd
 from toplist.stats.clustered import linearised, units
-from toplist.stats.distributions import t_sf
+from toplist.stats.distributions import f_sf, normal_sf, t_sf
+from toplist.stats.heterogeneity import welch
+from toplist.stats.noninferiority import not_worse
 from toplist.stats.paired import paired, runs
+from toplist.stats.prediction_powered import ppi
 from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import Joint, maxt_t
 
-SAMPLES = {"clusters": 2000, "weights": 2000, "runs": 1000, "tukey": 200, "bootstrap": 1000}
+SAMPLES = {
+    "clusters": 2000,
+    "weights": 2000,
+    "runs": 1000,
+    "tukey": 200,
+    "bootstrap": 1000,
+    "ranks": 2000,
+    "segments": 2000,
+    "judge": 10_000,
+    "gate": 2000,
+}
+RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
+MARGIN = 0.005
+GATES = [
+    *(("ease", "ndcg@10", kind) for kind in ("shifted", "thinned")),
+    *(("itemknn-shrunk", "ndcg@10", kind) for kind in ("shifted", "thinned")),
+    *(("popularity", "ndcg@10", kind) for kind in ("shifted", "thinned")),
+    ("ease", "hit@10", "thinned"),
+    ("itemknn-shrunk", "hit@10", "thinned"),
+]
 # A title, and the p of toplist and of what stands beside it, from random numbers.
 Draw = Callable[[np.random.Generator], tuple[float, float]]
 Line = tuple[str, Draw]
@@ -103,6 +140,144 @@ def of_bootstrap(n: int, differ: float) -> Draw:
     return draw
 
 
+def drawn_sets(
+    rng: np.random.Generator, n_systems: int, n_sets: int, gap: float, alike: bool, n: int
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Return true ranks, means and resampled means of data sets; `gap` in errors of a difference.
+
+    Systems come in one order in all data sets, the hardest case, or in another in each.
+    """
+    true, seen, drawn = [], [], []
+    for _ in range(n_sets):
+        order = np.arange(n_systems) if alike else rng.permutation(n_systems)
+        users = rng.exponential(size=n) + rng.normal(size=(n_systems, n)) / math.sqrt(2)
+        users -= gap / math.sqrt(n) * order[:, np.newaxis]
+        how = {"seed": int(rng.integers(1 << 32)), "n_threads": 1}
+        drawn.append(datasets.resampled(users, n_resamples=999, **how))
+        true.append(order + 1.0)
+        seen.append(users.mean(axis=1))
+    return np.mean(true, axis=0), np.array(seen), drawn
+
+
+def of_ranks(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Draw:
+    """Return 0 where the interval of a system's mean rank misses the true one, else 1."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        true, seen, drawn = drawn_sets(rng, n_systems, n_sets, gap, alike, n)
+        some = rng.integers(n_systems)
+        low, high = datasets.rank_intervals(seen, drawn)
+        ranks = np.mean([datasets.mid_ranks(one) for one in drawn], axis=0)[:, some]
+        ends = np.quantile(ranks, (0.025, 0.975))
+        return tuple(
+            float(a - 1e-9 <= true[some] <= b + 1e-9) for a, b in ((low[some], high[some]), ends)
+        )
+
+    return draw
+
+
+def of_segments(sizes: tuple[int, ...], kind: str) -> Draw:
+    """Return segments of equal means, the smaller the more they spread, of up to twice as much."""
+    spreads = np.linspace(2, 1, len(sizes))
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        tests, groups = [], []
+        for n, spread in zip(sizes, spreads.tolist(), strict=True):
+            d = rng.normal(0, spread, n)
+            if kind != "normal":  # 20 % of the users differ; "skewed": to one side thrice as far
+                far = np.where(rng.random(n) < 0.25, 3.0, -1.0)
+                d = far * spread * rng.exponential(size=n) if kind == "skewed" else d
+                d[rng.random(n) >= 0.2] = 0
+            groups.append(d)
+            tests.append(paired(d, np.zeros(n), n_threads=1).test)
+        known = [(one.difference, one.error, one.df) for one in tests if one.error > 0]
+        found = welch(*np.array(known).reshape(-1, 3).T)
+        every = np.concatenate(groups)
+        within = sum(((d - d.mean()) ** 2).sum() for d in groups)
+        df1, df2 = len(groups) - 1, len(every) - len(groups)
+        f = (((every - every.mean()) ** 2).sum() - within) / df1 / (within / df2)
+        return found.p, f_sf(f, df1, df2)
+
+    return draw
+
+
+def of_first(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Draw:
+    """Return 0 where a system is called behind the first, and its true rank is not, else 1."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        true, seen, drawn = drawn_sets(rng, n_systems, n_sets, gap, alike, n)
+        ranks = [datasets.mid_ranks(one) for one in drawn]
+        first = int(np.argmin(datasets.mid_ranks(seen).mean(axis=0)))
+        others = np.flatnonzero(true <= true[first])
+        every = np.mean(ranks, axis=0)
+        alone = (every <= every[:, [first]]).mean(axis=0) <= 0.025
+        behind = datasets.behind_first(ranks, first)
+        return tuple(float(not one[others].any()) for one in (behind, alone))
+
+    return draw
+
+
+def of_weighted_segments(sizes: tuple[int, ...]) -> Draw:
+    """Return segments of users with lognormal weights."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        own, beside = [], []
+        for n in sizes:
+            d, w = rng.normal(size=n), rng.lognormal(size=n)
+            test = paired(d, np.zeros(n), weights=w, n_threads=1).test
+            values = linearised(w * d, w)
+            own.append((test.difference, test.error, test.df))
+            beside.append((values.mean(), values.std(ddof=1) / math.sqrt(n), n - 1))
+        return welch(*np.array(own).T).p, welch(*np.array(beside).T).p
+
+    return draw
+
+
+def of_judge(n: int, correlation: float, n_others: int = 2000) -> Draw:
+    """Return queries of a judge who is .2 too high; 40 % are 0 to people, the mean is .3."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        own = rng.random(n + n_others)
+        people = np.maximum(own - 0.4, 0) / 0.6
+        judge = np.where(rng.random(len(own)) < correlation / 0.953, own, rng.random(len(own)))
+        found = ppi(people[:n], judge[:n], judge[n:])
+        alone = abs(found.judge - 0.3) / found.judge_error
+        return 2 * normal_sf(abs(found.estimate - 0.3) / found.error), 2 * normal_sf(alone)
+
+    return draw
+
+
+@functools.cache
+def retail(system: str, name: str) -> np.ndarray:
+    """Return the values of the users of notebook 6."""
+    truth = files.read_truths(RETAIL / "truth.jsonl.gz")
+    lists = files.read_ranks(RETAIL / f"{system}.jsonl.gz")
+    return np.asarray(tl.top_k_eval(lists, truth, metrics=name).per_user(name))
+
+
+def at_margin(d: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return differences and the chances to be drawn, by which their mean is -MARGIN."""
+    chances, differ = np.full(len(d), 1 / len(d)), d != 0
+    excess = d.mean() + MARGIN
+    if kind == "shifted":
+        return d - differ * (excess / differ.mean()), chances
+    side = d > 0 if excess > 0 else d < 0  # of whom there are too many
+    chances[side] *= -((d + MARGIN)[~side].sum() / (d + MARGIN)[side].sum())
+    return d, chances / chances.sum()
+
+
+def of_gate(system: str, name: str, kind: str, n: int, side: str) -> Draw:
+    """Return users whose true difference to itemknn is just -MARGIN; p is doubled, as of 0.025."""
+    d, chances = at_margin(retail(system, name) - retail("itemknn", name), kind)
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN, n_threads=1)
+        t = (found.test.difference + MARGIN) / (found.test.error or math.nan)
+        p = t_sf(t if side == "not worse" else -t, n - 1)
+        return 1.0 - (found.verdict == side), 2 * p
+
+    return draw
+
+
 def lines() -> Iterator[tuple[str, Line]]:
     """Yield the name of a group, and a line of it."""
     for n_clusters in (5, 10, 20, 50):
@@ -123,6 +298,33 @@ def lines() -> Iterator[tuple[str, Line]]:
         yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
     for n, differ in ((50, 0.2), (100, 0.2), (200, 0.2), (1000, 0.2)):
         yield "bootstrap", (f"{n} users, {differ:g} of them differ", of_bootstrap(n, differ))
+    for n_systems, n_sets in ((3, 3), (8, 5), (8, 15)):
+        for gap in (0.1, 0.5, 1.0, 2.0):
+            what = f"{n_systems} systems, {n_sets} data sets, {gap:g} errors apart"
+            yield "ranks", (what, of_ranks(n_systems, n_sets, gap, True))
+    yield "ranks", ("the same, 0.5, in other orders", of_ranks(8, 15, 0.5, False))
+    for n_systems, n_sets in ((8, 5), (20, 5)):
+        for alike in (True, False):
+            what = f"behind the first: {n_systems}, {n_sets}, 0.05" + ", other orders" * (not alike)
+            yield "ranks", (what, of_first(n_systems, n_sets, 0.05, alike))
+    for some in ((50, 50), (50, 50, 50), (50, 200, 1000), (50,) * 10, (200,) * 10, (20, 20, 20)):
+        for kind in ("normal", "sparse", "skewed"):
+            ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
+            title = f"{len(some)} segments of {some[0]}{ends}, {kind}"
+            yield "segments", (title, of_segments(some, kind))
+    for some in ((50, 50, 50), (50, 200, 1000)):
+        ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
+        title = f"3 segments of {some[0]}{ends}, lognormal weights"
+        yield "segments", (title, of_weighted_segments(some))
+    for n in (30, 50, 200):
+        for correlation in (0.3, 0.8):
+            title = f"{n} of {n + 2000:,} queries by people, correlation {correlation:g}"
+            yield "judge", (title, of_judge(n, correlation))
+    for system, name, kind in GATES:
+        for n in (50, 200, 1000):
+            for side in ("worse", "not worse"):
+                title = f"{system} {name} {kind}, {n} users: {side}"
+                yield "gate", (title, of_gate(system, name, kind, n, side))
 
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> tuple[float, float]:
@@ -140,12 +342,12 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="few samples")
     parser.add_argument("--only", nargs="+", choices=groups, default=groups)
     options = parser.parse_args()
-    print(f"{'':<52}{'toplist':>9}{'beside':>9}")
+    print(f"{'':<54}{'toplist':>9}{'beside':>9}")
     for group, (title, draw) in lines():
         if group in options.only:
             n_samples = 20 if options.smoke else SAMPLES[group]
             own, other = sizes(draw, n_samples)
-            print(f"{title:<52}{own:>9.3f}{other:>9.3f}", flush=True)
+            print(f"{title:<54}{own:>9.3f}{other:>9.3f}", flush=True)
 
 
 if __name__ == "__main__":

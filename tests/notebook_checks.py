@@ -259,3 +259,28 @@ def evaluating_a_retriever(page):
     [power] = page.two.power("ndcg@10", difference=0.02).rows
     assert 4.5 < power["n_needed"] / row.n < 5.5
     assert round(power["detectable"], 2) == 0.05
+
+
+def every_week(page):
+    assert page.base == page.evaluate(page.lists["itemknn"])
+    assert len(page.some[0].users) == 91
+    margins = {"ndcg@10": 0.01}
+    gates = [tl.gate(*page.some, margins), tl.gate(page.new, page.base, margins)]
+    assert [gate.verdict for gate in gates] == ["undecided", "not worse"]
+    assert gates[0].rows[0].difference > gates[1].rows[0].difference  # "even higher"
+
+    whole, once, *others = page.found.rows
+    assert (whole.verdict, once.verdict, page.found.verdict) == ("not worse", "worse", "worse")
+    assert once.segment == "1" and {row.verdict for row in others} == {"not worse"}
+    assert 0.25 < once.n / whole.n < 0.35  # "three of ten customers"
+    changed = [user for user in page.broken if page.broken[user] != page.lists["ease"][user]]
+    assert changed and {page.baskets[user] for user in changed} == {"1"}
+    [line] = page.both.by(page.baskets).heterogeneity("ndcg@10").values()
+    assert line.p < 0.001
+
+    across = tl.across(page.datasets, "ndcg@10", missing="last")
+    assert np.isnan(across.macro[across.systems.index("ease")])
+
+    people, rule, corrected = page.corrected.human, page.corrected.judge, page.corrected.estimate
+    assert 1.7 < rule / people < 2.1 and abs(corrected / people - 1) < 0.05
+    assert page.corrected.n < page.corrected.n_effective < 1.3 * page.corrected.n

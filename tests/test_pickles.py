@@ -69,6 +69,8 @@ FOUND = {
     "band": lambda: compared().band("ndcg"),
     "power": lambda: compared().power(difference=0.1),
     "anova": lambda: compared().anova("ndcg@3"),
+    "gate": lambda: tl.gate(evaluated(), evaluated(), {"ndcg@3": 0.1}, by=LABELS),
+    "across": lambda: tl.across({"x": compared(), "y": compared()}, "ndcg@3", n_resamples=99),
     "hits": lambda: tl.match(RANKS, GRADES),
     "lists": lambda: tl.Lists([0, 1, 3], [3, 4, 5]),
     "ground truths": lambda: tl.GroundTruths(TRUTHS),

@@ -32,7 +32,7 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.inputs`: what goes in, and what happens at the edges
 - `toplist.metrics`: which formula, the conventions of other libraries, a metric of your own
 - `toplist.results`: what a result holds, segments, merging, saving
-- `toplist.comparing`: systems side by side, tests, bands, segments, runs, power
+- `toplist.comparing`: systems side by side, tests, bands, segments, runs, power, a gate for CI
 - `toplist.inference`: is B better than A? Tests of values of your own
 - `toplist.plots`: charts
 - `toplist.files`: files of any size, streams, databases
@@ -40,6 +40,7 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.loo`: leave-one-out and hold-out, sampled candidates
 - `toplist.beyond`: coverage, Gini, popularity, novelty, diversity, exposure of groups
 - `toplist.scores` and `toplist.pointwise`: score matrices; AUC, log loss, MAE, RMSE
+- `toplist.testing`: a gate in the tests of pytest
 - `toplist.audit`: what makes an evaluation fail or mislead
 - `toplist.cli`: the command line
 - `toplist.typing`: the types of options, for functions that pass them on
@@ -62,13 +63,14 @@ The packages and modules from the ground up; each imports only from lines above 
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
     plots       charts
     results     one evaluation: `TopKResult`, its means, tables, segments, merging, saving
-    comparing   several evaluations: `compare`, tests, bands, segments, runs, power
+    comparing   several evaluations: `compare`, tests, bands, segments, runs, power, `gate`
     evaluation  what is asked, evaluation in memory, the metric functions (`ndcg`, `recall`, ...)
     files       formats and readers; evaluation of files of any size and of streams
     loo         interaction logs: splits, ranks of held-out items, sampled candidates
     annotating  `unjudged`: which listed items to judge next
     audit       flaws of lists, ground truths and logs
     spark       evaluation on a cluster
+    testing     `assert_not_worse` for pytest
     top_k       `top_k_eval`: by type to memory, files, streams or Spark
     ground_truths   `GroundTruths`: read once, for many lists
     cli         the command line
@@ -110,11 +112,15 @@ from toplist.results.result import TopKResult, merge
 from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
-    from toplist import audit, beyond, files, loo, plots, pointwise, scores, spark
+    from toplist import audit, beyond, files, loo, plots, pointwise, scores, spark, testing
     from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
+    from toplist.comparing.datasets import across
+    from toplist.comparing.gating import gate
     from toplist.comparing.inference import paired_tests
+    from toplist.comparing.rankings import Across
+    from toplist.comparing.verdicts import Gate
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
 
@@ -122,25 +128,29 @@ __version__ = "0.2.0"
 
 # what help(toplist) lists
 __all__ = [
-    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
-    "Groups", "Hits", "Lists", "Metric", "TopKResult", "alpha_ndcg", "audit", "beyond", "bpref",
-    "cg", "compare", "complete", "conformance", "dcg", "err", "f1", "files", "group_recall", "hit",
-    "inference", "iprec", "judged", "loo", "map", "match", "merge", "mrr", "ndcg", "nerr",
-    "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
-    "spark", "top_k_eval", "unjudged",
+    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Across", "Comparison", "Convention", "Gate",
+    "GroundTruths", "Groups", "Hits", "Lists", "Metric", "TopKResult", "across", "alpha_ndcg",
+    "audit", "beyond", "bpref", "cg", "compare", "complete", "conformance", "dcg", "err", "f1",
+    "files", "gate", "group_recall", "hit", "inference", "iprec", "judged", "loo", "map", "match",
+    "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise", "precision",
+    "r_precision", "rbp", "recall", "scores", "spark", "testing", "top_k_eval", "unjudged",
 ]  # fmt: skip
 
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark"
+_MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark", "testing"
 _LATER = {
     name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
 } | {
+    "Across": "comparing.rankings",
     "Comparison": "comparing.comparison",
+    "Gate": "comparing.verdicts",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",
+    "across": "comparing.datasets",
     "compare": "comparing.comparison",
+    "gate": "comparing.gating",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",
     "unjudged": "annotating",

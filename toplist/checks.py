@@ -69,6 +69,21 @@ def check_positive_int(value: Any, name: str) -> int:
     return int(value)
 
 
+def whole(value: Any, least: int = 0) -> int:
+    """Return a whole number from `least` on that 63 bits hold, as a file has it.
+
+    Examples
+    --------
+    >>> whole(-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: -1 where a whole number from 0 on is needed
+    """
+    if type(value) is not int or not least <= value <= LARGEST_INT:
+        raise ValueError(f"{value!r:.40} where a whole number from {least} on is needed")
+    return value
+
+
 def doubles(values: Any) -> Floats:
     """Return numbers as doubles; integers of Python beyond them are infinite.
 

@@ -32,9 +32,11 @@ from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.comparison import ComparisonPicture
+from toplist.comparing.datasets import MissingSystem
 from toplist.comparing.inference import TukeyMethod
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
 from toplist.comparing.tests import Picture
+from toplist.comparing.verdicts import FloorVerdict
 from toplist.files.formats import TextFormatName
 from toplist.inputs.options import (
     Aggregate,
@@ -59,18 +61,22 @@ from toplist.pointwise import UserWeights
 from toplist.results.terms import Sampler
 from toplist.scores import RankedTies, ScoreTies
 from toplist.stats.corrections import Correction
+from toplist.stats.datasets import DatasetsAre, ReplicabilityMethod
+from toplist.stats.noninferiority import Verdict
 from toplist.stats.paired import Alternative, RunsAre
+from toplist.testing import Undecided
 
 __all__ = [
     "Against", "Aggregate", "Alternative", "CandidateTies", "ComparisonPicture", "ConventionName",
-    "Correction", "Counts", "Cut", "DiscountName", "Distance", "Divergence", "DivisorName",
-    "Duplicates", "Empty", "EntropyVariant", "FormatName", "Gains", "GiniDivisor", "HeldOut",
-    "HeldOutTies", "Keep", "Level", "ListMetricName", "Metrics", "Missing", "Name", "NameAtK", "Of",
-    "Order", "Over", "OverlapDivisor", "Part", "Picture", "RankWeights", "RankedTies", "RboVariant",
-    "Relevant", "Repeats", "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor",
+    "Correction", "Counts", "Cut", "DatasetsAre", "DiscountName", "Distance", "Divergence",
+    "DivisorName", "Duplicates", "Empty", "EntropyVariant", "FloorVerdict", "FormatName", "Gains",
+    "GiniDivisor", "HeldOut", "HeldOutTies", "Keep", "Level", "ListMetricName", "Metrics",
+    "Missing", "MissingSystem", "Name", "NameAtK", "Of", "Order", "Over", "OverlapDivisor", "Part",
+    "Picture", "RankWeights", "RankedTies", "RboVariant", "Relevant", "Repeats",
+    "ReplicabilityMethod", "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor",
     "ShareHeldOut", "Short", "Style", "TestCorrection", "TestFamily", "TestMethod",
-    "TextFormatName", "Ties", "TukeyMethod", "Unit", "Unjudged", "Unknown", "UnknownItem",
-    "UnknownToTail", "UserWeights",
+    "TextFormatName", "Ties", "TukeyMethod", "Undecided", "Unit", "Unjudged", "Unknown",
+    "UnknownItem", "UnknownToTail", "UserWeights", "Verdict",
 ]  # fmt: skip
 
 

@@ -28,6 +28,7 @@ CHAPTERS = {
     "toplist.beyond": "Beyond accuracy",
     "toplist.scores": "Score matrices",
     "toplist.pointwise": "Predicted values",
+    "toplist.testing": "Assertions",
     "toplist.audit": "Data checks",
     "toplist.cli": "Command line",
     "toplist.typing": "Types of options",
@@ -47,10 +48,16 @@ RETURNED = {
     "toplist.comparing.contrasts": ["Contrast", "TestPlan"],
     "toplist.comparing.bands": ["Band"],
     "toplist.comparing.testing": ["Power"],
+    "toplist.comparing.verdicts": ["GateRow"],
     "toplist.comparing.inference": ["Family"],
     "toplist.stats.blocked": ["Anova"],
+    "toplist.comparing.rankings": ["OverDatasets"],
+    "toplist.stats.datasets": ["Friedman", "Replicability"],
     "toplist.results.segments": ["Segments"],
     "toplist.comparing.segments": ["SegmentedComparison"],
+    "toplist.comparing.heterogeneity": ["Heterogeneity"],
+    "toplist.comparing.judge": ["JudgeCorrected"],
+    "toplist.stats.prediction_powered": ["Corrected"],
 }
 
 PROJECT = {

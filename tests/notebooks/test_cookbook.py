@@ -627,10 +627,32 @@ def test_wandb(tmp_path, monkeypatch):
 # Results
 
 
+def test_a_gate_in_ci(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    truth = "".join(f"u{user},a\n" for user in range(400))
+    Path("truth.csv").write_text(f"user_id,item_id\n{truth}")
+    for name, item in (("base", "a"), ("good", "a"), ("bad", "b")):
+        rows = (f"u{u},{item if u % 3 else 'b'},1\nu{u},c,2\n" for u in range(400))
+        Path(f"{name}.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
+    [command] = re.findall(r"run: >-\s+toplist (.*?) >> ", PAGE, flags=re.DOTALL)
+    Path("new.csv").write_text(Path("good.csv").read_text())
+    names = run("A gate in CI")
+    names["test_new_lists_are_not_worse"]()
+    status, out, _ = cli(*command.split())
+    assert status == 0 and out.startswith("**Gate: not worse**") and "| ndcg@10 |" in out
+    Path("new.csv").write_text(Path("bad.csv").read_text())
+    with pytest.raises(AssertionError, match=r"recall@10 -0.6650 .*: worse than -0.005"):
+        names["test_new_lists_are_not_worse"]()
+    status, out, _ = cli(*command.split())
+    assert status == 1 and "| **below the floor 0.2** |" in out
+
+
 def test_saving_and_loading(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = a_result()
     names = run("Saving and loading", result=result)
     assert names["again"] == result and names["again"].to_text() == result.to_text()
+    values = names["again"].per_user("ndcg@3").tolist()
+    assert values == result.per_user("ndcg@3").tolist()
     with pytest.raises(ValueError, match="holds no hits"):
-        names["again"].per_user("ndcg@3")
+        tl.TopKResult.load("result.json").per_user("ndcg@3")

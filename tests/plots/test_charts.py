@@ -302,6 +302,7 @@ def every(result, ax=None):
     yield plots.sampled(result, result, "ndcg", ax=ax)
     points = [f"iprec(recall={tenth / 10})" for tenth in range(11)]
     yield plots.precision_recall(tl.top_k_eval(RANKS, TRUTHS, metrics=points), ax=ax)
+    yield plots.critical_difference({"a": 1.0, "b": 2.0}, 1.1, ax=ax)
 
 
 def test_every_function_draws_where_it_is_told(result):
@@ -312,6 +313,7 @@ def test_every_function_draws_where_it_is_told(result):
         "exposure",
         "sampled",
         "precision_recall",
+        "critical_difference",
     }
     mine = Figure().subplots()
     assert all(ax is mine for ax in every(result, mine))

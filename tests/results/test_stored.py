@@ -130,7 +130,7 @@ def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
         assert "; of files, keep='hits' or in_memory=True keeps them, of streams keep=" in words
         assert f"; of Spark, {on_spark}" in words
         assert words.endswith(
-            "; saved results, bytes and counts of ranks have no hits: pickle the result, or "
+            "; results saved as JSON, bytes and counts of ranks have no hits: save as .npz, or "
             "evaluate again"
         )
     truth = [{1}, {2}, {2}]

@@ -309,6 +309,14 @@ def _undiscounted(metric: Metric) -> bool:
     return metric.counts == "each" and metric.discounting.name == "1"
 
 
+def rows_of(
+    hits: Hits, counted: Bools, metrics: Sequence[Metric], depth: int
+) -> tuple[SizeGroups, Ints]:
+    """Return the rows of the histograms, with the number of users in each."""
+    rows = size_groups(hits, counted, any(one.dividing.by_length for one in metrics), depth)
+    return rows, np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
+
+
 def count(
     hits: Hits,
     counted: Bools,
@@ -321,15 +329,13 @@ def count(
     n_threads: int | None = None,
 ) -> Histograms:
     """Return the histograms of the users in `counted`, with the averages that need the curves."""
-    by_length = any(metric.dividing.by_length for metric in metrics)
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
-    rows = size_groups(hits, counted, by_length, max(ks))
+    rows, n_users = rows_of(hits, counted, metrics, max(ks))
     for metric in metrics:
         # the user's function may be wrong
         if callable(metric.discount) or callable(metric.divisor):
             metric.discounts(depth)
             metric.divisors(rows.n_relevant, rows.n_listed, cuts)
-    n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
     integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
 

@@ -1,12 +1,17 @@
 # PYTHON_ARGCOMPLETE_OK
 """The command line: files in, a table out. Exit status: 0 success, 1 bad input, 2 wrong usage.
 
+(That of ``toplist gate`` is the verdict: 0 not worse, 1 worse, 3 undecided, 2 any error.)
+
 Commands
 --------
 
 - ``toplist eval RECS [RECS ...] TRUTH``: evaluate ranked lists; several systems side by side, their
   values per user, segments and pictures
 - ``toplist compare RECS RECS [...] TRUTH -m ndcg@10 --baseline A``: is one better than another?
+  ``base.npz``, which ``toplist eval --save base.npz`` kept, stands where lists do
+- ``toplist gate NEW BASE TRUTH -m ndcg@10 --margin 0.005``: is the new one not worse? For CI
+- ``toplist across TABLE.json -m ndcg@10``: several data sets, from saved results
 - ``toplist split LOG --out DIR``: train and test from a log of interactions
 - ``toplist check RECS TRUTH``: what makes an evaluation fail or mislead
 - ``toplist values FILE``: AUC, GAUC, log loss, MAE, RMSE of predicted values
@@ -32,6 +37,7 @@ import argparse
 import gc
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
@@ -45,11 +51,15 @@ from toplist.cli.streams import Output, StandardInput, check_targets, settle_for
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
+# What is wrong with the input, said in one line; all else is a bug.
+FORESEEN = ValueError, TypeError, OSError, ImportError
 # The commands, in the order in which the help lists them. Each has a module of its name, and only
 # that of the command that is run is loaded.
 COMMANDS = {
     "eval": "evaluate ranked lists against a ground truth; several systems side by side",
     "compare": "test whether one system is better than another, user by user",
+    "gate": "test whether a new system is not worse than its base: an exit status for CI",
+    "across": "put systems side by side over several data sets",
     "split": "split an interaction log into train and test",
     "check": "look for what makes an evaluation fail or mislead",
     "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
@@ -61,6 +71,7 @@ examples:
   toplist eval recs.csv truth.csv                   ranked lists, relevant items
   toplist eval a.csv b.csv truth.csv -k 10 -m ndcg recall
   toplist compare a.csv b.csv truth.csv -m ndcg@10  is b better than a?
+  toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005
   toplist split log.csv --out parts                 train.csv and test.csv
   toplist metrics ndcg                              what it computes
 
@@ -98,13 +109,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         details = _one_line(error)
         more = f" ({details})" if details else ""
         print(f"toplist: not enough memory{more}", file=sys.stderr)
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and str(error) != NO_THREAD:
+    except Exception as error:
+        if isinstance(error, FORESEEN) or str(error) == NO_THREAD:
+            print(f"toplist: {stdin.named(_one_line(error))}", file=sys.stderr)
+        elif options.error == 1:
             raise
-        print(f"toplist: {stdin.named(_one_line(error))}", file=sys.stderr)
+        else:  # Python's own status, 1, would be an answer
+            traceback.print_exc()
     finally:
         stdin.remove()
-    return 1
+    return int(options.error)
 
 
 def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) -> None:
@@ -129,18 +143,18 @@ def _run(stdin: StandardInput, options: argparse.Namespace) -> int:
             stack.enter_context(redirect_stderr(nowhere))
         found = options.run(options)
     report = found if isinstance(found, Output) else Output(found)
-    status = _print(written(report, options))
+    failed = _print(written(report, options))
     if report.note and not options.quiet:
         _note(stdin, printable(report.note))
-    return status
+    return int(options.error) if failed else report.status
 
 
 def _note(stdin: StandardInput, words: str) -> None:
     print(f"toplist: note: {stdin.named(words)}", file=sys.stderr)
 
 
-def _print(text: str) -> int:
-    """Print the result; a closed pipe is no error, a full disk is."""
+def _print(text: str) -> bool:
+    """Print the result and return whether it failed; a closed pipe is no error, a full disk is."""
     try:
         print(text, end="", flush=True)
     except OSError as error:
@@ -148,8 +162,8 @@ def _print(text: str) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"toplist: {_one_line(error)}", file=sys.stderr)
-            return 1
-    return 0
+            return True
+    return False
 
 
 def _one_line(error: Exception) -> str:
@@ -222,7 +236,8 @@ def _add(commands: Any, name: str) -> Parser:
         epilog=(module.__doc__ or "").partition("\n")[2],
     )
     module.add(parser)
-    parser.set_defaults(run=module.run, check=module.check)
+    error = getattr(module, "ERROR", 1)  # the exit status of bad input
+    parser.set_defaults(run=module.run, check=module.check, error=error)
     return parser
 
 

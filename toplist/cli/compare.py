@@ -5,7 +5,9 @@ metric at every k; p is corrected for all comparisons that are printed. Without
 --baseline, the first file is it; of more than two files each is compared with
 those before it, in the order of --sort if there is one: with those that are
 better. Files are those of toplist eval, read whole; systems are named by their
-files, without folder and extension.
+files, without folder and extension. Results saved by toplist eval --save (.npz)
+may stand where lists do, by the metrics and k that they were evaluated at; of
+such results alone no TRUTH is given.
 
 examples:
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10
@@ -13,6 +15,8 @@ examples:
       --baseline knn
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
   toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
+  toplist compare base.npz new.csv truth.csv -m ndcg@10
+  toplist compare base.npz new.npz
 """
 
 import argparse
@@ -36,7 +40,7 @@ from toplist.results.saved import json_number
 from toplist.results.writing import Content
 from toplist.stats.paired import ALTERNATIVES
 
-USAGE = "RECS RECS [RECS ...] TRUTH [-m METRIC ...] [options]"
+USAGE = "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]"
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 

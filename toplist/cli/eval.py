@@ -6,6 +6,7 @@ examples:
   toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
   toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval
   toplist eval recs.csv truth.csv --columns user_id=uid ground_truths:item_id=id
+  toplist eval recs.csv truth.csv -m ndcg@10 --save base.npz
   toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
   zcat recs.jsonl.gz | toplist eval - truth.csv --ranks-format jsonl
 
@@ -15,7 +16,8 @@ the files:
   truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
   whole ranked list. Files of any size are read part by part; the rows of a
   user must follow each other. --in-memory reads files whole, with rows in any
-  order; TREC files are always read so.
+  order; TREC files are always read so. Results that --save kept (.npz) may
+  stand among the lists; of such alone no truth is given.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -58,6 +61,8 @@ from toplist.metrics.definitions import METRICS
 from toplist.metrics.names import canonical
 from toplist.plots import axes
 from toplist.results.result import TopKResult
+from toplist.results.saved import keeps_users
+from toplist.results.terms import Entry
 from toplist.results.writing import Content
 from toplist.top_k import top_k_eval
 
@@ -79,18 +84,27 @@ def add(parser: Parser) -> None:
     add("--every-metric", "a line each for metrics that are one here", action="store_true")
     add("--per-user", "also write every user's values (CSV); reads in memory", metavar="FILE")
     add("--plot", "also draw the curves over k (.png, .svg, .pdf)", metavar="FILE")
+    text = "also save the result with its users, FILE.npz; of several systems, in a folder"
+    add("--save", text, metavar="PATH")
     add_output(add, output.FORMATS)
 
 
-def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
-    """Add the files, and all options of how they are read and evaluated."""
+def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False) -> None:
+    """Add the files, and all options of how they are read and evaluated; `of_two` for the gate."""
     add = parser.group("files")
-    add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
-    add("truth", "relevant items: the last file", metavar="TRUTH")
+    if of_two:
+        for name in ("new", "base"):
+            add(name, "ranked lists, or a saved result", metavar=name.upper())
+        add("truth", "relevant items, of lists: the last file", metavar="TRUTH", nargs="?")
+    else:
+        add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
+        add("truth", "relevant items: the last file", metavar="TRUTH")
     add = parser.group("what to compute")
-    text = "cut-offs (default: 1 5 10 20), or all: whole lists"
-    add("-k", text, several=True, type=_cut_off, metavar="K")
-    text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics"
+    text = "name@k, as ndcg@10; see toplist metrics"
+    if not of_two:
+        text = "cut-offs (default: 1 5 10 20), or all: whole lists"
+        add("-k", text, several=True, type=_cut_off, metavar="K")
+        text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics"
     add("-m --metrics", text, several=True, words=NAMES, metavar="METRIC")
     add_convention(add)
     add = parser.group("users and items")
@@ -129,43 +143,86 @@ def check(options: argparse.Namespace) -> None:
         output.check_picture(options.plot)
     if options.segments:
         output.check_segments(options.segments)
+    if options.save:
+        output.check_save(options.save, options.recs, options.system)
 
 
 def check_asked(options: argparse.Namespace) -> None:
-    """Check what is asked; the default k is for the metrics without a k of their own."""
-    for path in (*options.recs, options.truth):
+    """Check what is asked; the default k is for the metrics without a k of their own.
+
+    Where all results are saved ones, there is no ground truth, and what is not asked is theirs.
+    """
+    for path in filter(None, (*options.recs, options.truth)):
         if os.path.exists(path):
             continue
         if path.isdecimal():
             raise ValueError(f"{path} is a number, no file: write -k {path}")
         if canonical(path).partition("@")[0] in NAMES:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
-    options.metrics = options.metrics or list(DEFAULT_METRICS)
-    for name in options.metrics:
+    _settle_truth(options)
+    for name in options.metrics or ():
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
             raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
-    if options.k is None:
-        alone = [metric for metric in options.metrics if _takes_k(metric)]
-        if len(alone) < len(options.metrics):
-            options.metrics = [
-                f"{metric}@{k}" if k else metric
-                for metric in options.metrics
-                for k in (DEFAULT_KS if metric in alone else [None])
-            ]
-        else:
-            options.k = DEFAULT_KS
-    elif ALL in options.k:
+    if options.truth is not None:
+        _settle_asked(options)
+    if options.k and ALL in options.k:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
         options.k = None
-    entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
+    entries_of(options.metrics or DEFAULT_METRICS, options.k, CONVENTIONS[options.convention])
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
     Grading(options.relevant_from)
 
 
-def _takes_k(metric: str) -> bool:
+def _settle_truth(options: argparse.Namespace) -> None:
+    """Take the last file as the ground truth of lists; as one more of saved results alone."""
+    saved, truth = [*map(is_saved, options.recs)], options.truth
+    if truth is None and not all(saved):
+        lists = options.recs[saved.index(False)]
+        raise ValueError(f"{lists} is no saved result: TRUTH, the last file, is needed")
+    if truth is None:
+        return
+    if all(saved) and not is_saved(truth):
+        raise ValueError(
+            f"{truth}: saved results alone need no ground truth, and no lists are given: "
+            "leave it out, or name the lists before it"
+        )
+    if all(saved):
+        options.recs, options.truth = [*options.recs, truth], None
+    elif is_saved(truth):
+        raise ValueError(f"{truth} is a saved result: the last file is the truth")
+
+
+def is_saved(path: str) -> bool:
+    """Return whether a file is a result that `TopKResult.save` wrote, by its name; else of lists.
+
+    Examples
+    --------
+    >>> [is_saved(name) for name in ("base.npz", "base.json", "lists.jsonl", "lists.csv.gz")]
+    [True, True, False, False]
+    """
+    return keeps_users(path) or path.lower().endswith((".json", ".json.gz"))
+
+
+def _settle_asked(options: argparse.Namespace) -> None:
+    """Put the default metrics and k's where none are given."""
+    options.metrics = options.metrics or list(DEFAULT_METRICS)
+    if options.k is not None:
+        return
+    alone = [metric for metric in options.metrics if takes_k(metric)]
+    if len(alone) == len(options.metrics):
+        options.k = DEFAULT_KS
+        return
+    options.metrics = [
+        f"{metric}@{k}" if k else metric
+        for metric in options.metrics
+        for k in (DEFAULT_KS if metric in alone else [None])
+    ]
+
+
+def takes_k(metric: str) -> bool:
     """Return whether a metric has no k of its own, and is not of the whole list."""
     name = canonical(metric)
     return "@" not in name and (name not in METRICS or METRICS[name].cut != "n")
@@ -178,7 +235,7 @@ def run(options: argparse.Namespace) -> Output:
     missing = options.missing or CONVENTIONS[options.convention].missing
     # all systems count the same users of the truth, except where users without a list are left
     # out: then the comparison must know the users themselves, not only their number
-    whole = bool(options.per_user or options.segments)
+    whole = bool(options.per_user or options.segments or output.saves_users(options.save))
     whole |= len(options.recs) > 1 and missing == "skip"
     results = evaluated(options, options.in_memory or whole)
     if options.segments:
@@ -193,23 +250,50 @@ def run(options: argparse.Namespace) -> Output:
         contents[options.per_user] = output.per_user_csv(results)
     if options.plot:
         contents[options.plot] = lambda path: output.draw(results, path)
+    if options.save:
+        contents |= output.saved_files(results, options.save)
     return Output(text, contents, ranked_truth(options))
 
 
 def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
-    """Evaluate all systems, by the names of their files."""
+    """Return the results of all systems, by the names of their files: evaluated, or saved ones."""
     results: dict[str, TopKResult] = {}
     columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
     once = partial(GroundTruths, options.truth, columns=columns, format=form)
     truth = cache(once if in_memory and len(options.recs) > 1 else partial(Path, options.truth))
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
-        found = _evaluate(options, recs, name, truth, in_memory)
+        found = (
+            _loaded(options, recs)
+            if is_saved(recs)
+            else _evaluate(options, recs, name, truth, in_memory)
+        )
         alone = len(options.recs) == 1
         if isinstance(found, TopKResult):
             results[name] = found
         else:
             results |= {one if alone else f"{name} {one}": it for one, it in found.items()}
     return results
+
+
+def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
+    """Return a saved result with what is asked for alone; ValueError if it lacks some of it."""
+    result = TopKResult.load(path)
+    terms = result.terms
+    asked = options.metrics or list(terms.metrics.values())
+    entries: list[Entry] = []
+    try:
+        for one in entries_of(asked, options.k, CONVENTIONS[terms.convention]):
+            name = one.metric.name
+            metric, _ = terms.find(name)
+            for k in one.ks:
+                terms.find(f"{name}@{k}")
+            own = (entry for entry in terms.entries if entry.metric == metric)
+            entries += [replace(one, metric=metric)] if one.ks else own
+    except KeyError as error:
+        raise ValueError(f"{path}: {error.args[0]}") from None
+    kept = {entry.metric.name for entry in entries}
+    pooled = tuple(name for name in terms.pooled if name in kept)
+    return replace(result, terms=replace(terms, entries=tuple(entries), pooled=pooled))
 
 
 def _evaluate(

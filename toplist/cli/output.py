@@ -14,8 +14,9 @@ from toplist.plots.charts import panels
 from toplist.results import describe, segments
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
-from toplist.results.saved import content, text_of
+from toplist.results.saved import content, keeps_users, text_of, written
 from toplist.results.segments import Segments
+from toplist.results.writing import Content
 
 Results = Mapping[str, TopKResult]
 Splits = Mapping[str, Segments[TopKResult]]
@@ -102,6 +103,30 @@ def draw(results: Results, path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
+def saves_users(path: str | None) -> bool:
+    """Return whether users are saved under a path: in an .npz, or in a folder of them."""
+    return path is not None and (keeps_users(path) or os.path.isdir(path))
+
+
+def check_save(path: str, recs: Sequence[str], system: str | None) -> None:
+    """Raise ValueError if the results of some files cannot be saved under a path."""
+    if any(map(keeps_users, recs)):
+        raise ValueError(f"--save {path}: a saved result is among the files; it is kept already")
+    if not os.path.isdir(path) and (system or len(recs) > 1):
+        raise ValueError(f"--save {path}: of several systems, name a folder that is there")
+
+
+def saved_files(results: Results, path: str) -> dict[str, Content]:
+    """Return the file of the one result; in a folder, a file for each, named by its system."""
+    if not os.path.isdir(path):
+        return {path: written(next(iter(results.values())), path)}
+    odd = [name for name in results if os.path.basename(name) != name]
+    if odd:
+        raise ValueError(f"--save {path}: {odd[0]!r} is no name of a file: evaluate it alone")
+    paths = {name: os.path.join(path, f"{name}.npz") for name in results}
+    return {paths[name]: written(result, paths[name]) for name, result in results.items()}
+
+
 def check_segments(option: str) -> None:
     """Raise ValueError unless the option reads FILE:COLUMN."""
     path, colon, column = option.rpartition(":")
@@ -115,18 +140,29 @@ def split_by(
 ) -> dict[str, Segments[TopKResult]]:
     """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
-    labels = _labels(path, user_id, column)
-    found = {}
+    labels, found = _labels(path, user_id, column), {}
     for name, result in results.items():
-        # compared as text: keys of a result may be numbers, those of a text file never are
-        known = {user: labels[str(user)] for user in result.users if str(user) in labels}
-        if labels and result.n_users and not known:
-            raise ValueError(
-                f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
-            )
+        known = _known(labels, result, path)
         one = result.by(known)
         found[name] = Segments(one.whole, one.parts, len(labels) - len(known))
     return found
+
+
+def labels_of(result: TopKResult, option: str, user_id: str) -> dict[Any, Any]:
+    """Return the labels of the users of a result, by a column of a file."""
+    path, _, column = option.rpartition(":")
+    return _known(_labels(path, user_id, column), result, path)
+
+
+def _known(labels: Mapping[str, Any], result: TopKResult, path: str) -> dict[Any, Any]:
+    """Return the labels of the users of a result, by their keys."""
+    # compared as text: keys of a result may be numbers, those of a text file never are
+    known = {user: labels[str(user)] for user in result.users if str(user) in labels}
+    if labels and result.n_users and not known:
+        raise ValueError(
+            f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
+        )
+    return known
 
 
 def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from toplist.inputs.options import ITEMS
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
 PLACES = {
     "recs": "ranks_format",
+    "new": "ranks_format",
+    "base": "ranks_format",
     "truth": "ground_truths_format",
     "log": "",
     "file": "",
@@ -27,8 +29,8 @@ DEFAULT = "csv"
 
 
 # Options that name a file to write, and those that name files to read.
-TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot"}
-SOURCES = (*PLACES, *(FLAGS.get(name, name) for name in ITEMS), "items_as", "segments")
+TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
+SOURCES = (*PLACES, *(FLAGS.get(name, name) for name in ITEMS), "items_as", "segments", "saved")
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 
@@ -107,11 +109,12 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 class Output(NamedTuple):
-    """The text that a command prints, the files that it writes, and a note on standard error."""
+    """What a command prints, the files that it writes, a note on standard error, its status."""
 
     text: str
     files: "Mapping[str, Content]" = {}  # noqa: RUF012 (nothing changes it)
     note: str = ""
+    status: int = 0
 
 
 def add_output(add: Callable[..., Any], formats: Any = ()) -> None:
@@ -176,7 +179,7 @@ def _to_file(options: argparse.Namespace) -> bool:
 
 def written(report: Output, options: argparse.Namespace) -> str:
     """Write the files of a report, all or none; return what is left to print."""
-    text, files, _ = report
+    text, files = report.text, report.files
     text = text.rstrip("\n") + "\n"
     to_file = _to_file(options)
     contents = {**files, **({options.output: text} if to_file else {})}

@@ -1,4 +1,4 @@
-"""Several evaluations side by side: the best of every column, tests, segments, bands, runs, power.
+"""Several evaluations: side by side, tests, segments, bands, runs, power, a gate, data sets.
 
 Side by side
 ------------
@@ -35,10 +35,53 @@ by chance, too: ``.lead("ndcg@10")`` says how far, and how far the best of as ma
 >>> tl.compare(runs).sort("mrr@5").systems
 ['1000', '2000', '3000']
 
+Several data sets
+-----------------
+
+``tl.across({"ml-20m": comparison, "yelp": {system: result, ...}}, "ndcg@10")`` has systems as rows
+and data sets as columns, with macro mean, mean rank and Borda's votes. It says how surely the ranks
+are known by these users, who is not separable from the first, and what Friedman's test and
+Nemenyi's critical difference say of sets like these; ``.plot()`` draws it. With ``baseline=``, the
+difference from it has an interval, for these data sets or (``of="sample"``) for sets like these,
+and a column says in how many data sets at least a system is better. Users are never merged across
+data sets.
+
+>>> sets = {"one": {"mine": runs[1000], "theirs": runs[3000]}, "two": both}
+>>> tl.across(sets, "mrr@5").borda.tolist()
+[2.0, 0.0]
+
 Tests
 -----
 
 A star only marks the highest number. ``tl.compare(results, baseline="theirs")`` tests every
 difference, and marks what is better and what is worse. ``tl.inference`` is the chapter about it; it
 also tests values of your own.
+
+A gate
+------
+
+May the new model replace the base? A mean that is lower by chance must not stop it, and one that is
+not lower by chance alone must. ``tl.gate(new, base, {"ndcg@10": 0.005})`` holds the interval of the
+difference against the loss that does not matter, the margin, and says *not worse*, *worse* or
+*undecided*, then with the number of users that would decide. ``floors={"recall@10": 0.6}`` are
+least means, ``by=labels`` looks for harm in segments.
+
+>>> truth = {user: {user % 7} for user in range(400)}
+>>> lists = {user: [(user * user + i) % 7 for i in range(3)] for user in truth}
+>>> base = tl.top_k_eval(lists, truth, metrics="mrr@3")
+>>> changed = {**lists, **{user: [0, 1, 2] for user in range(120)}}
+>>> new = tl.top_k_eval(changed, truth, metrics="mrr@3")
+>>> found = tl.gate(new, base, {"mrr@3": 0.05})
+>>> print(found.to_text(width=100))
+mrr@3 -0.0638 [-0.0827, -0.0448]: undecided at -0.05 (p = 0.078, one-sided); about 1,553 users like
+  these would decide
+gate: undecided: mrr@3
+new - base, paired t over 400 users; intervals are 95 %, each side is tested at p < 0.025
+convention standard: mean over users
+400 of 400 users evaluated
+>>> found.verdict, found.passed, found.rows[0].n_needed
+('undecided', False, 1553)
+
+In tests of pytest it is `toplist.testing.assert_not_worse`, in CI ``toplist gate NEW BASE TRUTH``,
+whose exit status is the verdict; the cookbook has both.
 """

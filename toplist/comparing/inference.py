@@ -38,7 +38,7 @@ You ask, and you call:
   where run i of all systems is of one split: users and runs are two sources of chance (repeated
   splits overlap: their variance is a lower bound)
 - *in which segment of the users?* ``compared.by(labels)`` and its ``.test()``: p is corrected for
-  all segments together
+  all segments together, and a line says whether the segments differ (Welch's F)
 - *for the paper*: ``.sentence()``, ``compared.to_latex(percent=True, caption=...)`` (bold where the
   best differs, daggers or letters), ``.to_pandas()``, ``.plot()`` (a forest), ``.plot("matrix")``
 
@@ -59,8 +59,21 @@ rows belong together. Values that were written by user are read by user, whateve
     tl.paired_tests(ndcg, baseline="popularity", name="ndcg@10")
 
 The rest is what stands beside a p value: `band` over k, `equivalence` within a margin, `anova` and
-`tukey` over all systems, `ratio` for pooled metrics, `power`, `detectable` and `n_needed` for the
-next experiment.
+`tukey` over all systems, `ratio` for pooled metrics, `heterogeneity` between segments, `power`,
+`detectable` and `n_needed` for the next experiment.
+
+A judge corrected by people
+---------------------------
+
+An automatic judge, such as a language model, labels all queries; people label a random sample of
+them. ``judge_corrected(judged=result, human=result_of_the_sample, metric="ndcg@10")`` is the mean
+that people would give over all queries (prediction-powered inference, PPI++), with its interval:
+narrower than that of people alone by as much as the judge goes with them, and right where the judge
+is wrong. Of two systems it corrects their difference. `ppi` takes arrays.
+
+Over several data sets (of results, `toplist.across` has all of it): `over_datasets` tests a
+difference, `friedman` ranks, with Nemenyi's critical difference; `borda` counts votes,
+`replicability` says in how many data sets a finding holds, `rank_intervals` how sure ranks are.
 
 All of it is own code on numpy and numba, the same bits for any number of threads.
 """
@@ -77,6 +90,8 @@ from numpy.typing import ArrayLike
 from toplist.checks import Floats, choice
 from toplist.comparing.bands import Band
 from toplist.comparing.contrasts import POOLED, Contrast, TestPlan
+from toplist.comparing.heterogeneity import heterogeneity, heterogeneity_of_moments
+from toplist.comparing.judge import judge_corrected
 from toplist.comparing.pairwise import (
     TestCorrection,
     TestMethod,
@@ -92,9 +107,19 @@ from toplist.inputs.flatten import is_frame
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction, adjust
+from toplist.stats.datasets import (
+    borda,
+    friedman,
+    mid_ranks,
+    over_datasets,
+    rank_intervals,
+    replicability,
+    resampled,
+)
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.paired import Alternative, RunsAre, TTest, snap
 from toplist.stats.planning import detectable, n_needed, power
+from toplist.stats.prediction_powered import ppi
 
 # The name of a measure that has none.
 VALUE = "value"
@@ -106,15 +131,26 @@ __all__ = [
     "adjust",
     "anova",
     "band",
+    "borda",
     "detectable",
     "equivalence",
     "f_sf",
     "family",
+    "friedman",
+    "heterogeneity",
+    "heterogeneity_of_moments",
+    "judge_corrected",
+    "mid_ranks",
     "n_needed",
+    "over_datasets",
     "paired_tests",
     "power",
+    "ppi",
     "range_sf",
+    "rank_intervals",
     "ratio",
+    "replicability",
+    "resampled",
     "t_ppf",
     "t_sf",
     "tukey",

@@ -65,10 +65,7 @@ class TestSpec:
         choice("family", self.family, FAMILIES)
         checked(self.alternative, self.level)
         if self.margin is not None:
-            number = isinstance(self.margin, (int, float, np.number))
-            number &= not isinstance(self.margin, bool)
-            if not number or not 0 < self.margin < math.inf:
-                raise ValueError(f"margin must be a number above 0, not {self.margin!r}")
+            planning.check_margin(self.margin)
             if self.level <= 0.5:
                 raise ValueError(
                     f"level must be above 0.5, not {self.level!r}: the interval of two one-sided "

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from toplist.checks import cached
 from toplist.comparing import moments, pairwise, testing
-from toplist.comparing.aligning import SameUsers
+from toplist.comparing.aligning import SameUsers, few_of
+from toplist.comparing.heterogeneity import Heterogeneity, between, lines
 from toplist.comparing.pairwise import TestFamily, TestMethod
 from toplist.comparing.side_by_side import SideBySide, tested
 from toplist.comparing.tests import Tests
@@ -16,7 +17,7 @@ from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
-from toplist.results.segments import ON_SPARK, ByLabel
+from toplist.results.segments import ON_SPARK, ByLabel, label_text
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
 
@@ -71,7 +72,8 @@ class SegmentedComparison(ByLabel[S]):
         -------
         Tests
             ``tests["new", "ease", "ndcg@10"]`` is that of one segment. Segments in which no user
-            is counted have none.
+            is counted have none. A line below the table says of each pair and name whether the
+            difference differs between segments (`heterogeneity`).
 
         Examples
         --------
@@ -97,19 +99,58 @@ class SegmentedComparison(ByLabel[S]):
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
             found = testing.tests(part, names, alone)
-            segment = self._label(label)
+            segment = label_text(label, self)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
         if not parts:
             raise ValueError("no user is counted in any segment: nothing to test")
-        return testing.together(parts, asked)
+        found = testing.together(parts, asked)
+        notes = *lines(found), *found.plan.notes
+        return replace(found, plan=replace(found.plan, notes=notes))
 
-    def _label(self, label: Any) -> str:
-        """Return a label as it is printed: that of each segment is another."""
-        if label is None:
-            return "(no label)"
-        alike = [one for one in self if str(one) == str(label)]
-        return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
+    def heterogeneity(
+        self,
+        names: Names | None = None,
+        *,
+        correction: Correction = "holm",
+        users: SameUsers = "same",
+    ) -> dict[tuple[str, str, str], Heterogeneity]:
+        """Test whether the differences of the systems differ between the segments: Welch's F.
+
+        A difference that is found in one segment and not in another does not say that these two
+        differ. Weights of the users are taken into account. Segments with fewer than two users, or
+        where all have one difference, are left out; where fewer than two are left, there is no
+        test. See `toplist.inference.heterogeneity`, which takes values of your own.
+
+        Parameters
+        ----------
+        names, users
+            As in `Comparison.test`.
+        correction : {"holm", "bh", "bonferroni", "none"}
+            Of p for all these tests together, one for each name and pair of systems.
+
+        Returns
+        -------
+        dict of (system, baseline, name) -> Heterogeneity
+
+        Raises
+        ------
+        ValueError
+            For several runs of a system: all segments share what chance gave to a run.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(60)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
+        >>> segments = {user: "new" if user < 20 else "old" for user in truths}
+        >>> by_age = tl.compare({"a": a, "b": b}).by(segments)
+        >>> found = by_age.heterogeneity("mrr@2")["b", "a", "mrr@2"]
+        >>> round(found.f, 3), round(found.p, 3)
+        (0.109, 0.743)
+        """
+        return between(self.test(names, correction=correction, users=users))
 
     def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
@@ -149,11 +190,20 @@ class SegmentedComparison(ByLabel[S]):
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
         legend = "" if tests is None else tests._legend
-        if legend:
-            notes = [legend, "the line of all users is not among these tests", *notes]
+        if tests is not None and legend:
+            of_all = f"the line of all users is not among these tests{self._of_all(tests)}"
+            notes = [legend, of_all, *lines(tests), *notes]
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
         return Page(shown, notes, self.whole.differences, legend=legend, best=best)
+
+    def _of_all(self, tests: Tests) -> str:
+        """Return what differs over all users, where no segment alone shows a difference."""
+        if any(one.mark for one in tests):
+            return ""
+        whole, _ = tested(lambda: testing.tests(self.whole, None, pairwise.TestSpec()))
+        found = [f"{one.system} - {one.baseline} {one.name}" for one in whole or () if one.mark]
+        return f"; by itself it shows a difference: {few_of(found)}" if found else ""
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
         systems = self.whole.systems
@@ -161,7 +211,7 @@ class SegmentedComparison(ByLabel[S]):
         blank = " " * any(mark for (_, _, of), mark in marks.items() if of in tested)
         rows = []
         for label, part in [*self.items(), (None, self.whole)]:
-            segment = "all" if part is self.whole else self._label(label)
+            segment = "all" if part is self.whole else label_text(label, self)
             n_users = max(result.n_users for result in part.results.values())
             best = [] if self.whole.baselines else part._best(name)
             cells = [Cell(f"{n_users:,}")]

@@ -239,6 +239,8 @@ class Tests(Display, Sequence[Contrast]):
             against = f" against {whose}" if whose else ""
             return f"nothing could be tested{against} over {_whom(self)}"
         said = f"no difference{f' from {whose}' * bool(whose)} was found"
+        if any(one.segment is not None for one in self):  # all users together may show one
+            said = f"no segment alone shows a difference{f' from {whose}' * bool(whose)}"
         if self._signed and whose:
             said = f"{SIGNS} than {whose}"
         elif any(one.mark for one in self):
@@ -262,7 +264,8 @@ def _keys(one: Contrast) -> set[tuple[str | None, ...]]:
     return pairs | {(one.system,), (one.baseline,), (one.name,)}
 
 
-def _p_is(p: float) -> str:
+def p_is(p: float) -> str:
+    """Return a p value as it stands in a sentence."""
     words = probability(p)
     return f"p {words}" if words[0] == "<" else f"p = {words}"
 
@@ -505,7 +508,7 @@ def _equivalent(tests: Tests) -> str:
     words = (
         f"{one.system} and {one.baseline} are {_within(one, plan)} in {one.name} (difference "
         f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
-        f"{_p_is(one.p_adjusted)})."
+        f"{p_is(one.p_adjusted)})."
         for one in tests
     )
     return " ".join([head, *words])
@@ -522,6 +525,6 @@ def _said(one: Contrast, unit: str) -> str:
         f"{one.system} {change} {one.baseline}{by} in {one.name}{where} "
         f"({round_significant(one.mean):.4f} against {round_significant(one.baseline_mean):.4f}, "
         f"interval [{number(one.low)}, {number(one.high)}], "
-        f"{_p_is(one.p_adjusted)}{size}; {counted(one.wins, unit)} higher, "
+        f"{p_is(one.p_adjusted)}{size}; {counted(one.wins, unit)} higher, "
         f"{one.ties:,} equal, {one.losses:,} lower)."
     )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, doubles
+from toplist.checks import Bools, Floats, Ints, doubles
 from toplist.inputs import dataframes
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
@@ -35,6 +35,13 @@ class Units(NamedTuple):
     def n_clusters(self) -> int:
         """The number of clusters; 0 without any."""
         return 0 if self.clusters is None else int(np.count_nonzero(np.bincount(self.clusters)))
+
+    def of(self, some: Bools) -> Units:
+        """Return those of some rows."""
+        weights, clusters = self
+        return Units(
+            None if weights is None else weights[some], None if clusters is None else clusters[some]
+        )
 
     @property
     def given(self) -> dict[str, Any]:

@@ -215,6 +215,32 @@ def studentised_ratios(values: float64, sizes: float64, first, seed, out):
 
 
 @kernel
+def add_resampled(values: float64, low, high, first, seed, out):
+    """Add the sums of all columns over drawn users, of resample ``first + b``, to ``out[b]``.
+
+    As many are drawn as there are users from `low` to `high`, of these; a draw depends on seed,
+    resample and its place alone, as those of `studentised_means`.
+
+    Parameters
+    ----------
+    values : float64 (m + 1, S)
+        Of the m of these users whose values are not all 0, and a last row of 0 for the others.
+    low, high, first : int
+    seed : uint64
+    out : float64 (n_resamples, S), added to
+    """
+    size, last = uint64(high - low), uint64(len(values) - 1)
+    for b in range(len(out)):
+        key = mix(seed ^ mix(uint64(first + b)))
+        for place in range(low, high, 2):
+            word = mix(key + uint64(place))
+            one = min((word >> HALF) * size >> HALF, last)
+            two = min((word & LOW) * size >> HALF, last) if place + 1 < high else last
+            for s in range(values.shape[1]):
+                out[b, s] += values[one, s] + values[two, s]
+
+
+@kernel
 def _studentised(total, spread, squares, n):
     """Return a sum over its standard error, by its spread; `squares` are those not centred."""
     if spread > NOISE * squares:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from toplist.checks import OptionRef, option_error
+from toplist.checks import OptionRef, option_error, whole
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,19 @@ class Fingerprint:
     total: int
     n_users: int
     varied: bool
+
+
+def from_plain(parts: Sequence[Any]) -> tuple[Fingerprint, ...]:
+    """Return fingerprints that a file has as dicts.
+
+    Examples
+    --------
+    >>> from_plain([{"total": 7, "n_users": 2, "varied": True}])
+    (Fingerprint(total=7, n_users=2, varied=True),)
+    """
+    return tuple(
+        Fingerprint(int(one["total"]), whole(one["n_users"]), bool(one["varied"])) for one in parts
+    )
 
 
 def merged(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Ints
-from toplist.inputs.flatten import name_user
+from toplist.inputs.flatten import first_repeat, name_user
 from toplist.inputs.grades import LARGEST
 
 
@@ -59,8 +59,8 @@ def check(hits: Any) -> None:
     if hits.users is not None and len(hits.users) != n_users:
         raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
     if hits.users is not None and len(set(hits.users)) < n_users:
-        twice = next(user for user in hits.users if list(hits.users).count(user) > 1)
-        raise ValueError(f"Hits: user {twice!r} is there twice: a user has one row")
+        twice, _ = first_repeat(hits.users) or (0, 0)
+        raise ValueError(f"Hits: user {hits.users[twice]!r} is there twice: a user has one row")
     bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
     bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
     held = np.flatnonzero(n_hits)

@@ -11,13 +11,23 @@ changed. They need the extra ``toplist[plot]``.
 - `segments`: of ``result.by(labels)``
 - `exposure`: Lorenz curve and Gini of ``beyond.exposure(lists, catalogue=items).counts(k)``
 - `sampled`: sampled candidates beside the full ranking
+- `critical_difference`: mean ranks over data sets, of ``tl.across(...).plot()``
 - ``compared.test(...).plot()``, ``.plot("matrix")`` and ``compared.band("ndcg").plot()``: forests,
   matrices and bands of differences
 """
 
 from toplist.plots.charts import curves, exposure, per_user, precision_recall, sampled, segments
+from toplist.plots.ranks import critical_difference
 
-__all__ = ["curves", "exposure", "per_user", "precision_recall", "sampled", "segments"]
+__all__ = [
+    "critical_difference",
+    "curves",
+    "exposure",
+    "per_user",
+    "precision_recall",
+    "sampled",
+    "segments",
+]
 
 
 def __dir__() -> list[str]:

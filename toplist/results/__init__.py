@@ -41,6 +41,16 @@ under None, and the counts add up.
 >>> {label: part["hit@3"] for label, part in result.by(country).items()}
 {'de': 1.0, 'fr': 1.0, None: 0.0}
 
+Saving
+------
+
+``result.save("base.npz")`` keeps a result with its users: a baseline for tests of months later,
+``tl.compare({"base": tl.TopKResult.load("base.npz"), "new": result}).test()``, on the command line
+``toplist eval recs.csv truth.csv --save base.npz`` and ``toplist compare base.npz new.csv
+truth.csv``. What is loaded is the same to the last bit. The file is numpy's npz, without pickle: no
+file from elsewhere can run code, and one that is damaged, was changed or contradicts itself is
+refused. Other names, ``"base.json"``, get JSON for readers, without users; ``load`` reads both.
+
 Merging
 -------
 

@@ -120,7 +120,7 @@ def probability(p: float, floor: float = 0.0) -> str:
     --------
     >>> probability(0.0483), probability(0.0004), probability(1e-4, 1e-4), probability(math.nan)
     ('0.048', '<0.001', '<=0.0001', '-')
-    >>> probability(0.0499), probability(0.05)  # on its own side of 0.01, 0.05 and 0.1
+    >>> probability(0.0499), probability(0.05)  # on its own side of 0.01, 0.025, 0.05 and 0.1
     ('0.0499', '0.050')
     """
     if p != p:
@@ -133,8 +133,8 @@ def probability(p: float, floor: float = 0.0) -> str:
     return next(one for one in written if all((float(one) < at) == (p < at) for at in LIMITS))
 
 
-# What p is compared with.
-LIMITS = 0.01, 0.05, 0.1
+# What p is compared with; 0.025 on each side of a gate.
+LIMITS = 0.01, 0.025, 0.05, 0.1
 
 
 def percent(share: float) -> str:
@@ -209,7 +209,7 @@ def text(page: Page, width: int | None = None) -> str:
     tables = [_printable(table) for table in page.tables]
     # labels are as wide as the widest of all tables, so that the tables are aligned
     labels = [label for table in tables for label in (table.corner, *dict(table.rows))]
-    of_labels = max(map(len, labels))
+    of_labels = max(map(len, labels), default=0)
     blocks: list[str] = []
     for table in tables:
         grid = [[table.corner.ljust(of_labels), *table.columns]]

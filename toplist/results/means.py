@@ -84,14 +84,9 @@ class Means:
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        n_missing = int(np.sum((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
-        sizes = len(hits), n_missing, hits.n_extra
-        threshold = terms.threshold_in_gains
-        metrics = asked.metrics.values()
-        read = (per_user.gains_of(hits, one, threshold) for one in metrics if one.graded)
-        graded = hits.graded or any(one.graded for one in read)
+        sizes = len(hits), n_missing_of(hits), hits.n_extra
         given = terms, found, hits, counted, *sizes, weights
-        return cls(*given, graded=graded, scored=hits.scored)
+        return cls(*given, graded=is_graded(terms, hits), scored=hits.scored)
 
     @property
     def n_evaluated(self) -> int:
@@ -470,6 +465,18 @@ def _counted(
     )
 
 
+def n_missing_of(hits: Hits) -> int:
+    """Return the number of users with relevant items but without a list."""
+    return int(np.sum((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
+
+
+def is_graded(terms: Terms, hits: Hits) -> bool:
+    """Return whether ground truths have grades, or a metric reads such."""
+    threshold, metrics = terms.threshold_in_gains, terms.metrics.values()
+    read = (per_user.gains_of(hits, one, threshold) for one in metrics if one.graded)
+    return hits.graded or any(one.graded for one in read)
+
+
 def in_means(result: Means, names: Iterable[str]) -> Bools:
     """Return the users who are in the mean of every one of some metrics, by ``name@k`` or name.
 
@@ -506,8 +513,8 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
         ValueError,
         *(f"this result holds no hits, so {so}; of files, ", keep, " or "),
         *(OptionRef("in_memory", True), " keeps them, of streams ", keep),
-        f"; of Spark, {on_spark}; saved results, bytes and counts of ranks have no hits: pickle "
-        "the result, or evaluate again",
+        f"; of Spark, {on_spark}; results saved as JSON, bytes and counts of ranks have no hits: "
+        "save as .npz, or evaluate again",
     )
 
 

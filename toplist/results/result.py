@@ -220,28 +220,32 @@ class TopKResult(Means, Display):
         return stored.from_bytes(cls, data)
 
     def save(self, path: PathLike) -> None:
-        """Write the result without users to a JSON file that people can read and `load` can too.
+        """Write the result to a file that `load` reads: with its users as .npz, else as JSON.
 
-        The file has the means, standard deviations, intervals and numbers of users at the k's
-        asked for, the convention, the policies and the formulas, as ``toplist eval --format json``
-        prints them. In its last field, "result", it has the text (base64) of what `to_bytes`
-        returns: what follows at every other k, and what merging needs, is no use to a reader, and
-        a second form of it could say something else. So the file comes back as an equal result,
-        and `load` refuses one whose figures were changed.
+        ``"base.npz"`` is numpy's npz, without pickle and with a version. It has the users and their
+        hits, so that the result that is loaded is this one to the last bit: values per user, tests,
+        segments, bounds and merging work. The hits of 1,000,000 users with 3 hits each take 26 MB
+        with keys of 10 letters, 15 MB by position.
 
-        Values of single users are not in it. ``result.to_pandas(per_user=True)`` has them, for
-        ``.to_parquet(path)`` or ``.to_csv(path)``; pickle keeps all.
+        Another name gets JSON that people can read, without users. It has the means, standard
+        deviations, intervals and numbers of users at the k's asked for, the convention, the
+        policies and the formulas, as ``toplist eval --format json`` prints them. In its last field,
+        "result", it has the text (base64) of what `to_bytes` returns: what follows at every other
+        k, and what merging needs, is no use to a reader, and a second form of it could say
+        something else. ``result.to_pandas(per_user=True)`` has values of users to read, for
+        ``.to_parquet(path)`` or ``.to_csv(path)``.
 
         Parameters
         ----------
         path : str or path
-            ``"bpr.json"``; packed by gzip if it ends in ``.gz``. A file that is there is replaced.
-            It is written whole or not at all.
+            ``"base.npz"`` with users, ``"bpr.json"`` without; JSON is packed by gzip if the name
+            ends in ``.gz``. A file that is there is replaced. It is written whole or not at all.
 
         Raises
         ------
         ValueError
-            For metrics with functions of their own, as these have no way back.
+            For metrics with functions of their own, as these have no way back. As .npz, also for
+            results that hold no hits, and for users that are neither text nor integers of 64 bits.
         OSError
             If the file cannot be written.
 
@@ -249,15 +253,18 @@ class TopKResult(Means, Display):
         --------
         >>> import json, os, tempfile
         >>> from toplist import TopKResult, top_k_eval
-        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=2, metrics=["mrr"])
+        >>> result = top_k_eval({"ann": [1, 2], "bob": [3]}, {"ann": {2}, "bob": {3}}, k=2)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "bpr.json")
-        ...     result.save(path)
-        ...     again = TopKResult.load(path)
-        ...     with open(path) as file:
-        ...         readable = json.load(file)
-        >>> again == result, readable["values"], readable["n_evaluated"]
-        (True, {'mrr@2': 0.75}, 2)
+        ...     base, readable = os.path.join(folder, "base.npz"), os.path.join(folder, "bpr.json")
+        ...     result.save(base)
+        ...     again = TopKResult.load(base)
+        ...     result.save(readable)
+        ...     with open(readable) as file:
+        ...         found = json.load(file)
+        >>> again == result, again.users, again.per_user("mrr@2").tolist()
+        (True, ['ann', 'bob'], [0.5, 1.0])
+        >>> found["values"]["mrr@2"], found["n_evaluated"]
+        (0.75, 2)
         """
         from toplist.results import saved
 
@@ -265,10 +272,12 @@ class TopKResult(Means, Display):
 
     @classmethod
     def load(cls, path: PathLike) -> TopKResult:
-        """Return the result that `save` wrote: equal to the one saved, without its users.
+        """Return the result that `save` wrote: equal to the one saved; of .npz with its users.
 
-        It merges, compares and draws as that one without users. What the file says of means,
-        counts and rules is compared with the result that it holds.
+        What kind of file it is, the content says. From JSON it merges, compares and draws as the
+        result without users; what the file says of means, counts and rules is compared with the
+        result that it holds. From .npz it is the result with its users, once the means were
+        computed from the hits again, and were those of the result.
 
         Parameters
         ----------

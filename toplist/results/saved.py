@@ -11,7 +11,9 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from itertools import islice
 from typing import Any, TypeVar
 
 from toplist.checks import prefixed
@@ -19,7 +21,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import formula
 from toplist.results.means import Means
 from toplist.results.stored import FIRST, from_bytes, to_bytes
-from toplist.results.writing import PathLike, write_all
+from toplist.results.writing import Content, PathLike, write_all
 
 M = TypeVar("M", bound=Means)
 
@@ -29,6 +31,8 @@ POLICIES = ("empty", "missing", "relevant", "ties", "unjudged", "weighted", "poo
 WHOLE = "result"
 # Files may be as long as this, unpacked.
 LONGEST = 1 << 28
+# They are read in pieces of so many bytes, as to read takes what is asked for at once.
+PIECE = 1 << 20
 # What another version may word otherwise, and no figure follows from.
 WORDS = ("toplist", "formulas")
 
@@ -103,45 +107,76 @@ def json_number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def keeps_users(path: PathLike) -> bool:
+    """Return whether a file of this name holds the users too: numpy's npz.
+
+    Examples
+    --------
+    >>> keeps_users("base.npz"), keeps_users("base.json")
+    (True, False)
+    """
+    return os.fsdecode(path).lower().endswith(".npz")
+
+
 def save(result: Means, path: PathLike) -> None:
     """Write a result to a file; see `TopKResult.save`."""
+    write_all({path: written(result, path)})
+
+
+def written(result: Means, path: PathLike) -> Content:
+    """Return what `save` writes to a file of this name."""
+    from toplist.results import with_users  # imported late: few save users
+
     try:
-        whole = to_bytes(result)
+        whole = to_bytes(with_users.without(result) if keeps_users(path) else result)
     except ValueError as error:
         raise ValueError(
             f"save: {error}; to_dict() and to_pandas() give the means, without a way back"
         ) from None
+    if keeps_users(path):
+        return with_users.content(result, whole)
     found = content(result) | {WHOLE: base64.b64encode(whole).decode("ascii")}
     text = text_of(found) + "\n"
     if len(text) > LONGEST:
         raise ValueError(f"save: {len(text):,} characters, at most {LONGEST:,}: ask for fewer k")
-    write_all({path: text})
+    return text
 
 
 def load(made: type[M], path: PathLike) -> M:
     """Return the result of a file; see `TopKResult.load`."""
     name = os.fsdecode(path)
+    with open(name, "rb") as stream:
+        try:
+            if stream.peek(2)[:2] != b"PK":
+                return _from_json(made, stream, name)
+            from toplist.results import with_users
+
+            return with_users.load(made, stream)
+        except ValueError as error:
+            raise prefixed(f"{name}: ", error) from None
+
+
+def _from_json(made: type[M], stream: Any, name: str) -> M:
+    """Return the result of an open file of JSON."""
     try:
-        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
-            text = stream.read(LONGEST + 1)
+        source = gzip.GzipFile(fileobj=stream) if name.lower().endswith(".gz") else stream
+        pieces = iter(partial(source.read, PIECE), b"")
+        text = b"".join(islice(pieces, LONGEST // PIECE + 1))
         if len(text) > LONGEST:
             raise ValueError(f"it is longer than {LONGEST:,} bytes")
         found = json.loads(text)
     except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
         raise ValueError(
-            f"{name}: is no result that was saved by save(): {error} (from_bytes reads what "
-            "to_bytes returned)"
+            f"is no result that was saved by save(): {error} (from_bytes reads what to_bytes "
+            "returned)"
         ) from None
     if not isinstance(found, dict) or not isinstance(found.get(WHOLE), str):
         raise ValueError(
-            f"{name}: holds no {WHOLE!r}: result.save() writes it, while the JSON of toplist eval "
+            f"holds no {WHOLE!r}: result.save() writes it, while the JSON of toplist eval "
             "is for reading only"
         )
-    try:
-        whole = base64.b64decode(found[WHOLE], validate=True)
-        result = from_bytes(made, whole)
-    except ValueError as error:
-        raise prefixed(f"{name}: ", error) from None
+    whole = base64.b64decode(found[WHOLE], validate=True)
+    result = from_bytes(made, whole)
     different = _differences(found, content(result))
     if different and whole.startswith(FIRST):
         # the first format does not say whether truths had grades, on which intervals depend
@@ -150,7 +185,7 @@ def load(made: type[M], path: PathLike) -> M:
             return other
     for where, said, held in different[:1]:
         raise ValueError(
-            f"{name}: {where} reads {said!r}, but the result that the file holds has {held!r}: it "
+            f"{where} reads {said!r}, but the result that the file holds has {held!r}: it "
             "was changed after it was saved"
         )
     return result

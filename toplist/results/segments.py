@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from toplist.checks import Ints, is_missing
 from toplist.checks import counted as in_words
-from toplist.checks import is_missing
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
 from toplist.results import describe
@@ -138,6 +138,20 @@ def by(result: R, labels: Any) -> Segments[R]:
     if not entries:
         raise ValueError("this result has only metrics of all lists together: they do not split")
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
+    members, n_unused = rows_by_label(result, labels)
+    parts = {}
+    for label, some in members.items():
+        weights = None if whole.weights is None else whole.weights[some]
+        part = whole.of(whole.terms, hits.subset(some), counted[some], weights)
+        parts[label] = part if lists is None else replace(part, lists=lists.subset(some))
+    return Segments(whole, parts, n_unused)
+
+
+def rows_by_label(result: Means, labels: Any) -> tuple[dict[Any, Ints], int]:
+    """Return the rows of the users of every label, sorted, and how many labels are of no user.
+
+    The rows without a label come last, as None.
+    """
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
@@ -149,13 +163,15 @@ def by(result: R, labels: Any) -> Segments[R]:
     with suppress(TypeError):  # labels of several types stay in order of appearance
         order = sorted(order)
     order += [None] * (None in members)
-    parts = {}
-    for label in order:
-        some = np.array(members[label], np.int64)
-        weights = None if whole.weights is None else whole.weights[some]
-        part = whole.of(whole.terms, hits.subset(some), counted[some], weights)
-        parts[label] = part if lists is None else replace(part, lists=lists.subset(some))
-    return Segments(whole, parts, n_unused)
+    return {label: np.array(members[label], np.int64) for label in order}, n_unused
+
+
+def label_text(label: Any, labels: Collection[Any]) -> str:
+    """Return a label as it is printed among others: that of each segment is another."""
+    if label is None:
+        return "(no label)"
+    alike = [one for one in labels if str(one) == str(label)]
+    return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from toplist.averages.histograms import Histograms, sums_of
 from toplist.averages.moments import Moments, Pooled
-from toplist.checks import choice
+from toplist.checks import choice, whole
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import TIES, UNJUDGED
-from toplist.matching.fingerprints import Fingerprint, together
+from toplist.matching.fingerprints import from_plain, together
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, variant
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
 from toplist.metrics.definitions import (
@@ -234,14 +234,7 @@ def _shaped(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Return type and shape of an array, which are of the kinds that `to_bytes` writes."""
     if not re.fullmatch(r"[<|]?([iu][1248]|f8)", kind):
         raise ValueError(f"an array of {kind!r}")
-    return np.dtype(kind), tuple(_whole(size) for size in shape)
-
-
-def _whole(value: Any, least: int = 0) -> int:
-    """Return a whole number from `least` on that 63 bits hold."""
-    if type(value) is not int or not least <= value < 1 << 63:
-        raise ValueError(f"{value!r:.40} where a whole number from {least} on is needed")
-    return value
+    return np.dtype(kind), tuple(whole(size) for size in shape)
 
 
 def _read(made: type[M], header: Any, arrays: Arrays) -> M:
@@ -267,7 +260,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         raise ValueError("there are no metrics of the lists")
     histograms = Histograms(metrics, gathered=averages, **arrays)
     _check_tables(histograms)
-    n_users, n_missing, n_extra = map(_whole, header["counts"])
+    n_users, n_missing, n_extra = map(whole, header["counts"])
     if histograms.n_of(None) > n_users or n_missing > n_users:
         raise ValueError(f"{histograms.n_of(None):,} users in the means, of {n_users:,}")
     of_grades = (one.name in averages for one in metrics if one.graded)
@@ -275,13 +268,10 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
     words = header["unmatched"]
     result = made(
         *(terms, histograms, None, None, n_users, n_missing, n_extra),
-        fingerprints=tuple(
-            Fingerprint(int(one["total"]), _whole(one["n_users"]), bool(one["varied"]))
-            for one in header["fingerprints"]
-        ),
+        fingerprints=from_plain(header["fingerprints"]),
         unmatched=None if words is None else Unmatched(*map(str, words)),
         graded=bool(header.get("graded", guess)),
-        scored=Scored(*map(_whole, scored)) if (scored := header.get("scored")) else None,
+        scored=Scored(*map(whole, scored)) if (scored := header.get("scored")) else None,
         judged_only=alone,
         lists=lists,
     )
@@ -294,7 +284,7 @@ def _terms(asked: Any) -> Terms:
     entries = []
     for one in asked["entries"]:
         plain = dict(one["metric"])
-        ks = tuple(_whole(k, 1) for k in one["ks"])
+        ks = tuple(whole(k, 1) for k in one["ks"])
         if "of_lists" in plain:
             metric = variant(plain["of_lists"], plain["given"]) if plain["given"] else None
             metric = replace(metric or LIST_METRICS[plain["of_lists"]], name=str(plain["name"]))
@@ -316,7 +306,7 @@ def _terms(asked: Any) -> Terms:
     sampled = None if asked["sampled"] is None else Sampled(**asked["sampled"])
     if sampled is not None:
         choice("sampler", sampled.sampler, SAMPLERS)
-        _whole(sampled.n), _whole(sampled.n_items)
+        whole(sampled.n), whole(sampled.n_items)
     rest = {"entries": tuple(entries), "pooled": tuple(asked["pooled"]), "sampled": sampled}
     terms = Terms(**{**asked, **rest, "grading": Grading(**asked["grading"])})
     if not entries or any(terms.asked[one.metric.name] != one.metric for one in entries):
@@ -373,7 +363,7 @@ def _check_averages(result: Means) -> None:
         pooled = isinstance(one, Pooled)
         wrong = name not in terms.measured or pooled != (name in terms.pooled)
         wrong |= any(array.shape != kept.cuts.shape for array in arrays)
-        wrong |= _whole(one.n) > result.n_users
+        wrong |= whole(one.n) > result.n_users
         if isinstance(one, Moments):
             slack = 1 + 1e-9
             wrong |= not one.weight2 <= one.weight**2 * slack < np.inf

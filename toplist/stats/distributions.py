@@ -1,4 +1,4 @@
-"""Probabilities of the t, F, normal, binomial, noncentral t and studentised range distributions.
+"""Probabilities of the t, F, χ², normal, binomial, noncentral t and studentised range.
 
 Scalars in, floats out; NaN in, or no degrees of freedom, gives NaN. Own formulas, since toplist
 needs numpy and numba only. All tails are computed as such, never as 1 - p: small ones keep their
@@ -175,6 +175,17 @@ def f_sf(f: float, df1: float, df2: float) -> float:
     f, df1, df2 = float(f), min(float(df1), ENDLESS), min(float(df2), ENDLESS)
     odds = min(df1 / df2 * f, 1e300)
     return _beta_ratio(df2 / 2.0, df1 / 2.0, 1.0 / (1.0 + odds), odds / (1.0 + odds))
+
+
+def chi2_sf(x: float, df: float) -> float:
+    """Return P(X > x) of the χ² distribution: that of F = x / df with df and infinitely many.
+
+    Examples
+    --------
+    >>> round(chi2_sf(7.815, 3), 6)
+    0.049994
+    """
+    return f_sf(x / df, df, math.inf) if df > 0.0 else math.nan
 
 
 def binomial_sf(wins: float, n: float) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 from toplist.stats.distributions import (
     Parts,
@@ -75,8 +76,7 @@ def tost(
     (0.0255, 0.0132, 0.0468)
     """
     probability(level, "level")
-    if not 0.0 < margin < math.inf:
-        raise ValueError(f"margin must be a number above 0, not {margin!r}")
+    check_margin(margin)
     if error == 0.0:
         return _all_alike(difference, margin, 1.0 - level, least(df) + 1.0 if n is None else n)
     not_worse = mixed_t_sf(_ratio(difference + margin, error), df)
@@ -84,6 +84,20 @@ def tost(
     reach = mixed_t_ppf(level, df) * error
     p = max(not_worse, not_better)
     return Equivalence(p, not_worse, not_better, difference - reach, difference + reach)
+
+
+def check_margin(margin: Any, what: str = "margin") -> None:
+    """Raise ValueError unless a margin is a number above 0.
+
+    Examples
+    --------
+    >>> check_margin(-0.1)
+    Traceback (most recent call last):
+    ValueError: margin must be a number above 0, not -0.1
+    """
+    number = isinstance(margin, Real) and not isinstance(margin, bool)
+    if not number or not 0.0 < margin < math.inf:
+        raise ValueError(f"{what} must be a number above 0, not {margin!r}")
 
 
 def _all_alike(difference: float, margin: float, alpha: float, n: float) -> Equivalence:

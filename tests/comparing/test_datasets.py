@@ -1,0 +1,330 @@
+"""Systems over several data sets: the table, its ranks and differences, and what is refused."""
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from systems import results
+
+import toplist as tl
+from toplist.comparing.moments import of_results
+from toplist.stats import datasets as statistics
+from toplist.stats.systems import SystemRef
+
+SYSTEMS = "popularity", "knn", "ease"
+
+
+def evaluated(seed, n=300, shift=(0, 2, 6), systems=SYSTEMS, keys=True, **options):
+    """Evaluate systems that find the one relevant item of a user earlier by `shift` places."""
+    rng = np.random.default_rng(seed)
+    hard = rng.integers(1, 12, n)
+    users = [f"user {i}" for i in range(n)] if keys else None
+    found = {}
+    for system, less in zip(systems, shift, strict=True):
+        ranks = np.clip(hard + rng.integers(0, 9, n) - less, 1, None)
+        hits = tl.Hits.from_ranks(np.where(ranks <= 10, ranks, 0), n_listed=10)
+        hits = replace(hits, users=users)
+        found[system] = tl.top_k_eval(hits, k=10, metrics=["ndcg", "mrr"], **options)
+    return found
+
+
+@pytest.fixture(scope="module")
+def sets():
+    return {"ml": evaluated(1), "yelp": evaluated(2, 500), "movies": evaluated(3, 200)}
+
+
+@pytest.fixture(scope="module")
+def found(sets):
+    return tl.across(sets, "ndcg@10", baseline="popularity", n_resamples=500)
+
+
+def test_the_means_the_ranks_and_the_votes(sets, found):
+    assert found.systems == ("ease", "knn", "popularity")
+    assert found.datasets == ("ml", "yelp", "movies")
+    expected = [[one[system]["ndcg@10"] for system in found.systems] for one in sets.values()]
+    assert found.means.tolist() == expected
+    assert found.macro == pytest.approx(np.mean(expected, axis=0))
+    assert found.mean_ranks.tolist() == statistics.mid_ranks(expected).mean(axis=0).tolist()
+    assert found.borda.tolist() == statistics.borda(expected).tolist()
+    assert found.friedman.p == statistics.friedman(expected).p
+
+
+def test_intervals_of_ranks_are_those_of_the_users_drawn_again(sets, found):
+    assert (found.rank_low <= found.mean_ranks).all()
+    assert (found.mean_ranks <= found.rank_high).all()
+    assert found.behind.tolist() == [False, True, True]
+    again = tl.across(sets, "ndcg@10", n_resamples=500)
+    assert again.rank_low.tolist() == found.rank_low.tolist()
+    more = tl.across(sets, "ndcg@10", n_resamples=500, seed=3)
+    assert (more.n_resamples, more.seed) == (500, 3)
+
+
+def test_no_order_changes_a_figure(sets, found):
+    """Neither of data sets nor of systems or users."""
+
+    def turned(result):
+        hits = result.hits.subset(np.arange(len(result.hits))[::-1])
+        return tl.top_k_eval(hits, k=10, metrics=["ndcg"])
+
+    other = {
+        dataset: {system: turned(one[system]) for system in SYSTEMS}
+        for dataset, one in reversed(sets.items())
+    }
+    again = tl.across(other, "ndcg@10", baseline="popularity", n_resamples=500)
+    assert again.systems == found.systems
+    assert again.rank_low.tolist() == found.rank_low.tolist()
+    assert again.rank_high.tolist() == found.rank_high.tolist()
+    mine, theirs = (one.contrast("ease").these for one in (found, again))
+    assert mine.p == pytest.approx(theirs.p, rel=1e-9)
+
+
+def test_a_contrast_is_of_the_tests_of_every_data_set(sets, found):
+    rows = [
+        tl.compare(one, baseline="popularity").test("ndcg@10", correction="none")["ease", "ndcg@10"]
+        for one in sets.values()
+    ]
+    columns = ([getattr(row, key) for row in rows] for key in ("difference", "error", "df"))
+    expected = tl.inference.over_datasets(*columns)
+    contrast = found.contrast("ease")
+    for key in ("difference", "error", "df", "p", "low", "high"):
+        assert getattr(contrast.these, key) == pytest.approx(getattr(expected, key), rel=1e-9)
+    sample = tl.inference.over_datasets([row.difference for row in rows], of="sample")
+    assert contrast.sample.p == pytest.approx(sample.p, rel=1e-9)
+    assert contrast.these.mean == pytest.approx(found.macro[0])
+    assert contrast.sample.baseline_mean == pytest.approx(found.macro[2])
+    assert (contrast.of("these"), contrast.of("sample")) == (contrast.these, contrast.sample)
+    assert contrast.better == pytest.approx(
+        {dataset: row.p / 2 for dataset, row in zip(sets, rows, strict=True)}
+    )
+    assert contrast.replicated.k == tl.inference.replicability([*contrast.better.values()]).k == 3
+    worse = found.contrast("popularity", "ease")
+    assert worse.replicated.k == 0 and worse.these.difference == -contrast.these.difference
+
+
+def test_users_of_two_data_sets_have_nothing_to_do_with_each_other(sets):
+    """The same keys, another number of them, other truths: each data set is by itself."""
+    alone = tl.across({"a": sets["ml"], "b": sets["yelp"]}, "ndcg@10")
+    unnamed = {"a": evaluated(1, keys=False), "b": evaluated(2, 500, keys=False)}
+    assert tl.across(unnamed, "ndcg@10").means.tolist() == alone.means.tolist()
+
+
+def test_the_table(found):
+    text = found.to_text()
+    lines = text.splitlines()
+    header = "ndcg@10 ml yelp movies mean rank Borda less popularity better in"
+    assert " ".join(lines[0].split()) == header
+    cells = lines[1].split()
+    assert cells[0] == "ease" and cells[1] == f"*{found.means[0, 0]:.4f}"
+    low, high = found.rank_low[0], found.rank_high[0]
+    assert f"{found.mean_ranks[0]:.2f} [{low:.2f}, {high:.2f}]" in lines[1]
+    test = found.contrast("ease").these
+    assert f"{test.difference:+.4f} ±{(test.high - test.low) / 2:.4f}" in lines[1]
+    assert lines[1].endswith(" 3") and lines[3].split()[-2:] == ["-", "-"]
+    for words in (
+        "for these data sets: who is surely ahead or behind",
+        "500 resamples, seed 0",
+        "all others are separable from ease",
+        f"Friedman χ² {found.friedman.statistic:.2f}, df 2",
+        f"ranks less than {found.friedman.critical_difference:.2f} apart",
+        "less popularity: difference of the means over the data sets that have both, ± half of "
+        "the 95 % interval, for these data sets",
+        "better in: better than popularity in so many data sets at least",
+        "convention standard",
+        "users: ml 300, yelp 500, movies 200",
+    ):
+        assert words in text
+    assert "less" not in tl.across(found.comparisons, "ndcg@10", n_resamples=99).to_text()[:200]
+    assert "| ease | **" in found.to_markdown() and r"ease & \textbf{" in found.to_latex()
+    assert "<table" in found._repr_html_()
+
+
+def test_sets_like_these_have_an_interval_from_six_on():
+    six = {f"set {i}": evaluated(i, 60) for i in range(6)}
+    asked = {"baseline": "knn", "of": "sample", "n_resamples": 99}
+    all_six = tl.across(six, "mrr@10", **asked)
+    test = all_six.contrast("ease").sample
+    assert f"{test.difference:+.4f} ±{(test.high - test.low) / 2:.4f}" in all_six.to_text()
+    assert "for sets like these" in all_six.to_text()
+    five = tl.across({name: six[name] for name in [*six][:5]}, "mrr@10", **asked)
+    assert "no interval for sets like these: fewer than 6 data sets" in five.to_text()
+    assert "±" not in five.to_text().partition("±MARGIN")[0].splitlines()[1]
+    assert five.contrast("ease").sample.low == pytest.approx(
+        five.to_dict()["systems"]["ease"]["low"]
+    )
+
+
+def test_a_system_that_a_data_set_lacks(sets):
+    fewer = dict(sets) | {"yelp": {s: sets["yelp"][s] for s in SYSTEMS if s != "ease"}}
+    with pytest.raises(ValueError, match="yelp has no result of ease.*missing='last'"):
+        tl.across(fewer, "ndcg@10")
+    found = tl.across(fewer, "ndcg@10", missing="last", baseline="ease", n_resamples=200)
+    place = found.systems.index("ease")
+    assert math.isnan(found.means[1, place]) and math.isnan(found.macro[place])
+    assert found.mean_ranks[place] == pytest.approx(5 / 3) and found.borda[place] == 4
+    assert "MISSING: ease in yelp: last there, without votes; no mean" in found.to_text()
+    contrast = found.contrast("knn")
+    assert contrast.these.n == 2 and [*contrast.better] == ["ml", "movies"]
+    row = found.to_dict()["systems"]["ease"]
+    assert row["means"]["yelp"] is None and row["mean"] is None
+    json.dumps(found.to_dict(), allow_nan=False)
+    alone = dict(sets) | {"yelp": {"knn": sets["yelp"]["knn"]}}
+    found = tl.across(alone, "ndcg@10", missing="last", n_resamples=99)
+    # the two that lack it share the last rank, and have no votes
+    assert found.borda.tolist() == [4.0, 4.0, 0.0] and found.mean_ranks.sum() == 6.0
+
+
+def test_results_without_users(sets):
+    bare = {
+        dataset: {system: one.without_users() for system, one in some.items()}
+        for dataset, some in sets.items()
+    }
+    found = tl.across(bare, "ndcg@10", baseline="knn")
+    whole = tl.across(sets, "ndcg@10", baseline="knn", n_resamples=99)
+    assert found.friedman.p == whole.friedman.p and found.borda.tolist() == whole.borda.tolist()
+    assert found.rank_low is found.behind is None
+    contrast = found.contrast("ease")
+    assert contrast.these is None and contrast.replicated is None
+    assert contrast.sample == whole.contrast("ease").sample
+    text = found.to_text()
+    assert "no intervals of ranks: the users of ml, yelp, movies are unknown" in text
+    assert "no interval for these data sets: the users of ml" in text
+    mixed = tl.across(dict(bare) | {"ml": sets["ml"]}, "ndcg@10")
+    assert mixed.why == "the users of yelp, movies are unknown"
+
+
+def test_results_that_know_the_moments_of_their_differences(sets):
+    """As those of several systems in one evaluation on Spark: tests, but no users to draw."""
+    shared = {}
+    for dataset, some in sets.items():
+        moments = of_results(some)
+        shared[dataset] = {
+            system: replace(one.without_users(), paired=SystemRef(moments, system))
+            for system, one in some.items()
+        }
+    found = tl.across(shared, "ndcg@10", baseline="knn")
+    expected = tl.across(sets, "ndcg@10", baseline="knn", n_resamples=99).contrast("ease")
+    assert found.rank_low is None
+    assert found.contrast("ease").these.p == pytest.approx(expected.these.p, rel=1e-9)
+    assert found.contrast("ease").replicated.k == expected.replicated.k
+    assert "for these data sets" in found.to_text().partition("less knn: ")[2]
+
+
+def test_several_runs_of_a_system_are_averaged(sets):
+    runs = {
+        dataset: {
+            "two": [one["knn"], evaluated(50 + i, len(one["knn"].users))["knn"]],
+            "one": [one["ease"], evaluated(60 + i, len(one["knn"].users))["ease"]],
+        }
+        for i, (dataset, one) in enumerate(sets.items())
+    }
+    found = tl.across(runs, "mrr@10", baseline="two", n_resamples=99)
+    place = found.systems.index("two")
+    expected = np.mean([one["mrr@10"] for one in runs["ml"]["two"]])
+    assert found.means[0, place] == pytest.approx(expected)
+    rows = tl.compare(runs["ml"], baseline="two").test("mrr@10", alternative="greater")
+    assert found.contrast("one").better["ml"] == pytest.approx(rows["one", "mrr@10"].p)
+    assert found.contrast("one").replicated.k == 3
+    assert "several runs of a system are averaged" in found.to_text()
+
+
+def test_less_is_better_where_the_metric_says_so():
+    cost = tl.Metric("cost", "first", lambda r: 1 / r, "1", higher_is_better=False)
+    sets = {name: evaluated(at) for at, name in enumerate(["one", "two"])}
+    turned = {
+        dataset: {s: tl.top_k_eval(one.hits, k=10, metrics=[cost]) for s, one in some.items()}
+        for dataset, some in sets.items()
+    }
+    found = tl.across(turned, "cost@10", baseline="ease", n_resamples=200)
+    assert found.means[0, 0] == found.means[0].min()
+    first = found.contrast(found.systems[0], found.systems[-1])
+    assert first.these.difference < 0 and first.replicated.k == 2
+    assert found.rank_low[0] == 1
+
+
+def test_frames_and_dicts_say_the_same(found):
+    pytest.importorskip("pandas")
+    frame = found.to_pandas().set_index("system")
+    rows = found.to_dict()["systems"]
+    assert [*frame.index] == [*rows] == [*found.systems]
+    for system, row in rows.items():
+        assert frame.loc[system, [*found.datasets]].tolist() == [*row["means"].values()]
+        assert frame.loc[system, "rank_low"] == row["rank_low"]
+    assert rows["knn"]["p"] == found.contrast("knn").these.p
+    assert found.to_dict()["friedman"]["p"] == found.friedman.p
+
+
+def refused(kind, words, *given, **options):
+    with pytest.raises(kind, match=words):
+        tl.across(*given, **options)
+
+
+def test_what_is_refused(sets):
+    refused(TypeError, "dict of data set -> comparison, not list", [sets], "ndcg@10")
+    refused(ValueError, "two data sets are needed, and there is 1", {"a": sets["ml"]}, "ndcg@10")
+    refused(KeyError, "ml: knn|ml: popularity: .*'map@10'", sets, "map@10")
+    refused(ValueError, "ml: 'ndcg' is a whole curve", sets, "ndcg")
+    refused(ValueError, "ml: across is of one name@k", sets, ["ndcg@10", "mrr@10"])
+    refused(ValueError, "baseline 'als' is none of the systems: ", sets, "mrr@5", baseline="als")
+    refused(
+        ValueError, "missing='first'.*choose from 'error', 'last'", sets, "mrr@5", missing="first"
+    )
+    refused(ValueError, "of='all'.*choose from 'these', 'sample'", sets, "mrr@5", of="all")
+    refused(ValueError, "n_resamples must be at least 99", sets, "mrr@5", n_resamples=9)
+    refused(ValueError, "seed must be a whole number", sets, "mrr@5", seed=-1)
+    one_each = {dataset: {"knn": some["knn"]} for dataset, some in sets.items()}
+    refused(ValueError, "two systems are needed, and there is knn", one_each, "mrr@5")
+    refused(TypeError, "ml: compare takes a dict", dict(sets) | {"ml": 3}, "mrr@5")
+    refused(TypeError, "None is no name of a data set", {**sets, None: sets["ml"]}, "mrr@5")
+
+
+def test_other_rules_and_other_users_are_refused(sets):
+    trec = {"trec": evaluated(4, convention="trec_eval")}
+    refused(ValueError, "DIFFERENT CONVENTIONS: .*trec: ", sets | trec, "ndcg@10")
+    weighted = {"w": evaluated(4, weights=np.ones(300) + np.arange(300) % 2)}
+    refused(ValueError, "DIFFERENT AVERAGES", sets | weighted, "ndcg@10")
+    other = {"knn": results(n=50)["a"], "ease": results(n=60)["b"]}
+    refused(ValueError, "^odd: these systems cannot be compared: DIFFERENT USERS",
+            sets | {"odd": other}, "ndcg@3")  # fmt: skip
+    # another metric by other rules is none of its business
+    more = {system: tl.top_k_eval(one.hits, k=10) for system, one in sets["ml"].items()}
+    found = tl.across(sets | {"more": more}, "ndcg@10", n_resamples=99)
+    assert found.means[0].tolist() == found.means[3].tolist()
+
+
+def test_weights_are_those_of_the_users():
+    sets = {
+        name: evaluated(seed, weights=np.random.default_rng(seed).integers(1, 4, 300) / 2)
+        for seed, name in enumerate(["one", "two"])
+    }
+    found = tl.across(sets, "ndcg@10", baseline="knn", n_resamples=300)
+    assert found.means[0, 0] == sets["one"][found.systems[0]]["ndcg@10"]
+    assert found.behind.any() and found.contrast("ease").these.p < 0.05
+
+
+def test_nobody_in_the_means(sets):
+    empty = tl.top_k_eval({}, {}, k=10, metrics="ndcg")
+    nobody = {"empty": dict.fromkeys(SYSTEMS, empty)}
+    refused(ValueError, "empty: no user is in the mean of popularity", sets | nobody, "ndcg@10")
+
+
+def test_contrasts_that_there_are_not(sets, found):
+    with pytest.raises(ValueError, match="'als' is none of the systems: ease, knn, popularity"):
+        found.contrast("als")
+    with pytest.raises(ValueError, match="both the system and its baseline"):
+        found.contrast("knn", "knn")
+    few = {"ml": sets["ml"], "yelp": {"knn": sets["yelp"]["knn"]}}
+    once = tl.across(few, "ndcg@10", missing="last", baseline="ease", n_resamples=99)
+    with pytest.raises(ValueError, match="both in 1 data set alone: two are needed"):
+        once.contrast("knn")
+    assert once.to_dict()["systems"]["knn"]["difference"] is None
+    assert re.search(r"knn .* -  +-$", once.to_text(), re.MULTILINE)
+
+
+def test_a_picture_of_the_ranks(found):
+    pytest.importorskip("matplotlib")
+    texts = [text.get_text() for text in found.plot().texts]
+    assert f"ease  {found.mean_ranks[0]:.2f}" in texts
+    assert f"critical difference {found.friedman.critical_difference:.2f}" in texts

@@ -1,0 +1,239 @@
+"""Results of an automatic judge, corrected by those of people: matched by query, or refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist.comparing.inference import judge_corrected, ppi
+
+N = 300
+RNG = np.random.default_rng(0)
+QUERIES = [f"q{i}" for i in range(N)]
+LISTS = {query: RNG.permutation(12).tolist() for query in QUERIES}
+OTHER = {query: RNG.permutation(12).tolist() for query in QUERIES}
+PEOPLE = {query: {item: int(RNG.random() < 0.4) for item in range(10)} for query in QUERIES}
+# The judge takes one of five items that are not relevant for relevant.
+JUDGE = {
+    query: {item: int(grade or RNG.random() < 0.2) for item, grade in truth.items()}
+    for query, truth in PEOPLE.items()
+}
+SAMPLE = [QUERIES[i] for i in RNG.permutation(N)[:60].tolist()]
+
+
+def evaluated(lists, truth, queries=QUERIES, **options):
+    given = {"k": 5, "metrics": ["ndcg", "precision"], "empty": "zero"} | options
+    return tl.top_k_eval({q: lists[q] for q in queries}, {q: truth[q] for q in queries}, **given)
+
+
+def sides(lists=LISTS, judge=JUDGE, people=PEOPLE, queries=SAMPLE, **options):
+    """Return the keywords `judged` and `human`."""
+    judged = evaluated(lists, judge, **options)
+    return {"judged": judged, "human": evaluated(lists, people, queries, **options)}
+
+
+def corrected(metric="ndcg@5", **given):
+    return judge_corrected(**{**sides(), **given}, metric=metric)
+
+
+def test_queries_are_matched_by_key_whatever_their_order():
+    found = corrected()
+    given = sides()
+    y = given["human"].per_user("ndcg@5").by_user()
+    y_hat = given["judged"].per_user("ndcg@5").by_user()
+    others = [value for query, value in y_hat.items() if query not in y]
+    expected = ppi(list(y.values()), [y_hat[query] for query in y], others)
+    assert {name: getattr(found, name) for name in vars(expected)} == pytest.approx(vars(expected))
+    assert (found.n, found.n_unlabelled, found.name, found.pair) == (60, 240, "ndcg@5", None)
+    turned = corrected(human=evaluated(LISTS, PEOPLE, SAMPLE[::-1]))
+    assert vars(turned) == vars(found)
+    assert found.human == pytest.approx(given["human"]["ndcg@5"])
+    assert found.judge == pytest.approx(given["judged"]["ndcg@5"])
+
+
+def test_it_is_nearer_to_what_people_say_of_all_queries():
+    """The judge is .1 too high; people of 60 queries correct it, and it halves their variance."""
+    truth = evaluated(LISTS, PEOPLE)["ndcg@5"]
+    found = corrected()
+    assert found.judge - truth > 0.05 > 2 * found.error
+    assert found.low < truth < found.high and found.error < found.human_error
+    assert 60 < found.n_effective < 300 and 0 < found.lam < 1
+
+
+def test_a_difference_of_two_systems():
+    given = {
+        side: {
+            name: evaluated(lists, truth, queries)
+            for name, lists in {"a": LISTS, "b": OTHER}.items()
+        }
+        for side, truth, queries in (("judged", JUDGE, QUERIES), ("human", PEOPLE, SAMPLE))
+    }
+    found = corrected(**given)
+    assert found.pair == ("b", "a")
+    values = {
+        side: {name: one.per_user("ndcg@5").by_user() for name, one in results.items()}
+        for side, results in given.items()
+    }
+    d, d_hat = ({q: some["b"][q] - some["a"][q] for q in some["a"]} for some in values.values())
+    d, d_hat = d_hat, d
+    others = [d_hat[query] for query in QUERIES if query not in d]
+    expected = ppi(list(d.values()), [d_hat[query] for query in d], others)
+    assert (found.estimate, found.error) == pytest.approx((expected.estimate, expected.error))
+    turned = corrected(**given, baseline="b")
+    assert turned.pair == ("a", "b") and turned.estimate == pytest.approx(-found.estimate)
+    human = dict(reversed(given["human"].items()))
+    assert corrected(judged=given["judged"], human=human).estimate == found.estimate
+    assert str(found).startswith("b - a ndcg@5  difference ")
+    assert f"{found.estimate:+.4f}" in str(found)
+
+
+def test_the_table_says_how_certain_it_is():
+    found = corrected(level=0.9)
+    words = str(found)
+    assert f"corrected     {found.estimate:.4f}  [{found.low:.4f}, {found.high:.4f}]" in words
+    assert "90 % interval" in words and "random sample" in words
+    assert f"60 queries judged by people, 240 more by the judge alone (lambda {found.lam:.3f})" in (
+        words
+    )
+    assert f"as certain as {found.n_effective:.1f} judged by people alone" in words
+    assert "rough" not in words
+    few = corrected(human=evaluated(LISTS, PEOPLE, SAMPLE[:20]))
+    assert "rough: fewer than 50 queries of people" in str(few)
+    alike = {query: {0: 1} for query in QUERIES}
+    lists = {query: [0, 1] for query in QUERIES}
+    found = judge_corrected(**sides(lists, alike, alike), metric="ndcg@2")
+    assert "corrected     1.0000" in str(found) and math.isnan(found.n_effective)
+    assert "as certain as" not in str(found) and "nan" not in str(found)
+
+
+def test_any_k_and_name_that_both_sides_know():
+    given = sides(metrics="ndcg@3") | {"judged": evaluated(LISTS, JUDGE, metrics="ndcg@5")}
+    assert judge_corrected(**given, metric="nDCG@2").name == "ndcg@2"
+    with pytest.raises(KeyError, match="human: 'ndcg@5': this result has ndcg"):
+        judge_corrected(**given, metric="ndcg@5")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE[:1])}, "at least two labels of people"),
+        (lambda: {"human": evaluated(LISTS, PEOPLE)}, "nothing is judged by the judge alone"),
+        (
+            lambda: {"judged": evaluated(LISTS, JUDGE, [q for q in QUERIES if q != SAMPLE[0]])},
+            "query 'q.*' of human is not in judged, which has queries like 'q.*': judged is of all",
+        ),
+        (
+            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE, convention="recbole")},
+            "judged and human cannot be put together: DIFFERENT CONVENTIONS",
+        ),
+        (
+            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE, empty="skip")},
+            "judged and human cannot be put together: DIFFERENT POLICIES",
+        ),
+        (
+            lambda: {"human": evaluated({q: LISTS[q][:4] for q in SAMPLE}, PEOPLE, SAMPLE)},
+            "judged lists 5 items for query 'q.*' down to k = 5, and human 4: both must be of the",
+        ),
+        (
+            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE, weights=dict.fromkeys(SAMPLE, 2))},
+            "the queries of human have weights",
+        ),
+        (
+            lambda: {"judged": tl.top_k_eval(list(LISTS.values()), [*JUDGE.values()], 5)},
+            "the queries of judged have no keys",
+        ),
+        (
+            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE).without_users()},
+            "this result holds no hits, so the queries of human are unknown",
+        ),
+        (
+            lambda: {"human": {"a": corrected_side(), "b": corrected_side()}},
+            "judged is of one system, and human of a, b: give both of the same",
+        ),
+        (lambda: {"baseline": "a"}, "two systems are needed, and there is"),
+        (lambda: {"metric": "ndcg"}, "'ndcg' is no mean over queries of what is relevant, at one"),
+        (lambda: {"level": 95}, "level must be a number between 0 and 1, not 95"),
+    ],
+)
+def test_what_is_refused_with_a_value_error(changed, message):
+    with pytest.raises(ValueError, match=message):
+        corrected(**changed())
+
+
+def corrected_side():
+    return evaluated(LISTS, PEOPLE, SAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([1, 2], "human is list: give a result of top_k_eval, or a dict of two"),
+        ({"a": 1, "b": 2}, "human is a dict of 2: give"),
+        ({}, "human is a dict of 0: give"),
+    ],
+)
+def test_what_is_no_result_is_refused(given, words):
+    with pytest.raises(TypeError, match=words):
+        corrected(human=given)
+
+
+def test_a_query_that_one_side_leaves_out_is_refused():
+    """Of sets: a query without relevant items is in no mean, unless empty='zero'."""
+    nothing = PEOPLE | {SAMPLE[3]: dict.fromkeys(range(10), 0)}
+    given = sides(people=nothing, empty="skip")
+    with pytest.raises(
+        ValueError, match=f"'{SAMPLE[3]}' is in the mean by the judge and not in that"
+    ):
+        judge_corrected(**given, metric="ndcg@5")
+    turned = sides(judge=JUDGE | {SAMPLE[3]: dict.fromkeys(range(10), 0)}, empty="skip")
+    with pytest.raises(ValueError, match="in the mean by people and not in that by the judge, as"):
+        judge_corrected(**turned, metric="ndcg@5")
+    assert judge_corrected(**sides(people=nothing), metric="ndcg@5").n == 60
+    both = sides(
+        people=nothing, judge=JUDGE | {SAMPLE[3]: dict.fromkeys(range(10), 0)}, empty="skip"
+    )
+    found = judge_corrected(**both, metric="ndcg@5")
+    assert (found.n, found.n_unlabelled) == (59, 240)
+
+
+def test_a_truth_that_grades_part_of_a_pool_is_refused():
+    query = SAMPLE[7]
+    part = dict(list(PEOPLE[query].items())[1:])
+    message = f"truth of human grades 9 items of query '{query}', that of judged 10: people must"
+    with pytest.raises(ValueError, match=message):
+        judge_corrected(**sides(people=PEOPLE | {query: part}), metric="precision@1")
+    more = PEOPLE | {query: PEOPLE[query] | {11: 1}}
+    assert judge_corrected(**sides(people=more), metric="ndcg@5").n == 60
+
+
+def test_of_sets_nothing_says_what_was_judged():
+    """Sets on one side alone are grades of 1: they must hold what the judge graded."""
+    judge, people = (
+        {query: {item for item, grade in truth.items() if grade} for query, truth in side.items()}
+        for side in (JUDGE, PEOPLE)
+    )
+    found = judge_corrected(**sides(judge=judge, people=people), metric="ndcg@5")
+    assert found.estimate == pytest.approx(corrected().estimate)
+    with pytest.raises(ValueError, match="the truth of human grades . items of query"):
+        judge_corrected(**sides(people=people), metric="ndcg@5")
+    assert judge_corrected(**sides(judge=judge), metric="ndcg@5").n == 60
+
+
+def test_metrics_of_whole_lists_take_the_longest_of_both_sides():
+    given = sides(k=None, metrics=["bpref"])
+    short = {query: LISTS[query][: 6 + place % 6] for place, query in enumerate(QUERIES)}
+    few = [query for query in QUERIES if len(short[query]) < 11]
+    unlike = sides(short, queries=[q for q in SAMPLE if q in few], k=None, metrics=["bpref"])
+    for one in (given, unlike):
+        found = judge_corrected(**one, metric="bpref")
+        assert found.human == pytest.approx(one["human"]["bpref"])
+
+
+def test_metrics_of_the_lists_and_ratios_of_sums_are_no_means_of_what_is_relevant():
+    catalogue = list(range(12))
+    given = sides(metrics=["item_coverage", "ndcg"], catalogue=catalogue)
+    with pytest.raises(ValueError, match="'item_coverage@5' is no mean over queries of what is"):
+        judge_corrected(**given, metric="item_coverage@5")
+    with pytest.raises(ValueError, match="'precision@5' is no mean over queries"):
+        judge_corrected(**sides(aggregate="pooled"), metric="precision@5")

@@ -1,0 +1,95 @@
+"""Hits as plain arrays and back; what kernels would trip on is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist.matching import packed
+
+LISTS = {"a": ["x", "y", "z"], "b": ["z"], "c": []}
+GRADES = {"a": {"y": 2, "z": 0, "w": 1}, "b": {"z": 1}, "c": {"x": 3}}
+GROUPS = tl.Groups({"a": [["y", "z"], ["x"]], "b": [["q"]], "c": []})
+
+
+def there_and_back(hits, **changes):
+    """Return hits that were packed, through JSON; `changes` put arrays in the place of others."""
+    plain, arrays = packed.pack(hits)
+    arrays |= {f"hits.{name}": np.array(one) for name, one in changes.items()}
+    found = packed.unpack(json.loads(json.dumps(plain)), arrays)
+    assert not arrays
+    return found
+
+
+@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+@pytest.mark.parametrize("truths", [GRADES, {u: set(one) for u, one in GRADES.items()}, GROUPS])
+def test_what_is_packed_comes_back(truths, unjudged):
+    hits = tl.match(LISTS, truths, 2, unjudged=unjudged)
+    again = there_and_back(hits).of_part(users=hits.users)
+    for metric in (tl.recall, tl.ndcg, tl.group_recall):
+        np.testing.assert_array_equal(metric(again), metric(hits))
+    for one, other in ((again, hits), (again.given, hits.given)):
+        assert (one.k, one.grading, one.n_extra, one.fingerprints, one.unjudged) == (
+            *(other.k, other.grading, other.n_extra, other.fingerprints, other.unjudged),
+        )
+        assert (one.judged is None) == (other.judged is None)
+        assert one.ranks.dtype == other.ranks.dtype and one.offsets.dtype == other.offsets.dtype
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ranks": [2, 1, 1]}, "offsets must rise from 0 to the number of ranks"),
+        ({"ranks": [4, 1]}, "ranks rise from 1, within the list"),
+        ({"ranks": [2**31, 1]}, r"array hits\.ranks is of int64, or has numbers that cannot be"),
+        ({"ranks": [2.0, 1.0]}, r"array hits\.ranks is of float64"),
+        ({"n_relevant": [2, 1, -1]}, "more hits, or relevant items, than can be"),
+        ({"n_relevant": [2**62, 2**62, 1]}, "more hits, or relevant items, than can be"),
+        ({"n_relevant": [2, 1]}, "disagree on the number of users"),
+        ({"n_listed": [3, 1, 9]}, "read to k=3"),
+        ({"gains": [-1.0, 1.0]}, "gains must be 0 or more"),
+        ({"gains": [np.nan, 1.0]}, "has numbers that cannot be"),
+        ({"ideal_gains": [1.0]}, "ideal gains for 2 hits"),
+        ({"truth_hashes": np.zeros(2, np.uint64)}, "2 hashes for 3 ground truths"),
+        ({"judged.ranks": [1, 3, 1]}, "not among those of all judged items"),
+        ({"judged.n_listed": [3, 2, 0]}, "not among those of all judged items"),
+        ({"judged.n_relevant": [3, 1, 0], "judged.ideal_gains": [2, 1, 0, 1]}, "not among those"),
+    ],
+)
+def test_hits_that_cannot_be_are_refused(changes, words):
+    hits = tl.match(LISTS, GRADES, 3)
+    with pytest.raises(ValueError, match=words):
+        there_and_back(hits, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"items": [0, 5]},
+        {"items": [0, -1]},
+        {"items": [0]},
+        {"sizes": [2, 0, 1, 1]},
+        {"sizes": [2, 1]},
+        {"sizes": [1, -1, 1, 1]},
+        {"groups": [0, 0, 2, 0]},
+        {"groups": [0, 0, -1, 0]},
+        {"groups": [0, 0, 1]},
+        {"n_groups": [9, 1, 0]},
+        {"n_groups": [2, 1]},
+        {"order": [0, 1]},
+    ],
+    ids=str,
+)
+def test_groups_that_cannot_be_are_refused(changes):
+    hits = tl.match(LISTS, GROUPS, 2)
+    assert there_and_back(hits).coverage.groups.tolist() == hits.coverage.groups.tolist()
+    with pytest.raises(ValueError, match="the groups are not those of the hits"):
+        there_and_back(hits, **changes)
+
+
+def test_a_key_that_is_twice_is_found_at_once():
+    """Not by a count of every key before it."""
+    users = [*range(100_000), 99_999]
+    with pytest.raises(ValueError, match="user 99999 is there twice"):
+        tl.Hits([0] * (len(users) + 1), [], [1] * len(users), [0] * len(users), users=users)

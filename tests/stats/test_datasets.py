@@ -1,0 +1,267 @@
+"""Several data sets: the cases of the statistics, plain Python beside them, and resampled users."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from toplist.stats import datasets
+from toplist.stats.distributions import chi2_sf
+
+CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
+# AUC of C4.5, with m, with cf, with both (Demšar 2006, table 6), voting untied as its ranks are.
+TABLE_6 = """
+    .763 .768 .771 .798  .599 .591 .590 .569  .954 .971 .968 .967  .628 .661 .654 .657
+    .882 .888 .886 .898  .936 .931 .916 .931  .661 .668 .609 .685  .583 .583 .563 .625
+    .775 .838 .866 .875  1 1 1 1              .940 .962 .965 .962  .619 .666 .614 .669
+    .972 .981 .97501 .975  .957 .978 .946 .970
+"""
+DEMSAR = np.array(TABLE_6.split(), float).reshape(14, 4)
+# Systems A, B, C over four data sets, and the Borda votes of MTEB.
+THREE = np.array([[0.5, 0.4, 0.3], [0.6, 0.6, 0.5], [0.4, 0.5, 0.6], [0.7, 0.6, 0.5]])
+# Of an issue that asks for one contrast over five data sets.
+D = [0.0045, 0.0120, -0.0010, 0.0080, 0.0060]
+ERRORS = [0.0020, 0.0050, 0.0030, 0.0025, 0.0040]
+DF = [3331, 941, 599, 6039, 499]
+P = [0.168, 0.297, 0.357, 0.019, 0.218, 0.001]
+
+
+@pytest.fixture(scope="module")
+def cases():
+    if not CASES.exists():
+        pytest.skip("needs ../shared, which stands beside the repository")
+    return json.loads(CASES.read_text())
+
+
+def test_ranks_of_demsar(cases):
+    found, expected = datasets.friedman(DEMSAR), cases["demsar_2006_table_6"]
+    untied = found.statistic * found.ties
+    got = {
+        "ranks": found.mean_ranks.tolist(),
+        "friedman": found.statistic,
+        "p_friedman": found.p,
+        "friedman_no_ties": untied,
+        "f_no_ties": 13 * untied / (14 * 3 - untied),
+        "f": found.f,
+        "p_f": found.p_f,
+        "critical_difference": found.critical_difference,
+    }
+    pairs = expected.pop("p_nemenyi")
+    assert got.keys() == expected.keys()
+    for key, value in expected.items():
+        assert got[key] == pytest.approx(value, rel=1e-9), key
+    for pair, p in pairs.items():
+        i, j = map(int, pair.split("-"))
+        assert found.p_nemenyi[i, j] == found.p_nemenyi[j, i] == pytest.approx(p, rel=1e-9)
+
+
+def test_figures_that_are_published():
+    found = datasets.friedman(DEMSAR)
+    assert found.mean_ranks.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
+    assert round(found.statistic * found.ties, 2) == 9.28
+    assert round(found.critical_difference, 2) == 1.25
+    assert datasets.borda(THREE).tolist() == [5.5, 4.5, 2.0]
+
+
+@pytest.mark.parametrize("of", ["these", "other"])
+def test_a_difference_over_data_sets(cases, of):
+    given = {"of": "sample"} if of == "other" else {"errors": ERRORS, "df": DF}
+    found, expected = datasets.over_datasets(D, **given), cases["datasets"][of]
+    expected["statistic"] = expected.pop("t")
+    for key, value in expected.items():
+        assert getattr(found, key) == pytest.approx(value, rel=1e-6), key
+    assert found.n == 5
+
+
+def test_replicability(cases):
+    for method in ("bonferroni", "fisher"):
+        found = datasets.replicability(P, method)
+        expected = cases["replicability"]
+        assert found.k == expected[f"k_{method}"]
+        assert found.p == pytest.approx(expected[f"p_{method}"], rel=1e-9)
+
+
+def test_replicability_is_its_formula():
+    """Also with p of 0, and without any finding."""
+    p = sorted([0.2, 0.03, 0.0, 0.6])
+    found = datasets.replicability(p, level=0.9)
+    each = [(4 - v) * one for v, one in enumerate(p)]
+    expected = [min(max(each[: u + 1]), 1.0) for u in range(4)]
+    assert found.p == pytest.approx(expected) and found.k == sum(one <= 0.1 for one in expected)
+    assert datasets.replicability(p, "fisher").p[0] == 0
+    assert datasets.replicability([0.3, 0.9]).k == 0
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        datasets.replicability([0.3, 1.2])
+    with pytest.raises(ValueError, match="choose from 'bonferroni', 'fisher'"):
+        datasets.replicability(P, "stouffer")
+
+
+def test_what_is_wrong_with_differences():
+    with pytest.raises(ValueError, match="of='these' needs errors= and df="):
+        datasets.over_datasets(D)
+    with pytest.raises(ValueError, match="5 differences, 4 errors and 5 df"):
+        datasets.over_datasets(D, ERRORS[:4], DF)
+    with pytest.raises(ValueError, match="choose from 'these', 'sample'"):
+        datasets.over_datasets(D, of="all")
+    equal = datasets.over_datasets([0.0, 0.0], [0.0, 0.0], [9, 9])
+    assert (equal.p, equal.difference) == (1.0, 0.0)
+
+
+def plain_ranks(values):
+    """1 for the best, equal ones their mean; None, which is NaN, last."""
+    key = [-math.inf if value != value else value for value in values]
+    return [
+        1 + sum(other > one for other in key) + (sum(other == one for other in key) - 1) / 2
+        for one in key
+    ]
+
+
+def test_ranks_votes_and_friedman_are_their_formulas():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        table = rng.integers(0, 4, (6, 5)) / 3
+        table[rng.random((6, 5)) < 0.1] = np.nan
+        ranks = [plain_ranks(row) for row in table.tolist()]
+        assert datasets.mid_ranks(table).tolist() == ranks
+        assert datasets.mid_ranks(-table, higher_is_better=False).tolist() == ranks
+        pairs = zip(table.tolist(), ranks, strict=True)
+        votes = [[0 if v != v else 5 - r for v, r in zip(*both, strict=True)] for both in pairs]
+        assert datasets.borda(table).tolist() == [sum(some) for some in zip(*votes, strict=True)]
+        sums = [sum(some) for some in zip(*ranks, strict=True)]
+        spread = sum((r - 3) ** 2 for row in ranks for r in row)
+        found = datasets.friedman(table)
+        assert found.statistic == pytest.approx(4 * sum((r - 18) ** 2 for r in sums) / spread)
+        assert found.df == 4 and found.p == chi2_sf(found.statistic, 4)
+
+
+def test_means_that_differ_by_rounding_share_a_rank():
+    assert datasets.mid_ranks([0.1 + 0.2, 0.3, 0.2]).tolist() == [1.5, 1.5, 3.0]
+    assert datasets.mid_ranks([0.3 + 1e-9, 0.3]).tolist() == [1.0, 2.0]
+
+
+def test_friedman_beside_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    table = np.random.default_rng(1).integers(0, 5, (12, 4)) / 4
+    found, expected = datasets.friedman(table), stats.friedmanchisquare(*table.T)
+    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue))
+    for x, df in itertools.product((0.01, 1.0, 7.5, 60.0), (1, 2, 5, 40)):
+        assert chi2_sf(x, df) == pytest.approx(stats.chi2.sf(x, df), rel=1e-9)
+
+
+def test_the_ends_of_friedman():
+    one_order = datasets.friedman([[3.0, 2.0, 1.0]] * 5)
+    assert (one_order.statistic, one_order.f, one_order.p_f) == (10.0, math.inf, 0.0)
+    nothing = datasets.friedman(np.ones((3, 3)))
+    assert (nothing.statistic, nothing.p, nothing.ties) == (0.0, 1.0, 0.0)
+    for few in ([[1.0, 2.0]], [[1.0], [2.0]], [1.0, 2.0]):
+        with pytest.raises(ValueError, match="a row per data set and a column per system"):
+            datasets.friedman(few)
+
+
+# Users drawn again
+
+
+def users(rng, n_systems, n):
+    return (rng.random((n_systems, n)) < rng.beta(1, 3, n)) * rng.random((n_systems, n))
+
+
+def test_resampled_means_vary_as_means_do(monkeypatch):
+    """Their covariances, in one stratum and in many; without a first who is any special."""
+    values = users(np.random.default_rng(2), 4, 3000)
+    expected = np.cov(values - values[0], bias=True) / 3000
+    for stratum in (1 << 12, 300):
+        monkeypatch.setattr(datasets, "STRATUM", stratum)
+        drawn = datasets.resampled(values, n_resamples=20_000)
+        assert drawn.shape == (20_000, 4) and not drawn[:, 0].any()
+        error = np.sqrt(np.diag(expected))
+        assert (np.abs(drawn.mean(0) - (values - values[0]).mean(1)) <= 0.05 * error + 1e-15).all()
+        np.testing.assert_allclose(np.cov(drawn.T), expected, rtol=0.06, atol=1e-9)
+
+
+def test_resamples_depend_on_the_seed_alone(monkeypatch):
+    values = users(np.random.default_rng(3), 3, 501)
+    monkeypatch.setattr(datasets, "DRAWS", 5000)
+    first = datasets.resampled(values, n_resamples=200, n_threads=1)
+    assert np.array_equal(first, datasets.resampled(values, n_resamples=200, n_threads=3))
+    assert not np.array_equal(first, datasets.resampled(values, n_resamples=200, seed=1))
+    more = datasets.resampled(values, n_resamples=300)
+    assert np.array_equal(first, more[:200])
+    sums = first[:, 1:] * 501
+    # sums of 501 drawn differences: whole numbers, where differences are
+    counts = datasets.resampled(np.sign(values), n_resamples=200) * 501
+    assert np.allclose(counts, counts.round()) and sums.std(axis=0).min() > 0
+
+
+def test_weights_are_as_users_twice():
+    """Of whole weights: the spread of the ratio is that of users with their weights."""
+    rng = np.random.default_rng(4)
+    values, weights = users(rng, 2, 2000), rng.integers(1, 4, 2000).astype(float)
+    drawn = datasets.resampled(values, weights, n_resamples=4000)[:, 1]
+    d = values[1] - values[0]
+    mean = np.average(d, weights=weights)
+    error = math.sqrt((weights**2 * (d - mean) ** 2).sum()) / weights.sum()
+    assert drawn.mean() == pytest.approx(mean, abs=0.1 * error)
+    assert drawn.std() == pytest.approx(error, rel=0.05)
+
+
+def plain_intervals(values, drawn, level=0.95):
+    """Mean ranks of who is surely ahead and behind, one system and data set after the other."""
+    ends = []
+    for s in range(values.shape[1]):
+        largest, sure = [0.0] * len(drawn[0]), []
+        for seen, of_set in zip(values, drawn, strict=True):
+            for other in range(len(seen)):
+                gaps = of_set[:, other] - of_set[:, s]
+                error = gaps.std()
+                if error > 0:
+                    t = np.abs(gaps - gaps.mean()) / error
+                    largest = np.maximum(largest, t)
+                sure.append((seen[other] - seen[s], error))
+        c = np.quantile(largest, level)
+        ahead = sum(gap > c * error for gap, error in sure) / len(values)
+        behind = sum(gap < -c * error for gap, error in sure) / len(values)
+        ends.append((1 + ahead, values.shape[1] - behind))
+    return ends
+
+
+def test_rank_intervals_are_their_definition():
+    rng = np.random.default_rng(5)
+    sets = [users(rng, 4, 400) + 0.03 * rng.permutation(4)[:, np.newaxis] for _ in range(3)]
+    values = np.array([one.mean(axis=1) for one in sets])
+    drawn = [datasets.resampled(one, n_resamples=500) for one in sets]
+    low, high = datasets.rank_intervals(values, drawn)
+    expected = np.array(plain_intervals(values, drawn))
+    np.testing.assert_allclose(np.stack([low, high], axis=1), expected)
+    assert (low >= 1).all() and (high <= 4).all() and (low < high).any() and (low > 1).any()
+    ranks = datasets.mid_ranks(values).mean(axis=0)
+    assert (low <= ranks).all() and (ranks <= high).all()
+    wider = datasets.rank_intervals(values, drawn, level=0.999)
+    assert (wider[0] <= low).all() and (wider[1] >= high).all()
+
+
+def test_a_system_that_a_data_set_lacks_is_last_there_for_sure():
+    values = np.array([[0.9, 0.1, np.nan], [0.9, 0.5, 0.1]])
+    drawn = [np.random.default_rng(i).normal(values[i], 0.01, (500, 3)) for i in range(2)]
+    low, high = datasets.rank_intervals(values, drawn)
+    assert low.tolist() == high.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_equal_systems_are_never_told_apart():
+    same = np.random.default_rng(6).random(300)
+    drawn = [datasets.resampled([same, same, same + 1], n_resamples=300)] * 2
+    low, high = datasets.rank_intervals(np.array([[0.5, 0.5, 1.5]] * 2), drawn)
+    assert low.tolist() == [2.0, 2.0, 1.0] and high.tolist() == [3.0, 3.0, 1.0]
+
+
+def test_who_is_behind_the_first():
+    rng = np.random.default_rng(7)
+    sets = [users(rng, 3, 2000) + np.array([[0.1], [0.1], [0.0]]) for _ in range(4)]
+    ranks = [datasets.mid_ranks(datasets.resampled(one, n_resamples=1000)) for one in sets]
+    assert datasets.behind_first(ranks, 0).tolist() == [False, False, True]
+    mean = np.mean(ranks, axis=0)
+    share = (mean[:, 2] <= mean[:, 0]).mean()
+    assert share * 2 <= 0.025  # of two others, by Bonferroni
+    assert not datasets.behind_first(ranks, 2).any()
