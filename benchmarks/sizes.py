@@ -286,7 +286,8 @@ def of_judge(n: int, correlation: float, n_others: int = 2000) -> Draw:
         judge = np.where(rng.random(len(own)) < correlation / 0.953, own, rng.random(len(own)))
         found = ppi(people[:n], judge[:n], judge[n:])
         alone = abs(found.judge - 0.3) / found.judge_error
-        return 2 * normal_sf(abs(found.estimate - 0.3) / found.error), 2 * normal_sf(alone)
+        t = abs(found.estimate - 0.3) / found.error
+        return 2 * t_sf(t, n - 1), 2 * normal_sf(alone)
 
     return draw
 

@@ -208,9 +208,12 @@ def test_what_bytes_cannot_hold_is_refused_as_there(tmp_path):
     evaluated().save(path)
     before = path.read_bytes()
     own = tl.Metric("cubic", "each", lambda r: r**3, "k")
-    for unsaved in ({"metrics": [own]}, {"metrics": ["hit", "item_coverage"], "catalogue": 20}):
-        with pytest.raises(ValueError, match=r"^save: .*; to_dict\(\) and to_pandas\(\) give the"):
-            evaluated(**unsaved).save(path)
+    with pytest.raises(ValueError, match=r"^save: .*; to_dict\(\) and to_pandas\(\) give the"):
+        evaluated(metrics=[own]).save(path)
+    with_lists = evaluated(metrics=["hit", "item_coverage"], catalogue=20)
+    with_lists.save(tmp_path / "lists.npz")
+    assert tl.TopKResult.load(tmp_path / "lists.npz") == with_lists
+    (tmp_path / "lists.npz").unlink()
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 

@@ -141,7 +141,9 @@ class ListResult:
         if name in WHOLE:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
-            raise ValueError(f"a merged result holds no lists, so {name} has no values per user")
+            raise ValueError(
+                f"a merged or saved result holds no lists, so {name} has no values per user"
+            )
         curves, listed = self.values[name]()
         if listed is None:  # by position, whatever keys the positions have
             return curves

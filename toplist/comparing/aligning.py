@@ -178,12 +178,12 @@ def _by_key(results: Results, counted: CountedBySystem, users: str) -> Aligned:
         rows |= {
             system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
         }
-    kinds = {type(results[one].users[0]): one for one in results if len(results[one].users)}
+    kinds = {type(result.users[0]): s for s, result in results.items() if len(result.users)}
     if len(kinds) == 2 and not len(kept) and str in kinds:
-        (one, a), (other, b) = ((s, results[s].users[0]) for s in kinds.values())
+        shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
         raise ValueError(
-            f"the users of {one} are like {a!r}, those of {other} like {b!r}: text and numbers are "
-            "never equal; evaluate both from files, or both from memory"
+            f"users are text in one result and numbers in another, which are never equal: {shown}; "
+            "evaluate both from files, or both from memory"
         )
     if users == "same" and n_all > len(kept):
         raise other_users(results, n_all - len(kept))

@@ -249,9 +249,8 @@ def _notes(compared: SideBySide, asked: TestSpec, rows: Sequence[GateRow]) -> It
     if sizes:
         new = compared.results["new"]
         *most, last = sizes
-        over = " or ".join(
-            [*(f"{n:,}" for n in most), worded(counted(last, "user"), new.terms.unit)]
-        )
+        users = worded(counted(last, "user"), new.terms.unit)
+        over = " or ".join([*(f"{n:,}" for n in most), users])
         weighted = ", weighted" * (new.weights is not None)
         clustered = ", by clusters" * (asked.clusters is not None or new.clusters is not None)
         yield (

