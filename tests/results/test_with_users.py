@@ -36,11 +36,12 @@ def through_a_file(result):
 
 
 def parts(found):
-    """Return all that an object of hits holds, as plain values."""
+    """Return all that an object of hits holds, as plain values, but the ids of relevant items."""
     if isinstance(found, np.ndarray):
         return found.dtype.str, found.tolist()
     if dataclasses.is_dataclass(found):
-        return {one.name: parts(getattr(found, one.name)) for one in dataclasses.fields(found)}
+        names = (one.name for one in dataclasses.fields(found) if one.name != "items")
+        return {name: parts(getattr(found, name)) for name in names}
     if isinstance(found, (list, tuple, range)):
         return list(map(parts, found))
     return found
@@ -50,7 +51,7 @@ def same(one, other):
     """Check that two results are the same with all their users."""
     assert one == other and one.terms == other.terms and repr(one) == repr(other)
     assert list(one.users) == list(other.users)
-    for name in ("hits", "counted", "weights", "fingerprints", "unmatched", "scored"):
+    for name in ("hits", "counted", "weights", "clusters", "fingerprints", "unmatched", "scored"):
         assert parts(getattr(one, name)) == parts(getattr(other, name)), name
     assert one.to_bytes() == other.to_bytes()
     for name in [*one.names(), *one.terms.asked]:
@@ -314,7 +315,7 @@ CHANGES = [
     (edited("weights", 0, -0.5), "a weight is negative"),
     (edited("weights", 0, np.nan), "array weights is of float64, or has numbers that cannot be"),
     (edited("counted", 0, False), "other users than its means"),
-    (edited("users.text", 0, 1), "6 keys of 5 users"),
+    (edited("users.text", 0, 1), "6 users of 5 rows"),
     (
         lambda arrays: arrays.update({"users.text": np.frombuffer(b"a,b,c,d,b,", "u1")}),
         "5 keys of 5 users, one of them twice",
@@ -453,3 +454,15 @@ def test_files_of_other_kinds(tmp_path):
 def test_mutated_files():
     loaded, wrong = fuzz_saved.fuzz(3000, seed=1)
     assert not wrong and loaded > 100
+
+
+def test_clusters_are_kept_and_ids_of_items_are_not():
+    whose = {user: f"of {index % 2}" for index, user in enumerate(TRUTHS)}
+    result = evaluated(clusters=whose, unit="sessions")
+    again = through_a_file(result)
+    assert again == result and repr(again) == repr(result) and again.clusters == result.clusters
+    assert parts(again.hits) == parts(result.hits) and list(again.users) == list(result.users)
+    assert again.interval("ndcg@3") == result.interval("ndcg@3")
+    assert "of 2 clusters" in repr(again) and "sessions" in repr(again)
+    with pytest.raises(ValueError, match="which item"):
+        again.by_item({1: "a"})

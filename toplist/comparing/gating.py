@@ -161,8 +161,8 @@ def _of_metrics(
         mean = compared.results["base"][at]
         if metric.higher_is_better and margin >= mean >= 0:
             raise ValueError(
-                f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no loss "
-                "would be worse; give the loss that does not matter, in the units of the metric"
+                f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no "
+                "loss would be worse; give the loss that does not matter, in the metric's units"
             )
         source = _matched(compared, asked, at)
         units = testing._units(source.found, asked.clusters)
