@@ -87,7 +87,10 @@ def test_folders_of_one_name_are_two_data_sets(saved, good):
         ("{}", "across: two data sets are needed, and there is 0"),
         ('{"ml": {}}', "here 'ml' has no systems"),
         ('{"ml": {"knn": 3}}', "here 'knn' of 'ml' is no file: 3"),
-        ("{", 'a table of them, {"data set": {"system": "file", ...}, ...}: it is no JSON'),
+        (
+            "{",
+            'a table of them, {"data set": {"system": "file", ...}, ...}: it is not read as such',
+        ),
     ],
 )
 def test_tables_that_are_none(saved, bad, text, said):
@@ -111,3 +114,18 @@ def test_errors_name_the_file_or_what_to_write(saved, table, bad, cli):
     ):
         status, out, err = cli("across", *others, "-m", "mrr@5", *wrong)
         assert (status, out) == (2, "") and said in err
+
+
+def test_a_name_that_is_twice_in_a_table_is_refused(cli, tmp_path):
+    sets = '{"x": {"a": "a.npz"}, "x": {"a": "b.npz"}}'
+    systems = '{"x": {"a": "a.npz", "a": "b.npz"}}'
+    for table in (sets, systems):
+        (tmp_path / "table.json").write_text(table)
+        status, out, err = cli("across", str(tmp_path / "table.json"), "-m", "ndcg@10")
+        assert (status, out) == (1, "") and "is there twice" in err
+
+
+def test_a_second_metric_is_no_file(cli, tmp_path):
+    (tmp_path / "table.json").write_text("{}")
+    status, _, err = cli("across", str(tmp_path / "table.json"), "recall@10", "-m", "ndcg@10")
+    assert status == 2 and "recall@10 is no file; across is of one metric" in err

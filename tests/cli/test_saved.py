@@ -120,5 +120,5 @@ def test_a_saved_result_is_not_saved_again(cli, base):
 def test_a_file_that_is_read_is_not_replaced(cli):
     before = Path("recs.csv").read_bytes()
     status, _, error = cli("eval", "recs.csv", "truth.csv", "--save", "recs.csv")
-    assert status == 2 and "--save recs.csv would overwrite an input file" in error
+    assert status == 2 and "--save recs.csv: name it .npz, with its users, or .json" in error
     assert Path("recs.csv").read_bytes() == before

@@ -37,7 +37,7 @@ def values(one, name="ndcg@5"):
 
 @pytest.mark.parametrize(
     ("new", "margin", "verdict"),
-    [(BASE, 0.005, "not worse"), (WORSE, 0.02, "worse"), (WORSE, 0.5, "not worse")],
+    [(BASE, 0.005, "not worse"), (WORSE, 0.02, "worse"), (WORSE, 0.3, "not worse")],
 )
 def test_a_metric_is_tested_user_by_user(new, margin, verdict):
     found = tl.gate(new, BASE, {"ndcg@5": margin})
@@ -60,7 +60,7 @@ def test_undecided_says_how_many_users_would_decide():
 
 
 def test_the_verdict_of_the_whole():
-    margins = {"ndcg@5": 0.5, "recall@5": 0.5}
+    margins = {"ndcg@5": 0.3, "recall@5": 0.3}
     assert tl.gate(WORSE, BASE, margins).verdict == "not worse"
     assert tl.gate(WORSE, BASE, margins | {"mrr@5": 0.01}).verdict == "worse"
     undecided = margins | {"ndcg@5": NEAR}
@@ -68,7 +68,7 @@ def test_the_verdict_of_the_whole():
     assert tl.gate(WORSE, BASE, undecided | {"mrr@5": 0.01}).verdict == "worse"
     low, high = WORSE.interval("recall@5")
     for floor, verdict in ((low, "not worse"), ((low + high) / 2, "undecided"), (0.99, "worse")):
-        found = tl.gate(WORSE, BASE, {"ndcg@5": 0.5}, floors={"recall@5": floor})
+        found = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, floors={"recall@5": floor})
         assert found.verdict == verdict
 
 
@@ -258,3 +258,29 @@ def test_metrics_without_a_direction_or_users_are_refused():
     assert tl.gate(one, one, {}, floors={"novelty@5": 0.1}).passed
     with pytest.raises(ValueError, match="item_coverage@5 has no interval"):
         tl.gate(one, one, {}, floors={"item_coverage@5": 0.1})
+
+
+def test_margins_and_floors_that_nothing_can_miss_are_refused():
+    mean = BASE["ndcg@5"]
+    for margin in (mean, 5.0):
+        with pytest.raises(ValueError, match="is not below the mean of base"):
+            tl.gate(WORSE, BASE, {"ndcg@5": margin})
+    assert tl.gate(WORSE, BASE, {"ndcg@5": mean - 1e-9}).passed
+    for floor in (0, 1.5, -1):
+        with pytest.raises(ValueError, match="is not from 0 to 1"):
+            tl.gate(WORSE, BASE, {}, floors={"ndcg@5": floor})
+
+
+def test_users_without_a_label_are_told():
+    some = dict.fromkeys(list(BASE.users)[: N - 7], "x")
+    found = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, by=some)
+    assert "7 users without a label: a segment of their own, (no label)" in str(found)
+    whole = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, by=dict.fromkeys(BASE.users, "x"))
+    assert "without a label" not in str(whole)
+
+
+def test_users_of_two_kinds_are_told():
+    truths = {"7": 1, "8": 1}, {7: 1, 8: 1}
+    new, base = (tl.top_k_eval({u: [1] for u in t}, t, metrics="mrr@1") for t in truths)
+    with pytest.raises(ValueError, match="text in one result and numbers in another.*'7'"):
+        tl.gate(new, base, {"mrr@1": 0.1})

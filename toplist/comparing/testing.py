@@ -287,6 +287,8 @@ class Power(Display):
         The chance that a difference is found, and 1 - p below which it counts as found.
     difference : float or None
         The one that would matter.
+    unit : str
+        What rows are called in print.
     """
 
     rows: tuple[dict[str, Any], ...]

@@ -38,9 +38,10 @@ class Friedman(NamedTuple):
     """Whether any systems differ in their ranks, of S systems in J data sets.
 
     `mean_ranks` are in the order of the systems; `statistic` is Friedman's χ² with `df` degrees of
-    freedom, corrected for ties by `ties` (1 without any), and `f` that of Iman and Davenport, with
-    df and (J - 1) df. Two mean ranks that are further apart than `critical_difference` differ by
-    Nemenyi's test, of which `p_nemenyi` (S, S) has the p of every pair.
+    freedom and `p`, corrected for ties by `ties` (1 without any), and `f` with `p_f` that of Iman
+    and Davenport, with df and (J - 1) df. Two mean ranks that are further apart than
+    `critical_difference` differ by Nemenyi's test, of which `p_nemenyi` (S, S) has the p of every
+    pair.
     """
 
     mean_ranks: Floats
@@ -55,7 +56,7 @@ class Friedman(NamedTuple):
 
 
 class Replicability(NamedTuple):
-    """In how many data sets at least a finding holds: `k`; `p[u - 1]` says it of u of them."""
+    """In how many data sets at least a finding holds: `k`; `p` (J,), of 1, 2, ... J of them."""
 
     k: int
     p: Floats
@@ -325,10 +326,10 @@ def rank_intervals(
 
     In data set j, system s is surely behind all systems that are better by more than c standard
     errors of the difference, and ahead of all that are as much worse; c is the quantile of the
-    largest |t*| of s against any other in any data set. The means of both ranks over the data sets
-    hold the true mean rank with a chance of at least `level`, however near the systems are
-    (Mogstad, Romano, Shaikh, Wilhelm 2024, Inference for ranks). Quantiles of resampled ranks do
-    not: ranks of systems that are near are drawn to the middle, in every data set.
+    largest resampled t, without sign, of s against any other in any data set. The means of both
+    ranks over the data sets hold the true mean rank with a chance of at least `level`, however near
+    the systems are (Mogstad, Romano, Shaikh, Wilhelm 2024, Inference for ranks). Quantiles of
+    resampled ranks do not: ranks of systems that are near are drawn to the middle, in every set.
 
     Parameters
     ----------

@@ -19,7 +19,8 @@ class Corrected:
     `n` values have labels of people, `n_unlabelled` only those of the judge. `estimate` has the
     standard error `error` and the interval from `low` to `high`; `lam` is the weight λ of the
     judge. `n_effective` is how many labels of people alone would give this error. `human` is the
-    mean of people alone, `judge` that of the judge over all values, each with its error.
+    mean of people alone, with `human_error`, and `judge`, with `judge_error`, that of the judge
+    over all values.
     """
 
     estimate: float
