@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from conformance_peers import TOLERANCE
 from lists_formulas import (
     World,
@@ -117,6 +118,14 @@ def calibration(name: str, by_rank: bool) -> Question:
         f"calibration, {name}{more}",
         lambda world, user, k: function(
             world.lists[user], world.histories[user], k, world.labels, by_rank=by_rank
+        ),
+        lambda world, lists, k: beyond.calibration(
+            lists,
+            k,
+            history=world.histories,
+            item_labels=world.labels,
+            distance=name,
+            weights="rank" if by_rank else "equal",
         ),
     )
 
@@ -233,12 +242,16 @@ RECTOOLS = (
         "IntraListDiversity, jaccard",
         "intra_list_diversity, jaccard",
         diversity("labels", twins.jaccard_distance),
+        lambda world, lists, k: beyond.intra_list_diversity(lists, k, item_labels=world.labels),
         stated=Stated("scipy's distance of two items without labels is 0, here 1", unlike_pairs),
     ),
     Question(
         "IntraListDiversity, given",
         "intra_list_diversity, a matrix",
         lambda world, user, k: by_matrix(world, user, k, world.given.distances),
+        lambda world, lists, k: beyond.intra_list_diversity(
+            lists, k, item_distances=np.array(world.given.distances)
+        ),
     ),
     novelty_from("MeanInvUserFreq", users=True),
     popularity("AvgRecPopularity", "average_popularity", "seen"),
@@ -281,6 +294,9 @@ RECOMMENDERS = (
         "user_diversity",
         "intra_list_diversity, a matrix of users in common",
         lambda world, user, k: by_matrix(world, user, k, world.apart),
+        lambda world, lists, k: beyond.intra_list_diversity(
+            lists, k, item_distances=np.array(world.apart)
+        ),
     ),
     novelty_from(
         "novelty",
@@ -399,6 +415,9 @@ CLAYRS = (
         "popularity_lift",
         lambda world, user, k: twins.popularity_lift(
             world.lists[user], world.histories[user], k, world.counts
+        ),
+        lambda world, lists, k: beyond.popularity_lift(
+            lists, k, history=world.histories, item_counts=world.counts
         ),
     ),
     Question(
