@@ -275,9 +275,9 @@ def by_item(
     """Split the relevant items of a comparison; see `Comparison.by_item`."""
     if moments.known(comparison.results) is not None:
         raise moments.refuse("by_item()", f"{ON_SPARK}, and compare its results")
-    from toplist.inputs.item_labels import ItemLabels  # what few need, so that imports are quick
+    from toplist.inputs.slice_labels import SliceLabels  # what few need, so that imports are quick
 
-    known = ItemLabels.of(labels, order)
+    known = SliceLabels.of(labels, order)
     found = {name: result.by_item(known) for name, result in comparison.results.items()}
     slices = [label for label in known.labels if any(label in one for one in found.values())]
     notes = f"users: {WHOSE[True]}", *next(iter(found.values()))._notes()

@@ -15,8 +15,8 @@ from toplist.inputs.flatten import Flat, written
 from toplist.inputs.lists import Lists, offsets_of, places_of
 
 if TYPE_CHECKING:
-    from toplist.inputs.item_labels import ItemLabels
     from toplist.inputs.sides import Sides
+    from toplist.inputs.slice_labels import SliceLabels
 
 CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"
 
@@ -138,7 +138,7 @@ class HitItems:
         rows = slice(None) if self.rows is None else self.rows
         return offsets[:-1][rows], np.diff(offsets)[rows]
 
-    def entries(self, labels: ItemLabels) -> Ints:
+    def entries(self, labels: SliceLabels) -> Ints:
         """Return which entry of the labels each relevant item of all parts has, -1 for none."""
         parts = [part.ids() for part in self.parts]
         names = parts[0][1]

@@ -14,8 +14,8 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Ints
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
-from toplist.inputs.item_labels import ItemLabels
 from toplist.inputs.lists import offsets_of, places_of
+from toplist.inputs.slice_labels import SliceLabels
 from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, trusted
 
@@ -49,7 +49,7 @@ class _Chosen(Sequence[Any]):
         return [self._users[row] for row in rows] if isinstance(at, slice) else self._users[rows]
 
 
-def sliced(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], int]:
+def sliced(hits: Hits, labels: SliceLabels) -> tuple[dict[Any, Slice], int]:
     """Return the slice of each label that some relevant item has, and how many entries none has.
 
     Raises
@@ -94,7 +94,7 @@ def _beside(part: Slice, judged: Slice) -> Slice:
     return rows, trusted(**vars(hits), judged=of_judged)
 
 
-def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Bools]:
+def _parts(hits: Hits, labels: SliceLabels) -> tuple[dict[Any, Slice], Bools]:
     """Return the slice of each label, and which entries some relevant item has."""
     items, n_labels = hits.items, len(labels.labels)
     assert items is not None

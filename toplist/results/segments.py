@@ -215,7 +215,7 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
 
 def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
     """Split the relevant items of a result; see `TopKResult.by_item`."""
-    from toplist.inputs.item_labels import ItemLabels
+    from toplist.inputs.slice_labels import SliceLabels
     from toplist.matching import slices
 
     hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
@@ -225,7 +225,7 @@ def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segme
         raise ValueError(f"not split by item: {', '.join(left_out)}; ask for ndcg, recall, ...")
     terms = replace(result.terms, entries=entries)
     whole = replace(result, terms=terms, lists=None)
-    found, n_unused = slices.sliced(hits, ItemLabels.of(labels, order))
+    found, n_unused = slices.sliced(hits, SliceLabels.of(labels, order))
 
     several = list(found.values())
     # one metric of those that leave the same users out

@@ -1,4 +1,4 @@
-"""`ItemLabels`: one label of each item, in any form, and the label of encoded items."""
+"""`SliceLabels`: one label of each item, in any form, and the label of encoded items."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOLD_SEVERAL = tuple, frozenset  # as lists and sets do, which are no keys of a 
 
 
 @dataclass(frozen=True, eq=False)
-class ItemLabels:
+class SliceLabels:
     """One label of each of some items.
 
     Attributes
@@ -42,7 +42,7 @@ class ItemLabels:
 
     Examples
     --------
-    >>> found = ItemLabels.of({"tea": "drink", "rye": "food", "cup": None})
+    >>> found = SliceLabels.of({"tea": "drink", "rye": "food", "cup": None})
     >>> found.labels, found.codes.tolist()
     (('drink', 'food', None), [0, 1, 2, 2])
     """
@@ -52,7 +52,7 @@ class ItemLabels:
     labels: tuple[Any, ...]
 
     @classmethod
-    def of(cls, labels: Any, order: Iterable[Any] | None = None) -> ItemLabels:
+    def of(cls, labels: Any, order: Iterable[Any] | None = None) -> SliceLabels:
         """Read labels of items in any form; `order` is that of the labels, if it is given.
 
         Raises
