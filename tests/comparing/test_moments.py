@@ -135,7 +135,7 @@ def test_users_whom_some_systems_do_not_count():
     systems, truth = data()
     found = on_parts(systems, truth, missing="skip")
     compared = tl.compare(found, "one")
-    with pytest.raises(ValueError, match='133 are in some of better, .*; users='common' tests'):
+    with pytest.raises(ValueError, match="133 are in some of better, .*; users='common' tests"):
         compared.test()
     expected = tl.compare(evaluated(systems, truth, missing="skip"), "one").test(users="common")
     same_tests(compared.test(users="common"), expected)

@@ -167,7 +167,7 @@ def test_what_is_no_change(tmp_path):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", r"result\.json: is empty"),
+        (b"", r"result\.json.*(is empty|is no result)"),
         (b"{", "is no result that was saved by save"),
         (b"\xff\xfe\x00", "is no result that was saved by save"),
         (b"toplist\x01\x00", r"is no result .*from_bytes reads what to_bytes returned"),

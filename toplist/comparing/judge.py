@@ -160,13 +160,13 @@ def judge_corrected(
     >>> found = tl.inference.judge_corrected(judged=judged, human=human, metric="ndcg@10")
     >>> print(found.to_text(width=80))
     ndcg@10         mean     95 % interval   error
-    corrected     0.2737  [0.2367, 0.3108]  0.0189
+    corrected     0.2737  [0.2362, 0.3112]  0.0189
     people alone  0.2935                    0.0268
     judge alone   0.2928                    0.0118
     100 queries judged by people, 300 more by the judge alone (lambda 0.704); as
       certain as 201.9 judged by people alone
-    interval: normal, PPI++ (Angelopoulos et al. 2023); the queries of people must
-      be a random sample of all
+    interval: t, 99 degrees of freedom, PPI++ (Angelopoulos et al. 2023); the
+      queries of people must be a random sample of all
     """
     checked("two-sided", level)
     given = {"judged": _read("judged", judged), "human": _read("human", human)}
