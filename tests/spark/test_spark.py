@@ -337,7 +337,7 @@ def test_systems_that_count_other_users(session):
     assert [one["ndcg@10"] for one in plain.values()] == [one["ndcg@10"] for one in found.values()]
     both = tl.compare(found, baseline="knn")
     assert "NOT TESTED against knn" in str(both)
-    with pytest.raises(ValueError, match='count other users: 23 are .* users="common" tests over'):
+    with pytest.raises(ValueError, match="count other users: 23 are .* users='common' tests over"):
         both.test()
     local = {name: tl.top_k_eval(some, truth, **options) for name, some in systems.items()}
     expected = tl.compare(local, baseline="knn").test(users="common")
