@@ -48,8 +48,8 @@ def calibration(
         What each user had before, by key, or by position if the lists are. An item counts as often
         as it is there.
     item_labels : dict item -> label or list of labels, pandas Series, or table
-        A table has item_id and one other column, and a row per item and label. None and NaN are no
-        label.
+        A table has item_id and one other column, and a row per item and label. None, NaN and ""
+        are no label.
     distance : {"kl", "hellinger"}
         Or Hellinger's distance, ``sqrt(1 - sum of sqrt(p q))``, from 0 to 1, without alpha.
     weights : {"equal", "rank"}

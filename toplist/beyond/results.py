@@ -44,6 +44,10 @@ class Whole:
 
     error = std
 
+    def n_at(self, k: int | None) -> int:
+        """Return the number of lists, the same at every k."""
+        return self.n
+
 
 @dataclass(frozen=True, eq=False)
 class Spread:
@@ -61,7 +65,12 @@ class Spread:
     @property
     def n(self) -> int:
         """How many users have a value at the largest k."""
-        return int(self.users[-1]) if len(self.users) else 0
+        return self.n_at(None)
+
+    def n_at(self, k: int | None) -> int:
+        """Return how many users have a value at a k; below the lists it stays as it is."""
+        last = len(self.users) if k is None else min(k, len(self.users))
+        return int(self.users[last - 1]) if last else 0
 
     @property
     def std(self) -> Floats:

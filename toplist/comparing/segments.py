@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 S = TypeVar("S", bound=SideBySide)
+_SEGMENTS = "users: those of the ground truth in the segment"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +56,7 @@ class SegmentedComparison(ByLabel[S]):
         Whether these are slices of the items, which share users.
     """
 
-    notes: tuple[str, ...] = ("users: those of the ground truth in the segment",)
+    notes: tuple[str, ...] = (_SEGMENTS,)
     of_items: bool = False
 
     def test(
@@ -266,7 +267,10 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     order = list(dict.fromkeys(label for one in found.values() for label in one))
     if None in order:
         order = [label for label in order if label is not None] + [None]
-    return SegmentedComparison(comparison, _parts(comparison, found, order))
+    whole = {name: one.whole for name, one in found.items()}
+    notes = _SEGMENTS, *next(iter(found.values()))._notes()
+    split = replace(comparison, results=whole)
+    return SegmentedComparison(split, _parts(comparison, found, order), notes)
 
 
 def by_item(

@@ -49,7 +49,7 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     runs = compared.runs_are if compared.runs else None
     asked = replace(asked, runs=runs, baselines=compared.baselines, unit=compared.unit)
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
-    for name in _names(compared, names):
+    for name in _names(compared, names, asked.users):
         policies = (_counting(one, name) for one in compared.results.values())
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
@@ -75,14 +75,23 @@ def _counting(result: Means, name: str) -> Any:
 
 
 def _with_equal(compared: SideBySide, found: Tests) -> Tests:
-    """Return tests with a note about the names that are equal by definition, and tested once."""
+    """Return tests with a note about names that are equal and tested once, or not tested."""
     same: dict[str, list[str]] = {name: [] for name in found.names}
+    left_out = []
     for name, tested in compared._tested_as.items():
-        same.get(tested, []).append(name)
+        if tested in same:
+            same[tested].append(name)
+        elif isinstance(compared._metric(name), ListMetric) and not _of_all_lists(compared, name):
+            left_out.append(name)
     equal = [" = ".join(some) for some in same.values() if len(some) > 1]
-    note = f"equal by definition, and tested once: {'; '.join(equal)}"
-    notes = (*found.plan.notes, *([note] if equal else []))
-    return replace(found, plan=replace(found.plan, notes=notes))
+    notes = list(found.plan.notes)
+    if equal:
+        notes.append(f"equal by definition, and tested once: {'; '.join(equal)}")
+    if left_out:
+        why = "the systems have no values of the same users (common ones may be tested)"
+        why = "they have no weights" if _are_weighted(compared) else why
+        notes.append(f"not tested, as {why}: {', '.join(left_out)}")
+    return replace(found, plan=replace(found.plan, notes=tuple(notes)))
 
 
 def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
@@ -380,14 +389,14 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
     return str(system), str(baseline)
 
 
-def _names(compared: SideBySide, names: Names) -> list[str]:
+def _names(compared: SideBySide, names: Names, users: str = "same") -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is None:
         held = [one.names() for one in compared.results.values()]
         known = dict.fromkeys(compared._tested_as.values())
         some = [n for n in known if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
-        some = [name for name in some if not _lacks_users(compared, name)] or some
+        some = [name for name in some if not _lacks_users(compared, name, users)] or some
     else:
         first = next(iter(compared.results.values())).terms
         some = [first.spelled(name) for name in listed(names)]
@@ -403,6 +412,10 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
                     f"{name} is one number of all lists, not a mean over users: it has no test"
                 )
             _check_mean(compared, system, name)
+        if isinstance(compared._metric(name), ListMetric) and _are_weighted(compared):
+            raise ValueError(
+                f"{name} has no weights, and the users have: evaluate without weights to test it"
+            )
     if not some:
         raise ValueError(
             "nothing to test: no metric at one k is a mean over users in every system; they have "
@@ -431,18 +444,24 @@ def _of_all_lists(compared: SideBySide, name: str) -> bool:
     return isinstance(metric, ListMetric) and not metric.of_users
 
 
-def _lacks_users(compared: SideBySide, name: str) -> bool:
-    """Return whether a metric of the lists has values for other users in one system than in others.
+def _lacks_users(compared: SideBySide, name: str, users: str) -> bool:
+    """Return whether a metric of the lists cannot be tested over these users.
 
-    As where these have no list.
+    As where some have no list, where a loaded result has no values, or where users have weights.
     """
     if not isinstance(compared._metric(name), ListMetric):
         return False
+    if _are_weighted(compared):
+        return True
     try:
-        align(compared.results, "same", compared._alike, [name])
+        align(compared.results, users, compared._alike, [name])
     except ValueError:
         return True
     return False
+
+
+def _are_weighted(compared: SideBySide) -> bool:
+    return any(one.weights is not None for one in compared.results.values())
 
 
 def _higher(compared: SideBySide, name: str) -> bool | None:

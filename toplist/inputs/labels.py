@@ -21,8 +21,8 @@ NAME = "item_labels"
 class ItemLabels:
     """The labels of items: item i of `ids` has ``codes[offsets[i]:offsets[i + 1]]`` of `labels`.
 
-    An item without labels has none; a label that is there twice counts once. Labels are in the
-    order of first appearance.
+    An item without labels has none, and None, NaN and "" are none; a label that is there twice
+    counts once. Labels are in the order of first appearance.
     """
 
     ids: list[Any]
@@ -39,7 +39,8 @@ class ItemLabels:
         TypeError
             For other forms, and labels that are not hashable.
         ValueError
-            For a table of other columns than item_id and a label.
+            For a table of other columns than item_id and a label, and for two labels that are
+            written alike, such as 1 and "1".
 
         Examples
         --------
@@ -55,8 +56,14 @@ class ItemLabels:
         for item, labels in rows.items():
             if not all(isinstance(one, Hashable) for one in labels):
                 raise TypeError(f"{NAME}: item {item!r} has {labels!r}: give text or numbers")
-            some = dict.fromkeys(one for one in labels if not is_missing(one))
+            some = dict.fromkeys(one for one in labels if not is_missing(one) and one != "")
             codes.append([places.setdefault(one, len(places)) for one in some])
+        alike: dict[str, Any] = {}
+        for one in places:  # names of metrics hold labels as text
+            if (other := alike.setdefault(str(one), one)) != one:
+                raise ValueError(
+                    f"{NAME}: labels {other!r} and {one!r} are written alike: give one of both"
+                )
         flat = np.array([code for row in codes for code in row], np.int64)
         return cls(list(rows), offsets_of(list(map(len, codes))), flat, tuple(places))
 

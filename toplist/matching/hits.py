@@ -123,7 +123,8 @@ class Hits:
         for name in ("gains", "ideal_gains"):
             if getattr(self, name) is not None:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
-        if self.users is not None and not isinstance(self.users, (list, tuple, range)):
+        known = isinstance(self.users, Sequence) and not isinstance(self.users, str)
+        if self.users is not None and not known:
             set_(self, "users", _keys_of(self.users, len(self.n_relevant)))
         check(self)
         set_(self, "ranks", np.minimum(self.ranks, WHOLE).astype(np.int32))

@@ -141,9 +141,12 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
     if metric.of_users:
+        least = min(result.n_of(f"{metric.name}@{k}") for k in result.terms.ks_of[metric.name])
         left_out = result._moments[metric.name].n_left_out
         more = f" ({left_out:,} left out)" if left_out else ""
-        words = worded(f"mean over {counted(n, 'user')} {metric.whom}{more}", result.terms.unit)
+        more += ", without weights" * result.terms.weighted
+        users = f"{least:,} to " * (least < n) + counted(n, "user")
+        words = worded(f"mean over {users} {metric.whom}{more}", result.terms.unit)
         return f"{metric.text}; {words}"
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
@@ -261,7 +264,8 @@ def _says(low: float, high: float) -> bool | None:
 
 def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, str]:
     """Return the number of users of a metric, and of the fewest with a value other than 0."""
-    metric, n, terms = result.terms.asked[name], result.n_of(name), result.terms
+    metric, terms = result.terms.asked[name], result.terms
+    n = min(result.n_of(f"{name}@{k}") for k in cuts)
     of_judged = not terms.threshold_in_gains and terms.grading.relevant_from is not None
     if n < FEW_USERS or not isinstance(metric, Metric):
         return n, n, name

@@ -291,9 +291,9 @@ class Means:
 
     def n_of(self, name: AnyName) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
-        metric, _ = self.terms.find(name)
+        metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
-            return int(self._moments[metric.name].n)
+            return int(self._moments[metric.name].n_at(k))
         return self.histograms.n_of(metric.empty, metric)
 
     def to_dict(self, at: str = "@") -> dict[str, float]:
@@ -452,7 +452,8 @@ class Means:
         metric, clusters = self.terms.asked[name], self._cluster_of
         if isinstance(metric, ListMetric):
             values = np.empty((0, len(average.mean)))
-            if metric.of_users and not self.n_extra and getattr(self.lists, "values", None):
+            known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
+            if metric.of_users and known and getattr(self.lists, "values", None):
                 values = self._list_values(metric)
             return clustered.of_values(values, clusters[: len(values)])
         hits, counted = hits_of(self, "it has no clusters")

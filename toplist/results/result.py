@@ -228,8 +228,9 @@ class TopKResult(Means, Display):
 
         ``"base.npz"`` is numpy's npz, without pickle and with a version. It has the users and their
         hits, so that the result that is loaded is this one to the last bit: values per user, tests,
-        segments, bounds and merging work. The hits of 1,000,000 users with 3 hits each take 26 MB
-        with keys of 10 letters, 15 MB by position.
+        segments, bounds and merging work; but not the ids of relevant items, for `by_item`, nor the
+        values of users of metrics of the lists, whose means alone are kept. The hits of 1,000,000
+        users with 3 hits each take 26 MB with keys of 10 letters, 15 MB by position.
 
         Another name gets JSON that people can read, without users. It has the means, standard
         deviations, intervals and numbers of users at the k's asked for, the convention, the

@@ -125,7 +125,8 @@ class Segments(ByLabel[R]):
         """Return what does not split so, and how many labels are not used."""
         lines = []
         if self.left_out:
-            lines.append(f"not split by item, left out: {', '.join(self.left_out)}")
+            why = "not split by item" if self.of_items else "no values of users"
+            lines.append(f"{why}, left out: {', '.join(self.left_out)}")
         if self.n_unused:
             unused, whose = in_words(self.n_unused, "label"), UNKNOWN[self.of_items]
             lines.append(worded(f"{unused} of {whose} (unused)", self.whole.terms.unit))
@@ -173,8 +174,13 @@ def by(result: R, labels: Any) -> Segments[R]:
         e for e in result.terms.entries if isinstance(e.metric, Metric) or e.metric.name in known
     )
     if not entries:
-        raise ValueError("this result has only metrics of all lists together: they do not split")
+        raise ValueError(
+            "this result has only metrics of all lists together, or, merged or loaded, no values "
+            "of users: they do not split"
+        )
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
+    of_users = (name for name, one in result.terms.list_metrics.items() if one.of_users)
+    left_out = tuple(name for name in of_users if name not in known)
     members, n_unused = rows_by_label(result, labels)
     parts = {}
     for label, some in members.items():
@@ -183,7 +189,7 @@ def by(result: R, labels: Any) -> Segments[R]:
         own = hits.subset(some), counted[some], weights
         part = whole.of(whole.terms, *own, clusters=clusters)
         parts[label] = part if lists is None else replace(part, lists=lists.subset(some))
-    return Segments(whole, parts, n_unused)
+    return Segments(whole, parts, n_unused, left_out=left_out)
 
 
 def rows_by_label(result: Means, labels: Any) -> tuple[dict[Any, Ints], int]:

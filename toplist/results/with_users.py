@@ -57,6 +57,12 @@ def without(result: M) -> M:
 def content(result: Means, whole: bytes) -> Callable[[str], None]:
     """Return what writes a result to the file of a path; `whole` are the bytes without users."""
     hits, counted = hits_of(result, "an .npz would have no users (.json holds the means alone)")
+    of_lists = [name for name, one in result.terms.list_metrics.items() if one.of_users]
+    if of_lists and result.clusters is not None:
+        raise ValueError(
+            f"save: an .npz keeps no values of users of {', '.join(of_lists)}, and intervals by "
+            "clusters follow from these: evaluate them apart, or pickle the result"
+        )
     plain, columns = pack(hits)
     columns |= _packed("users", hits.users) | _packed("clusters", result.clusters)
     columns["counted"] = counted
