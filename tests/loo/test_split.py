@@ -1,7 +1,6 @@
 """Splits of a log: what is held out, whatever the order of rows and the kind of the log."""
 
-import datetime
-from collections import Counter, defaultdict
+from collections import Counter
 from fractions import Fraction
 from itertools import chain
 
@@ -9,47 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from split_logs import FEW, REPEATS, ROWS, SHUFFLES, TIMES, by_user, columns, kept, parts
 
 import toplist as tl
 from toplist import loo
 from toplist.inputs import id_hashes
 
-TIMES = st.integers(0, 6)
-ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(5, 14), TIMES), min_size=1, max_size=40)
-SHUFFLES = st.randoms(use_true_random=False)
 WAYS = st.sampled_from(["last", "random", "basket"])
-REPEATS = st.sampled_from(["first", "last", "keep"])
-FEW = settings(deadline=None, max_examples=60)
-
-
-def columns(rows):
-    users, items, times = zip(*rows, strict=True)
-    return list(users), list(items), list(times)
-
-
-def parts(split):
-    """Return the rows of every part, in any order."""
-    whole = [split.train, split.test, split.validation]
-    return [None if part is None else Counter(zip(*part, strict=True)) for part in whole]
-
-
-def by_user(rows):
-    found = defaultdict(list)
-    for user, item, time in rows:
-        found[user].append((time, item))
-    return found
-
-
-def kept(rows, repeats):
-    """Drop repeated choices, in plain Python: user -> rows (time, item), oldest first."""
-    found = {}
-    for user, own in by_user(rows).items():
-        times = defaultdict(list)
-        for time, item in own:
-            times[item].append(time)
-        pick = {"first": lambda t: [min(t)], "last": lambda t: [max(t)], "keep": sorted}[repeats]
-        found[user] = sorted((time, item) for item in times for time in pick(times[item]))
-    return found
 
 
 # Against plain Python
@@ -61,7 +26,7 @@ def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validati
     split = loo.leave_one_out(
         columns(rows), by, repeats=repeats, min_history=least, validation=validation, short=short
     )
-    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split))
+    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
     for user, own in kept(rows, repeats).items():
         newest, n = max(own)[0], min(len(own), 1 + validation)
         baskets = sorted({time for time, _ in own})[::-1]
@@ -92,7 +57,7 @@ def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validati
 @given(ROWS, st.sampled_from([0.1, 0.29, 0.5, 0.7]), st.sampled_from([None, 0.2]), REPEATS)
 def test_holdout_holds_out_a_share_in_exact_arithmetic(rows, ratio, validation, repeats):
     split = loo.holdout(columns(rows), ratio, validation=validation, repeats=repeats)
-    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split))
+    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
     for user, own in kept(rows, repeats).items():
         n, m = (int(Fraction(str(share)) * len(own)) for share in (ratio, validation or 0))
         if n == 0 or len(own) - n - m < 1:
@@ -104,6 +69,26 @@ def test_holdout_holds_out_a_share_in_exact_arithmetic(rows, ratio, validation, 
 
 
 @FEW
+@given(ROWS, st.integers(1, 4), st.none() | st.integers(1, 2), st.integers(0, 2), REPEATS)
+def test_holdout_holds_out_the_last_rows(rows, n, validation, least, repeats):
+    split = loo.holdout(
+        columns(rows), last=n, validation=validation, min_history=least, repeats=repeats
+    )
+    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
+    n_short = 0
+    for user, own in kept(rows, repeats).items():
+        if max(0, len(own) - n - (validation or 0)) < least:
+            n_short += 1
+            assert (sorted(train[user]), test[user], rest[user]) == (own, [], [])
+            continue
+        sizes = [len(part[user]) for part in (test, rest)]
+        assert sizes == [min(n, len(own)), max(0, min(len(own) - n, validation or 0))]
+        times = [[time for time, _ in part[user]] for part in (train, rest, test)]
+        assert sorted(chain(*times)) == list(chain(*map(sorted, times)))
+    assert split.report.n_short == n_short
+
+
+@FEW
 @given(ROWS, TIMES, st.none() | TIMES, st.integers(0, 2))
 def test_holdout_by_time_never_trains_on_the_future(rows, time, validation, least):
     if validation is not None:
@@ -112,7 +97,7 @@ def test_holdout_by_time_never_trains_on_the_future(rows, time, validation, leas
         columns(rows), time=time, validation=validation, repeats="keep", min_history=least
     )
     begin = time if validation is None else validation
-    train, test, rest = (part or Counter() for part in parts(split))
+    train, test, rest = (part or Counter() for part in parts(split)[:3])
     assert train == Counter(row for row in rows if row[2] < begin)
     history = Counter(user for user, _, when in rows if when < begin)
     known = [row for row in rows if history[row[0]] >= least]
@@ -135,40 +120,9 @@ def test_the_order_of_rows_does_not_matter(rows, random, by, repeats, seed, vali
     assert splits[0].report == splits[1].report
     shares = [loo.holdout(columns(each), 0.4, by="random", seed=seed) for each in (rows, shuffled)]
     assert parts(shares[0]) == parts(shares[1])
-
-
-DATES = [datetime.datetime(2011, 12, 1 + day, 8, 26) for day in range(7)]
-
-
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory):
-    """Make a log of every kind from rows, and rows of a log's part again."""
-    folder = tmp_path_factory.mktemp("logs")
-    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
-    from pyarrow import parquet
-
-    def make(rows):
-        users, items, days = columns(rows)
-        times = [DATES[day] for day in days]
-        named = {"user_id": users, "item_id": items, "timestamp": times}
-        text = "".join(f"{u},{i},{t}\n" for u, i, t in zip(users, items, times, strict=True))
-        (folder / "log.csv").write_text(f"user_id,item_id,timestamp\n{text}")
-        tab = text.replace(",", "\t")
-        (folder / "log.tsv").write_text(f"user_id\titem_id\ttimestamp\n{tab}")
-        parquet.write_table(pyarrow.table(named), folder / "log.parquet")
-        yield pandas.DataFrame(named)
-        aware = [time.replace(tzinfo=datetime.UTC) for time in times]
-        yield pandas.DataFrame(named | {"timestamp": aware})
-        yield pandas.DataFrame(named).astype({"user_id": "category", "item_id": str})
-        yield polars.DataFrame(named)
-        yield pyarrow.table(named)
-        yield named
-        yield tuple(map(np.array, (users, items, [np.datetime64(t) for t in times])))
-        yield list(map(str, users)), list(map(str, items)), list(map(str, times))
-        yield users, items, [time.timestamp() for time in times]
-        yield from (str(folder / name) for name in ("log.csv", "log.tsv", "log.parquet"))
-
-    return make
+    last = [loo.holdout(columns(each), last=2, seed=seed) for each in (rows, shuffled)]
+    assert parts(last[0]) == parts(last[1])
+    assert last[0].report == last[1].report
 
 
 @settings(deadline=None, max_examples=12)
@@ -182,6 +136,9 @@ def test_the_kind_of_the_log_does_not_matter(kinds, rows, by, seed):
         assert found == truths, type(log)
         if not isinstance(log, str):
             assert type(split.train) is type(log) is type(split.test)
+        last = loo.holdout(log, last=1, seed=seed)  # the same as one out
+        if by == "last":
+            assert last.truths() == split.truths()
 
 
 def test_all_columns_survive(kinds):
@@ -313,8 +270,16 @@ def test_what_is_no_log_is_refused(log, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "either ratio=0.2 or time="),
-        ({"ratio": 0.2, "time": 1}, "either ratio=0.2 or time="),
+        ({}, "give one of ratio=0.2, time=... and last=5"),
+        ({"ratio": 0.2, "time": 1}, "give one of ratio=0.2, time=... and last=5"),
+        ({"ratio": 0.2, "last": 1}, "give one of ratio=0.2, time=... and last=5"),
+        ({"last": 0}, "last must be at least 1, not 0"),
+        ({"last": 0.5}, "last must be a whole number from 1 on, not 0.5"),
+        ({"last": 2, "validation": 0.1}, "validation must be a whole number from 1 on, not 0.1"),
+        ({"last": 2, "by": "random"}, "by='random' does not go with last=2"),
+        ({"last": 1, "k_core": 3}, "k_core=3 leaves nothing of 2 rows"),
+        ({"last": 1, "k_core": (1, 0)}, "k_core must be at least 1, not 0"),
+        ({"last": 1, "k_core": (1, 2, 3)}, "k_core=\\(1, 2, 3\\): give k, or"),
         ({"ratio": 1.2}, "ratio=1.2: a share between 0 and 1"),
         ({"time": "2011-01-01"}, "time='2011-01-01': the timestamps of this log are numbers"),
         ({"time": 1, "validation": 2}, "validation=2 begins after the test"),
@@ -351,6 +316,27 @@ def test_the_columns_of_a_split_are_its_truths(rows, validation):
         assert {items[c] for c in seen[row]} == known
     scores = np.zeros((len(users), len(items)))
     assert np.all(loo.ranks_of(scores, held_out, exclude=seen) >= 1)
+
+
+def test_a_share_of_many_digits_is_exact():
+    """A third as a float has sixteen digits: times 9,000 rows it is beyond 64 bits."""
+    log = np.zeros(9_000, int), np.arange(9_000), np.arange(9_000)
+    assert loo.holdout(log, 1 / 3).report.rows["test"] == int(Fraction(repr(1 / 3)) * 9_000)
+
+
+def test_users_with_no_more_rows_than_are_held_out_stay_in_train():
+    log = [1, 1, 1, 2, 2], [5, 6, 7, 5, 6], [1, 2, 3, 4, 5]
+    split = loo.holdout(log, last=2)
+    assert split.truths() == {1: [6, 7]} and split.truths("train") == {1: [5], 2: [5, 6]}
+    assert str(split.report).splitlines() == [
+        "hold out the last 2 of each user's rows (ties in random order, seed 0; of repeats the "
+        "first is kept)",
+        "5 rows of 2 users and 3 items",
+        "train: 3 rows of 2 users; test: 2 rows of 1 user",
+        "1 user without a test row: too few interactions (min_history=1; all in train)",
+        "1 test item is not in train: unknown to any model",
+        "2 test rows (100.0 %) older than the newest row of train: a model may know their future",
+    ]
 
 
 def test_baskets_have_no_columns():

@@ -11,9 +11,16 @@ examples:
   toplist split log.csv --out parts --by random --seed 7
   toplist split log.csv --out parts --ratio 0.2 --validation 0.1
   toplist split log.csv --out parts --time 2011-11-01
+  toplist split log.csv --out parts --last 5 --k-core 5
+  toplist split log.csv --out parts --held-out-users 0.1 --hold 0.2
+  toplist split log.csv --out parts --windows 7d --start 2011-11-01
+
+--windows writes folders 1, 2, ... into DIR, one for each window. With
+--held-out-users the part history is what the model is given of the test users.
 """
 
 import argparse
+import glob
 import math
 import os
 from typing import Any
@@ -31,15 +38,18 @@ from toplist.checks import (
 )
 from toplist.cli.options import Parser, add_columns, names_of_columns
 from toplist.cli.streams import add_quiet
-from toplist.files.formats import table_format
+from toplist.files.formats import PathLike, table_format
 from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
+from toplist.loo.rolling import windows
 from toplist.loo.split import Split
+from toplist.loo.strong import held_out_users
 
 USAGE = "LOG --out DIR [options]"
-PARTS = ("train", "test", "validation")
+# Ways to hold out that are named by an option; without any, one row of each user.
+WAYS = ("ratio", "time", "last", "windows", "held_out_users")
 
 
 def add(parser: Parser) -> None:
@@ -55,13 +65,25 @@ def add(parser: Parser) -> None:
     text = "hold out this share of the rows of each user, not one row"
     add("--ratio", text, type=float, metavar="SHARE")
     add("--time", "hold out all rows from this time on", metavar="WHEN")
-    text = "also hold out a validation part; with --ratio its share, with --time its beginning"
+    add("--last", "hold out the last rows of each user", type=int, metavar="N")
+    text = "cut the log again and again: from one cut to the next, such as 7d, 12h"
+    add("--windows", text, metavar="EVERY")
+    add("--horizon", "how long the test of a window is (default: EVERY)", metavar="LENGTH")
+    text = "the first cut (default: half of the rows are before it)"
+    add("--start", text, metavar="WHEN")
+    text = "hold out users, so many or this share; their earlier rows are a part, history"
+    add("--held-out-users", text, type=number, metavar="N")
+    text = "so many rows of each held-out user, or this share (default: 0.2)"
+    add("--hold", text, type=number, metavar="N")
+    text = "also hold out a validation part; as --ratio, --last, --held-out-users or --time"
     add("--validation", text, nargs="?", const=True)
     add("--min-history", "rows that must stay in train (default: 1)", type=int, metavar="N")
     text = "which row is kept of an item that a user has twice (default: first)"
     add("--repeats", text, default="first", choices=REPEATS)
     text = "what happens to users with too few rows (default: train)"
     add("--short", text, default="train", choices=split.SHORT)
+    text = "first leave out users and items with fewer rows, again and again; or one number each"
+    add("--k-core", text, type=int, nargs="+", metavar="K")
     add("--seed", "of the random choices (default: 0)", type=int, default=0)
     add_quiet(parser.group("output"))
 
@@ -69,54 +91,84 @@ def add(parser: Parser) -> None:
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
     table_format(options.log)
-    one = options.ratio is None and options.time is None
-    if one and options.validation not in (None, True):
-        raise ValueError("--validation takes a value only with --ratio or --time")
-    if not one and options.validation is True:
-        raise ValueError("--validation needs a value: a share with --ratio, a time with --time")
-    if options.ratio is not None and options.time is not None:
-        raise ValueError("give --ratio or --time, not both")
-    if options.time is not None and options.by != "last":
-        raise ValueError(f"--by {options.by} does not go with --time")
+    ways = [_flag(way) for way in WAYS if getattr(options, way) is not None]
+    if len(ways) > 1:
+        raise ValueError(f"give {' or '.join(ways)}, not {'both' if len(ways) == 2 else 'all'}")
+    way = ways[0] if ways else ""
+    if way == "--windows" and options.validation is not None:
+        raise ValueError("--validation does not go with --windows")
+    if not way and options.validation not in (None, True):
+        raise ValueError(
+            "--validation takes a value only with --ratio, --time, --last or --held-out-users"
+        )
+    if way and options.validation is True:
+        raise ValueError(f"--validation needs a value as {way} has: a share, a number, or a time")
+    for needed, some in {"--windows": ("horizon", "start"), "--held-out-users": ("hold",)}.items():
+        given = [_flag(one) for one in some if getattr(options, one) is not None]
+        if given and way != needed:
+            raise ValueError(f"{given[0]} goes with {needed} alone")
+    if options.by != "last" and way in ("--time", "--last", "--windows"):
+        raise ValueError(f"--by {options.by} does not go with {way}")
+    if options.short != "train" and way in ("--time", "--windows", "--held-out-users"):
+        raise ValueError(f"--short {options.short} does not go with {way}")
     if os.path.isfile(options.out):
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
-    for part in PARTS:
-        if os.path.realpath(_path(options, part)) == os.path.realpath(options.log):
-            raise ValueError(f"--out {options.out} would overwrite the log")
+    if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):
+        raise ValueError(f"--out {options.out} would overwrite the log")
 
 
-def _path(options: argparse.Namespace, part: str) -> str:
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def number(text: str) -> int | float:
+    """Return a whole number, or a share."""
+    return int(text) if text.isdigit() else float(text)
+
+
+def _path(options: argparse.Namespace, part: str, folder: str = "") -> str:
     """Return the path of a part."""
-    return os.path.join(options.out, part + table_format(options.log))
+    return os.path.join(options.out, folder, part + table_format(options.log))
+
+
+def _found(options: argparse.Namespace) -> list[str]:
+    """Return the parts that are there, also those of windows."""
+    folders = sorted(filter(str.isdecimal, glob.glob("[0-9]*", root_dir=options.out)), key=int)
+    paths = (_path(options, part, folder) for folder in ("", *folders) for part in split.PARTS)
+    return [path for path in paths if os.path.lexists(path)]
 
 
 def run(options: argparse.Namespace) -> str:
     """Split the log, write the parts, and return the report."""
-    found = [path for part in PARTS if os.path.lexists(path := _path(options, part))]
+    found = _found(options)
     if found and not options.force:
         does, them = ("exists", "it") if len(found) == 1 else ("exist", "them")
         raise ValueError(f"{', '.join(found)} {does}: --force replaces {them}")
     table = read_table(options.log)
-    rules = {"repeats": options.repeats, "seed": options.seed, "columns": names_of_columns(options)}
-    if options.min_history is not None:
-        rules["min_history"] = options.min_history
     try:
         _require_columns(options, table)
-        made = _made(options, table, rules)
-        for part, n in made.report.rows.items():
-            if n == 0 and made.report.n_rows:
-                raise ValueError(f"the {part} part would be empty: {_remedy(options, made, part)}")
+        made = _made(options, table)
+        splits = {str(i): one for i, one in enumerate(made, 1)} if options.windows else {"": made}
+        for one in splits.values():
+            for part, n in one.report.rows.items():
+                if n == 0 and one.report.n_rows:
+                    remedy = _remedy(options, one, part)
+                    raise ValueError(f"the {part} part would be empty: {remedy}")
     except (ValueError, TypeError) as error:
         raise prefixed(f"{options.log}: ", error) from None
-    stale = _path(options, "validation")
-    if made.validation is None and os.path.exists(stale):
-        raise ValueError(f"{stale} is left from another split: remove it")
-    parts = {"train": made.train, "test": made.test}
-    parts |= {} if made.validation is None else {"validation": made.validation}
-    os.makedirs(options.out, exist_ok=True)
-    write_tables({_path(options, part): rows for part, rows in parts.items()})
-    paths = printable(", ".join(_path(options, part) for part in parts))
-    return f"{made.report}\nwritten: {paths}"
+    parts: dict[PathLike, Any] = {
+        _path(options, part, folder): getattr(one, part)
+        for folder, one in splits.items()
+        for part in one.report.rows
+    }
+    stale = [path for path in found if path not in parts]
+    if stale:
+        raise ValueError(f"{stale[0]} is left from another split: remove it")
+    for path in parts:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_tables(parts)
+    reports = "\n\n".join(str(one.report) for one in splits.values())
+    return f"{reports}\nwritten: {printable(', '.join(map(str, parts)))}"
 
 
 def _require_columns(options: argparse.Namespace, table: Any) -> None:
@@ -135,15 +187,31 @@ def _require_columns(options: argparse.Namespace, table: Any) -> None:
         )
 
 
-def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Split:
+def _made(options: argparse.Namespace, table: Any) -> Any:
     """Split the log as the options say."""
+    some = ("repeats", "seed", "min_history", "k_core", "horizon", "start", "hold")
+    rules = {name: getattr(options, name) for name in some}
+    rules = {name: given for name, given in rules.items() if given is not None}
+    rules["columns"] = names_of_columns(options)
+    if options.k_core is not None:
+        rules["k_core"] = options.k_core[0] if len(options.k_core) == 1 else tuple(options.k_core)
+    more = options.validation
+    if options.windows is not None:
+        return windows(table, options.windows, **rules)
     if options.time is not None:
-        return split.holdout(table, time=options.time, validation=options.validation, **rules)
+        return split.holdout(table, time=options.time, validation=more, **rules)
+    if more not in (None, True):
+        more = number(more)
+    if options.held_out_users is not None:
+        return held_out_users(
+            table, options.held_out_users, by=options.by, validation=more, **rules
+        )
     rules["short"] = options.short
+    if options.last is not None:
+        return split.holdout(table, last=options.last, validation=more, **rules)
     if options.ratio is not None:
-        share = None if options.validation is None else float(options.validation)
-        return split.holdout(table, options.ratio, by=options.by, validation=share, **rules)
-    return split.leave_one_out(table, options.by, validation=bool(options.validation), **rules)
+        return split.holdout(table, options.ratio, by=options.by, validation=more, **rules)
+    return split.leave_one_out(table, options.by, validation=bool(more), **rules)
 
 
 def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:

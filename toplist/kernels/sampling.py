@@ -114,43 +114,44 @@ def _uniform(key, counter):
 
 
 @in_steps
-def order_within(offsets: int64, times: int64, numbers: int64, rows):
-    """Order the rows of every user by time, and rows of one time by their numbers.
+def order_ties(offsets: int64, times: int64, numbers: int64, rows):
+    """Order rows of one user and one time by their numbers.
 
     Parameters
     ----------
     offsets : int64 (n_users + 1,)
-        User u's rows are ``rows[offsets[u]:offsets[u + 1]]``.
+        User u's rows are ``rows[offsets[u]:offsets[u + 1]]``, by time.
     times, numbers : int64, by row
     rows : int64, written
+        Of equal numbers too, the first stays the first.
     """
     for u in range(len(offsets) - 1):
-        part = rows[offsets[u] : offsets[u + 1]]
-        for key in (numbers, times):  # each sort keeps the order of equal rows
-            rising = True
-            for i in range(1, len(part)):
-                rising &= key[part[i - 1]] <= key[part[i]]
-            if not rising:
-                part[:] = part[np.argsort(key[part], kind="mergesort")]
+        begin = offsets[u]
+        for i in range(begin + 1, offsets[u + 1] + 1):
+            if i == offsets[u + 1] or times[rows[i]] != times[rows[begin]]:
+                if i - begin > 1:
+                    part = rows[begin:i]
+                    part[:] = part[np.argsort(numbers[part], kind="mergesort")]
+                begin = i
 
 
 @in_steps
-def occurrences(offsets: int64, items: int64, rows: int64, nth, later):
+def occurrences(offsets: int64, items: int64, rows: int64, room, nth, later):
     """Count how often the item of a row occurs in earlier and later rows of its user.
 
     Parameters
     ----------
-    offsets, rows : int64, as `order_within` leaves them
+    offsets, rows : int64, as `order_ties` leaves them
     items : int64, by row
-    nth, later : int64, by row, written
+    room : int64 (n_items,), -1, written
+        ``offsets[u]`` and how often user u has had the item: no user before has come further.
+    nth, later : int32, by row, written
     """
     for u in range(len(offsets) - 1):
-        part = rows[offsets[u] : offsets[u + 1]]
-        part = part[np.argsort(items[part], kind="mergesort")]
-        begin = 0
-        for i in range(1, len(part) + 1):
-            if i == len(part) or items[part[i]] != items[part[begin]]:
-                for j in range(begin, i):
-                    nth[part[j]] = j - begin
-                    later[part[j]] = i - 1 - j
-                begin = i
+        first = offsets[u]
+        for i in range(first, offsets[u + 1]):
+            item = items[rows[i]]
+            room[item] = max(room[item], first) + 1
+            nth[rows[i]] = room[item] - first - 1
+        for i in range(first, offsets[u + 1]):
+            later[rows[i]] = room[items[rows[i]]] - first - 1 - nth[rows[i]]

@@ -1,4 +1,4 @@
-"""Leave-one-out experiments: splits of a log, ranks of the held-out item, sampled candidates.
+"""Splits of a log, baselines, ranks of the held-out item, sampled candidates.
 
 From a log to a result
 ----------------------
@@ -24,9 +24,28 @@ several items), so time alone does not say which item is the last. Such rows are
 by a hash of seed, user and item, which depends neither on the order of rows nor on whether ids are
 integers or their text. Of a user's repeated choices of an item the first is kept (``repeats=``);
 users with too little history stay in training (``min_history=``, ``short=``); a missing timestamp
-is an error. ``holdout(log, 0.2)`` and ``holdout(log, time="2011-11-01")`` hold out a share of each
-user's rows, or all from a time on; ``validation=`` adds a third part. On the command line:
-``toplist split LOG --out DIR``. `toplist.audit.check` looks for leaks and lost users afterwards.
+is an error. ``validation=`` adds a part, ``k_core=5`` first leaves out rare users and items. On the
+command line: ``toplist split LOG --out DIR``. `toplist.audit.check` looks for leaks and lost users
+afterwards.
+
+Which split for which question
+------------------------------
+
+- What does a known user choose next? ``leave_one_out(log)``; of several choices each,
+  ``holdout(log, last=5)``, or a share of every user's rows, ``holdout(log, 0.2)``. All three train
+  on the future of other users: the report counts such rows.
+- How good would it have been in use? ``holdout(log, time="2011-11-01")``, or again and again,
+  ``windows(log, "7d")``: nothing leaks from the future, and new users and items are among the test,
+  counted. The results of the windows are runs of `toplist.compare`.
+- How good is it for users it was not trained on (strong generalisation)?
+  ``held_out_users(log, 0.1)``: the model is given their earlier rows, ``split.history``, only to
+  predict.
+
+A first comparison is with `popular` and `random`, which list items of the training part, of each
+user the unseen ones:
+
+>>> popular(split.train, 2, users=split.truths())
+{'ann': ['fig'], 'bob': ['fig', 'tea']}
 
 Ranks of the held-out item
 --------------------------
@@ -65,29 +84,39 @@ is 0.0477 among all items, 0.5463 among the sample and 0.0251 corrected for popu
 half. Rank all items if you can.
 """
 
+from toplist.loo.baselines import popular, random
+from toplist.loo.cores import Core
 from toplist.loo.estimators import Estimate, corrected, full_depth
 from toplist.loo.ranks import from_rank_counts, ranks_of
+from toplist.loo.rolling import Windows, windows
 from toplist.loo.sampling import SampledRanks, negatives, sampled_ranks
 from toplist.loo.split import Columns, Split, holdout, leave_one_out
 from toplist.loo.split_report import Report
+from toplist.loo.strong import held_out_users
 from toplist.results.terms import Sampled, SampledMetricsWarning
 
 __all__ = [
     "Columns",
+    "Core",
     "Estimate",
     "Report",
     "Sampled",
     "SampledMetricsWarning",
     "SampledRanks",
     "Split",
+    "Windows",
     "corrected",
     "from_rank_counts",
     "full_depth",
+    "held_out_users",
     "holdout",
     "leave_one_out",
     "negatives",
+    "popular",
+    "random",
     "ranks_of",
     "sampled_ranks",
+    "windows",
 ]
 
 

@@ -10,7 +10,8 @@ from toplist import kernels
 from toplist.checks import Bools, Ints, OptionRef, choice, option_error
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
-from toplist.loo.logs import Log, instant, newest, read_log
+from toplist.loo.cores import Core, KCore, core_of
+from toplist.loo.logs import Log, Times, instant, newest, read_log
 
 Repeats = Literal["first", "last", "keep"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)
@@ -20,44 +21,70 @@ REPEATS: tuple[Repeats, ...] = get_args(Repeats)
 class Histories:
     """The rows of a log that are kept, user by user, oldest first.
 
-    `rows` are their positions in the log. The other arrays have one value per row in this order:
-    the user, the time, the number of rows of this user, and how many of them come later.
+    `rows` are their positions in the log, `users` the user of each. Of a k-core, `log` has these
+    rows alone, and `core` says what was left out.
     """
 
     log: Log
     rows: Ints
     users: Ints
-    times: Ints
-    n_of_user: Ints
-    from_the_end: Ints
+    n_repeats: int
+    core: Core | None
     repeats: Repeats
     seed: int
 
     @classmethod
     def of(
-        cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: Repeats, by: str
+        cls,
+        log: Any,
+        columns: Mapping[str, str] | None,
+        seed: int,
+        repeats: Repeats,
+        by: str,
+        k_core: KCore | None,
     ) -> "Histories":
-        """Order the rows of a log by time, or all at random; without repeats."""
+        """Order the rows of a log by time, or all at random; without repeats, and of its k-core."""
         choice("repeats", repeats, REPEATS)
         seed = id_hashes.seed_of(seed)
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items
-        words = [id_hashes.keys_of(ids.names)[ids.codes] for ids in (users, items)]
-        offsets = offsets_of(np.bincount(users.codes, minlength=len(users.names)))
-        rows = _by_user(users.codes, offsets, times, id_hashes.random_numbers(seed, *words))
-        nth, later = np.empty((2, len(rows)), np.int64)
-        kernels.sampling.occurrences(offsets, items.codes, rows, nth, later)
+        words = (id_hashes.keys_of(ids.names)[ids.codes] for ids in (users, items))
+        numbers = id_hashes.random_numbers(seed, *words)
+        offsets = _offsets(users.codes)
+        rows = _by_user(users.codes, offsets, times, numbers)
+        nth, later = np.empty((2, len(rows)), np.int32)
+        room = np.full(len(items.names), -1)
+        kernels.sampling.occurrences(offsets, items.codes, rows, room, nth, later)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
+        n_repeats, core = len(found) - len(rows), None
+        if k_core is not None:
+            kept, core = core_of(users.codes[rows], items.codes[rows], k_core)
+            rows = rows[kept]
         if by == "random":  # equal rows of a user need different numbers: count them
-            numbers = id_hashes.random_numbers(seed, *words, nth.astype(np.uint64))
-            kept = offsets_of(np.bincount(users.codes[rows], minlength=len(users.names)))
-            rows = rows[_by_user(users.codes[rows], kept, np.zeros_like(rows), numbers[rows])]
-        of_user = users.codes[rows]
-        counts = np.bincount(of_user, minlength=len(users.names))
-        place = np.cumsum(counts)[of_user] - 1 - np.arange(len(rows))
-        return cls(found, rows, of_user, times[rows], counts[of_user], place, repeats, seed)
+            kernels.hashing.mix_in(nth, numbers.view(np.uint64))
+            of_user = users.codes[rows]
+            none = np.zeros_like(rows)
+            rows = rows[_by_user(of_user, _offsets(of_user), none, numbers[rows])]
+        if core is not None:
+            kept = np.sort(rows)
+            found, rows = found.only(kept), np.searchsorted(kept, rows)
+        return cls(found, rows, found.users.codes[rows], n_repeats, core, repeats, seed)
+
+    @property
+    def counts(self) -> Ints:
+        """The number of rows of each user."""
+        return np.bincount(self.users, minlength=len(self.log.users.names))
+
+    @property
+    def from_the_end(self) -> Ints:
+        """How many rows of its user come after each row."""
+        last, places = np.empty(len(self.log.users.names), np.int64), np.arange(len(self.rows))
+        last[self.users] = places  # of several places of a user the last stays
+        found: Ints = last[self.users]
+        found -= places
+        return found
 
     def rules(self, by: str) -> str:
         """Say how rows of one time are ordered, and which repeats are kept."""
@@ -70,17 +97,17 @@ class Histories:
         """Flag the rows with the newest time of their user; of some rows if given."""
         found = np.zeros(len(self.rows), bool)
         some = slice(None) if among is None else among
-        found[some] = newest(self.users[some], self.times[some])
+        found[some] = newest(self.users[some], _ordinals(self.log)[self.rows[some]])
         return found
 
-    def since(self, time: Any, option: str) -> Bools:
-        """Flag the rows from a time on; `option` names the time in messages."""
-        given, times = instant(time), self.log.times
-        assert times is not None
+    def time(self, time: Any, option: str) -> int | float:
+        """Read a time of the kind of the log's; `option` names it in messages."""
+        given, times = instant(time), self.times
         if given is None or given.dated != times.dated:
-            kind = "dates" if times.dated else "numbers"
             raise option_error(
-                ValueError, OptionRef(option, time), f": the timestamps of this log are {kind}"
+                ValueError,
+                OptionRef(option, time),
+                f": the timestamps of this log are {times.kind}",
             )
         if given.dated and given.zoned != times.zoned:
             have, lacks = ("a", "one") if times.zoned else ("no", "none")
@@ -91,14 +118,24 @@ class Histories:
                 f": the timestamps of this log have {have} time zone: give a time with {lacks}, "
                 f"such as {example!r}",
             )
-        return times.since(given)[self.rows]
+        return given.value
+
+    def since(self, time: Any) -> Bools:
+        """Flag the rows from a time on."""
+        return self.times.since(time)[self.rows]
+
+    @property
+    def times(self) -> Times:
+        """The times of the log, which has some."""
+        assert self.log.times is not None
+        return self.log.times
 
 
 def _times_of(log: Log, by: str) -> Ints:
     """Return the time of every row; all rules except "random" need every one."""
     times = log.times
     if by == "random" and log.known_times is None:
-        return np.zeros(len(log), np.int64)
+        return _ordinals(log)
     if times is None:
         raise option_error(
             ValueError,
@@ -120,10 +157,20 @@ def _times_of(log: Log, by: str) -> Ints:
     return times.ordinals
 
 
+def _ordinals(log: Log) -> Ints:
+    return np.zeros(len(log), np.int64) if log.known_times is None else log.known_times.ordinals
+
+
+def _offsets(users: Ints) -> Ints:
+    """Return where the rows of each user start."""
+    return offsets_of(np.bincount(users))
+
+
 def _by_user(users: Ints, offsets: Ints, times: Ints, numbers: Ints) -> Ints:
     """Return the rows user by user, by time, and by random number where the times are equal."""
     rows, nothing = np.empty(len(users), np.int64), np.empty(0)
-    places = np.arange(len(users))
-    kernels.grouping.place_in_order(users, places, nothing, offsets[:-1].copy(), rows, nothing)
-    kernels.sampling.order_within(offsets, times, numbers, rows)
+    places = np.argsort(times, kind="stable")
+    of_user = users[places]
+    kernels.grouping.place_in_order(of_user, places, nothing, offsets[:-1].copy(), rows, nothing)
+    kernels.sampling.order_ties(offsets, times, numbers, rows)
     return rows

@@ -13,14 +13,22 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, OptionRef, header_hint, no_columns, option_error
+from toplist.checks import (
+    LARGEST_INT,
+    Bools,
+    Ints,
+    OptionRef,
+    header_hint,
+    no_columns,
+    option_error,
+)
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
@@ -31,6 +39,11 @@ COLUMNS = ("user_id", "item_id", "timestamp")
 # Gives rows back in the caller's form.
 Take = Callable[[NDArray[np.int64]], Any]
 
+# Nanoseconds of day, hour, minute and second; and of all units of a length of time.
+UNITS = [seconds * 10**9 for seconds in (86_400, 3_600, 60, 1)]
+_NAMED = dict(zip(("d", "h", "min", "s"), UNITS, strict=True))
+_NAMED |= {"w": 7 * UNITS[0], "ms": 10**6, "us": 10**3, "ns": 1}
+_DURATION = re.compile(f"([0-9]{{1,18}})({'|'.join(_NAMED)})")
 _EPOCH = datetime(1970, 1, 1)
 # How libraries print a missing value.
 _NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
@@ -55,6 +68,11 @@ class Times:
     zoned: bool = False
 
     @property
+    def kind(self) -> str:
+        """What they are, in messages."""
+        return "dates" if self.dated else "numbers"
+
+    @property
     def ordinals(self) -> NDArray[np.int64]:
         """The times as integers in the same order."""
         if self.values.dtype == np.int64:
@@ -62,17 +80,37 @@ class Times:
         codes: NDArray[np.int64] = np.unique(self.values, return_inverse=True)[1].astype(np.int64)
         return codes
 
-    def since(self, instant: Instant) -> NDArray[np.bool_]:
-        """Flag the times that are not before an instant."""
-        first: Any = instant.value
+    def _first(self, time: Any) -> Any:
+        """Return the first number of their dtype that is not before a time; None if none is."""
+        first = time
         if self.values.dtype.kind != "f":
             limits = np.iinfo(self.values.dtype)
             first = math.ceil(first)
             if first > limits.max:
-                return np.zeros(len(self.values), bool)
+                return None
             first = max(first, limits.min)
-        found: NDArray[np.bool_] = self.values >= self.values.dtype.type(first)
+        return self.values.dtype.type(first)
+
+    def since(self, time: Any) -> NDArray[np.bool_]:
+        """Flag the times that are not before a time, any number of Python."""
+        first = self._first(time)
+        if first is None:
+            return np.zeros(len(self.values), bool)
+        found: NDArray[np.bool_] = self.values >= first
         return found
+
+    def n_before(self, time: Any) -> int:
+        """Return how many are before a time; they are sorted."""
+        first = self._first(time)
+        return len(self.values) if first is None else int(np.searchsorted(self.values, first))
+
+    def written(self, value: int | float) -> Any:
+        """Return a number as it is, and nanoseconds as ISO text, to be read again by `instant`."""
+        if not self.dated:
+            return value
+        at = np.datetime64(min(int(value), LARGEST_INT), "ns")
+        short = (at.astype(f"M8[{unit}]") for unit in ("D", "s", "us", "ns")[self.zoned :])
+        return f"{next(one for one in short if one == at)}{'+00:00' if self.zoned else ''}"
 
 
 class Instant(NamedTuple):
@@ -115,6 +153,16 @@ class Log:
     def known_times(self) -> Times | None:
         """The times, if there is one in every row."""
         return None if self.times is None or self.times.missing.any() else self.times
+
+    def only(self, rows: Ints) -> Log:
+        """Return the log of some rows, its ids numbered anew."""
+        users, items = (
+            Ids.of(Column(ids.name, ids.codes[rows], ids.names)) for ids in (self.users, self.items)
+        )
+        times = self.times and replace(
+            self.times, values=self.times.values[rows], missing=self.times.missing[rows]
+        )
+        return Log(users, items, times, partial(_taken, self.take, rows))
 
     def by_user(self, rows: Any = slice(None)) -> dict[Any, list[Any]]:
         """Return the items of each user, in the order of the rows; of some rows if given."""
@@ -188,6 +236,10 @@ def _of_columns(log: Mapping[str, Any], names: Mapping[str, str], take: Take) ->
 
 
 # Functions of a module, and none inside a function, so that a split can be pickled.
+def _taken(take: Take, kept: Ints, rows: NDArray[np.int64]) -> Any:
+    return take(kept[rows])
+
+
 def _columns_at(log: Mapping[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:
     return {name: _selected(column, rows) for name, column in log.items()}
 
@@ -301,6 +353,33 @@ def instant(value: Any) -> Instant | None:
     if found is None:
         raise _refused(value)
     return found
+
+
+def duration(value: Any) -> Instant | None:
+    """Read a length of time: a number, or nanoseconds (`dated`); None for anything else.
+
+    Examples
+    --------
+    >>> duration("2h"), duration(7.5), duration("soon")
+    (Instant(value=7200000000000, dated=True, zoned=False),
+     Instant(value=7.5, dated=False, zoned=False), None)
+    """
+    if isinstance(value, np.timedelta64):
+        unit, count = np.datetime_data(value.dtype)
+        name = {"W": "w", "D": "d", "m": "min"}.get(unit, unit)
+        value = f"{int(value.astype(np.int64)) * count}{name}"
+    if isinstance(value, timedelta):
+        seconds = value.days * 86_400 + value.seconds
+        rest = value.microseconds * 1_000 + getattr(value, "nanoseconds", 0)
+        return Instant(seconds * 10**9 + rest, dated=True)
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match:
+        return Instant(int(match[1]) * _NAMED[match[2]], dated=True)
+    try:
+        found = instant(value)
+    except ValueError:
+        return None
+    return None if found is None or found.dated else found
 
 
 def newest(users: Ints, times: Ints) -> Bools:

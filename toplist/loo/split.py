@@ -1,4 +1,4 @@
-"""Leave-one-out and hold-out: which rows of a log are for training, which for the test.
+"""Which rows of a log are for training, which for the test: of every user, or by time.
 
 Nothing depends on the order of the log's rows. Rows of one time (a basket has one timestamp) are
 put in random order by a hash of seed, user and item, which belongs to the row itself.
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, OptionRef, choice, option_error
+from toplist.checks import Bools, Ints, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs.lists import Lists
+from toplist.loo.cores import KCore
 from toplist.loo.histories import Histories, Repeats
 from toplist.loo.logs import Ids, Log
 from toplist.loo.split_report import Report, report_of
@@ -28,7 +29,7 @@ ShareHeldOut = Literal["last", "random"]
 SHARE_WAYS: tuple[ShareHeldOut, ...] = get_args(ShareHeldOut)
 Short = Literal["train", "drop"]
 SHORT: tuple[Short, ...] = get_args(Short)
-Part = Literal["train", "test", "validation"]
+Part = Literal["train", "test", "validation", "history"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -41,6 +42,7 @@ def leave_one_out(
     repeats: Repeats = "first",
     short: Short = "train",
     seed: int = 0,
+    k_core: KCore | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Split:
     """Hold out one interaction of every user.
@@ -65,6 +67,9 @@ def leave_one_out(
     seed : int
         Of the random order of rows of one time. It is by hashes of seed, user and item, so that
         neither the order of rows nor the kind of the log matters.
+    k_core : int, or (k_users, k_items), optional
+        Leave out, before the split and after repeats, users with fewer than k rows and items with
+        fewer than k, again and again until there are none. It looks at all times.
     columns : mapping, optional
         The log's own names of user_id, item_id and timestamp.
 
@@ -77,7 +82,8 @@ def leave_one_out(
     Raises
     ------
     ValueError
-        Without timestamps, or with a missing one, unless ``by="random"``; for an unknown option.
+        Without timestamps, or with a missing one, unless ``by="random"``; for an unknown option; if
+        the k-core is empty.
     TypeError
         For another kind of log, or values that cannot be ids, such as floats.
 
@@ -100,17 +106,17 @@ def leave_one_out(
     1 user without a test row: too few interactions (min_history=1; all in train)
     """
     choice("by", by, WAYS)
-    least = _at_least_0(min_history, "min_history")
-    rows = Histories.of(log, columns, seed, repeats, by)
+    least = at_least_0(min_history, "min_history")
+    rows = Histories.of(log, columns, seed, repeats, by, k_core)
     if by == "basket":
         test = rows.newest()
         rest = rows.newest(~test) if validation else None
     else:
-        test = rows.from_the_end == 0
-        rest = rows.from_the_end == 1 if validation else None
+        later = rows.from_the_end
+        test, rest = later == 0, later == 1 if validation else None
     what = {"last": "the last by time", "random": "one at random", "basket": "the last basket"}[by]
     how = f"leave {'two' if validation else 'one'} out: {what} ({rows.rules(by)})"
-    return _split(rows, how, test, rest, least, short)
+    return split_of(rows, how, test, rest, least, short)
 
 
 def holdout(
@@ -118,31 +124,37 @@ def holdout(
     ratio: float | None = None,
     *,
     time: Any = None,
+    last: int | None = None,
     by: ShareHeldOut = "last",
     validation: Any = None,
     min_history: int | None = None,
     repeats: Repeats = "first",
     short: Short = "train",
     seed: int = 0,
+    k_core: KCore | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Split:
-    """Hold out a share of every user's interactions, or all from some time on.
+    """Hold out a share of every user's interactions, the last n, or all from some time on.
 
     Parameters
     ----------
-    log, repeats, short, seed, columns
+    log, repeats, short, seed, k_core, columns
         As in `leave_one_out`. With `time`, a user who has too little history keeps the training
         rows, and the test rows are dropped: they are too new for training.
     ratio : float
         Between 0 and 1: of n interactions, ⌊ratio · n⌋ are held out, in exact arithmetic.
     time : number, date, or text, instead of `ratio`
         Interactions from this time on are the test. In the units of the log's timestamps.
+    last : int, instead of `ratio`
+        The newest `last` rows of each user. Users with no more rows than are held out stay in
+        train alone.
     by : {"last", "random"}
         With `ratio`: the newest ones, or ones at random.
-    validation : float, or a time
-        Another share to hold out before the test, or the time where validation begins.
+    validation : float, a time, or int
+        Another share to hold out before the test, the time where validation begins, or another
+        number of rows: of the same kind as what is held out.
     min_history : int, optional
-        Interactions that must remain for training. Default 1 with `ratio`, 0 with `time`.
+        Interactions that must remain for training. Default 1; with `time` 0.
 
     Returns
     -------
@@ -151,7 +163,7 @@ def holdout(
     Raises
     ------
     TypeError, ValueError
-        As `leave_one_out`; unless exactly one of `ratio` and `time` is given.
+        As `leave_one_out`; unless exactly one of `ratio`, `time` and `last` is given.
 
     Examples
     --------
@@ -160,14 +172,18 @@ def holdout(
     {'user_id': [1, 1], 'item_id': [10, 11], 'timestamp': [5, 4]}
     >>> holdout(log, time=3, validation=2).validation
     {'user_id': [1], 'item_id': [13], 'timestamp': [2]}
+    >>> holdout(log, last=1, validation=2).truths("validation")
+    {1: [11, 12]}
     """
-    if (ratio is None) == (time is None):
-        raise ValueError("holdout: give either ratio=0.2 or time=...")
+    if (ratio is None) + (time is None) + (last is None) != 2:
+        raise ValueError("holdout: give one of ratio=0.2, time=... and last=5")
+    choice("by", by, SHARE_WAYS)
+    least = at_least_0(int(time is None) if min_history is None else min_history, "min_history")
     if time is not None:
-        least = _at_least_0(0 if min_history is None else min_history, "min_history")
-        rows = Histories.of(log, columns, seed, repeats, "time")
-        test = rows.since(time, "time")
-        rest = None if validation is None else rows.since(validation, "validation")
+        rows = Histories.of(log, columns, seed, repeats, "time", k_core)
+        test = rows.since(rows.time(time, "time"))
+        begin = None if validation is None else rows.time(validation, "validation")
+        rest = None if begin is None else rows.since(begin)
         if rest is not None and (test & ~rest).any():
             raise option_error(
                 ValueError,
@@ -175,18 +191,26 @@ def holdout(
                 OptionRef("time", time),
             )
         how = f"hold out from time {time} on ({rows.rules('time')})"
-        return _split(rows, how, test, None if rest is None else rest & ~test, least, "test")
-    choice("by", by, SHARE_WAYS)
-    least = _at_least_0(1 if min_history is None else min_history, "min_history")
-    shares = [_share(ratio, "ratio"), _share(validation or 0, "validation")]
-    rows = Histories.of(log, columns, seed, repeats, by)
-    n_test, n_rest = (rows.n_of_user * share.numerator // share.denominator for share in shares)
-    test = rows.from_the_end < n_test
-    rest = None if validation is None else ~test & (rows.from_the_end < n_test + n_rest)
+        return split_of(rows, how, test, None if rest is None else rest & ~test, least, "test")
+    amount, option = (share_of, "ratio") if last is None else (check_positive_int, "last")
+    given = amount(ratio if last is None else last, option)
+    more = None if validation is None else amount(validation, "validation")
+    if last is not None and by == "random":
+        both = OptionRef("by", by), " does not go with ", OptionRef("last", last)
+        raise option_error(ValueError, *both)
+    rows = Histories.of(log, columns, seed, repeats, by, k_core)
+    later, counts = rows.from_the_end, rows.counts
+    n_test = held_of(given, counts)
+    test, rest = later < n_test[rows.users], None
+    if more is not None:
+        rest = ~test & (later < (n_test + held_of(more, counts))[rows.users])
+    words = "" if validation is None else f", {validation} for validation"
+    if last is not None:
+        how = f"hold out the last {last} of each user's rows{words} ({rows.rules(by)})"
+        return split_of(rows, how, test, rest, least, short)
     what = "the last by time" if by == "last" else "at random"
-    more = "" if validation is None else f", {validation} for validation"
-    how = f"hold out {ratio} of each user's rows{more}: {what} ({rows.rules(by)})"
-    return _split(rows, how, test, rest, least, short, by_share=True)
+    how = f"hold out {ratio} of each user's rows{words}: {what} ({rows.rules(by)})"
+    return split_of(rows, how, test, rest, least, short, by_share=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +221,8 @@ class Split:
     ----------
     train, test : as the log
     validation : as the log, or None
+    history : as the log, or None
+        Of held-out users, what the model is given at prediction, and not in training.
     report : Report
     log, rows : Log and mapping
         The log that was split, and the rows of each part in it.
@@ -215,24 +241,18 @@ class Split:
     report: Report
     log: Log = field(repr=False)
     rows: Mapping[str, Ints] = field(repr=False)
+    history: Any = None
 
     def __repr__(self) -> str:
         """Return the report."""
         return repr(self.report)
-
-    @classmethod
-    def of(cls, log: Log, rows: Mapping[str, Ints], report: Report, validation: bool) -> Split:
-        """Take the parts from the log."""
-        test, train = log.take(rows["test"]), log.take(rows["train"])
-        held = log.take(rows["validation"]) if validation else None
-        return cls(train, test, held, report, log, rows)
 
     def truths(self, part: Part = "test") -> dict[Any, list[Any]]:
         """Return the held-out items of every user who has some: ground truths for `top_k_eval`.
 
         Parameters
         ----------
-        part : {"test", "validation", "train"}
+        part : {"test", "validation", "train", "history"}
             With "train", what each user is known to have chosen.
 
         Examples
@@ -268,7 +288,7 @@ class Split:
         if len(np.unique(of_test)) < len(test):
             raise ValueError("columns: a user has several test items, one each is needed")
         items, column = _sorted(self.log.items)
-        known = np.concatenate([self.rows["train"], self.rows["validation"]])
+        known = np.concatenate([self.rows[part] for part in PARTS if part != "test"])
         owner = row[self.log.users.codes[known]]
         known, owner = known[owner >= 0], owner[owner >= 0]
         # With repeats="keep" the held-out item may be in train: it is not among the seen ones.
@@ -286,7 +306,7 @@ class Columns(NamedTuple):
     """A split as positions in an array of scores: users are rows, items are columns.
 
     `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
-    each user's test item, `seen` the columns of each user's items in train and validation.
+    each user's test item, `seen` the columns of each user's items in the other parts.
 
     Examples
     --------
@@ -301,37 +321,50 @@ class Columns(NamedTuple):
     seen: Lists
 
 
-def _split(
+def split_of(
     rows: Histories,
     how: str,
     test: Bools,
     rest: Bools | None,
     least: int,
     short: str,
-    by_share: bool = False,
+    later: Bools | None = None,
+    **rules: Any,
 ) -> Split:
-    """Take the parts from the log; users with too little history have no test."""
+    """Take the parts from the log; users with too little history have no test.
+
+    `rest` is the validation part, `later` flags rows of no part; all other rows are train.
+    """
     if short != "test":
         choice("short", short, SHORT)
-    validation, rest = rest is not None, np.zeros_like(test) if rest is None else rest
-    out = test | rest
-    history, n_test, n_rows = (
-        np.bincount(rows.users[some], minlength=len(rows.log.users.names))
-        for some in (~out, test, slice(None))
-    )
-    too_short = (n_rows > 0) & ((history < least) | ((n_test == 0) & (short != "test")))
+    asked = ["train", "test"] if rest is None else ["train", "test", "validation"]
+    rest = np.zeros_like(test) if rest is None else rest
+    out = test | rest if later is None else test | rest | later
+    n_users = len(rows.log.users.names)
+    history, n_test = (np.bincount(rows.users[some], minlength=n_users) for some in (~out, test))
+    too_short = (rows.counts > 0) & ((history < least) | ((n_test == 0) & (short != "test")))
     lacking = too_short[rows.users]
     kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
-    train = np.where(lacking, kept, ~out)
-    masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
-    parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
-    asked = {name: part for name, part in parts.items() if validation or name != "validation"}
-    rules = {"how": how, "min_history": least, "short": short, "by_share": by_share}
-    report = report_of(rows.log, asked, rows.rows, too_short, **rules)
-    return Split.of(rows.log, parts, report, validation=validation)
+    masks = {"train": np.where(lacking, kept, ~out)}
+    masks |= {"test": test & ~lacking, "validation": rest & ~lacking}
+    rules |= {"how": how, "min_history": least, "short": short}
+    n_later = 0 if later is None else int(later.sum())
+    return taken(rows, masks, asked, too_short, n_later=n_later, **rules)
 
 
-def _share(value: Any, option: str) -> Fraction:
+def taken(
+    rows: Histories, masks: Mapping[str, Bools], asked: list[str], lacking: Bools, **rules: Any
+) -> Split:
+    """Take the parts that the masks flag; those that were asked for are not None."""
+    places = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
+    report = report_of(rows, {name: places[name] for name in asked}, lacking, **rules)
+    places = dict.fromkeys(PARTS, np.empty(0, np.int64)) | places
+    parts = {name: rows.log.take(places[name]) if name in asked else None for name in PARTS}
+    return Split(**parts, report=report, log=rows.log, rows=places)
+
+
+def share_of(value: Any, option: str) -> Fraction:
+    """Return a share as it is written, exactly."""
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
@@ -341,7 +374,16 @@ def _share(value: Any, option: str) -> Fraction:
     return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
 
 
-def _at_least_0(value: Any, option: str) -> int:
+def held_of(amount: int | Fraction, counts: Ints) -> Ints:
+    """Return how many of some counts are held out: the number itself, or the share of each."""
+    if isinstance(amount, int):
+        return np.full_like(counts, amount)
+    few, place = np.unique(counts, return_inverse=True)  # few, and exact beyond 64 bits
+    return np.array([int(amount * n) for n in few.tolist()], np.int64)[place]
+
+
+def at_least_0(value: Any, option: str) -> int:
+    """Return a whole number from 0 on."""
     whole_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole_number or value < 0:
         raise ValueError(f"{option} must be a whole number from 0 on, not {value!r}")

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Bools, Ints, counted
-from toplist.loo.logs import Log, Times, newest
+from toplist.loo.cores import Core
+from toplist.loo.histories import Histories
+from toplist.loo.logs import Ids, Log, Times, newest
 
 # Where the rows of users with too little history went.
 _REST = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
@@ -24,9 +26,10 @@ class Report:
     how : str
         The rule, with its seed.
     n_rows, n_users, n_items : int
-        Of the log. `n_rows` = the rows of the parts + `n_repeats` + `n_dropped`.
+        Of the log. `n_rows` = the rows of the parts + `n_repeats` + `n_dropped` + `n_later` + those
+        that `core` left out.
     rows, users : dict part -> int
-        Rows of "train", "test" and "validation", and the users who have some.
+        Rows of "train", "test" and so on, and the users who have some.
     n_repeats : int
         Rows left out as repeated choices of an item by its user.
     n_dropped : int
@@ -49,6 +52,10 @@ class Report:
     by_share : bool
         Whether a share of each user's rows was held out: then the shares of all rows are printed,
         which are below it, since whole rows of each user are held out.
+    n_later : int
+        Rows after the horizon of a window.
+    core : Core or None
+        What was left out with ``k_core=``.
 
     Examples
     --------
@@ -74,6 +81,8 @@ class Report:
     n_cold_users: int
     n_older: int | None
     by_share: bool = False
+    n_later: int = 0
+    core: Core | None = None
 
     def __str__(self) -> str:
         """Return the report in words."""
@@ -88,8 +97,12 @@ class Report:
             total = max(1, sum(self.rows.values()))
             shares = (f"{part} {100 * n / total:.1f} %" for part, n in self.rows.items())
             lines.append(f"shares of the rows: {', '.join(shares)}")
+        if self.core is not None:
+            lines.append(str(self.core))
         if self.n_repeats:
             lines.append(f"{counted(self.n_repeats, 'row')} left out: repeated choices of an item")
+        if self.n_later:
+            lines.append(f"{counted(self.n_later, 'row')} left out: after the horizon")
         if self.n_short:
             dropped = f": {counted(self.n_dropped, 'row')}" if self.n_dropped else ""
             lines.append(
@@ -107,9 +120,10 @@ class Report:
             lines.append(f"{cold} {verb} not in train: unknown to any model")
         if self.n_cold_users:
             n, of = self.n_cold_users, self.users["test"]
+            why = "given their history" if "history" in self.rows else "new to any model"
             lines.append(
                 f"{counted(n, 'user')} of {of:,} in the test ({100 * n / of:.1f} %) "
-                f"{'has' if n == 1 else 'have'} no row in train: new to any model"
+                f"{'has' if n == 1 else 'have'} no row in train: {why}"
             )
         if self.n_older:
             share = 100 * self.n_older / self.rows["test"]
@@ -123,38 +137,46 @@ class Report:
 
 
 def report_of(
-    log: Log, parts: Mapping[str, Ints], kept: Ints, lacking: Bools, **rules: Any
+    kept: Histories, parts: Mapping[str, Ints], lacking: Bools, n_later: int = 0, **rules: Any
 ) -> Report:
     """Count the rows and users of a split.
 
-    `parts` are those that were asked for; `kept` are the rows of the log without repeats; `lacking`
-    flags users with too little history; `rules` are the fields of the report that are not counted.
+    `parts` are those that were asked for; `lacking` flags users with too little history; `rules`
+    are the fields of the report that are not counted.
     """
-    users, items = log.users.codes, log.items.codes
+    log, core = kept.log, kept.core
+    left_out = core[2:] if core is not None else (0, 0, 0)
+    users, items = log.users, log.items
     train, test = parts["train"], parts["test"]
-    n_cold, n_cold_users = (
-        len(np.setdiff1d(codes[test], codes[train])) for codes in (items, users)
-    )
     n_tied = n_older = None
     if log.known_times is not None:
         times = log.known_times.values
         n_tied = _n_tied(log, log.known_times)
         n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
     return Report(
-        n_rows=len(log),
-        n_users=len(log.users.names),
-        n_items=len(log.items.names),
+        n_rows=len(kept.rows) + kept.n_repeats + left_out[0],
+        n_users=len(users.names) + left_out[1],
+        n_items=len(items.names) + left_out[2],
         rows={name: len(rows) for name, rows in parts.items()},
-        users={name: int(np.sum(np.bincount(users[rows]) > 0)) for name, rows in parts.items()},
-        n_repeats=len(log) - len(kept),
-        n_dropped=len(kept) - sum(map(len, parts.values())),
+        users={name: int(np.sum(_has(users, rows))) for name, rows in parts.items()},
+        n_repeats=kept.n_repeats,
+        n_dropped=len(kept.rows) - n_later - sum(map(len, parts.values())),
         n_short=int(np.sum(lacking)),
         n_tied=n_tied,
-        n_cold=n_cold,
-        n_cold_users=n_cold_users,
+        n_cold=int(np.sum(_has(items, test) & ~_has(items, train))),
+        n_cold_users=int(np.sum(_has(users, test) & ~_has(users, train))),
         n_older=n_older,
+        n_later=n_later,
+        core=core,
         **rules,
     )
+
+
+def _has(ids: Ids, rows: Ints) -> Bools:
+    """Flag the codes of ids that some rows have."""
+    found = np.zeros(len(ids.names), bool)
+    found[ids.codes[rows]] = True
+    return found
 
 
 def _n_tied(log: Log, times: Times) -> int:
