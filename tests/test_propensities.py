@@ -1,0 +1,427 @@
+"""Relevant items that count 1 / p: against an oracle, in every form and source; what is refused."""
+
+import math
+import pickle
+import re
+
+import numpy as np
+import oracle_propensities as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_inputs import LIBRARIES, frame_of
+
+import toplist as tl
+from toplist.files import write_text
+from toplist.results.saved import content
+from toplist.stats.distributions import t_ppf
+
+IDS = range(8)
+LISTS = st.lists(st.sampled_from(IDS), unique=True, max_size=6)
+SEVERAL = st.lists(st.tuples(LISTS, st.sets(st.sampled_from(IDS))), min_size=1, max_size=7)
+ALONE = st.lists(
+    st.tuples(LISTS, st.sets(st.sampled_from(IDS), max_size=1)), min_size=1, max_size=7
+)
+P = st.lists(
+    st.sampled_from([0.01, 0.2, 0.2, 0.5, 1.0]) | st.floats(0.01, 1), min_size=8, max_size=8
+)
+IPS = "cg", "dcg", "precision", "rbp(p=0.8)"
+
+RANKS = {"u": ["a", "b", "c"], "v": ["b", "d"], "w": ["c", "a"], "x": ["d", "b", "a"]}
+TRUTHS = {"u": {"a", "c"}, "v": {"d"}, "w": {"a", "b"}, "x": {"b", "c", "d"}}
+GIVEN = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.05}
+SUMS = "recall", "dcg", "psp", "psndcg"
+HOW = {"k": [1, 2], "metrics": SUMS, "propensities": GIVEN}
+
+
+def sides(users):
+    lists, truths = map(list, zip(*users, strict=True))
+    if not any(truths):
+        truths[0] = {0}
+    return lists, truths
+
+
+@settings(deadline=None)
+@given(SEVERAL, P, st.integers(1, 8), st.sampled_from([None, 0.1]))
+def test_sums_over_hits_are_the_definitions(users, p, k, clip):
+    lists, truths = sides(users)
+    p = dict(zip(IDS, p, strict=True))
+    given, how = (lists, truths, oracle.weights(p, clip), k), {"propensities": p, "clip": clip}
+    for weighting, names in (("snips", oracle.WORTH), ("ips", IPS)):
+        asked = [*names, "psp", "psndcg"]
+        found = tl.top_k_eval(lists, truths, k, metrics=asked, weighting=weighting, **how)
+        for name in names:
+            expected = getattr(oracle, weighting)(name, *given)
+            assert found[f"{name}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        for name in ("psp", "psndcg"):
+            expected = getattr(oracle, name)(*given)
+            assert found[f"{name}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        words = f"{oracle.effective(truths, given[2]):,.1f} of equal propensity"
+        assert words in str(found)
+        n_clipped = sum(p[item] < (clip or 0) for truth in truths for item in truth)
+        assert found.exposed.clipped == n_clipped
+        assert (f"{n_clipped} of them clipped at 0.1" in str(found)) == (clip is not None)
+
+
+@settings(deadline=None)
+@given(ALONE, P, st.integers(1, 8))
+def test_with_one_relevant_item_it_is_the_mean_of_users_with_its_weight(users, p, k):
+    lists, truths = sides(users)
+    p = dict(zip(IDS, p, strict=True))
+    metrics = [*oracle.WORTH_ALONE, "precision", "f1"]
+    found = tl.top_k_eval(lists, truths, k, metrics=metrics, propensities=p)
+    for name in oracle.WORTH_ALONE:
+        expected = oracle.snips(name, lists, truths, oracle.weights(p), k)
+        assert found[f"{name}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    weights = [1 / p[next(iter(truth))] if truth else 0 for truth in truths]
+    plain = tl.top_k_eval(lists, truths, k, metrics=metrics, weights=weights)
+    assert found.to_dict() == pytest.approx(plain.to_dict(), rel=1e-12, abs=1e-15)
+    assert found.is_proportion("recall") and not found.graded
+    for name in (f"hit@{k}", f"recall@{k}"):  # Wilson's
+        assert found.interval(name) == pytest.approx(plain.interval(name), rel=1e-12)
+
+
+@settings(deadline=None)
+@given(SEVERAL, P, st.integers(1, 8))
+def test_intervals_are_those_of_ratios_of_sums(users, p, k):
+    lists, truths = sides([*users, ([0, 1, 2], {1, 2, 3})])
+    w = oracle.weights(dict(zip(IDS, p, strict=True)))
+    found = tl.top_k_eval(
+        lists, truths, k, metrics=SUMS, propensities=dict(zip(IDS, p, strict=True))
+    )
+    known, both = oracle.known(lists, truths), {"recall": [], "dcg": [], "psp": []}
+    for listed, truth in known:
+        best = sorted((w[item] for item in truth), reverse=True)
+        sums = {
+            name: sum(w[item] * oracle.WORTH[name](r) for r, item in oracle.hits(listed, truth, k))
+            for name in ("recall", "dcg")
+        }
+        both["recall"].append((sums["recall"], sum(best)))
+        both["dcg"].append((sums["dcg"], sum(best)))
+        both["psp"].append((sums["recall"], sum(best[:k])))
+    for name, pairs in both.items():
+        if len(pairs) < 2:
+            continue
+        half = oracle.half(pairs, t_ppf)
+        low, high = found.interval(f"{name}@{k}")
+        mean = found[f"{name}@{k}"]
+        assert high == pytest.approx(min(mean + half, 1 if name != "dcg" else 9), abs=1e-7)
+        assert low == pytest.approx(max(mean - half, 0 if name != "dcg" else -9), abs=1e-7)
+
+
+def test_the_scale_of_propensities_is_none_of_snips_and_all_of_ips():
+    half = {item: p / 2 for item, p in GIVEN.items()}
+    one, other = (tl.top_k_eval(RANKS, TRUTHS, **HOW | {"propensities": p}) for p in (GIVEN, half))
+    assert one.to_dict() == pytest.approx(other.to_dict(), rel=1e-12)
+    how = {"k": 2, "metrics": "dcg", "weighting": "ips"}
+    one, other = (tl.top_k_eval(RANKS, TRUTHS, **how, propensities=p) for p in (GIVEN, half))
+    assert 2 * one["dcg@2"] == pytest.approx(other["dcg@2"], rel=1e-12)
+
+
+def test_the_order_of_relevant_items_is_no_part_of_a_result():
+    some = {f"i{at}": 1 / (at + 3) for at in range(40)}
+    one = tl.top_k_eval([[*some]], [[*some]], k=7, metrics=SUMS, propensities=some)
+    other = tl.top_k_eval([[*some]], [[*some][::-1]], k=7, metrics=SUMS, propensities=some)
+    assert one == other and np.array_equal(one.weights, other.weights)
+    assert np.array_equal(one.hits.truth_hashes, other.hits.truth_hashes)
+
+
+def test_what_is_relevant_twice_counts_once():
+    for weighting, metrics in (("snips", SUMS), ("ips", IPS)):
+        how = {"k": 2, "metrics": metrics, "weighting": weighting, "propensities": GIVEN}
+        plain = tl.top_k_eval([["a", "b"]], [["b", "c"]], **how)
+        assert tl.top_k_eval([["a", "b"]], [["b", "c", "b"]], **how) == plain
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_tables(library):
+    expected = tl.top_k_eval(RANKS, TRUTHS, **HOW)
+    table = frame_of(library, {"item_id": [*GIVEN], "p": [*GIVEN.values()]})
+    assert tl.top_k_eval(RANKS, TRUTHS, **HOW | {"propensities": table}) == expected
+    rows = [(user, item) for user, truth in TRUTHS.items() for item in sorted(truth)]
+    users, items = zip(*rows, strict=True)
+    truth = frame_of(library, {"user_id": users, "item_id": items})
+    rows = [(u, item, r) for u, row in RANKS.items() for r, item in enumerate(row, 1)]
+    users, items, ranks = zip(*rows, strict=True)
+    lists = frame_of(library, {"user_id": users, "item_id": items, "rank": ranks})
+    assert tl.top_k_eval(lists, truth, **HOW) == expected
+
+
+def test_series_arrays_hits_and_documents():
+    pandas = pytest.importorskip("pandas")
+    expected = tl.top_k_eval(RANKS, TRUTHS, **HOW)
+    series = pandas.Series(GIVEN)
+    assert tl.top_k_eval(RANKS, TRUTHS, **HOW | {"propensities": series}) == expected
+    hits = tl.match(RANKS, TRUTHS)
+    assert tl.top_k_eval(hits, **HOW) == expected
+    number = {item: at for at, item in enumerate(GIVEN)}
+    ranks = {user: [number[item] for item in row] for user, row in RANKS.items()}
+    truths = {user: {number[item] for item in row} for user, row in TRUTHS.items()}
+    for some in (
+        np.array([*GIVEN.values()]),
+        [*GIVEN.values()],
+        {**dict(enumerate(GIVEN.values()))},
+    ):
+        found = tl.top_k_eval(ranks, truths, **HOW | {"propensities": some})
+        assert found.to_dict() == expected.to_dict()
+        assert found == tl.top_k_eval(
+            ranks, truths, **HOW | {"propensities": dict(enumerate(GIVEN.values()))}
+        )
+    chunks = {f"{item}{at}": item for item in GIVEN for at in range(2)}
+    ranks = {
+        user: [f"{item}{at}" for item in row for at in range(2)] for user, row in RANKS.items()
+    }
+    assert tl.top_k_eval(ranks, TRUTHS, items_as=chunks, **HOW) == expected
+
+
+def write_files(folder):
+    rows = [f"{u},{item},{r}" for u, row in RANKS.items() for r, item in enumerate(row, 1)]
+    write_text(f"{folder}/recs.csv", "\n".join(["user_id,item_id,rank", *rows, ""]))
+    rows = [f"{u},{item}" for u, row in TRUTHS.items() for item in sorted(row)]
+    write_text(f"{folder}/truth.csv", "\n".join(["user_id,item_id", *rows, ""]))
+    rows = [f"{item},1.5,{p}" for item, p in GIVEN.items()]
+    write_text(f"{folder}/items.csv", "\n".join(["item_id,price,p", *rows, ""]))
+    return f"{folder}/recs.csv", f"{folder}/truth.csv"
+
+
+def test_files_and_streams(tmp_path):
+    files, expected = write_files(tmp_path), tl.top_k_eval(RANKS, TRUTHS, **HOW)
+    for more in ({}, {"keep": "hits"}, {"in_memory": True}):
+        found = tl.top_k_eval(*files, **HOW, **more)
+        assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+        assert str(found) == str(expected) and found.exposed == expected.exposed
+        assert ("keep" not in more) or (found.weights == expected.weights).all()
+    pa = pytest.importorskip("pyarrow")
+    csv = pytest.importorskip("pyarrow.csv")
+    tables = [csv.read_csv(name) for name in files]
+    for size in (1, 3):
+        parts = (table.to_batches(max_chunksize=size) for table in tables)
+        streams = [
+            pa.RecordBatchReader.from_batches(t.schema, p)
+            for t, p in zip(tables, parts, strict=True)
+        ]
+        found = tl.top_k_eval(*streams, stream=True, **HOW)
+        assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+        assert found.exposed.n == expected.exposed.n == 8
+
+
+def test_merging_saving_pickling(tmp_path):
+    whole = tl.top_k_eval(RANKS, TRUTHS, **HOW, clip=0.1)
+    halves = (["u", "v"], ["w", "x"])
+    parts = [
+        tl.top_k_eval(*({u: some[u] for u in half} for some in (RANKS, TRUTHS)), **HOW, clip=0.1)
+        for half in halves
+    ]
+    for merged in (sum(parts), sum(part.without_users() for part in parts)):
+        assert merged.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12)
+        assert merged.exposed == pytest.approx(whole.exposed) or str(merged) == str(whole)
+    for name in ("whole.json", "whole.npz"):
+        whole.save(tmp_path / name)
+        again = tl.TopKResult.load(tmp_path / name)
+        assert again == whole and str(again) == str(whole) and again.exposed == whole.exposed
+    assert pickle.loads(pickle.dumps(whole)) == whole
+    assert content(whole)["propensities"]["weighting"] == "snips"
+    assert content(whole)["propensities"]["clipped"] == 2
+    plain = tl.top_k_eval(RANKS, TRUTHS, k=[1, 2], metrics=["dcg"])
+    ips = tl.top_k_eval({"z": ["a"]}, {"z": {"a"}}, [1, 2], metrics="dcg", propensities=GIVEN)
+    with pytest.raises(ValueError, match=r"weighted is False in one and True|weighting is None"):
+        plain + ips
+    ips = tl.top_k_eval(
+        {"z": ["a"]}, {"z": {"a"}}, [1, 2], metrics="dcg", propensities=GIVEN, weighting="ips"
+    )
+    with pytest.raises(ValueError, match="weighting is None in one and 'ips' in the other"):
+        plain + ips
+
+
+def test_segments_weights_and_clusters():
+    labels = {"u": "A", "v": "A", "w": "B", "x": "B"}
+    found = tl.top_k_eval(RANKS, TRUTHS, **HOW).by(labels)
+    for label in "AB":
+        some = [{u: one[u] for u in one if labels[u] == label} for one in (RANKS, TRUTHS)]
+        assert found[label].to_dict() == tl.top_k_eval(*some, **HOW).to_dict()
+    twice = {**RANKS, "y": RANKS["x"]}, {**TRUTHS, "y": TRUTHS["x"]}
+    weights = {"u": 1, "v": 1, "w": 1, "x": 2}
+    weighed = tl.top_k_eval(RANKS, TRUTHS, **HOW, weights=weights)
+    assert weighed.to_dict() == pytest.approx(tl.top_k_eval(*twice, **HOW).to_dict(), rel=1e-12)
+    own = {user: user for user in RANKS}
+    by_rows = tl.top_k_eval(RANKS, TRUTHS, **HOW, clusters=own)
+    assert by_rows.to_dict() == tl.top_k_eval(RANKS, TRUTHS, **HOW).to_dict()
+    w, total = oracle.weights(GIVEN), 0.0
+    plain, whole = 1 / math.log2(2) + 1 / math.log2(3), by_rows.weights.sum()
+    pairs = []  # of psndcg@2
+    for user, truth in TRUTHS.items():
+        ideal = 1.0 if len(truth) == 1 else plain
+        best = sorted((w[item] for item in truth), reverse=True)[:2]
+        x = sum(w[i] / math.log2(r + 1) for r, i in oracle.hits(RANKS[user], truth, 2))
+        y = sum(one / math.log2(r + 1) for r, one in enumerate(best, 1))
+        pairs.append((x / ideal, y / ideal, sum(w[i] for i in truth) / whole))
+    ratio = sum(x for x, _, _ in pairs) / sum(y for _, y, _ in pairs)
+    for x, y, share in pairs:
+        total += (x - ratio * y) ** 2 / (1 - share)
+    error, _ = by_rows._cluster_errors("psndcg", by_rows._moments["psndcg"], np.array([1, 2]))
+    assert error[1] == pytest.approx(math.sqrt(total) / sum(y for _, y, _ in pairs), rel=1e-12)
+
+
+def test_comparing():
+    other = {user: row[::-1] for user, row in RANKS.items()}
+    how = HOW | {"k": 2}
+    pair = {
+        name: tl.top_k_eval(one, TRUTHS, **how)
+        for name, one in zip("ab", (RANKS, other), strict=True)
+    }
+    [test] = tl.compare(pair).test("recall@2")
+    mean = pair["b"]["recall@2"] - pair["a"]["recall@2"]
+    assert test.difference == pytest.approx(mean, rel=1e-9)
+    with pytest.raises(ValueError, match="psp@2 is pooled, a ratio of sums"):
+        tl.compare(pair).test("psp@2")
+    near = GIVEN | {"a": 0.8}
+    for weighting, metric in (("snips", "recall"), ("ips", "dcg")):
+        how = {"k": 2, "metrics": metric, "weighting": weighting}
+        pair = {
+            name: tl.top_k_eval(RANKS, TRUTHS, **how, propensities=p)
+            for name, p in zip("ab", (GIVEN, near), strict=True)
+        }
+        with pytest.raises(ValueError, match="cannot be tested: DIFFERENT PROPENSITIES: a: "):
+            tl.compare(pair).test()
+    plain = tl.top_k_eval(RANKS, TRUTHS, k=2, metrics="recall")
+    weighed = tl.top_k_eval(RANKS, TRUTHS, k=2, metrics="recall", propensities=GIVEN)
+    both = {"plain": plain, "weighed": weighed}
+    with pytest.raises(ValueError, match="DIFFERENT CONVENTIONS"):
+        tl.compare(both).test()
+
+
+def test_what_the_result_says():
+    found = tl.top_k_eval(RANKS, TRUTHS, **HOW, clip=0.1)
+    assert "relevant items count 1 / propensity (SNIPS, clipped at 0.1): weighted mean" in str(
+        found
+    )
+    words = found.formula("dcg")
+    assert "gain_j: 1 / propensity of the j-th hit, over the sum of" in words
+    assert "own definition" not in words and "the same in" not in words
+    assert "ratio of weighted sums over users" in found.formula("psndcg")
+    words = tl.top_k_eval(
+        RANKS, TRUTHS, 2, metrics="precision", propensities=GIVEN, weighting="ips"
+    ).formula("precision")
+    assert "gain_j: 1 / propensity of the j-th hit\n" in words and "(IPS)" in words
+
+
+def test_users_without_relevant_items_or_lists():
+    ranks, truths = [["a"], ["b"], []], [{"a"}, set(), {"b"}]
+    for empty in ("skip", "zero"):
+        how = {"k": 1, "metrics": ["recall", "psp"], "propensities": GIVEN, "empty": empty}
+        found = tl.top_k_eval(ranks, truths, **how)
+        expected = (1 / 0.9) / (1 / 0.9 + 1 / 0.5)
+        assert found.to_dict() == pytest.approx({"recall@1": expected, "psp@1": expected})
+    nobody = tl.top_k_eval([["a"]], [set()], 1, metrics="recall", propensities=GIVEN)
+    assert math.isnan(nobody["recall@1"]) and nobody.exposed.n == 0
+    assert "0 relevant items count as much as 0.0" in str(nobody)
+
+
+def test_propensities_of_counts():
+    counts = {"a": 0, "b": 7, "c": 1000}
+    for n, a, b in ((1000, 0.55, 1.5), (10**6, 0.5, 0.4), (1001, 0.6, 2.6)):
+        found = tl.propensities.of_counts(counts, n, a=a, b=b)
+        assert found == pytest.approx(oracle.of_counts(counts, n, a, b), rel=1e-14)
+    assert tl.propensities.of_counts([0, 7], 50)[1] == tl.propensities.of_counts({1: 7}, 50)[1]
+    for wrong, message in (
+        ({"counts": {"a": -1}, "n_users": 9}, "counts: item 'a' has -1"),
+        ({"counts": counts, "n_users": 2}, "n_users=2: log n - 1 must be positive"),
+        ({"counts": counts, "n_users": 9}, "item 'c' has 1000 users of n_users=9"),
+        ({"counts": {"a": 1}, "n_users": 9, "a": 0}, "a=0, b=1.5: give positive numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            tl.propensities.of_counts(**wrong)
+
+
+def refusals():
+    """Yield options, or (ranks, truths) before them, with the one line that they are refused by."""
+    one_of = "give a probability above 0, 1 at most, as {item: 0.2}"
+    for wrong in (0, 1.5, -0.1, math.nan, math.inf, 1e-60):
+        yield {"propensities": GIVEN | {"b": wrong}}, f"item 'b' has {wrong:g}: {one_of}"
+    lacks = "propensities= lacks item 'c', relevant to user 'u': add {'c': p}"
+    yield {"propensities": dict.fromkeys("abd", 1)}, lacks
+    yield {"propensities": {1: 0.5}}, "ids of two kinds, 1 in propensities and '[ac]' in"
+    yield {"propensities": {1: 0.5, "a": 1}}, "propensities"
+    yield {"propensities": {}}, "propensities= is empty: give {item: p}"
+    yield {"propensities": 0.5}, "propensities is a float: give a dict item -> number"
+    yield {"propensities": {"a": "x"}}, "propensities must hold numbers"
+    yield {"clip": 0.0}, "clip=0.0: give the least p"
+    yield {"clip": "a"}, "clip='a': give the least p"
+    yield {"weighting": "dr"}, "weighting"
+    yield {"propensities": None}, "psp needs propensities=: give {item: p}"
+    yield {"propensities": None, "metrics": "ndcg", "weighting": "ips"}, "weighting='ips' needs"
+    yield {"propensities": None, "metrics": "ndcg", "clip": 0.1}, "clip=0.1 needs propensities="
+    yield {"aggregate": "pooled"}, "propensities= does not go with aggregate='pooled': leave it out"
+    yield {"empty": "one"}, "propensities= does not go with empty='one': leave it out"
+    yield {"unjudged": "drop"}, "propensities= does not go with unjudged='drop': leave it out"
+    ways = "has no SNIPS estimate where a user has several relevant items, as user 'u'"
+    for name in ("hit", "mrr", "map", "ndcg", "precision", "f1"):
+        yield {"metrics": [name]}, f"{name} {ways}"
+        if name != "precision":
+            yield {"metrics": [name], "weighting": "ips"}, f"{name} has no IPS estimate"
+    yield {"metrics": "recall", "weighting": "ips"}, "recall has no IPS estimate: it hangs on how"
+    for name in ("err", "bpref", "r_precision", "judged", "alpha_ndcg", "recall(rel=2)"):
+        yield {"metrics": name}, f"{name.partition('(')[0]}.* takes no propensities"
+
+
+@pytest.mark.parametrize(("wrong", "message"), list(refusals()))
+def test_refused(wrong, message):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        tl.top_k_eval(RANKS, TRUTHS, **HOW | {"metrics": ["recall", "psp"]} | wrong)
+    assert "\n" not in str(caught.value)
+    assert message in str(caught.value) or re.match(message, str(caught.value))
+
+
+def test_refused_truths_and_results():
+    how = {"k": 2, "metrics": "recall", "propensities": GIVEN}
+    graded = {user: dict.fromkeys(truth, 2) for user, truth in TRUTHS.items()}
+    with pytest.raises(ValueError, match=r"does not go with grades other than 1: .*gains=\{grade"):
+        tl.top_k_eval(RANKS, graded, **how)
+    expected = tl.top_k_eval(RANKS, TRUTHS, **how)
+    assert tl.top_k_eval(RANKS, graded, **how, gains={2: 1}).to_dict() == expected.to_dict()
+    for truths in (tl.Groups([[["a"]]]), None):
+        sides = ([["a"]], truths) if truths else (tl.Hits.from_ranks([1], 2),)
+        with pytest.raises(ValueError, match=r"give weights=\{user: 1 / p\}"):
+            tl.top_k_eval(*sides, **how)
+    with pytest.raises(ValueError, match="is not split by item"):
+        expected.by_item({"a": "A"})
+    with pytest.raises(ValueError, match="bounds need the propensities of unjudged items"):
+        expected.bounds("recall@2")
+    pandas = pytest.importorskip("pandas")
+    for table, message in (
+        (pandas.DataFrame({"item_id": ["a", "a"], "p": [1, 1]}), "item 'a' has two rows"),
+        (
+            pandas.DataFrame({"item": ["a"], "p": [1]}),
+            "give a table of item_id|no column 'item_id'",
+        ),
+        (pandas.DataFrame({"item_id": ["a"], "p": [1], "q": [1]}), "columns found: 'item_id', 'p'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            tl.top_k_eval(RANKS, TRUTHS, **how | {"propensities": table})
+
+
+def test_other_propensities_are_neither_compared_nor_merged():
+    """Also where the sums of 1 / p of every user are the same."""
+    lists, truths = {"u1": ["a"], "u2": ["d"]}, {"u1": {"a", "c"}, "u2": {"d"}}
+    given = {"a": 0.8, "c": 0.25, "d": 0.1}
+    other = given | {"a": 0.25, "c": 0.8}
+
+    def evaluated(p, lists=lists, truths=truths):
+        return tl.top_k_eval(lists, truths, 2, metrics=["recall", "psp"], propensities=p)
+
+    one, two = evaluated(given), evaluated(other)
+    with pytest.raises(ValueError, match="cannot be tested: DIFFERENT PROPENSITIES: a: "):
+        tl.compare({"a": one, "b": two}).test("recall@2")
+    with pytest.raises(ValueError, match="cannot merge: propensities is "):
+        one + evaluated(other, {"z": ["a"]}, {"z": {"a"}})
+    same = evaluated(dict(reversed(given.items())))
+    tests = tl.compare({"a": one, "b": same}).test()
+    assert tests.names == ["recall@2"]
+    assert "not tested, as they are ratios of sums over users: psp@2" in str(tests)
+    assert "DIFFERENT" not in str(tl.compare({"a": one, "b": same}))
+
+
+def test_the_formula_of_psndcg_has_its_own_divisor():
+    result = tl.top_k_eval([["a"]], [{"a"}], 2, metrics="psndcg", propensities={"a": 0.5})
+    own = "of each user both over the sum of 1 / log2(i+1) for i up to min(k,R)"
+    assert own in str(result.formula("psndcg@2"))
