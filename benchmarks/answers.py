@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from typing import Any
 
+from answers_read import PEERS as READ
 from answers_retrieval import PEERS as RETRIEVAL
 from case import Answer, Case, averaged, read
 
@@ -266,7 +267,7 @@ PEERS = {
         rectorch,
         spark,
     )
-} | RETRIEVAL
+} | {**RETRIEVAL, **READ}
 
 
 def main() -> None:

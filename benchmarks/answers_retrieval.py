@@ -226,6 +226,93 @@ def lightgbm(case: Case) -> Iterator[Answer]:
             yield name, k, means[label], {user: row[label] for user, row in each.items()}
 
 
+def xgboost(case: Case) -> Iterator[Answer]:
+    """Yield the metrics of a ranker without a tree, whose scores are the margins given."""
+    import numpy as np
+    import xgboost as theirs
+
+    names = {"precision": "pre", "map": "map", "ndcg": "ndcg"}
+    labels = [f"{name}@{k}" for name in names.values() for k in case.ks]
+
+    def evaluated(lists: list[list[float]], asked: list[str]) -> dict[str, float]:
+        grades = [grade for row in lists for grade in row]
+        feature = np.zeros((len(grades), 1))
+        data = theirs.DMatrix(feature, label=grades, group=[len(row) for row in lists])
+        data.set_base_margin([-float(place) for row in lists for place in range(len(row))])
+        options = {"objective": "rank:ndcg", "eval_metric": asked, "nthread": 1}
+        words = theirs.Booster(options, [data]).eval(data).split("\t")[1:]
+        pairs = (word.removeprefix("eval-").rpartition(":") for word in words)
+        return {label: float(value) for label, _, value in pairs}
+
+    def found(lists: list[list[float]]) -> dict[str, float]:
+        binary = [[float(grade > 0) for grade in row] for row in lists]  # the others refuse grades
+        of_grades = [label for label in labels if label.startswith("ndcg")]
+        others = [label for label in labels if label not in of_grades]
+        return evaluated(lists, of_grades) | evaluated(binary, others)
+
+    lists = case.judged_lists()
+    means = found([*lists.values()])
+    each = {user: found([row]) for user, row in lists.items()}
+    for name, theirs_is in names.items():
+        for k in case.ks:
+            label = f"{theirs_is}@{k}"
+            yield name, k, means[label], {user: row[label] for user, row in each.items()}
+
+
+def catboost(case: Case) -> Iterator[Answer]:
+    """Yield eval_metric of labels, scores and groups."""
+    from catboost.utils import eval_metric
+
+    names = {"precision": "PrecisionAt", "recall": "RecallAt", "map": "MAP"}
+    names |= {"ndcg": "NDCG", "dcg": "DCG", "mrr": "MRR"}
+
+    def found(lists: list[list[float]], name: str) -> float:
+        rows = [(g, -float(i), n) for n, row in enumerate(lists) for i, g in enumerate(row)]
+        labels, scores, groups = map(list, zip(*rows, strict=True))
+        return float(eval_metric(labels, scores, name, group_id=groups, thread_count=1)[0])
+
+    lists = case.judged_lists()
+    for name, theirs in names.items():
+        for k in case.ks:
+            label = f"{theirs}:top={k}"
+            each = {user: found([row], label) for user, row in lists.items()}
+            yield name, k, found([*lists.values()], label), each
+
+
+def pytorch_metric_learning(case: Case) -> Iterator[Answer]:
+    """Yield the AccuracyCalculator of each query, whose neighbours are its list."""
+    import torch
+    from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
+
+    names = {
+        "precision": "precision_at_1",
+        "map": "mean_average_precision",
+        "map_at_r": "mean_average_precision_at_r",
+        "mrr": "mean_reciprocal_rank",
+        "r_precision": "r_precision",
+    }
+
+    def found(user: str, k: int) -> dict[str, float]:
+        relevant = case.relevant.get(user, {})
+        neighbours = torch.tensor([case.ranks[user]])
+        calculator = AccuracyCalculator(
+            include=tuple(names.values()),
+            k=k,
+            device=torch.device("cpu"),
+            knn_func=lambda query, k, *_: (None, neighbours[:, :k]),
+            kmeans_func=lambda *_: None,
+        )
+        labels = torch.tensor([float(item in relevant) for item in range(case.n_items)])
+        given = torch.zeros(1, 1), torch.ones(1), torch.zeros(case.n_items, 1), labels
+        return dict(calculator.get_accuracy(*given))
+
+    for k in case.ks:
+        values = {user: found(user, k) for user in case.truths}
+        for name, theirs in names.items():
+            if name != "precision" or k == 1:
+                yield averaged(name, k, {user: row[theirs] for user, row in values.items()})
+
+
 def tf_ranking(case: Case) -> Iterator[Answer]:
     """Yield the Keras metrics, which give means alone; its arithmetic is in single precision."""
     import tensorflow as tf
@@ -419,6 +506,9 @@ PEERS = {
         beir,
         torchmetrics,
         lightgbm,
+        xgboost,
+        catboost,
+        pytorch_metric_learning,
         tf_ranking,
         evidently,
         replay,

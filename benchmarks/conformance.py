@@ -4,7 +4,8 @@
     python benchmarks/conformance.py ranx --envs envs      # one peer; its environment is kept
     python benchmarks/conformance.py --envs envs --write   # and write README.md here
 
-A peer runs in its own environment, by `answers.py`, with the versions that install today. Both
+A peer runs in its own environment, by `answers.py`, with the versions that install today; what does
+not install is followed from its source, by `answers_read.py`. Both
 sides get the same seeded populations without duplicates: long, short and even lists, k beyond
 both, grades, and users without truth, without a list or without either where the peer takes them.
 An input is a population at one k. Means, and values per user where the peer gives them, must agree
@@ -95,6 +96,8 @@ def _spoil(
 
 def ask(name: str, folder: Path, cases: list[Case]) -> tuple[str, list[list[Answer]]]:
     """Return a peer's version and its answers to every population."""
+    if not PEERS[name].installs:  # its source is read
+        return "(read)", [list(ANSWERS[name](case)) for case in cases]
     python = interpreter(folder / name, *PEERS[name].installs)
     # JSON has no integer keys, so a truth goes as pairs.
     sent = [
@@ -122,11 +125,12 @@ class Ours:
 
     def value(self, name: str, k: int, options: Mapping[str, str]) -> tuple[float, dict[str, Any]]:
         """Return a metric's mean and its values per user."""
-        key = tuple(f"{option}={value}" for option, value in options.items())
+        own = [name] if "(" in name else []  # with a parameter
+        key = (*own, *(f"{option}={value}" for option, value in options.items()))
         if key not in self.results:
-            rules = tl.CONVENTIONS[options["convention"]]
+            asked = own or list(tl.CONVENTIONS[options["convention"]].metrics)
             self.results[key] = tl.top_k_eval(
-                self.case.ranks, self.truths, self.case.ks, metrics=list(rules.metrics), **options
+                self.case.ranks, self.truths, self.case.ks, metrics=asked, **options
             )
         result = self.results[key]
         values = result.per_user(f"{name}@{k}").tolist()

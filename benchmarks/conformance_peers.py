@@ -280,4 +280,34 @@ PEERS = {
         silent="empty lists, which it counts as 0, but leaves missing lists out; MAP and MAR, "
         "which are means over 1..k",
     ),
+    # Ranking and retrieval, further
+    "xgboost": Peer("xgboost", "xgboost", (("xgboost",),), "grades empty missing blank"),
+    "catboost": Peer("catboost", "catboost", (("catboost",),), "grades empty missing blank"),
+    "pytorch_metric_learning": Peer(
+        "pytorch-metric-learning",
+        "pytorch-metric-learning",
+        (("torch==2.13.0", "pytorch-metric-learning"),),
+        "empty whole shallow",
+        silent="lists of fewer than k neighbours, which it never makes",
+        share=1.15,
+        tolerance=1e-7,
+    ),
+    # Sources that are read, not installed: answers_read.py follows them.
+    "longmemeval": Peer("LongMemEval@9e0b455", "longmemeval", (), "empty missing blank"),
+    "autorag": Peer("AutoRAG@a35d321", "autorag", (), "empty missing blank"),
+    "elasticsearch": Peer(
+        "elasticsearch@d04e400", "elasticsearch", (), "grades empty missing blank"
+    ),
+    "opensearch": Peer(
+        "search-relevance@d8be5d1",
+        "opensearch",
+        (),
+        "grades empty missing blank",
+        silent="its rounding of every query to 2 decimals",
+    ),
+    "quepid": Peer("quepid@f80322f", "quepid", (), "grades empty missing blank"),
+    "transformers4rec": Peer(
+        "Transformers4Rec@8bf122f", "transformers4rec", (), "empty whole shallow", share=1.15
+    ),
+    "bwhite": Peer("bwhite/3726239", "bwhite", (), "grades empty missing blank"),
 }

@@ -52,3 +52,16 @@ def test_conventions_in_whole(good, found):
         f"| standard | 0.5000 | {found['standard']['ndcg']:.4f} |",
     ]
     assert len(lines) == 2 + len(CONVENTIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "metrics"),
+    [
+        ("xgboost", ["precision", "map", "ndcg"]),
+        ("kaggle", ["precision", "recall", "map", "ndcg"]),
+        ("standard", ["hit", "precision", "recall", "map", "ndcg", "mrr"]),
+    ],
+)
+def test_the_default_metrics_are_those_that_a_convention_has(files, good, name, metrics):
+    ask = "eval", "recs.csv", "truth.csv", "-k", 2, "--convention", name, "--format", "json"
+    assert list(json.loads(good(*ask))["values"]) == [f"{one}@2" for one in metrics]

@@ -6,30 +6,15 @@
 AutoRAG and LongMemEval need no environment; a peer without one is skipped.
 """
 
-import os
-import sys
-from pathlib import Path
-
 import pytest
+from peer_reports import ENVIRONMENTS, check, names_of
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import judgements
-
-ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
-HERE = [name for name, peer in judgements.PEERS.items() if not peer.installs]
-ELSEWHERE = [name for name, peer in judgements.PEERS.items() if peer.installs]
+import judgements  # isort: skip
 
 
-@pytest.mark.parametrize(
-    "name", [*HERE, *(pytest.param(name, marks=pytest.mark.peers) for name in ELSEWHERE)]
-)
+@pytest.mark.parametrize("name", names_of(judgements.PEERS))
 def test_a_peer_gives_the_numbers_of_the_oracle_and_of_toplist(name):
-    if name in ELSEWHERE and not (ENVIRONMENTS / name / "ready").exists():
-        pytest.skip(f"no environment of {name}")
-    report = judgements.report(name, ENVIRONMENTS, judgements.population(100))
-    assert all(row.n_values for row, _ in report.rows)
-    assert report.differences == [], "\n".join(judgements.details(report))
+    check(judgements, name, 100)
 
 
 def test_a_wrong_name_is_found_out(monkeypatch):

@@ -13,6 +13,7 @@ from toplist import DIVISORS, checks, top_k_eval
 from toplist.cli import main
 from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.metrics.weighing import SCORED
 
 
 def test_metric_that_a_convention_does_not_have():
@@ -159,7 +160,7 @@ def test_any_text_is_an_error_with_the_valid_names(name):
 
 
 def test_every_synonym_is_of_a_name_and_is_none_itself():
-    known = {*tl.METRICS, *LIST_METRICS}
+    known = {*tl.METRICS, *LIST_METRICS, *SCORED}
     for other, ours in names.METRIC_NAMES.items():
         place, _, name = ours.rpartition(".")
         module = {"toplist.pointwise": tl.pointwise, "toplist.beyond": tl.beyond}.get(place)

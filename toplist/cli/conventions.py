@@ -19,7 +19,7 @@ from toplist.checks import check_positive_int
 from toplist.cli.options import WIDTH, Parser
 from toplist.cli.streams import add_output, csv_text
 from toplist.evaluation.evaluate import conformance
-from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.conventions import CONVENTIONS, SYNONYMS
 
 USAGE = "[--list ITEM ...] [--truth ITEM ...] [options]"
 FORMATS = ("table", "json", "csv", "markdown")
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> str:
     if options.format == "table":
         case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
         groups = (_grouped(f"{name}@{options.k}", name, found) for name in names)
-        return "\n".join([case, *groups])
+        return "\n".join([case, *groups, *_synonyms()])
     header = [f"{name}@{options.k}" for name in names]
     rows = [(row, [values.get(name) for name in names]) for row, values in found.items()]
     if options.format == "json":
@@ -65,6 +65,14 @@ def run(options: argparse.Namespace) -> str:
     for row, values in rows:
         lines.append([row, *("-" if one is None else f"{one:.4f}" for one in values)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _synonyms() -> list[str]:
+    """Return a line for each convention that other libraries share."""
+    shared: dict[str, list[str]] = {}
+    for other, name in SYNONYMS.items():
+        shared.setdefault(name, []).append(other)
+    return [f"the same as {name}: {', '.join(others)}" for name, others in shared.items()]
 
 
 def _grouped(title: str, name: str, found: Mapping[str, Mapping[str, float]]) -> str:

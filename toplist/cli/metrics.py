@@ -13,10 +13,18 @@ from toplist.checks import OptionRef
 from toplist.cli.options import Parser, add_convention, option
 from toplist.cli.streams import add_output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.conventions import CONVENTIONS, Convention, known_of, policies, same_formula
+from toplist.metrics.conventions import (
+    CONVENTIONS,
+    Convention,
+    convention_of,
+    known_of,
+    policies,
+    same_formula,
+)
 from toplist.metrics.definitions import METRICS, Metric
-from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
+from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, formula
 from toplist.metrics.names import named, parse
+from toplist.metrics.weighing import SCORED, is_scored
 
 USAGE = "[METRIC] [--convention NAME] [options]"
 
@@ -24,7 +32,7 @@ USAGE = "[METRIC] [--convention NAME] [options]"
 def add(parser: Parser) -> None:
     """Add the arguments to the parser."""
     add = parser.group("what to show")
-    names = {*CONVENTIONS["standard"].metrics, *LIST_METRICS}
+    names = {*CONVENTIONS["standard"].metrics, *LIST_METRICS, *SCORED}
     text = "one metric, as ndcg; without it all of them"
     add("name", text, nargs="?", words=names, metavar="METRIC")
     add_convention(add)
@@ -34,12 +42,12 @@ def add(parser: Parser) -> None:
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for an unknown metric."""
     if options.name and named(options.name) is None:
-        parse(options.name, CONVENTIONS[options.convention])
+        parse(options.name, convention_of(options.convention))
 
 
 def run(options: argparse.Namespace) -> str:
     """Return the metrics of a convention with their formulas, or all about one metric."""
-    convention = CONVENTIONS[options.convention]
+    convention = convention_of(options.convention)
     of_lists = named(options.name)
     if of_lists is not None:
         return _of_lists(of_lists[0])
@@ -51,7 +59,8 @@ def run(options: argparse.Namespace) -> str:
         for name, metric in convention.metrics.items()
     ]
     others = f"{'':{width}}  of the lists themselves: {', '.join(LIST_METRICS)}"
-    return "\n".join([*lines, others])
+    scored = f"{'':{width}}  with --propensities: {', '.join(SCORED)}"
+    return "\n".join([*lines, others, scored])
 
 
 def _of_lists(metric: ListMetric) -> str:
@@ -65,7 +74,9 @@ def _of_lists(metric: ListMetric) -> str:
 def _one_metric(name: str, convention: Convention) -> str:
     """Return what one metric is under one convention, in words and formulas."""
     metric, _ = parse(name, convention)
-    ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
+    gains = WEIGHT_WORDS["ips"] if is_scored(metric) else GAIN_WORDS[convention.gains]
+    pooled = metric.name in convention.pooled or is_scored(metric)
+    ratio = "ratio of sums over users" if pooled else "mean over users"
     whom = policies(convention.policy_of(metric), convention.missing, of=known_of(metric))
     same = same_formula(metric, convention.relevant, convention.gains)
     lines = [
@@ -73,7 +84,7 @@ def _one_metric(name: str, convention: Convention) -> str:
         formula(metric),
         formula(metric, "latex"),
         SYMBOLS["text"],
-        GAIN_WORDS[convention.gains] if metric.graded and not metric.earning else "",
+        gains if metric.graded and not metric.earning else "",
         f"{ratio}; {whom}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",

@@ -59,7 +59,8 @@ pass 1). All other metrics read the ids of all groups. Without groups, every rel
 >>> print(tl.top_k_eval(ranks, truths, k=3).formula("map@3"))
 map@k = sum over r_j <= k of j / r_j, divided by min(k,R)
 r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list
-convention standard; the same in neurec-cpp, recbole, implicit, spark, sentence-transformers, replay
+convention standard; the same in neurec-cpp, recbole, implicit, spark, sentence-transformers,
+replay, transformers4rec
 mean over users; users without relevant items are left out; users without a list score 0
 2 of 2 users evaluated
 
@@ -82,47 +83,62 @@ What the conventions make of one list of three, seven relevant items, k = 5:
 
 >>> shown = ("precision", "recall", "map", "ndcg")
 >>> for name, row in tl.conformance([[1, 2, 3]], [{1, 3, 8, 9, 10, 11, 12}], k=5).items():
-...     print(f"{name:22}", *(f"{row[m]:.4f}" if m in row else "   -  " for m in shown))
-standard               0.4000 0.2857 0.3333 0.5087
-neurec                 0.6667 0.2857 0.2778 0.7039
-neurec-cpp             0.4000 0.2857 0.3333 0.5087
-rectorch                  -   0.4000    -   0.5087
-recbole                0.4000 0.2857 0.3333 0.5087
-sklearn                   -      -      -   0.5087
-trec_eval              0.4000 0.2857 0.2381 0.5087
-ranx                   0.4000 0.2857 0.2381 0.5087
-rectools               0.4000 0.2857 0.2381 0.5087
-lenskit                0.6667 0.4000 0.5556 0.4579
-recommenders           0.4000 0.2857 0.2381 0.5087
-implicit               0.4000    -   0.3333 0.5087
-irspack                0.6667 0.2857 0.2381 0.7039
-spark                  0.4000 0.2857 0.3333 0.5087
-llamaindex             0.6667 0.2857 0.2381 0.4123
-mlflow                 0.6667 0.2857    -   0.7039
-haystack                  -   0.2857 0.2381 0.4123
-haystack-2025             -   0.2857 0.8333 0.4123
-sentence-transformers  0.4000 0.2857 0.3333 0.5087
-mteb                   0.4000 0.2857 0.2381 0.5087
-ragas                  0.6667 0.2857    -      -
-replay                 0.4000 0.2857 0.3333 0.5087
-evidently              0.6667 1.0000 0.8333 0.9197
-tf-ranking             0.6667 1.0000 0.8333 0.9197
-lightgbm                  -      -   0.8333 0.9197
-torchmetrics           0.4000 1.0000 0.8333 0.9197
-elliot                 0.4000 0.2857    -   0.5087
-recpack                0.4000 0.2857    -   0.5087
-cornac                 0.4000 0.2857    -   0.5087
+...     print(f"{name:23}", *(f"{row[m]:.4f}" if m in row else "   -  " for m in shown))
+standard                0.4000 0.2857 0.3333 0.5087
+neurec                  0.6667 0.2857 0.2778 0.7039
+neurec-cpp              0.4000 0.2857 0.3333 0.5087
+rectorch                   -   0.4000    -   0.5087
+recbole                 0.4000 0.2857 0.3333 0.5087
+sklearn                    -      -      -   0.5087
+trec_eval               0.4000 0.2857 0.2381 0.5087
+ranx                    0.4000 0.2857 0.2381 0.5087
+rectools                0.4000 0.2857 0.2381 0.5087
+lenskit                 0.6667 0.4000 0.5556 0.4579
+recommenders            0.4000 0.2857 0.2381 0.5087
+implicit                0.4000    -   0.3333 0.5087
+irspack                 0.6667 0.2857 0.2381 0.7039
+spark                   0.4000 0.2857 0.3333 0.5087
+llamaindex              0.6667 0.2857 0.2381 0.4123
+mlflow                  0.6667 0.2857    -   0.7039
+haystack                   -   0.2857 0.2381 0.4123
+haystack-2025              -   0.2857 0.8333 0.4123
+sentence-transformers   0.4000 0.2857 0.3333 0.5087
+mteb                    0.4000 0.2857 0.2381 0.5087
+ragas                   0.6667 0.2857    -      -
+replay                  0.4000 0.2857 0.3333 0.5087
+evidently               0.6667 1.0000 0.8333 0.9197
+tf-ranking              0.6667 1.0000 0.8333 0.9197
+lightgbm                   -      -   0.8333 0.9197
+torchmetrics            0.4000 1.0000 0.8333 0.9197
+elliot                  0.4000 0.2857    -   0.5087
+recpack                 0.4000 0.2857    -   0.5087
+cornac                  0.4000 0.2857    -   0.5087
+longmemeval                -      -      -   0.4579
+xgboost                 0.6667    -   0.8333 0.9197
+catboost                0.6667 1.0000 0.8333 0.9197
+autorag                 0.6667 0.2857    -   0.7039
+pytorch-metric-learning 0.4000    -   0.2381    -
+elasticsearch           0.6667 0.2857    -   0.7039
+opensearch              0.6667    -   0.2381 0.5087
+quepid                  0.6667    -   0.2381 0.4123
+transformers4rec        0.4000 0.2857 0.3333    -
+bwhite                  0.4000    -   0.8333 0.8155
 
-All but NeuRec's two were compared with the library itself on random inputs, mostly 2,000
-(`benchmarks/README.md`);
+All but NeuRec's two were compared on random inputs, mostly 2,000 (`benchmarks/README.md`): with the
+library itself, or with the steps of its source (LongMemEval, AutoRAG, Elasticsearch, OpenSearch,
+Quepid, Transformers4Rec, bwhite's gist).
 `toplist.CONVENTIONS` and ``toplist metrics map --convention lenskit`` give the lines of its source.
 
-- Evidently, TensorFlow Ranking, LightGBM and torchmetrics know the relevance of listed items only:
-  R counts those in the list, and recall is 1 here; ``relevant="listed"`` does so in any other.
+- Other names: pyvespa, torch_geometric (PyTorch Geometric's LinkPred metrics) and lightfm are
+  "standard", keras-rs and rax "tf-ranking", and kaggle, its mapk, "spark": the same formulas and
+  policies, and the result says ``convention standard (as pyvespa)``.
+- Evidently, TensorFlow Ranking, LightGBM, XGBoost, CatBoost, torchmetrics and bwhite's gist know
+  the relevance of listed items only: R counts those in the list, and recall is 1 here;
+  ``relevant="listed"`` does so in any other.
 - torchmetrics, recmetrics, LibRecommender, DocArray, AutoRAG, DeepEval and Haystack before 2026-08
   divide average precision by the hits found so far, ``tl.map(ranks, truths, divisor="hits")``: a
   list whose first item is relevant may score 1.0 with half of the truth missing.
-- LightGBM and XGBoost score an empty ground truth 1 (``empty="one"``).
+- LightGBM and XGBoost score an empty ground truth 1 (``empty="one"``), CatBoost in recall and nDCG.
 - `r_precision` is trec_eval's Rprec from k = R on; what BEIR, MTEB and RecPack call so is recall
   over min(k, R).
 - 1 - `judged` is the share of holes, the items of the list that nobody judged. Its users are those

@@ -109,14 +109,19 @@ def _diversity(distance: Distance = "cosine") -> ListMetric:
     )
 
 
-def _calibration(distance: Divergence = "kl", weights: RankWeights = "equal") -> ListMetric:
+def _calibration(
+    distance: Divergence = "kl", weights: RankWeights = "equal", alpha: str = "0.01"
+) -> ListMetric:
     """Return calibration (Steck 2018) by a distance of two distributions of labels."""
     choice("distance", distance, DIVERGENCES)
     choice("weights", weights, RANK_WEIGHTS)
-    kl = distance == "kl"
+    if not 0 < float(alpha) < 1:
+        raise ValueError(f"alpha must be above 0 and below 1, not {alpha}")
+    kl, rest = distance == "kl", f"{1 - float(alpha):g}"
     words = "KL divergence of" if kl else "Hellinger's distance between"
     of = "; items count 1 / log2(r + 1)" if weights == "rank" else ""
-    formula = "sum over labels of p log(p / (0.99 q + 0.01 p))" if kl else "sqrt(1 - sum sqrt(p q))"
+    formula = f"sum over labels of p log(p / ({rest} q + {alpha} p))"
+    formula = formula if kl else "sqrt(1 - sum sqrt(p q))"
     return ListMetric(
         "calibration",
         ("history", "item_labels"),
@@ -124,7 +129,7 @@ def _calibration(distance: Divergence = "kl", weights: RankWeights = "equal") ->
         f"{words} the labels of the history and those of the list{of}: 0 is calibrated",
         f"calibration@k = {formula}; p, q: shares of a label in the history, in the first k items"
         + of,
-        r"\sum_g p_g \log \frac{p_g}{0.99\, q_g + 0.01\, p_g}"
+        rf"\sum_g p_g \log \frac{{p_g}}{{{rest}\, q_g + {alpha}\, p_g}}"
         if kl
         else r"\sqrt{1 - \sum_g \sqrt{p_g q_g}}",
         within_one=not kl,
@@ -169,7 +174,7 @@ def _labelled(label: str) -> str:
 # How a metric with parameters is made, and these with their defaults.
 VARIANTS: Mapping[str, tuple[Callable[..., ListMetric], Mapping[str, str]]] = {
     "intra_list_diversity": (_diversity, {"distance": "cosine"}),
-    "calibration": (_calibration, {"distance": "kl", "weights": "equal"}),
+    "calibration": (_calibration, {"distance": "kl", "weights": "equal", "alpha": "0.01"}),
     "exposure_share": (_exposure_share, {"label": ""}),
     "hit_share": (_hit_share, {"label": ""}),
 }
@@ -193,6 +198,12 @@ def variant(name: str, given: Mapping[str, str]) -> ListMetric:
     if wrong:
         takes = f"takes {', '.join(defaults)}" if defaults else "takes no parameter"
         raise ValueError(f"metric {name!r} {takes}, not {', '.join(wrong)}")
+    try:
+        if "alpha" in given:  # one number has one name
+            given = {**given, "alpha": f"{float(given['alpha']):g}"}
+    except ValueError:
+        alpha = given["alpha"]
+        raise ValueError(f"metric {name!r}: alpha={alpha!r} is not a number") from None
     try:
         metric = VARIANTS[name][0](**given) if given else LIST_METRICS[name]
     except ValueError as error:

@@ -23,13 +23,17 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 Relevant = Literal["all", "listed"]
 RELEVANT: tuple[Relevant, ...] = get_args(Relevant)
 
-# The names of `CONVENTIONS`, for type checkers and editors.
+# The names of `CONVENTIONS`, and of `SYNONYMS`, for type checkers and editors.
 ConventionName = Literal[
     "standard", "neurec", "neurec-cpp", "rectorch", "recbole", "sklearn", "trec_eval", "ranx",
     "rectools", "lenskit", "recommenders", "implicit", "irspack", "spark", "llamaindex", "mlflow",
     "haystack", "haystack-2025", "sentence-transformers", "mteb", "ragas", "replay", "evidently",
-    "tf-ranking", "lightgbm", "torchmetrics", "elliot", "recpack", "cornac",
+    "tf-ranking", "lightgbm", "torchmetrics", "elliot", "recpack", "cornac", "longmemeval",
+    "xgboost", "catboost", "autorag", "pytorch-metric-learning", "elasticsearch", "opensearch",
+    "quepid", "transformers4rec", "bwhite",
+    "pyvespa", "torch_geometric", "lightfm", "keras-rs", "rax", "kaggle",
 ]  # fmt: skip
+CONVENTION_CHOICES: tuple[ConventionName, ...] = get_args(ConventionName)
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,13 @@ R_CAP = Metric(
 )
 _CALIBRATED = replace(
     R_CAP, name="calibrated_recall", text="hits over the most that k places can hold"
+)
+_MAP_AT_R = replace(
+    METRICS["map"],
+    name="map_at_r",
+    divisor="R",
+    cut="R",
+    text="average precision of the first R ranks, over R (Musgrave et al. 2020)",
 )
 _N_HITS = replace(METRICS["cg"], graded=False)
 _CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
@@ -385,7 +396,156 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
         text="Its MRR reads the whole list: k covers it. NCRR is nDCG with the discount r. Not "
         "copied: repeated items that count twice.",
     ),
+    Convention(
+        "longmemeval",
+        _metrics("hit complete", replace(_CLIPPED[0], graded=False)),
+        source="xiaowu0162/LongMemEval@9e0b455 src/retrieval/eval_utils.py:4-29 "
+        "run_retrieval.py:389-409",
+        text="recall_any is hit, recall_all is complete, and ndcg_any is nDCG with the discount "
+        "log2(max(rank, 2)). Its reports leave out questions without a target, as here; its "
+        "functions alone give these 0, 1 and 0.",
+    ),
+    Convention(
+        "xgboost",
+        _metrics("precision/min(k,n) map ndcg", graded=True),
+        empty="one",
+        empty_of={"precision": "zero"},
+        missing="skip",
+        relevant="listed",
+        gains="exponential",
+        source="dmlc/xgboost@379b29f src/metric/rank_metric.cc:288-462 "
+        "src/common/ranking_utils.cc:95-109",
+        text="Relevance is known for listed items only; map and pre, which is precision, refuse "
+        "grades. A query without relevant items scores 1, in pre 0; the suffix '-', as in ndcg@5-, "
+        "is the policy 'zero' for empty truths. ndcg_exp_gain=False is gains 'linear'.",
+    ),
+    Convention(
+        "catboost",
+        _metrics("precision/min(k,n) recall map/min(k,n,R) ndcg dcg mrr", graded=True),
+        empty="zero",
+        empty_of={"recall": "one", "ndcg": "one"},
+        missing="skip",
+        relevant="listed",
+        source="catboost/catboost@8992ed3 catboost/libs/metrics/precision_recall_at_k.cpp:49-84; "
+        "@7ab73e6 catboost/libs/metrics/dcg.cpp CalcNdcg; MRR as in catboost 1.2.10",
+        text="Relevance is known for listed items only; relevant are labels above its border 0.5. "
+        "A query without relevant items scores 1 in RecallAt and NDCG, and 0 in the others. "
+        "NDCG:type=Exp is gains 'exponential'. Its ERR reads labels as probabilities: not here.",
+    ),
+    Convention(
+        "autorag",
+        _metrics(
+            "precision/min(k,n) ndcg/ideal(min(k,n,R))",
+            replace(METRICS["group_recall"], name="recall"),
+        ),
+        missing="skip",
+        source="Marker-Inc-Korea/AutoRAG@a35d321 legacy/autorag/evaluation/metric/"
+        "retrieval.py:24-70",
+        text="Its truths are toplist.Groups: recall is the share of groups found, in precision and "
+        "nDCG any id of a group is relevant. Its lists are read whole: k covers them. Its MRR and "
+        "MAP are means over groups, each with ranks of its own, and its F1 is of hits and of "
+        "groups: not here. Not copied: in nDCG, repeated ids that count twice, and in its ideal "
+        "ids of two groups that do.",
+    ),
+    Convention(
+        "pytorch-metric-learning",
+        _metrics("precision map/R mrr r_precision/min(k,R)", _MAP_AT_R),
+        source="KevinMusgrave/pytorch-metric-learning@216a792 src/pytorch_metric_learning/utils/"
+        "accuracy_calculator.py:53-147,170-192",
+        text="AccuracyCalculator: a query's relevant items are the references of its label, and "
+        "lone queries, which have none, are left out. Of precision it has precision_at_1; "
+        "map_at_r is its mean_average_precision_at_r, right from k = R on, as its r_precision. "
+        "avg_of_avgs, means of the labels' means, is not here.",
+    ),
+    Convention(
+        "elasticsearch",
+        _metrics("precision/min(k,n) recall mrr dcg ndcg/ideal(min(k,n,R)) err", graded=True),
+        empty="zero",
+        gains="exponential",
+        threshold_in_gains=False,
+        source="elastic/elasticsearch@d04e400 modules/rank-eval/src/main/java/org/elasticsearch/"
+        "index/rankeval/DiscountedCumulativeGain.java evaluate; PrecisionAtK.java@e8b3041, "
+        "RecallAtK.java@82f5de8, MeanReciprocalRank.java@0066a27, ExpectedReciprocalRank.java"
+        "@0991027",
+        text="The _rank_eval API. nDCG's ideal is no longer than the list, which a short list "
+        "gains by. relevant_rating_threshold is relevant_from, which dcg and err do not read; "
+        "maximum_relevance of err is err(max=3). Not here: ignore_unlabeled, unknown_doc_rating.",
+    ),
+    Convention(
+        "opensearch",
+        _metrics("precision/min(k,n) map/R ndcg", graded=True),
+        empty="zero",
+        missing="skip",
+        gains="exponential",
+        source="opensearch-project/search-relevance@d8be5d1 src/main/java/org/opensearch/"
+        "searchrelevance/metrics/calculator/Evaluation.java:23-113 MetricsHelper.java:399-404",
+        text="The plugin Search Relevance. It stores no value of a query without hits. Not copied: "
+        "every query's value is rounded to 2 decimals there, and repeated ids count twice.",
+    ),
+    Convention(
+        "quepid",
+        _metrics("precision/min(k,n) map/R ndcg/ideal(R) dcg mrr err", graded=True),
+        empty="zero",
+        missing="skip",
+        gains="exponential",
+        source="o19s/quepid@f80322f db/scorers/{p,ap,ndcg,dcg,rr,err}@10.js "
+        "app/assets/javascripts/services/queriesSvc.js:1201-1210",
+        text="nDCG's ideal has all rated documents, whatever k. Queries without hits are left out; "
+        "so are those without any rating, which the policy 'zero' counts. The max of its err is "
+        "that of the scale: err(max=3). Its cg adds grades, not gains: not here. Not copied: an AP "
+        "of NaN where nothing is relevant, a dcg of NaN where a listed document has no rating.",
+    ),
+    Convention(
+        "transformers4rec",
+        _metrics("precision recall map dcg mrr"),
+        empty="zero",
+        source="NVIDIA-Merlin/Transformers4Rec@8bf122f transformers4rec/torch/"
+        "ranking_metric.py:73-319",
+        text="Not here: the ideal of its nDCG is made from the hits down to the largest k asked "
+        "for, so that one k changes another. With one relevant item it is dcg.",
+    ),
+    Convention(
+        "bwhite",
+        _metrics("precision map/hits mrr", *_CLIPPED, graded=True),
+        empty="zero",
+        relevant="listed",
+        source="gist.github.com/bwhite/3726239 rank_metrics.py, as copied to razi-rechan/boostNsift"
+        "@90253b7 rank_metrics.py",
+        text="The gist that many papers copied: labels of the list alone. average_precision is "
+        "divided by the hits found. nDCG is its method 0, where ranks 1 and 2 weigh the same; "
+        "method 1 is that of torchmetrics. Its r_precision, the precision at the last hit, is not "
+        "here; its precision_at_k refuses a list shorter than k.",
+    ),
 )
+
+#: Other libraries with the formulas and policies of a convention, which may be named instead.
+#: Read-only. Their sources: vespa-engine/pyvespa@42b584a vespa/evaluation/_base.py:616-752 (of
+#: grades it has nDCG alone), pyg-team/pytorch_geometric@5c6461b torch_geometric/metrics/
+#: link_pred.py:442-616 (LinkPred...; not weighted=True of recall), lyst/lightfm@0c9c31e
+#: lightfm/evaluation.py:14-327 (preserve_rows=False), keras-team/keras-rs@812d35b keras_rs/src/
+#: metrics/*.py, google/rax@af92de1 rax/_src/metrics.py:148-846, benhamner/Metrics@9a637ae
+#: Python/ml_metrics/average_precision.py:3-65 (mapk of Kaggle).
+SYNONYMS: Mapping[str, ConventionName] = MappingProxyType(
+    {
+        "pyvespa": "standard",
+        "torch_geometric": "standard",
+        "lightfm": "standard",
+        "keras-rs": "tf-ranking",
+        "rax": "tf-ranking",
+        "kaggle": "spark",
+    }
+)
+
+
+def convention_of(name: str) -> Convention:
+    """Return the convention of a name in `CONVENTIONS` or `SYNONYMS`.
+
+    Examples
+    --------
+    >>> convention_of("rax").name
+    'tf-ranking'
+    """
+    return CONVENTIONS[cast(ConventionName, SYNONYMS.get(name, name))]
 
 
 def same_formula(metric: Metric, relevant: Relevant = "all", gains: str = "linear") -> list[str]:
@@ -396,7 +556,8 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: str = "linea
     Examples
     --------
     >>> same_formula(METRICS["map"])
-    ['standard', 'neurec-cpp', 'recbole', 'implicit', 'spark', 'sentence-transformers', 'replay']
+    ['standard', 'neurec-cpp', 'recbole', 'implicit', 'spark', 'sentence-transformers', 'replay',
+     'transformers4rec']
     """
     return [
         name

@@ -86,6 +86,9 @@ class Divisor:
     2026-08, and the context precision of ragas and DeepEval. What is not found is then not in the
     divisor either: one relevant item of two at rank 1, and the value is 1. It may fall where a
     hit is added (benhamner/Metrics #59, PyG #9989, Haystack #12255).
+
+    With `balanced`, which goes with `ideal`, a ratio of sums over users divides what each user adds
+    to both sums by the user's ideal without gains. A value of one user is the same.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Divisor:
     by_length: bool = False
     ideal: bool = False
     by_hits: bool = False
+    balanced: bool = False
 
 
 @dataclass(frozen=True)

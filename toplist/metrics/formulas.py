@@ -21,6 +21,11 @@ GAIN_WORDS: dict[str, str] = {
     "linear": "gain_j: the grade of the j-th hit, 1 without grades",
     "exponential": "gain_j: 2^grade - 1 of the j-th hit, 1 without grades",
 }
+WEIGHT_WORDS = {
+    "ips": "gain_j: 1 / propensity of the j-th hit",
+    "snips": "gain_j: 1 / propensity of the j-th hit, over the sum of 1 / propensity of the user's "
+    "relevant items, which is the user's weight",
+}
 
 
 def formula(metric: Metric, style: Style = "text") -> str:
@@ -54,6 +59,9 @@ def _text(metric: Metric) -> str:
     if metric.dividing.by_hits:
         divisor = f"the number of hits with r_j <= {last}"
     divided = "" if divisor == "1" else f", divided by {divisor}"
+    if metric.dividing.balanced:
+        own = f"1 / {metric.discounting.name.replace('r', 'i')}"
+        divided += f"; of each user both over the sum of {own} for i up to min(k,R)"
     which = f" ({_HITS[metric.of]})" if metric.of in _HITS else ""
     if metric.relevant_from is not None:
         which = f" (relevant: from grade {metric.relevant_from:g} on)"
@@ -99,6 +107,11 @@ def _latex(metric: Metric) -> str:
         gain = "g^*_i" if metric.graded or earning else "1"
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
     which = rf"\quad\text{{({_HITS[metric.of]})}}" if metric.of in _HITS else ""
+    if dividing.balanced:
+        own = discount.replace("r_j", "i")
+        which = (
+            rf"\quad\text{{(both over }} \sum_{{i \le \min(k, R)}} \frac{{1}}{{{own}}}\text{{)}}"
+        )
     name = metric.name.replace("_", r"\_")
     return rf"\mathrm{{{name}}}@k = {_fraction(total, divisor)}{which}"
 

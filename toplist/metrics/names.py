@@ -19,6 +19,8 @@ from toplist.metrics.beyond_accuracy import (
 from toplist.metrics.conventions import Convention
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
 
+# Propensity-scored metrics, in `toplist.metrics.weighing`.
+SCORED_NAMES = "psp", "psndcg"
 # What type checkers and editors know of names: these are completed, and any other text is taken,
 # since names with another k, with a parameter, and those of own metrics cannot all be listed.
 Name = Literal[MetricName, ListMetricName]
@@ -90,14 +92,19 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
         meant = _did_you_mean(entry, convention)
         raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
     name = found["name"]
-    if name not in convention.metrics:
+    if name not in convention.metrics and name not in SCORED_NAMES:
         if name in METRICS:
             what = f"metric {name!r} is not in convention {convention.name!r}"
         else:
             what = f"metric {entry!r}{_did_you_mean(entry, convention)}"
         raise ValueError(f"{what}: choose from {', '.join(convention.metrics)}")
     k = None if found["k"] is None else _k_of(entry, found["k"])
-    metric = convention.metrics[name]
+    if name in SCORED_NAMES:
+        from toplist.metrics.weighing import SCORED  # what few need, so that imports are quick
+
+        metric = SCORED[name]
+    else:
+        metric = convention.metrics[name]
     if found["given"]:
         metric = _with_parameters(metric, found["given"])
     if metric.cut == "n" and k is not None:
@@ -106,7 +113,7 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
 
 
 def _did_you_mean(entry: Any, convention: Convention) -> str:
-    return did_you_mean(metric_meant(entry, [*convention.metrics, *LIST_METRICS]))
+    return did_you_mean(metric_meant(entry, [*convention.metrics, *SCORED_NAMES, *LIST_METRICS]))
 
 
 def named(entry: Any) -> tuple[ListMetric, int | None] | None:
@@ -236,6 +243,8 @@ _SAME = {
     "iprec": "interpolated_precision",
     "group_recall": "st_recall, subtopic_recall",
     "personalisation": "personalization",
+    "psp": "psprecision, ps_precision, propensity_scored_precision",
+    "psndcg": "ps_ndcg, propensity_scored_ndcg",
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
@@ -270,7 +279,7 @@ def _by_name(table: Mapping[str, str]) -> dict[str, str]:
 
 TREC_EVAL_NAMES = _by_name(_OF_TREC_EVAL)
 METRIC_NAMES = TREC_EVAL_NAMES | _by_name(_SAME)
-_READ = spellings([*METRICS, *LIST_METRICS], METRIC_NAMES)
+_READ = spellings([*METRICS, *SCORED_NAMES, *LIST_METRICS], METRIC_NAMES)
 _OF_TREC_EVAL_PLAIN = {*map(plain, TREC_EVAL_NAMES)}
 METRIC_NAMES |= _by_name(_ALIKE) | _by_name(_FUNCTIONS)
 PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval", "TopKResult.load": "load"})
