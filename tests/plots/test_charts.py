@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -430,3 +431,63 @@ def test_interpolated_precision_over_recall(result):
     assert texts(ax) == ["a", "b"]
     with pytest.raises(ValueError, match="two or more metrics 'iprec.*the result has 0"):
         plots.precision_recall(result)
+
+
+# Movers
+
+
+def filled(ax):
+    """Return the filled steps of a chart, worse and better together."""
+    return sum(patch.get_data().values for patch in ax.patches)
+
+
+def test_movers_are_the_sorted_differences_and_both_values(result, other):
+    found = tl.compare({"a": result, "b": other})
+    ax = found.plot("ndcg@10", kind="movers")
+    a, b = result.per_user("ndcg@10"), other.per_user("ndcg@10")
+    np.testing.assert_allclose(filled(ax), np.sort(b - a))
+    worse, better = (patch.get_data().values for patch in ax.patches)
+    assert max(worse) == 0 == min(better)
+    counts = f"{sum(b < a)} worse, {sum(b == a)} equal, {sum(b > a)} better"
+    assert ax.get_title(loc="left") == f"ndcg@10; {counts}"
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("b - a", "users, from the worst to the best")
+    beside = ax.figure.axes[1]
+    points = {tuple(point) for point in beside.collections[0].get_offsets().data.round(9)}
+    assert points == {*zip(a.round(9).tolist(), b.round(9).tolist(), strict=True)}
+    assert (beside.get_xlabel(), beside.get_ylabel()) == ("a", "b")
+    given = Figure().subplots()
+    assert found.movers("ndcg@10").plot(ax=given) is given and len(given.figure.axes) == 1
+
+
+def test_movers_of_several_systems_have_a_chart_each(result, other):
+    names = {"base": result, "b" * 90: other, "same": result, "d": other}
+    ax = tl.compare(names).plot(kind="movers")  # the first name
+    charts_of = ax.figure.axes
+    assert [one.get_ylabel().replace("\n", "")[:9] for one in charts_of] == [
+        *("bbbbbbbbb", "same - ba", "d - base"),
+    ]
+    assert not filled(charts_of[1]).any()
+    assert charts_of[0].get_ylim() == charts_of[1].get_ylim()
+    ax.figure.draw_without_rendering()
+    assert charts_of[0].yaxis.get_tightbbox().x0 >= 0
+    with pytest.raises(ValueError, match="ax= is for one pair"):
+        tl.compare(names).plot(kind="movers", ax=Figure().subplots())
+    with pytest.raises(ValueError, match="movers: two systems are needed, and there is 'a' alone"):
+        tl.compare({"a": result}).plot(kind="movers")
+    again = tl.compare({"a": result, "b": result}).plot(kind="movers")
+    assert "0 worse, 50 equal, 0 better" in again.get_title(loc="left")
+
+
+def test_movers_of_many_users_are_few_steps_and_lower_may_be_better():
+    ranks = RNG.integers(0, 30, 9000)
+    few = [tl.top_k_eval(tl.Hits.from_ranks(some, 30), k=5) for some in (ranks, ranks[::-1])]
+    drawn = filled(tl.compare({"a": few[0], "b": few[1]}).plot("mrr@5", kind="movers"))
+    assert len(drawn) == charts.DRAWN and (np.diff(drawn) >= 0).all()
+    count = replace(tl.METRICS["hit"], name="count")
+    lower = replace(count, higher_is_better=False), count
+    for metric, falls in zip(lower, (True, False), strict=True):
+        some = [tl.top_k_eval([[1], [1], row], [{1}] * 3, 1, metrics=metric) for row in ([2], [1])]
+        ax = tl.compare({"a": some[0], "b": some[1]}).plot("count@1", kind="movers")
+        assert filled(ax)[0] == int(falls)
+        colours = [patch.get_facecolor() for patch in ax.patches if patch.get_data().values.any()]
+        assert colours == [matplotlib.colors.to_rgba(charts.SIDES[0 if falls else 1])]

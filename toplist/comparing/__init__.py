@@ -35,6 +35,19 @@ by chance, too: ``.lead("ndcg@10")`` says how far, and how far the best of as ma
 >>> tl.compare(runs).sort("mrr@5").systems
 ['1000', '2000', '3000']
 
+Single users
+------------
+
+Who got worse? ``.movers("ndcg@10")`` has the users with the largest differences, worst first, and
+the ranks of their hits; ``.plot("ndcg@10", kind="movers")`` draws all differences, sorted. What do
+their lists look like? ``tl.show(user, {"a": lists, ...}, truth, titles)`` has them side by side:
+hits, what moved, and where the relevant items stand that are not in the first k. On the command
+line: ``toplist compare A B TRUTH --movers 20``, ``toplist show USER A B TRUTH``. Extremes are
+chosen because they are extreme: they explain, and estimate nothing.
+
+>>> both.movers("mrr@5").rows[0].user_id, both.movers("mrr@5").counts
+(0, {'worse': 2, 'equal': 2, 'better': 0})
+
 Several data sets
 -----------------
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.comparing import leads, pairwise, testing
+from toplist.comparing import leads, movers, pairwise, testing
 from toplist.comparing import segments as segment_tests
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.bands import Band
 from toplist.comparing.inference import Drawn, TukeyMethod
 from toplist.comparing.leads import Lead
+from toplist.comparing.movers import Movers
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod, pairs_of
 from toplist.comparing.segments import SegmentedComparison
 from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-ComparisonPicture = Literal["curve"]
+ComparisonPicture = Literal["curve", "movers"]
 PICTURES: tuple[ComparisonPicture, ...] = get_args(ComparisonPicture)
 # What `compare` takes of a system: its result, or those of its runs.
 Given = TopKResult | Sequence[TopKResult]
@@ -310,8 +311,10 @@ class Comparison(SideBySide):
         metric : str, optional
             ``"ndcg"``: over k, a line with its band per system. ``"ndcg@10"``: over the systems, a
             point with its interval for each, as a learning curve. Default: the first, over k.
-        kind : {"curve"}
-            Over systems whose names are all numbers (steps, settings), these are the axis, rising:
+        kind : {"curve", "movers"}
+            "movers": the users' differences from the baseline (else the first system) in one
+            ``name@k``, sorted; of two systems also both values, on new axes. "curve": over systems
+            whose names are all numbers (steps, settings), these are the axis, rising:
             ``.set_xscale("log")`` of what is returned makes it logarithmic. Others stand in their
             order. Of several runs it is the mean of theirs, without an interval.
         level : float
@@ -333,6 +336,11 @@ class Comparison(SideBySide):
         [[1000.0, 0.75], [2000.0, 1.0]]
         """
         choice("kind", kind, PICTURES)
+        if kind == "movers":
+            name, first = metric or self.names()[0], (*self.baselines, *self.systems)[0]
+            others = [one for one in self.systems if one != first] or [first]
+            found = [movers.movers(self, name, one, first) for one in others]
+            return charts.movers(found, ax=ax)
         metric = self.names()[0].rpartition("@")[0] if metric is None else metric
         if "@" not in metric:
             return plots.curves(self.results, metric, level=level, ax=ax)
@@ -520,6 +528,63 @@ class Comparison(SideBySide):
         """
         given: dict[str, Any] = {"seed": seed, "n_threads": n_threads, "n_resamples": n_resamples}
         return leads.lead(self, names, pairwise.TestSpec(users=users, **given))
+
+    def movers(
+        self,
+        name: AnyName,
+        system: str | None = None,
+        baseline: str | None = None,
+        n: int = 20,
+        *,
+        users: SameUsers = "same",
+    ) -> Movers:
+        """Return the users with the largest differences: the n worst, and the n best.
+
+        Worst first. Of equal differences, users with more relevant items come first, then by their
+        ids. They are chosen because they are extreme: look at them, see `toplist.show`, and do not
+        estimate from them. Users who do not differ are counted, and not shown.
+
+        Parameters
+        ----------
+        name : str
+            ``"ndcg@10"``.
+        system, baseline : str, optional
+            As in `band`.
+        n : int
+            Users on either side.
+        users : {"same", "common"}
+            As in `test`.
+
+        Returns
+        -------
+        Movers
+            Rows of user, both values, difference, number of relevant items, ranks of the hits.
+
+        Raises
+        ------
+        KeyError, ValueError
+            As `test`; and for several runs of a system.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {"ann": {"a"}, "bob": {"b", "c"}, "eve": {"d"}}
+        >>> old = {"ann": ["a", "x"], "bob": ["x", "y"], "eve": ["d", "y"]}
+        >>> new = {"ann": ["x", "a"], "bob": ["b", "c"], "eve": ["d", "x"]}
+        >>> lists = {"old": old, "new": new}
+        >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
+        >>> found = tl.compare(results).movers("mrr@2")
+        >>> found
+        mrr@2     old     new  difference  relevant  hits old  hits new
+        ann    1.0000  0.5000     -0.5000         1         1         2
+        bob    0.0000  1.0000     +1.0000         2         -       1 2
+        extremes are chosen because they are extreme: do not estimate from them
+        new - old mrr@2: of 3 users, 1 worse, 1 equal, 1 better
+        hits: their ranks; of equal differences, more relevant items first
+        >>> [(row.user_id, row.system_ranks) for row in found]
+        [('ann', (2,)), ('bob', (1, 2))]
+        """
+        return movers.movers(self, name, system, baseline, n, users)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""

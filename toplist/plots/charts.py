@@ -29,6 +29,8 @@ __all__ = ["curves", "exposure", "panels", "per_user", "precision_recall", "samp
 Results = Mapping[str, Result]
 # Inches for each line of a forest, and for what is around it.
 LINE, AROUND = 0.28, 1.1
+# Users that are drawn one by one; colours of those who are worse, and better.
+DRAWN, SIDES = 2000, (COLOURS[1], COLOURS[0])
 
 
 def curves(
@@ -561,3 +563,67 @@ def band(found: Any, *, ax: Axes | None = None) -> Axes:
     axes.caption(ax, f"{found.n:,} {found.unit}; sup-t, critical value {found.critical:.2f}")
     axes.legend(ax, inside="best")
     return ax
+
+
+def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
+    """Draw the differences of users, sorted; on new axes, beside them both values.
+
+    Parameters
+    ----------
+    found : sequence of Movers
+        Of several systems less one baseline: a small chart for each, without the values.
+    ax : matplotlib Axes, optional
+    """
+    several = len(found) > 1
+    if several and ax is not None:
+        raise ValueError("ax= is for one pair: comparison.movers(name, system).plot(ax=ax)")
+    rows = -(-len(found) // 2)
+    grid = (1, 1) if ax is not None else (rows, 2)
+    ax = axes.axes(ax, *((8.4, 0.8 + 2.9 * rows) if grid[1] == 2 else ()), grid=grid)
+    places = ax.figure.axes if several else [ax]
+    widest = max(max(np.abs(one.differences), default=0) for one in found)
+    for place, one in zip(places, found, strict=False):
+        d = one.differences
+        edges = np.unique(np.linspace(0, len(d), DRAWN + 1).astype(np.int64))
+        steps = d[edges[:-1]]  # every user, or of many as many as can be seen
+        parts = np.minimum(steps, 0), np.maximum(steps, 0)
+        lower = 1 if one.higher_is_better is False else 0
+        for i, part in enumerate(parts):
+            place.stairs(part, edges, fill=True, color=SIDES[i ^ lower])
+        place.axhline(0, color=GREY, linewidth=0.8)
+        place.set_ylabel(_lines(" - ".join(one.systems)))
+        place.set_xlabel(f"{one.unit}, from the worst to the best")
+        place.margins(x=0)
+        if several and widest:
+            place.set_ylim(-1.05 * widest, 1.05 * widest)
+        axes.clean(place, grid="y")
+        told = ", ".join(f"{n:,} {word}" for word, n in one.counts.items())
+        axes.caption(place, one.name, told)
+    for place in places[len(found) :]:
+        place.remove()
+    if grid[1] == 2 and not several:
+        _both(ax.figure.axes[1], found[0])
+    return ax
+
+
+def _both(ax: Axes, one: Any) -> None:
+    """Draw the values of both systems, a point for the users who share them, its area by these."""
+    y, x = one.values.round(12)
+    points, counts = np.unique(x + 1j * y, return_counts=True)
+    x, y = points.real, points.imag
+    side = np.sign(x - y).astype(int) * (1 if one.higher_is_better is False else -1)
+    colours = np.array([SIDES[0], GREY, SIDES[1]])[side + 1]
+    sizes = 8 + 240 * counts / max(counts.sum(), 1)
+    ax.scatter(x, y, s=sizes, c=colours, alpha=0.6, linewidths=0, rasterized=True)
+    ends = [min(*x, *y, 0), max(*x, *y)]
+    ax.plot(ends, ends, color=GREY, linewidth=0.8)
+    ax.set(xlabel=_lines(one.systems[1]), ylabel=_lines(one.systems[0]), aspect="equal")
+    axes.clean(ax)
+    axes.caption(ax, f"{one.name} of each; area: {one.unit}")
+
+
+def _lines(words: str) -> str:
+    """Return a label in lines that are no longer than a chart is high."""
+    from textwrap import wrap
+
+    return "\n".join(wrap(words, 36, max_lines=3, placeholder="…"))

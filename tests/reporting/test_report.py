@@ -1,0 +1,604 @@
+"""The page: its numbers are those of the public functions, and no text of the data does harm."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reporting.pages import HOSTILE, Reader, systems
+
+import toplist as tl
+from toplist.results import describe
+from toplist.results.markup import number, probability
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("jinja2")
+METRICS = ["ndcg", "recall", "mrr"]
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Write a page and return its text."""
+
+    def write(given, truth=None, k=(1, 5, 10), **options):
+        path = tmp_path / "page.html"
+        tl.report(given, truth, k, path=path, **{"metrics": METRICS, **options})
+        return path.read_text("utf-8")
+
+    def results(given, truth):
+        return {
+            name: tl.top_k_eval(lists, truth, [1, 5, 10], metrics=METRICS)
+            for name, lists in given.items()
+        }
+
+    write.results = results
+    return write
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A page of which most options are the usual ones, as it is read."""
+    given, truth = systems()
+    options = {"metrics": METRICS, "primary": "ndcg@10"}
+    tl.report(given, truth, [1, 5, 10], path=tmp_path / "p.html", **options)
+    results = {n: tl.top_k_eval(s, truth, [1, 5, 10], metrics=METRICS) for n, s in given.items()}
+    return Reader((tmp_path / "p.html").read_text()), results, given, truth
+
+
+# Numbers
+
+
+def test_means_are_those_of_the_results(plain):
+    read, results, _, _ = plain
+    for name in METRICS:
+        ((header, *rows),) = read.tables[f"Mean {name} with its interval"]
+        assert header == ["system", "@1", "@5", "@10"]
+        for system, *cells in rows:
+            for k, cell in zip((1, 5, 10), cells, strict=True):
+                known = describe.cell(results[system], f"{name}@{k}")
+                assert cell == f"{known.mean} {known.interval}"
+                low, high = results[system].interval(f"{name}@{k}")
+                assert float(cell.split()[0]) == pytest.approx(
+                    results[system][f"{name}@{k}"], abs=6e-5
+                )
+                assert low <= results[system][f"{name}@{k}"] <= high
+    data = next(text for text in read.by_tag["script"] if text.startswith("{"))
+    means = json.loads(data)["means"]
+    assert means == tl.compare(results).to_dict()
+
+
+def test_tests_are_those_of_the_comparison(plain):
+    read, results, _, _ = plain
+    both = tl.compare(results, baseline="base")
+    test = both.test("ndcg@10")["new", "ndcg@10"]
+    ((_, row),) = read.tables["Tests in ndcg@10 against base"]
+    assert row == [
+        "new",
+        "better",
+        f"{test.mean:.4f}",
+        f"{test.baseline_mean:.4f}",
+        number(test.difference),
+        f"[{number(test.low)}, {number(test.high)}]",
+        f"{test.d_z:.2f}",
+        f"{test.wins} / {test.ties} / {test.losses}",
+        probability(test.p),
+        probability(test.p_adjusted),
+    ]
+    assert both.test("ndcg@10").sentence() in read.shown
+    assert "new: better than base in ndcg@10." in read.shown
+    for line in str(both.test()).splitlines()[-4:]:
+        assert line in read.shown or len(line) > 80
+    assert f"All {len(both.test())} comparisons" in read.shown
+    band = both.band("ndcg")
+    assert f"critical value {band.critical:.2f}" in read.shown
+
+
+def test_who_was_counted_is_that_of_the_results(page):
+    given, truth = systems()
+    del given["new"]["u003"]
+    given["new"]["u005"] = given["new"]["u005"][:4]
+    given["base"]["stranger"] = ["i01"]
+    truth["u007"] = set()
+    read = Reader(page(given, truth, primary="ndcg@10"))
+    ((header, *rows),) = read.tables["Of each system, how many, and some of them"]
+    assert header == ["users", "base", "new"]
+    assert {row[0]: row[1:] for row in rows} == {
+        "in the truth": ["200", "200"],
+        "evaluated": ["199", "199"],
+        "without a list (counted as 0)": ["0", "1u003"],
+        "without relevant items": ["1u007", "1u007"],
+        "with a list shorter than 10": ["0", "1u005"],
+        "with a list but no ground truth (ignored)": ["1", "0"],
+    }
+    for result in page.results(given, truth).values():
+        assert describe.account(result) in read.shown
+
+
+def test_data_checks_are_those_of_check(page):
+    given, truth = systems(40)
+    assert "None of the 12 checks found anything." in Reader(page(given, truth)).shown
+    del given["new"]["u003"]
+    found = tl.audit.check(given["new"], truth).findings
+    read = Reader(page(given, truth))
+    assert [one.name for one in found] == ["without_list"]
+    assert f"warning new: {found[0].text}" in read.shown
+    # an option that takes care of a flaw makes it a note; else it stands at the head
+    given["base"]["u001"] = [*given["base"]["u001"][:3], given["base"]["u001"][0]]
+    read = Reader(page(given, truth, duplicates="first"))
+    assert "note base: 1 repeated items" in read.shown and "(duplicates=first)" in read.shown
+    perfect = {user: sorted(items) for user, items in truth.items()}
+    assert (
+        "warning all: 40 of 40 lists hold nothing but"
+        in Reader(page({"all": perfect}, truth)).shown
+    )
+
+
+def curve_of(read, name):
+    """Return the values of the lines of a chart, from the numbers below it."""
+    ((header, *rows),) = read.tables[f"{name} at k"]
+    return {s: {int(r[0]): float(r[i]) for r in rows} for i, s in enumerate(header[1:], 1)}
+
+
+def test_curves_are_those_of_the_results(plain):
+    read, results, _, _ = plain
+    for name in METRICS:
+        for system, values in curve_of(read, name).items():
+            assert values.keys() == {1, 5, 10}
+            for k, value in values.items():
+                assert value == pytest.approx(results[system][name][k - 1], abs=6e-5)
+    # the points of a line are in proportion to the values
+    lines = [a["points"] for tag, a in read.elements if tag == "polyline"][:2]
+    heights = [float(point.split(",")[1]) for line in lines for point in line.split()]
+    curves = np.concatenate([result["ndcg"] for result in results.values()])
+    assert len(heights) == 20
+    assert np.corrcoef(heights, curves)[0, 1] < -0.999
+
+
+def test_segments_are_those_of_the_comparison(page):
+    given, truth = systems()
+    labels = {user: "odd" if int(user[1:]) % 2 else "even" for user in truth}
+    read = Reader(page(given, truth, primary="recall@5", by=labels))
+    split = tl.compare(page.results(given, truth), baseline="base").by(labels)
+    tests = split.test("recall@5")
+    ((_, *rows),) = read.tables["recall@5"]
+    assert [row[0] for row in rows] == ["even", "odd"]
+    for row in rows:
+        test = tests[row[0], "new", "recall@5"]
+        assert row[1] == str(test.n)
+        assert row[4].rstrip("†‡ ") == number(test.difference)
+        assert row[-1] == probability(test.p_adjusted)
+    assert "between segments (Welch F(" in read.shown
+    assert "Not asked for: by=" in Reader(page(given, truth)).shown
+    many = Reader(page(given, truth, by={user: int(user[1:]) % 50 for user in truth}))
+    assert "40 of 50 segments shown." in many.shown
+
+
+def test_beyond_accuracy_is_that_of_beyond(plain):
+    read, _, given, _ = plain
+    overlap = tl.beyond.overlap(given["base"], given["new"], 10)
+    low, high = overlap.interval()
+    ((_, first, second),) = read.tables["The lists at k = 10"]
+    assert second[1] == f"{overlap.mean[9]:.4f} [{low[9]:.4f}, {high[9]:.4f}]"
+    for row, lists in zip((first, second), given.values(), strict=True):
+        assert row[2] == str(len({item for one in lists.values() for item in one[:10]}))
+        assert row[3] == f"{tl.beyond.gini(lists, 10, over='recommended')[-1]:.4f}"
+    assert "Not asked for: item_coverage, gini, average_popularity, novelty." in read.shown
+
+
+# Users
+
+
+def people(read):
+    """Return the summary and text of each user, in their order."""
+    return list(zip(read.by_tag["summary"], read.by_tag["details"], strict=True))
+
+
+def test_users_are_the_worst_and_best_with_more_relevant_first(plain):
+    read, results, _, truth = plain
+    values = {s: r.per_user("ndcg@10").by_user() for s, r in results.items()}
+    differences = {user: values["new"][user] - values["base"][user] for user in truth}
+
+    def expected(sign):
+        some = [user for user, value in differences.items() if sign * value < 0]
+        return sorted(some, key=lambda user: (sign * differences[user], -len(truth[user]), user))[
+            :25
+        ]
+
+    shown = [re.match(r"(u\d+) ", one) for one, _ in people(read)]
+    users = [one[1] for one in shown if one]
+    assert users[:25] == expected(1) and users[25:50] == expected(-1)
+    assert len(users) == len({*users}) == 60
+    n_worse = sum(value < 0 for value in differences.values())
+    assert f"Worse (25 of {n_worse})" in read.shown and "At random (10, seed 0)" in read.shown
+    for summary, _ in people(read)[-60:]:
+        user = summary.split()[0]
+        assert f"{values['base'][user]:.4f} → {values['new'][user]:.4f}" in summary
+        assert f"{differences[user]:+.4f}" in summary
+        assert f"{len(truth[user])} relevant" in summary
+
+
+def test_lists_show_hits_moves_and_what_was_missed(page):
+    truth = {"ann": {"tea", "jam", "fig", "oil"}, "bob": {"tea"}, "cy": {"jam"}}
+    base = {"ann": ["tea", "x1", "x2", "fig"], "bob": ["x1", "x2"], "cy": ["jam", "x1"]}
+    new = {"ann": ["x2", "jam", "x4", "x5", "fig"], "bob": ["tea", "x1"], "cy": ["jam", "x1"]}
+    titles = pd.Series({"tea": "Tea, green", "oil": None})
+    given = {"base": base, "new": new}
+    read = Reader(page(given, truth, k=2, metrics="ndcg", titles=titles, depth=4))
+    ann = next(text for text in read.by_tag["details"] if text.startswith("ann"))
+    lines = [line.strip() for line in ann.splitlines()]
+    assert "1✓ hit tea Tea, green only here" in ann
+    assert "2✓ hit jam only here" in lines
+    assert "base1✓" in lines[1] and "new1x2 ▲2 (was 3)" in ann
+    assert "4✓ hit fig" in lines  # also below k
+    assert "fig base: rank 4; new: rank 5" in ann
+    assert "Relevant, in no list: oil" in ann
+    bob = next(text for text in read.by_tag["details"] if text.startswith("bob"))
+    assert "2x1 ▼1 (was 1)" in bob
+    cuts = [a for tag, a in read.elements if tag == "li" and a.get("class") == "cut"]
+    assert len(cuts) == 2  # of ann's two lists, which go on below k
+
+
+def of_people(read):
+    """Return what is shown of each user."""
+    return [one for one in read.by_tag["details"] if re.match(r"u\d+ ", one)]
+
+
+def forms(given, truth):
+    """Yield the same lists and truth in several forms, and options."""
+    numbers = {system: [*lists.values()] for system, lists in given.items()}
+    sets, users = [*truth.values()], {"users": list(truth)}
+    yield "dicts", given, truth, {}
+    yield "kept", given, tl.GroundTruths(truth), {}
+    yield "series", {s: pd.Series(lists) for s, lists in given.items()}, pd.Series(truth), {}
+    rows = {
+        s: pd.DataFrame(
+            [(u, i, r) for u, one in lists.items() for r, i in enumerate(one, 1)],
+            columns=["user_id", "item_id", "rank"],
+        ).sample(frac=1, random_state=1)
+        for s, lists in given.items()
+    }
+    pairs = [(user, item) for user, one in truth.items() for item in one]
+    yield "tables", rows, pd.DataFrame(pairs, columns=["user_id", "item_id"]), {}
+    yield "positions", numbers, sets, users
+    yield "arrays", {s: np.array(one) for s, one in numbers.items()}, sets, users
+    graded = {u: {**dict.fromkeys(one, 2), 99: 1} for u, one in truth.items()}
+    yield "grades", given, graded, {"relevant_from": 2}
+    padded = {s: {u: [*one, -1] for u, one in lists.items()} for s, lists in given.items()}
+    yield "padded", padded, truth, {"padding": -1}
+
+
+FORMS = ["kept", "series", "tables", "positions", "arrays", "grades", "padded"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_the_same_data_show_the_same_users(page, form):
+    found = {}
+    for name, lists, relevant, options in forms(*systems(60, items=int)):
+        if name in ("dicts", form):
+            read = Reader(page(lists, relevant, primary="recall@10", **options))
+            found[name] = of_people(read)
+    assert len(found[form]) > 30
+    assert found["dicts"] == found[form]
+
+
+def test_files_and_the_command_line_show_the_same_page(page, tmp_path, cli):
+    given, truth = systems(60)
+    for name, lists in given.items():
+        rows = [f"{u},{i},{r}" for u, one in lists.items() for r, i in enumerate(one, 1)]
+        rows = rows[1::2] + rows[::2]  # rows of a user in two places
+        (tmp_path / f"{name}.csv").write_text("\n".join(["user_id,item_id,rank", *rows]))
+    rows = [f"{u},{i}" for u, one in truth.items() for i in sorted(one)]
+    (tmp_path / "truth.csv").write_text("\n".join(["user_id,item_id", *rows]))
+    paths = {name: str(tmp_path / f"{name}.csv") for name in given}
+    of_lists = Reader(page(given, truth, primary="ndcg@10"))
+    of_files = Reader(page(paths, tmp_path / "truth.csv", primary="ndcg@10"))
+    out = tmp_path / "cli.html"
+    names = ["-k", "1", "5", "10", "-m", *METRICS, "--primary", "ndcg@10", "-o", out]
+    assert cli("report", *paths.values(), tmp_path / "truth.csv", *names)[0] == 0
+    of_command = Reader(out.read_text())
+    assert of_lists.by_tag["details"] == of_files.by_tag["details"] == of_command.by_tag["details"]
+    assert of_lists.tables == of_files.tables
+    digest = hashlib.sha256((tmp_path / "base.csv").read_bytes()).hexdigest()[:12]
+    assert digest in [row[2] for row in of_command.tables.pop("Files")[0]]
+    assert of_command.tables == of_lists.tables
+    assert f"toplist report {paths['base']} " in of_command.shown
+
+
+def test_saved_results_show_the_ranks_of_hits(page, tmp_path):
+    given, truth = systems()
+    for name, result in page.results(given, truth).items():
+        result.save(tmp_path / f"{name}.npz")
+    loaded = {name: tl.TopKResult.load(tmp_path / f"{name}.npz") for name in given}
+    path = tmp_path / "saved.html"
+    tl.report(loaded, path=path, primary="ndcg@10")
+    read, whole = Reader(path.read_text()), Reader(page(given, truth, primary="ndcg@10"))
+    assert "hits are told by their ranks alone" in read.shown
+    assert "saved results hold the ranks of hits alone" in read.shown
+    summaries = [one.split() for one in whole.by_tag["summary"]]
+    assert [one.split() for one in read.by_tag["summary"]] == summaries
+    details = of_people(read)
+    assert len(details) == 60 and all("Hits at ranks" in one for one in details)
+    user = details[0].split()[0]
+    ranks = [r for r, item in enumerate(given["base"][user], 1) if item in truth[user] and r <= 10]
+    assert f"baseHits at ranks: {', '.join(map(str, ranks)) or 'none'}" in details[0]
+
+
+@pytest.mark.parametrize(
+    "options", [{"items_as": {f"i{n:02}": n // 2 for n in range(40)}}, {"unjudged": "drop"}]
+)
+def test_lists_that_options_change_are_not_shown(page, options):
+    given, truth = systems(60)
+    graded = {user: {**dict.fromkeys(one, 1), "i00": 0} for user, one in truth.items()}
+    read = Reader(page(given, graded if "unjudged" in options else truth, **options))
+    assert "hits are told by their ranks alone" in read.shown
+
+
+def test_users_with_lower_is_better_are_turned(page):
+    given, truth = systems(60)
+    lower = replace(tl.METRICS["recall"], name="misses", higher_is_better=False)
+    read = Reader(page(given, truth, metrics=[lower], primary="misses@10"))
+    first = next(s for s in read.by_tag["summary"] if "relevant" in s)
+    assert "new: worse than base" in read.shown
+    assert float(re.search(r"[+-]\d\.\d+", first)[0]) > 0  # the worst have more of it
+
+
+@pytest.mark.parametrize("what", ["clusters", "weights"])
+def test_clusters_and_weights_are_tested_without_a_band(page, what):
+    given, truth = systems(120)
+    values = {user: 1 + int(user[1:]) % 9 for user in truth}
+    read = Reader(page(given, truth, metrics="ndcg", primary="ndcg@10", **{what: values}))
+    results = {
+        name: tl.top_k_eval(lists, truth, [1, 5, 10], metrics="ndcg", **{what: values})
+        for name, lists in given.items()
+    }
+    assert tl.compare(results, baseline="base").test("ndcg@10").sentence() in read.shown
+    assert (
+        f"no band over k: the {'rows are in' if what == 'clusters' else 'users have'} {what}"
+        in read.shown
+    )
+
+
+def test_systems_that_count_other_users_are_tested_over_common_ones(page):
+    given, truth = systems(120)
+    del given["new"]["u001"], given["base"]["u002"]
+    read = Reader(page(given, truth, metrics="ndcg", primary="ndcg@10", missing="skip"))
+    assert "over 118 users" in read.shown and "DIFFERENT USERS" in read.shown
+    assert "of 118 have no difference" in read.shown
+
+
+def test_many_systems_are_small_multiples_and_fewer_users(page):
+    given, truth = systems(80)
+    many = {f"s{i}": given["new" if i % 2 else "base"] for i in range(10)}
+    text = page(many, truth)
+    read = Reader(text)
+    assert len([t for t in read.by_tag["figcaption"] if t.startswith("ndcg of s")]) == 9
+    assert "2 more systems are without users here: at most 8" in read.shown
+    assert len([a for _, a in read.elements if a.get("class") == "pair"]) == 7
+    assert len(text) < 500_000
+    assert len({*read.ids()}) == len(read.ids())
+
+
+def test_one_system_is_a_page_too(page):
+    given, truth = systems(60)
+    read = Reader(page({"new": given["new"]}, truth, primary="mrr@5"))
+    mean = page.results(given, truth)["new"]["mrr@5"]
+    assert f"One system: mrr@5 is {mean:.4f}; nothing to compare." in read.shown
+
+
+# Safety
+
+
+def is_safe(page):
+    """Check that a page has no element, handler or address but its own; return it as read."""
+    read = Reader(page)
+    known = {tag for tag, _ in Reader(SAFE[0]).elements}
+    assert {tag for tag, _ in read.elements} <= known | {"code"}
+    assert [text for text in read.by_tag["script"] if not text.startswith("{")] == [SCRIPT]
+    for tag, attributes in read.elements:
+        assert not [name for name in attributes if name.startswith("on") or name == "srcdoc"]
+        assert not {"src", "action", "formaction", "xlink:href", "autofocus"} & {*attributes}
+        assert attributes.get("href", "#")[0] == "#", tag
+    assert not re.search(r"url\s*\(|@import", "".join(read.by_tag["style"]))
+    assert not re.search(
+        "[\\0-\\x08\\x0b-\\x1f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]", page
+    )
+    page.encode("utf-8")
+    return read
+
+
+SCRIPT = (Path(tl.__file__).parent / "reporting" / "page.js").read_text().strip()
+SAFE = []
+
+
+@pytest.fixture(autouse=True)
+def known(tmp_path_factory):
+    """Keep a page of harmless data, whose elements are all there are."""
+    if not SAFE:
+        path = tmp_path_factory.mktemp("page") / "page.html"
+        given, truth = systems(60)
+        given["new"].pop("u001")
+        by = {user: user[-1] for user in truth}
+        titles = dict.fromkeys(map("i{:02}".format, range(40)), "title")
+        tl.report(given, truth, 10, path=path, metrics=["ndcg"], by=by, titles=titles)
+        SAFE.append(path.read_text())
+
+
+def test_no_text_of_the_data_does_harm(page):
+    def users(n):
+        return f"{HOSTILE[n % len(HOSTILE)]}{n}"
+
+    def items(n):
+        return f"{n}{HOSTILE[n % len(HOSTILE)]}"
+
+    given, truth = systems(60, users=users, items=items)
+    named = {HOSTILE[n]: lists for n, lists in enumerate(given.values())}
+    titles = {items(n): HOSTILE[-1 - n % len(HOSTILE)] for n in range(40)}
+    labels = {user: HOSTILE[n % 12] for n, user in enumerate(truth)}
+    named[HOSTILE[1]].pop(users(3))
+    read = is_safe(page(named, truth, by=labels, titles=titles, stamp=HOSTILE[1]))
+    assert HOSTILE[1] in read.shown  # as text
+    assert "a\\nb\\r\\tc\\x00d" in read.shown
+    assert "x" * 79 + "…" in read.shown and "x" * 500 not in "".join(read.by_tag["main"])
+    data = next(text for text in read.by_tag["script"] if text.startswith("{"))
+    assert HOSTILE[1] in json.loads(data)["means"]
+    assert "<" not in data
+
+
+@pytest.mark.parametrize("text", HOSTILE[:9])
+def test_names_of_files_do_no_harm(cli, tmp_path, monkeypatch, text):
+    monkeypatch.chdir(tmp_path)
+    name = text.replace("/", "").replace("\0", "")[:50]
+    given, truth = systems(20)
+    for file, lists in zip((name, "b"), given.values(), strict=True):
+        rows = [{"user_id": u, "item_id": one} for u, one in lists.items()]
+        Path(f"{file}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    rows = [{"user_id": u, "item_id": sorted(one)} for u, one in truth.items()]
+    Path("truth.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    status, out, _ = cli("report", f"./{name}.jsonl", "b.jsonl", "truth.jsonl", "-o", "out.html")
+    assert (status, out) == (0, "")
+    is_safe(Path("out.html").read_text())
+
+
+def test_the_policy_allows_the_script_of_the_page_alone(plain):
+    read = plain[0]
+    policy = next(a["content"] for _, a in read.elements if "http-equiv" in a)
+    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    assert policy == (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "img-src data:"
+    )
+    assert len(SCRIPT.encode()) <= 2048 and "innerHTML" not in SCRIPT
+    assert "localStorage" not in SCRIPT and "http" not in SAFE[0].replace("http-equiv", "")
+
+
+def test_the_page_can_be_read_by_anyone(plain):
+    read = plain[0]
+    tags = [tag for tag, _ in read.elements]
+    levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    assert tags.count("table") == tags.count("caption") and tags.count("main") == 1
+    assert all("scope" in a for tag, a in read.elements if tag == "th")
+    pictures = [i for i, (tag, a) in enumerate(read.elements) if tag == "svg"]
+    assert all(read.elements[i][1]["role"] == "img" and tags[i + 1] == "title" for i in pictures)
+    anchors = {a["href"][1:] for tag, a in read.elements if tag == "a"}
+    assert anchors <= {*read.ids()} and len({*read.ids()}) == len(read.ids())
+
+
+def test_ids_of_users_are_left_out_or_numbered(page):
+    given, truth = systems(60, users="person-{:03}".format)
+    del given["new"]["person-004"]
+    given["base"]["person-005"] = given["base"]["person-005"][:3]
+    without = page(given, truth, n_users=0)
+    assert "person-" not in without and "No user is shown, as was asked." in without
+    assert "users of one side who are not on the other" in without  # the check, without an example
+    numbered = page(given, truth, pseudonyms=True)
+    assert "person-" not in numbered and "user 1" in Reader(numbered).shown
+    assert "person-004" in page(given, truth)
+    rows = {name: [lists.get(user, []) for user in truth] for name, lists in given.items()}
+    keyed = page(rows, [*truth.values()], users=list(truth), n_users=0, stamp="x")
+    assert "person-" not in keyed and "metrics=['ndcg', 'recall', 'mrr']" in Reader(keyed).shown
+
+
+# Bytes and sizes
+
+
+def test_the_same_data_make_the_same_bytes(page, tmp_path):
+    given, truth = systems()
+    first = page(given, truth)
+    turned = {user: given["base"][user] for user in reversed(given["base"])}
+    assert page(given, truth) == first
+    assert page({**given, "base": turned}, truth) == first
+    assert not re.search(r"\b20\d\d-\d\d", first)
+    stamped = page(given, truth, stamp="2026-01-02")
+    assert stamped.replace(", 2026-01-02", "") == first
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "from reporting.pages import systems; import toplist as tl\n"
+        "given, truth = systems()\n"
+        f"tl.report(given, truth, (1, 5, 10), path='p.html', metrics={METRICS})"
+    )
+    paths = [str(Path(__file__).parents[1]), str(Path(tl.__file__).parents[1])]
+    for seed in ("1", "2"):  # of the hashes, and so of sets
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", code, *paths]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=120)
+        assert (tmp_path / "p.html").read_text() == first
+
+
+def test_a_page_is_small_and_more_users_make_it_no_larger(page):
+    titles = {f"i{n:02}": "A title of forty characters, or of some." for n in range(40)}
+    small, large = (len(page(*systems(n), titles=titles, primary="ndcg@10")) for n in (300, 3000))
+    assert small < 250_000
+    assert abs(large - small) < 0.02 * small
+    given, truth = systems(60, items=lambda n: f"{n}" + "x" * 5_000)
+    long = {item: "y" * 5000 for one in truth.values() for item in one}
+    assert len(page(given, truth, titles=long, primary="ndcg@10")) < 2_500_000
+
+
+def test_more_users_than_are_looked_at_are_drawn(page, monkeypatch):
+    given, truth = systems()
+    whole = Reader(page(given, truth))
+    monkeypatch.setattr("toplist.reporting.sections.LOOKED_AT", 50)
+    read = Reader(page(given, truth))
+    assert "Looked at: 50 of 200 users, drawn with seed 0." in read.shown
+    assert [row[2:] for row in read.tables["The lists at k = 1"][0][1:]] == [["-", "-"]] * 2
+    assert read.by_tag["summary"] == whole.by_tag["summary"]
+
+
+def test_a_page_that_is_too_large_is_refused_and_nothing_is_written(page, tmp_path, monkeypatch):
+    monkeypatch.setattr("toplist.reporting.page.LARGEST", 50_000)
+    with pytest.raises(ValueError, match=r"the page would have 0\.\d MB, more than .*--users"):
+        page(*systems())
+    assert list(tmp_path.iterdir()) == []
+
+
+# Mistakes
+
+
+def test_mistakes_are_told_in_one_line(page, tmp_path):
+    given, truth = systems(20)
+    wrong = [
+        (TypeError, "report takes a dict of system", [given["base"]], truth, {}),
+        (TypeError, "'a' has the list of one user", {"a": ["i01"]}, {"i01"}, {}),
+        (TypeError, "'base' has lists: give their truth", given, None, {}),
+        (
+            ValueError,
+            "primary: 'map@10'.*this result has ndcg",
+            given,
+            truth,
+            {"primary": "map@10"},
+        ),
+        (ValueError, "primary: at which k\\? such as ndcg@1", given, truth, {"primary": "ndcg"}),
+        (ValueError, "depth must be", given, truth, {"depth": 0}),
+        (ValueError, "-1", given, truth, {"n_users": -1}),
+        (TypeError, "system= names systems in one table", given, truth, {"system": "model"}),
+        (TypeError, "system 'base': .*'catalog'", given, truth, {"catalog": 3}),
+        (
+            ValueError,
+            "system 'new': user 'u001' has item 'a' at ranks 1 and 2",
+            {**given, "new": {"u001": ["a", "a"]}},
+            truth,
+            {},
+        ),
+    ]
+    for kind, message, systems_, truths, options in wrong:
+        with pytest.raises(kind, match=message):
+            page(systems_, truths, **options)
+    with pytest.raises(OSError, match="nowhere"):
+        tl.report(given, truth, 5, path=tmp_path / "nowhere" / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_jinja2_one_line_says_what_to_install(page, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"a report is written through jinja2"):
+        page(*systems(20))

@@ -1,0 +1,346 @@
+"""`show`: what is marked, what moved, what is missed; all forms of lists; hostile ids as text."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, populations
+
+import toplist as tl
+from toplist.files import write_text
+
+pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+
+OLD = ["tea", "jam", "oat", "rye"]
+NEW = ["rye", "fig", "tea", "oat"]
+TRUTH = {"jam", "oat", "fig", "pea"}
+BOTH = {"old": {"ann": OLD, "bob": ["x"]}, "new": {"bob": ["y"], "ann": NEW}}
+TRUTHS = {"bob": {"x"}, "ann": TRUTH}
+
+
+def moves(shown):
+    return {name: [one.moved for one in row] for name, row in shown.lists.items()}
+
+
+def test_hits_moves_and_what_is_missed():
+    found = tl.show("ann", BOTH, TRUTHS, {"pea": "Green pea", "tea": None}, k=3)
+    assert [one.item for one in found.lists["old"]] == OLD[:3]
+    assert [one.hit for one in found.lists["old"]] == [False, True, True]
+    assert moves(found) == {
+        "old": ["▼2", "only here", "▼1"],
+        "new": ["▲3 (was 4)", "only here", "▼2 (was 1)"],
+    }
+    assert [tuple(one) for one in found.missed] == [("pea", "Green pea", (None, None))]
+    assert (found.n_relevant, found.lengths) == (4, {"old": 4, "new": 4})
+    expected = tl.top_k_eval(BOTH["new"], TRUTHS, k=3, metrics=["ndcg", "recall"])
+    for name in ("ndcg@3", "recall@3"):
+        assert found.values["new"][name] == expected.per_user(name).by_user()["ann"]
+    below = tl.show("ann", BOTH, TRUTHS, k=1).missed
+    assert [(one.item, *one.places) for one in below] == [
+        *(("fig", "not listed", "rank 2"), ("jam", "rank 2", "not listed")),
+        *(("oat", "rank 3", "rank 4"), ("pea", "not listed", "not listed")),
+    ]
+
+
+def test_several_systems_are_compared_with_the_first():
+    lists = {"a": [["x", "y", "z"]], "b": [["z", "q"]], "c": [["q", "z", "w"]]}
+    found = tl.show(0, lists, [{"x", "w"}])
+    assert moves(found) == {
+        "a": ["only here", "only here", ""],
+        "b": ["▲2 (was 3)", "not in a"],
+        "c": ["not in a", "▲1 (was 3)", "only here"],
+    }
+    assert moves(tl.show(0, {"a": [["x"]]}, [{"x"}])) == {"a": [""]}
+    lines = found.to_text().split("\n")
+    assert [lines.index(name) for name in "abc"] == [5, 9, 12]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.data(), populations(max_users=3) | graded_populations(max_users=3), st.integers(1, 6))
+def test_each_relevant_item_is_above_or_below_and_every_hit_is_marked(data, population, k):
+    lists, truths = population
+    user = data.draw(st.integers(0, len(lists) - 1))
+    n = data.draw(st.integers(1, 3))
+    systems = {f"s{i}": data.draw(st.permutations(lists)) for i in range(n)}
+    found = tl.show(user, systems, truths, k=k)
+    truth = truths[user]
+    relevant = {i for i in truth if not isinstance(truth, dict) or truth[i] > 0}
+    above = set()
+    for name, given_lists in systems.items():
+        row = given_lists[user]
+        assert [one.item for one in found.lists[name]] == row[:k]
+        assert [one.hit for one in found.lists[name]] == [item in relevant for item in row[:k]]
+        above |= relevant & {*row[:k]}
+    below = [one.item for one in found.missed]
+    assert len(below) == len({*below}) and {*below} == relevant - above
+    best = [min(filter(None, one.ranks), default=99) for one in found.missed]
+    assert best == sorted(best)
+    for one in found.missed:
+        rows = [some[user] for some in systems.values()]
+        assert one.ranks == tuple(r.index(one.item) + 1 if one.item in r else None for r in rows)
+    for at, row in enumerate(found.lists.values()):
+        for rank, one in enumerate(row, 1):
+            base = systems["s0"][user]
+            if at and (arrow := re.match(r"([▲▼])(\d+) \(was (\d+)\)", one.moved)):
+                moved = int(arrow[2]) * (1 if arrow[1] == "▲" else -1)
+                assert base.index(one.item) + 1 == int(arrow[3]) == rank + moved
+            elif at and not one.moved:
+                assert base[rank - 1] == one.item
+    text = found.to_text()
+    assert text.count("✓ hit") == sum(one.hit for row in found.lists.values() for one in row)
+    assert found.to_html().count("✓ hit") == text.count("✓ hit")
+
+
+FRAME = pd.DataFrame(
+    [(u, i, -r) for u, row in BOTH["old"].items() for r, i in enumerate(row)],
+    columns=["user_id", "item_id", "score"],
+)
+FORMS = {
+    "dict": BOTH["old"],
+    "scores": {u: {i: -r for r, i in enumerate(row)} for u, row in BOTH["old"].items()},
+    "pandas": FRAME.sample(frac=1, random_state=1),
+    "polars": pl.from_pandas(FRAME),
+    "pyarrow": pa.Table.from_pandas(FRAME),
+    "series": pd.Series(BOTH["old"]),
+}
+TRUTH_ROWS = [(u, i) for u, row in TRUTHS.items() for i in sorted(row)]
+TRUTH_FORMS = {
+    "dict": TRUTHS,
+    "kept": tl.GroundTruths(TRUTHS),
+    "table": pd.DataFrame(TRUTH_ROWS, columns=["user_id", "item_id"]),
+    "kept table": tl.GroundTruths(pd.DataFrame(TRUTH_ROWS, columns=["user_id", "item_id"])),
+    "grades": {u: {**dict.fromkeys(sorted(row), 1), "tea": 0} for u, row in TRUTHS.items()},
+    "groups": tl.Groups({"bob": [["x"]], "ann": [["jam", "oat"], ["fig", "pea"]]}),
+}
+
+
+@pytest.mark.parametrize("truth", TRUTH_FORMS.values(), ids=TRUTH_FORMS)
+@pytest.mark.parametrize("lists", FORMS.values(), ids=FORMS)
+def test_forms_of_lists_and_truths(lists, truth):
+    expected = tl.show("ann", {"a": BOTH["old"], "b": BOTH["new"]}, TRUTHS, k=3)
+    found = tl.show("ann", {"a": lists, "b": BOTH["new"]}, truth, k=3)
+    assert found.to_text() == expected.to_text()
+
+
+def test_rows_by_position_with_padding_and_repeats():
+    lists, truth = np.array([[1, 2, -1], [3, 4, 5]]), np.array([[2, 9], [3, -1]])
+    found = tl.show(1, {"a": lists}, truth, padding=-1)
+    assert (found.n_relevant, found.lengths) == (1, {"a": 3})
+    assert tl.show(0, {"a": lists}, truth, padding=-1).lengths == {"a": 2}
+    twice = {"u": ["a", "b", "a", "c"]}
+    with pytest.raises(ValueError, match="system 'm': user 'u' has item 'a' at ranks 1 and 3"):
+        tl.show("u", {"m": twice}, {"u": {"a"}})
+    kept = tl.show("u", {"m": twice}, {"u": {"a"}}, duplicates="first").lists["m"]
+    assert [(one.hit, one.moved) for one in kept][::2] == [(True, ""), (False, "again, see 1")]
+    collapsed = tl.show("u", {"m": twice}, {"u": {"a"}}, duplicates="collapse").lists["m"]
+    assert [one.item for one in collapsed] == ["a", "b", "c"]
+
+
+def test_grades_and_their_threshold():
+    truth = {"u": {"a": 1, "b": 3, "c": 0}}
+    for least, hits in ((None, "ab"), (2, "b"), (0, "abc")):
+        found = tl.show("u", {"m": {"u": list("abcd")}}, truth, relevant_from=least)
+        assert "".join(one.item for one in found.lists["m"] if one.hit) == hits
+    with pytest.raises(ValueError, match="relevant_from=2 needs ground truths with grades"):
+        tl.show("u", {"m": {"u": ["a"]}}, {"u": {"a"}}, relevant_from=2)
+
+
+def test_no_list_and_no_relevant_item():
+    found = tl.show("ann", {"a": {"bob": ["x"]}, "b": BOTH["new"]}, {**TRUTHS, "eve": set()})
+    assert found.lists["a"] == () and "no list" in found.to_text() and "no list" in found.to_html()
+    nothing = tl.show("eve", BOTH, {**TRUTHS, "eve": set()})
+    assert (nothing.n_relevant, nothing.missed) == (0, ())
+    assert nothing.to_text().split("\n")[2].split() == ["old", "-", "-", "-"]
+
+
+def test_titles():
+    titles = {"tea": "Green tea", "jam": ""}
+    table = pd.DataFrame({"item_id": [*titles], "title": [*titles.values()]})
+    expected = tl.show("ann", BOTH, TRUTHS, titles).to_text()
+    assert "tea Green" in expected
+    for form in (table, pl.from_pandas(table), pd.Series(titles)):
+        assert tl.show("ann", BOTH, TRUTHS, form).to_text() == expected
+    table["year"] = 1
+    for form, error, said in (
+        (table, ValueError, "titles: give a table of item_id and one column of titles"),
+        (["tea"], TypeError, "titles is a list: give a dict item -> title"),
+        (pd.Series(["tea"]), TypeError, "titles is a Series that counts its rows"),
+    ):
+        with pytest.raises(error, match=said):
+            tl.show("ann", BOTH, TRUTHS, form)
+
+
+# Files
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """Write lists and truths; of "apart.csv", the rows of a user are not together."""
+    rows = [f"{u},{i},{r}\n" for u, row in BOTH["old"].items() for r, i in enumerate(row, 1)]
+    for name, some in (("old", rows), ("apart", [rows[0], rows[-1], *rows[1:-1]])):
+        write_text(tmp_path / f"{name}.csv", "user_id,item_id,rank\n" + "".join(some))
+    scored = [f"{u},{i},{-r}\n" for u, row in BOTH["old"].items() for r, i in enumerate(row)]
+    text = "user_id,item_id,score\n" + "".join([scored[0], scored[-1], *scored[1:-1]])
+    write_text(tmp_path / "scored.csv", text)
+    write_text(
+        tmp_path / "truth.csv", "user_id,item_id\n" + "".join(f"{u},{i}\n" for u, i in TRUTH_ROWS)
+    )
+    run = [f"{u} Q0 {i} 0 {-r} x\n" for u, row in BOTH["old"].items() for r, i in enumerate(row)]
+    write_text(tmp_path / "old.run", "".join(run))
+    qrels = [f"{u} 0 {i} 1\n" for u, i in TRUTH_ROWS]
+    write_text(tmp_path / "truth.qrels", "".join(qrels) + "ann 0 tea 0\nann 0 rye -1\n")
+    FRAME.to_parquet(tmp_path / "old.parquet")
+    write_text(tmp_path / "numbers.jsonl", '{"user_id": 7, "item_id": [1, 2]}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("truth", ["truth.csv", "truth.qrels"])
+@pytest.mark.parametrize("name", ["old.csv", "apart.csv", "scored.csv", "old.run", "old.parquet"])
+def test_files(texts, name, truth):
+    expected = tl.show("ann", BOTH, TRUTHS, k=3).to_text()
+    assert tl.show("ann", {**BOTH, "old": texts / name}, texts / truth, k=3).to_text() == expected
+    kept = tl.GroundTruths(texts / truth)
+    assert tl.show("ann", {**BOTH, "old": str(texts / name)}, kept, k=3).to_text() == expected
+
+
+def test_items_of_equal_scores(texts):
+    write_text(texts / "tied.csv", "user_id,item_id,score\nu,b,1\nu,a,1\n")
+    for lists in (texts / "tied.csv", {"u": {"b": 1, "a": 1}}):
+        for ties, first in ((None, "b"), ("item", "a"), ("item_desc", "b"), ("order", "b")):
+            found = tl.show("u", {"m": lists}, {"u": {"a"}}, ties=ties)
+            assert found.lists["m"][0].item == first
+
+
+def test_users_of_files_are_compared_as_text(texts):
+    for user in (7, "7"):
+        found = tl.show(user, {"m": texts / "numbers.jsonl"}, {user: {2}})
+        assert [one.hit for one in found.lists["m"]] == [False, True]
+
+
+def test_who_is_not_there_is_said_with_who_may_be_meant(texts):
+    for user, systems, truth, said in (
+        (
+            "anna",
+            BOTH,
+            TRUTHS,
+            "no user 'anna' in the ground truth of 2 users (did you mean 'ann'?)",
+        ),
+        ("Ann", {"m": texts / "old.csv"}, texts / "truth.csv", "truth.csv: no user 'Ann' in the"),
+        (
+            "7",
+            {"m": {7: [1]}},
+            {7: {1}},
+            "no user '7' in the ground truth of 1 user (did you mean 7?)",
+        ),
+        ("q", BOTH, TRUTHS, "of 2 users; the first is 'bob'"),
+        (
+            2,
+            {"m": [[1], [2]]},
+            [{1}, {2}],
+            "no user 2 in the ground truth of 2 users; the first is 0",
+        ),
+        (-1, {"m": [[1], [2]]}, [{1}, {2}], "no user -1 in the ground truth of 2 users"),
+        ("u", {"m": {}}, {}, "no user 'u' in the ground truth of 0 users"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            tl.show(user, systems, truth)
+
+
+class FakeSpark:
+    __module__ = "pyspark.sql.dataframe"
+
+
+@pytest.mark.parametrize(
+    ("systems", "truth", "said"),
+    [
+        ([BOTH], TRUTHS, "systems: give a dict of name -> ranked lists"),
+        ({}, TRUTHS, "systems: give a dict of name -> ranked lists"),
+        ({"m": iter([])}, TRUTHS, "system 'm': ranks is a list_iterator, read once only"),
+        ({"m": FakeSpark()}, TRUTHS, "system 'm': ranks is a Spark FakeSpark, spread over a"),
+        ({"m": [OLD]}, TRUTHS, "system 'm': ground_truths is keyed by user, ranks is not"),
+        ({"m": [pa.record_batch({"user_id": ["a"]})]}, TRUTHS, "system 'm': ranks is a list of t"),
+        ({"m": {"ann": {"a"}}}, TRUTHS, "system 'm': user 'ann': the ranked list is a set"),
+    ],
+)
+def test_what_is_no_list_is_one_line(systems, truth, said):
+    with pytest.raises((TypeError, ValueError), match=re.escape(said)) as caught:
+        tl.show("ann", systems, truth)
+    assert "\n" not in str(caught.value)
+
+
+# What is text stays text
+
+
+class Elements(HTMLParser):
+    """The elements of a page, what they say, and their tooltips."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text, self.titles = [], "", []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, *(name for name, _ in attrs)))
+        self.titles += [value for name, value in attrs if name == "title"]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    "</td></table><!-- <style>*{}</style>",
+    "&lt;b&gt; &amp;",
+    "a\nb\r\tc",
+    "\u202edrow\u202c \u05d0\u05d1",
+    "🫖 tea 👨‍👩‍👧",
+    "nul\0\x1b[31m",
+    "x" * 10_000,
+]
+
+
+@pytest.mark.parametrize("where", ["item", "title", "user", "system"])
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_makes_no_element(text, where):
+    def shown(word):
+        words = {
+            name: word if name == where else "plain" for name in ("item", "title", "user", "system")
+        }
+        lists = {
+            words["system"]: {words["user"]: [words["item"], "q"]},
+            "b": {words["user"]: ["q"]},
+        }
+        truth = {words["user"]: {words["item"], "r"}}
+        return tl.show(words["user"], lists, truth, {words["item"]: words["title"], "r": word}, k=1)
+
+    found, plain = (Elements(shown(word).to_html()) for word in (text, "harmless"))
+    names = [[one[0] for one in page.tags] for page in (found, plain)]
+    assert names[0] == names[1]
+    assert {name for one in found.tags for name in one[1:]} <= {"style", "title"}
+    assert not set("\0\x1b\n") & {*found.text.replace("\n", "")}
+    if len(text) > 200:
+        assert text not in found.text and text in found.titles
+    elif text.isprintable():
+        assert text[:29] in found.text
+    lines = shown(text).to_text().split("\n")
+    assert all(line.isprintable() for line in lines)
+    if where in ("item", "title"):
+        assert max(map(len, lines[:6])) <= 80
+
+
+def test_two_lists_fit_the_screen():
+    systems = {name: {"u": [f"{name}{i}" * 9 for i in range(20)]} for name in ("a" * 50, "日本")}
+    titles = {item: "タイトル" * 30 for one in systems.values() for item in one["u"]}
+    found = tl.show("u", systems, {"u": {titles and next(iter(titles)), "z" * 300}}, titles)
+    for width in (80, 60, 40, 1):
+        from unicodedata import east_asian_width
+
+        rows = found.to_text(width).split(" k = 10 ")[0].split("\n")[5:-1]
+        wide = [sum(1 + (east_asian_width(one) in "WF") for one in row) for row in rows]
+        assert max(wide) <= max(width, 30)
+    assert repr(found) == found.to_text(80) and found._repr_html_() == found.to_html()

@@ -1,0 +1,95 @@
+"""The lists, or relevant items, of some users: taken out of whatever form they were given in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from toplist.files.batches import Stream, loaded
+from toplist.inputs.flatten import is_frame
+from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.kept import KeptTruths
+from toplist.inputs.keyed import ListsByUser, is_series, keyed_rows
+from toplist.inputs.options import ColumnNames
+from toplist.inputs.tables import lists_of
+from toplist.inputs.texts import Texts
+
+# What gives the items of each of some users who have any, in their order; of a ground truth those
+# that are relevant.
+ItemsOf = Callable[[Sequence[Any]], dict[Any, list[Any]]]
+
+
+def items_of(
+    side: Any,
+    name: str,
+    columns: ColumnNames = None,
+    ties: str | None = None,
+    relevant_from: float | None = None,
+    padding: Any = None,
+) -> ItemsOf:
+    """Return what gives the items of users; a file, as a `Stream`, is read again for them.
+
+    Parameters
+    ----------
+    side : any form that `toplist.top_k_eval` takes of many users, or a Stream
+    name : {"ranks", "ground_truths"}
+    columns, ties, relevant_from, padding : as in `toplist.top_k_eval`
+    """
+
+    def found(users: Sequence[Any]) -> dict[Any, list[Any]]:
+        rows = read(users)
+        for row in rows.values() if padding is not None else ():
+            while row and row[-1] == padding:
+                row.pop()
+        return rows
+
+    def read(users: Sequence[Any]) -> dict[Any, list[Any]]:
+        given = side.rows if isinstance(side, KeptTruths) else side
+        if isinstance(given, Stream):
+            given = loaded(given, (Texts(), Texts()))
+        if not isinstance(given, ListsByUser):
+            given = side_to_builtin(given, name, (None, None, ties or "order"))
+        if is_series(given):
+            given = keyed_rows(given, name)
+        if is_frame(given):
+            given = lists_of(given, name, columns, ties or "order")
+        if isinstance(given, ListsByUser):
+            return _of_table(given, users, relevant_from)
+        if isinstance(given, Mapping):
+            users = [user for user in users if user in given]
+        return {user: _row(given[user], relevant_from) for user in users}
+
+    return found
+
+
+def _of_table(
+    lists: ListsByUser, users: Sequence[Any], relevant_from: float | None
+) -> dict[Any, list[Any]]:
+    """Return the items of some users of a table."""
+    places = {user: place for place, user in enumerate(lists.keys)}
+    there = [user for user in users if user in places]
+    some = lists.take(np.array([places[user] for user in there], np.int64))
+    items = some.items.decoded(some.items.codes)
+    grades = None if some.grades is None else some.grades.tolist()
+    rows = {}
+    for user, (start, end) in zip(there, pairwise(some.offsets.tolist()), strict=True):
+        row: Any = items[start:end]
+        if grades is not None:
+            row = dict(zip(row, grades[start:end], strict=True))
+        rows[user] = _row(row, relevant_from)
+    return rows
+
+
+def _row(row: Any, relevant_from: float | None) -> list[Any]:
+    """Return the items of a row; of grades those that are relevant, of groups each once."""
+    if isinstance(row, Mapping):
+        least = relevant_from
+        return [item for item, g in row.items() if (g > 0 if least is None else g >= least)]
+    if isinstance(row, np.ndarray):
+        return list(np.atleast_1d(row).tolist())
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        return [row]
+    return list(dict.fromkeys(row)) if isinstance(row, (set, frozenset)) else list(row)

@@ -1,0 +1,379 @@
+"""The sections of the page as data: words and numbers of the results, comparisons and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from toplist import audit, beyond
+from toplist.checks import cached
+from toplist.comparing.aligning import Aligned, align
+from toplist.comparing.comparison import Comparison
+from toplist.comparing.contrasts import MARKS, Contrast
+from toplist.comparing.side_by_side import tested
+from toplist.comparing.tests import Tests
+from toplist.reporting import drawing
+from toplist.reporting.lists import ItemsOf
+from toplist.reporting.users import ShownUser, UserRow, movers, shown_user
+from toplist.reporting.words import Words, plain
+from toplist.results import describe
+from toplist.results.markup import Page
+from toplist.results.means import hits_of
+from toplist.results.result import TopKResult
+
+# Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
+LOOKED_AT, SEED = 20_000, 0
+# How many rows of a table, users as an example, systems with lists and lines in a chart are shown.
+ROWS, EXAMPLES, DETAILED, TOGETHER = 40, 5, 7, 7
+USERS, DEPTH = 25, 20
+# Checks of the training data, which is not given here.
+OF_TRAINING = {"leaked", "listed_seen", "trained_twice"}
+OF_TRAINING |= {"cold_users", "cold_items", "unknown_items"}
+# What asks for more of the lists themselves.
+MORE = "item_coverage", "gini", "average_popularity", "novelty"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What the page is about.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        The first of several systems is its baseline.
+    primary : str
+        ``"ndcg@10"``.
+    lists : dict of system -> function, and truths
+        What gives the lists of some users, and their relevant items; without any, no lists.
+    words : Words
+    by : labels of users, or None
+    n_users, depth : int
+        How many users are shown, of the worst and of the best each; how much of their lists.
+    options : dict
+        Of the evaluation, as far as they are given.
+    """
+
+    comparison: Comparison
+    primary: str
+    lists: Mapping[str, ItemsOf]
+    truths: ItemsOf | None
+    words: Words
+    by: Any
+    n_users: int
+    depth: int | None
+    options: Mapping[str, Any]
+
+    @cached
+    def k(self) -> int:
+        """The k of the primary metric."""
+        return int(self.primary.rpartition("@")[2])
+
+    @cached
+    def base(self) -> str:
+        """The first system, with which the others are compared."""
+        return self.comparison.systems[0]
+
+    @cached
+    def others(self) -> list[str]:
+        """The other systems."""
+        return self.comparison.systems[1:]
+
+    @cached
+    def first(self) -> TopKResult:
+        """The result of the first system."""
+        return self.comparison.results[self.base]
+
+    @cached
+    def higher(self) -> bool:
+        """Whether more of the primary metric is better, or neither is."""
+        return self.first.terms.find(self.primary)[0].higher_is_better is not False
+
+    @cached
+    def named(self) -> bool:
+        """Whether ids of users are on the page."""
+        return self.words.named and self.n_users > 0
+
+    @cached
+    def tests(self) -> Tests:
+        """The tests of the primary metric."""
+        return self.comparison.test(self.primary, users="common")
+
+    @cached
+    def looked_at(self) -> list[Any]:
+        """The users whose lists are looked at."""
+        everyone = self.first.users
+        if len(everyone) <= LOOKED_AT:
+            return list(everyone)
+        drawn = np.random.default_rng(SEED).choice(len(everyone), LOOKED_AT, replace=False)
+        return [everyone[row] for row in np.sort(drawn).tolist()]
+
+    @cached
+    def chosen(self) -> dict[str, dict[str, list[UserRow]]]:
+        """The users that are shown, for each of the other systems."""
+        detailed = self.others[:DETAILED]
+        n = -(-self.n_users * 3 // max(len(detailed), 3))  # of many systems fewer users each
+        given = self.primary, self.base, n, self.higher
+        return {system: movers(self.aligned, system, *given) for system in detailed}
+
+    @cached
+    def aligned(self) -> Aligned:
+        """The results over the users that all of them count."""
+        compared, metric = self.comparison, self.primary.rpartition("@")[0]
+        return align(compared.results, "common", compared._alike, [metric])
+
+    @cached
+    def wanted(self) -> list[Any]:
+        """The users whose lists are needed: files are read once for all."""
+        shown = (groups.values() for groups in self.chosen.values())
+        rows = (row for some in shown for rows in some for row in rows)
+        return list(dict.fromkeys([*self.looked_at, *(row.user for row in rows)]))
+
+    @cached
+    def rows(self) -> dict[str, dict[Any, list[Any]]]:
+        """The lists of these users, by system."""
+        return {system: of(self.wanted) for system, of in self.lists.items()}
+
+    @cached
+    def relevant(self) -> dict[Any, list[Any]]:
+        """The relevant items of these users."""
+        return {} if self.truths is None else self.truths(self.wanted)
+
+    @cached
+    def sample(self) -> dict[str, dict[Any, list[Any]]]:
+        """The lists of the users that are looked at."""
+        return {
+            system: {user: rows[user] for user in self.looked_at if user in rows}
+            for system, rows in self.rows.items()
+        }
+
+    @cached
+    def whose(self) -> str:
+        """Whose lists are looked at, if not those of all."""
+        n, unit = self.first.n_users, self.comparison.unit
+        return f"{LOOKED_AT:,} of {n:,} {unit}, drawn with seed {SEED}" if n > LOOKED_AT else ""
+
+
+def word_of(one: Contrast) -> str:
+    """Return what a test found, in a word: "not shown" does not say that there is nothing."""
+    if one.higher_is_better is None and one.mark:
+        return "higher" if one.difference > 0 else "lower"
+    return "better" if one.sign in MARKS else "worse" if one.sign else "not shown"
+
+
+def who(report: Report) -> list[dict[str, Any]]:
+    """Return who was counted, for each system: what is said, how many, and some users."""
+
+    def some(what: str, where: Any) -> tuple[str, int, list[str]]:
+        rows = np.flatnonzero(where)
+        shown = rows[:EXAMPLES].tolist() if report.n_users else []
+        return what, len(rows), [report.words.user(result.users[row]) for row in shown]
+
+    found = []
+    for system, result in report.comparison.results.items():
+        left_out = "left out" if result.terms.missing == "skip" else "counted as 0"
+        hits = hits_of(result, f"the users of {system} are unknown")[0].given
+        short = (hits.n_listed > 0) & (hits.n_listed < report.k)
+        rows = [
+            ("in the truth", result.n_users, []),
+            ("evaluated", result.n_evaluated, []),
+            some(f"without a list ({left_out})", (hits.n_relevant > 0) & (hits.n_listed == 0)),
+            some("without relevant items", hits.n_relevant == 0),
+            some(f"with a list shorter than {report.k}", short),
+            ("with a list but no ground truth (ignored)", result.n_extra, []),
+        ]
+        found.append({"system": system, "rows": rows, "account": describe.account(result)})
+    return found
+
+
+def checks(report: Report) -> tuple[int, list[tuple[str, str, int, str]]]:
+    """Return how many data checks there were, and what they found: system, level, count, words."""
+    known = report.relevant
+    truths = {user: known[user] for user in report.looked_at if user in known}
+    options, found, n = {"listed_twice": "duplicates", "padding": "padding"}, [], 0
+    for system, lists in report.sample.items():
+        audited = audit.check(lists, truths, k=report.k)
+        n = len(audited.counts.keys() - OF_TRAINING)
+        for one in audited.findings:
+            level, text = one.level, one.text
+            if report.options.get(option := options.get(one.name, "")) is not None:
+                level, text = "note", f"{text} ({option}={report.options[option]})"
+            if not report.named:  # examples are ids of users
+                doc = getattr(audit.CHECKS.get(one.name), "__doc__", None) or one.name
+                text = f"{doc.removeprefix('Find ').splitlines()[0]} ({one.count:,})"
+            found.append((system, level, one.count, text))
+    return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
+
+
+def means(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield a table of means for each group of metrics, and what they are."""
+    results, best = report.comparison.results, report.comparison.best()
+    for names, ks in report.comparison._groups(every_metric=False).items():
+        first = next(one for one in results.values() if names[0] in one.terms.asked)
+        metric = first.terms.asked[names[0]]
+        columns = [f"{names[0]}@{k}" for k in ks]
+        rows = {
+            system: [
+                (describe.cell(one, name), system in best[name]) if name in one.names() else None
+                for name in columns
+            ]
+            for system, one in results.items()
+        }
+        yield {
+            "title": " = ".join(names),
+            "columns": [f"@{k}" for k in ks] if describe.has_k(metric) else ["whole list"],
+            "rows": rows,
+            "lines": describe.explanation(first, metric, "text").split("\n"),
+        }
+
+
+def curves(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the curves over k of each group of metrics, with the numbers at some k's."""
+    results = report.comparison.results
+    for names, ks in report.comparison._groups(every_metric=False).items():
+        known = {s: one for s, one in results.items() if names[0] in one.terms.metrics}
+        if not known or next(iter(known.values())).terms.metrics[names[0]].cut == "n":
+            continue
+        depth = min(one.terms.depth for one in known.values())
+        lines = [
+            (s, i, one[names[0]][:depth], *(end[:depth] for end in one.interval(names[0])))
+            for i, (s, one) in enumerate(known.items())
+        ]
+        title = " = ".join(names)
+        if len(lines) <= TOGETHER:
+            charts = [drawing.curves(f"{title} over k, with 95 % bands", depth, lines)]
+        else:  # beside the first, each alone
+            charts = [
+                drawing.curves(f"{title} of {line[0]} over k", depth, [lines[0], line])
+                for line in lines[1 : 2 * TOGETHER]
+            ]
+        shown = sorted({1, depth, *(k for k in ks if k < depth)})
+        rows = [(line[0], [f"{line[2][k - 1]:.4f}" for k in shown]) for line in lines]
+        left_out = len(lines) - 2 * TOGETHER
+        yield {"title": title, "charts": charts, "ks": shown, "rows": rows, "left_out": left_out}
+
+
+def differences(report: Report) -> dict[str, Any]:
+    """Return the forest and the bands of the primary metric, and the tests of all metrics."""
+    metric, terms = report.primary.rpartition("@")[0], report.first.terms
+    bands, why = [], ""
+    over_k = metric in terms.metrics and terms.metrics[metric].cut != "n"
+    for i, system in enumerate(report.others[:TOGETHER] if over_k else (), 1):
+        draw = partial(report.comparison.band, metric, system, report.base, users="common")
+        band, why = tested(draw)
+        if band is not None:
+            title = f"{system} - {report.base} in {metric} over k, with a band for all k together"
+            line = system, i, band.difference, band.low_all, band.high_all
+            chart = drawing.curves(title, len(band.difference), [line], zero=True)
+            bands.append((chart, band._page()))
+    everything, without = tested(partial(report.comparison.test, users="common"))
+    return {
+        "forest": _forest(f"Differences in {report.primary} from {report.base}", report.tests),
+        "notes": report.tests._page().notes,
+        "bands": bands,
+        "why": [f"no band over k: {why}"] * bool(why)
+        + [f"other metrics are not tested: {without}"] * bool(without),
+        "all": _first_rows(everything._page()) if everything else None,
+        "n": len(everything or ()),
+    }
+
+
+def _forest(title: str, tests: Iterable[Contrast]) -> drawing.Chart:
+    """Return the chart of some tests, of systems or of segments."""
+    rows = []
+    for one in tests:
+        name = one.system if one.segment is None else f"{one.segment} ({one.n:,})"
+        rows.append((name, one.difference, one.low, one.high))
+    return drawing.forest(title, rows)
+
+
+def segments(report: Report) -> dict[str, Any] | None:
+    """Return the tests of the primary metric in every segment; None without labels."""
+    if report.by is None:
+        return None
+    split, forests = report.comparison.by(report.by), []
+    if not report.others:
+        return {"page": _first_rows(split._page()), "n": len(split), "forests": []}
+    tests = split.test(report.primary, users="common")
+    for system in report.others[:TOGETHER]:
+        title = f"{system} - {report.base} in {report.primary} by segment"
+        some = [one for one in tests if one.system == system]
+        forests.append(_forest(title, some[:ROWS]))
+    return {"page": _first_rows(tests._page()), "n": len(split), "forests": forests}
+
+
+def _first_rows(page: Page) -> Page:
+    """Return a page whose tables have few rows."""
+    return page._replace(tables=[t._replace(rows=t.rows[:ROWS]) for t in page.tables])
+
+
+def further(report: Report) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is known of the lists of a system: overlap, how many items, how concentrated."""
+    cut = {
+        system: {user: items[: report.k] for user, items in lists.items() if items}
+        for system, lists in report.sample.items()
+    }
+    for system, lists in cut.items():
+        overlap = n_items = gini = "-"
+        if system != report.base and lists and cut.get(report.base):
+            found = beyond.overlap(cut[report.base], lists, report.k, duplicates="first")
+            low, high = (float(end[-1]) for end in found.interval())
+            overlap = f"{found.mean[-1]:.4f} [{low:.4f}, {high:.4f}]"
+        if lists and not report.whose:  # of all lists together
+            n_items = f"{len({item for row in lists.values() for item in row}):,}"
+            of = beyond.gini(lists, report.k, over="recommended", duplicates="first")
+            gini = f"{of[-1]:.4f}"
+        yield system, [overlap, n_items, gini]
+
+
+def lacking(report: Report) -> list[str]:
+    """Return the metrics of the lists themselves that nobody asked for."""
+    asked = {name.rpartition("@")[0] for name in report.comparison.names()}
+    return [name for name in MORE if name not in asked]
+
+
+def extremes(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the users of each system with the largest differences from the first, with lists."""
+    base, lists, number_ = report.base, report.rows, 1
+    depth = report.depth or min(report.k, DEPTH)
+    for system, groups in report.chosen.items():
+        known, shown = {base, system} <= lists.keys(), dict[str, list[ShownUser]]()
+        for word, rows in groups.items():
+            shown[word] = []
+            for row in rows:
+                both = [lists[s].get(row.user, []) for s in (base, system)] if known else None
+                given = both, report.relevant.get(row.user, []), report.k, depth, report.words
+                shown[word].append(shown_user(number_, row, *given))
+                number_ += 1
+        new, old = (report.aligned.values(one, report.primary) for one in (system, base))
+        values, unit = new - old, report.comparison.unit
+        title = f"Differences of {unit} in {report.primary}: {system} - {base}"
+        yield {
+            "system": system,
+            "groups": shown,
+            "chart": drawing.histogram(title, values[values != 0]) if values.any() else None,
+            "n": len(values),
+            "less": int((values < 0).sum()),
+            "more": int((values > 0).sum()),
+            "lists": known,
+            "depth": depth,
+        }
+
+
+def title(report: Report) -> str:
+    """Return what the page is called."""
+    systems = [plain(system) for system in report.comparison.systems]
+    more = f"{systems[0]} and {len(systems) - 1} more"
+    return f"{' and '.join(systems) if len(systems) < 3 else more}: {report.primary}"
+
+
+def verdict(report: Report) -> str:
+    """Return what was found, in a sentence or two."""
+    if report.others:
+        return report.tests.sentence()
+    return (
+        f"One system: {report.primary} is {report.first[report.primary]:.4f}; nothing to compare."
+    )

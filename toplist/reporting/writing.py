@@ -1,0 +1,183 @@
+"""`report`: systems evaluated, compared, and written to one page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from toplist.checks import check_positive_int, prefixed, whole
+from toplist.comparing.comparison import Comparison, compare
+from toplist.files.batches import stream_of
+from toplist.inputs.flatten import is_container
+from toplist.reporting import page
+from toplist.reporting.lists import ItemsOf, items_of
+from toplist.reporting.page import Origin
+from toplist.reporting.sections import USERS, Report
+from toplist.reporting.words import Words
+from toplist.results.result import TopKResult
+from toplist.results.writing import PathLike, write_all
+from toplist.top_k import top_k_eval
+
+
+def report(
+    systems: Mapping[Any, Any],
+    ground_truths: Any = None,
+    k: Any = None,
+    *,
+    path: PathLike,
+    primary: str | None = None,
+    by: Any = None,
+    titles: Any = None,
+    n_users: int = USERS,
+    depth: int | None = None,
+    pseudonyms: bool = False,
+    stamp: str | None = None,
+    **options: Any,
+) -> None:
+    """Write one page about systems: who was counted, means, curves, tests, users, data checks.
+
+    The page is one HTML file that needs no network and no server: it is read in a browser, light
+    or dark, on a phone, and printed. A small script sorts and filters users; without it everything
+    is there. Needs jinja2: ``pip install 'toplist[report]'``.
+
+    Parameters
+    ----------
+    systems : dict of system -> ranked lists, path, or TopKResult
+        The first is the baseline. Of results, which `TopKResult.load` may have read, the lists are
+        not known: users have the ranks of their hits alone.
+    ground_truths, k, **options
+        As in `toplist.top_k_eval`, by which lists are evaluated; not with results alone.
+    path : str or path
+        Where to write; a file that is there is replaced, whole or not at all.
+    primary : str, optional
+        ``"ndcg@10"``: what the systems are tested in, by which users are chosen. Default: the first
+        of the metrics, at the first k.
+    by : labels, optional
+        Segments of the users, as in `Comparison.by`.
+    titles : dict item -> text, or pandas Series, optional
+    n_users : int
+        So many users with the largest differences are shown, worse and better each, of more than
+        three systems fewer; 0: no ids of users stand on the page.
+    depth : int, optional
+        How much of a list is shown. Default: the k of `primary`, 20 at most.
+    pseudonyms : bool
+        Whether users are numbered on the page in place of their ids.
+    stamp : str, optional
+        A text for the foot of the page, such as a date. Without it the same data make the same
+        bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.top_k_eval` and `Comparison.test`, and for a page of more than 5 MB.
+    ImportError
+        Without jinja2.
+
+    Notes
+    -----
+    Lists of more than 20,000 users are checked for flaws, and compared for overlap, of 20,000 drawn
+    users; means, curves, tests and the choice of users are of all. The page holds the ids of the
+    users that it shows, and of their items.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import toplist as tl
+    >>> truth = {user: {user % 3} for user in range(60)}
+    >>> a = {user: [0, 1, 2] for user in truth}
+    >>> b = {user: [user % 2, 2, 5] for user in truth}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tl.report({"a": a, "b": b}, truth, k=3, metrics="ndcg", path=f"{folder}/page.html")
+    ...     os.listdir(folder)
+    ['page.html']
+    """
+    page.need_jinja2()
+    if not isinstance(systems, Mapping) or not systems:
+        raise TypeError("report takes a dict of system -> ranked lists, such as {'base': lists}")
+    if options.get("system") is not None:
+        raise TypeError("report: system= names systems in one table: give a dict of tables")
+    evaluate: Any = top_k_eval
+    lists: dict[str, ItemsOf] = {}
+    results: dict[str, TopKResult] = {}
+    for name, given in systems.items():
+        if isinstance(given, TopKResult):
+            results[str(name)] = given
+            continue
+        bare = isinstance(given, (list, tuple)) and given and not is_container(given[0])
+        if bare or ground_truths is None:
+            what = "the list of one user: give lists by user" if bare else "lists: give their truth"
+            raise TypeError(f"report: {name!r} has {what}, {{'ann': [...]}}")
+        is_file = isinstance(given, (str, os.PathLike)) or isinstance(ground_truths, os.PathLike)
+        in_memory = {"in_memory": True} if is_file else {}
+        try:
+            results[str(name)] = evaluate(given, ground_truths, k, **in_memory, **options)
+        except (TypeError, ValueError) as error:
+            raise prefixed(f"system {name!r}: ", error) from None
+        lists[str(name)] = _reader(given, "ranks", options)
+    truths = None if ground_truths is None else _reader(ground_truths, "ground_truths", options)
+    title_of = (lambda item: None) if titles is None else titles.get
+    found = made(
+        compare(results, baseline=next(iter(results)) if len(results) > 1 else None),
+        lists,
+        truths,
+        Words(title_of, not pseudonyms),
+        primary=primary,
+        by=by,
+        n_users=n_users,
+        depth=depth,
+        options=options,
+    )
+    given_ = {"k": k, **options, "primary": primary}  # of others, such as users=, ids are no words
+    plain = {
+        n: v for n, v in given_.items() if n in ("k", "metrics") or isinstance(v, (str, float))
+    }
+    said = ", ".join(f"{name}={value!r}" for name, value in plain.items())
+    shown = ", ".join(f"{name!r}: ..." for name in results)
+    command = f"toplist.report({{{shown}}}, truth, {said}, path=...)"
+    write_all({path: page.written(found, Origin(command, stamp=stamp))})
+
+
+def made(
+    comparison: Comparison,
+    lists: Mapping[str, ItemsOf],
+    truths: ItemsOf | None,
+    words: Words,
+    *,
+    primary: str | None,
+    by: Any,
+    n_users: int,
+    depth: int | None,
+    options: Mapping[str, Any],
+) -> Report:
+    """Return what a page is about; lists that options change before the join are left out."""
+    first = comparison.results[comparison.systems[0]]
+    try:
+        metric, cut = first.terms.find(primary or comparison.names()[0])
+    except KeyError as error:
+        raise ValueError(f"primary: {error.args[0]}") from None
+    if cut is None:
+        raise ValueError(f"primary: at which k? such as {metric.name}@{first.terms.ks[0]}")
+    whole(n_users)
+    if depth is not None:
+        check_positive_int(depth, "depth")
+    changed = options.get("items_as") is not None or options.get("unjudged") == "drop"
+    changed |= options.get("duplicates") == "collapse"
+    if changed:  # ranks: those of the lists as given are others
+        lists = {}
+    name = f"{metric.name}@{cut}"
+    return Report(comparison, name, lists, truths, words, by, n_users, depth, options)
+
+
+def _reader(side: Any, name: str, options: Mapping[str, Any]) -> ItemsOf:
+    """Return what gives the items of users of one side."""
+    columns, ties = options.get("columns"), options.get("ties")
+    if isinstance(side, (str, os.PathLike)):
+        format = options.get(f"{name}_format")
+        order = options.get("order") if name == "ranks" else None
+        side = stream_of(side, name, format, columns, order, ties)
+    elif options.get("users") is not None:  # of rows that have no keys
+        side = {user: side[row] for row, user in enumerate(options["users"])}
+    least = options.get("relevant_from") if name == "ground_truths" else None
+    padding = options.get("padding") if name == "ranks" else None
+    return items_of(side, name, columns, ties, least, padding)

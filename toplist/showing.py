@@ -1,0 +1,409 @@
+"""`show`: the lists of one user side by side, and where the relevant items stand that they miss."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from math import inf
+from typing import Any, NamedTuple
+from unicodedata import combining, east_asian_width
+
+from toplist.checks import (
+    check_positive_int,
+    counted,
+    did_you_mean,
+    is_missing,
+    near,
+    prefixed,
+    printable,
+)
+from toplist.files.batches import Stream, loaded, stream_of
+from toplist.ground_truths import GroundTruths
+from toplist.inputs.flatten import Flat
+from toplist.inputs.forms import read_sides
+from toplist.inputs.kept import KeptTruths
+from toplist.inputs.labels import columns_of
+from toplist.inputs.options import ColumnNames, Duplicates, Ties
+from toplist.inputs.texts import Texts
+from toplist.metrics.conventions import ConventionName
+from toplist.metrics.names import Metrics
+from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
+from toplist.top_k import top_k_eval
+
+# Columns of text; in fewer than the second number, two lists stand below each other.
+WIDTH, NARROW = 80, 60
+METRICS = "ndcg", "recall", "mrr"
+HIT = "✓ hit"
+# Letters of an id, a title and a name of a system that are shown; HTML has the rest in a tooltip.
+ID, TITLE, NAME = 80, 120, 30
+# Users among whom the one is looked for that may be meant.
+LOOKED_AT = 20_000
+
+
+class ListedItem(NamedTuple):
+    """An `item` of a list, its `title` or "", whether it is a `hit`, and how it `moved`."""
+
+    item: Any
+    title: str
+    hit: bool
+    moved: str
+
+
+class MissedItem(NamedTuple):
+    """A relevant `item`, its `title` or "", and its `ranks`, by system; None where not listed."""
+
+    item: Any
+    title: str
+    ranks: tuple[int | None, ...]
+
+    @property
+    def best(self) -> float:
+        """The best of the ranks."""
+        return min(filter(None, self.ranks), default=inf)
+
+    @property
+    def places(self) -> list[str]:
+        """The ranks in words."""
+        return ["not listed" if rank is None else f"rank {rank:,}" for rank in self.ranks]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown:
+    """The lists of one user side by side. Returned by `toplist.show`.
+
+    Attributes
+    ----------
+    user : key, or position
+    k : int
+    lists : dict of system -> tuple of ListedItem
+        The first k items of each list, best first.
+    missed : tuple of MissedItem
+        The relevant items in none of these.
+    n_relevant : int
+    lengths : dict of system -> int
+        How long the whole lists are.
+    values : dict of system -> dict of ``name@k`` -> float
+    """
+
+    user: Any
+    k: int
+    lists: Mapping[str, tuple[ListedItem, ...]]
+    missed: tuple[MissedItem, ...]
+    n_relevant: int
+    lengths: Mapping[str, int]
+    values: Mapping[str, Mapping[str, float]]
+
+    def __repr__(self) -> str:
+        """Return the lists for a terminal."""
+        return self.to_text(terminal_width() or WIDTH)
+
+    def to_text(self, width: int = WIDTH) -> str:
+        """Return the lists as they are printed: two beside each other, others below each other."""
+        names = {one: printable(shortened(one, NAME)) for one in self.lists}
+        rows = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
+        lines = [f"user {printable(str(self.user))}: {counted(self.n_relevant, 'relevant item')}"]
+        lines += aligned([["", *next(iter(self.values.values()))], *rows]).split("\n")
+        two, width = len(names) == 2 and width >= NARROW, max(width, NARROW // 2)
+        room = (width - 3) // 2 if two else width
+        blocks = []
+        for system, listed in self.lists.items():
+            block = [_fit(names[system], room)]
+            for rank, one in enumerate(listed, start=1):
+                moved, mark = _fit(one.moved, room // 2).rstrip(), HIT if one.hit else ""
+                label = _fit(_label(one), room - len(moved) - 11)
+                block.append(f"{rank:>3} {mark:5} {label} {moved}")
+            blocks.append(block if listed else [*block, _fit("    no list", room)])
+        sides = zip_longest(*blocks, fillvalue=" " * room)
+        pairs = (f"{a} | {b}" for a, b in sides) if two else chain.from_iterable(blocks)
+        lines += map(str.rstrip, pairs)
+        lines.append(f" k = {self.k} ".center(width, "-"))
+        lines += fitted([f"{self._heading}:"] if self.missed else [], width)
+        for item in self.missed:
+            where = ", ".join(map(": ".join, zip(names.values(), item.places, strict=True)))
+            lines += fitted([f"  {shortened(_label(item), TITLE)}  {where}"], width)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the lists for a notebook, light or dark."""
+        return self.to_html()
+
+    def to_html(self) -> str:
+        """Return the lists as a notebook shows them: HTML without scripts, light or dark."""
+        n_relevant = counted(self.n_relevant, "relevant item")
+        parts = [tag("p", f"user {_bdi(self.user, ID)}: {n_relevant}", "note")]
+        names = {one: _bdi(one, NAME) for one in self.lists}
+        means = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
+        metrics = (_bdi(name, ID) for name in next(iter(self.values.values())))
+        parts.append(_table(["", *metrics], means))
+        lists = []
+        for system, listed in self.lists.items():
+            rows = [
+                [str(rank), HIT * one.hit, _item(one), _bdi(one.moved, ID)]
+                for rank, one in enumerate(listed, start=1)
+            ]
+            lists.append(_table(["", "", names[system], ""], rows or [["", "", "no list", ""]]))
+        parts.append(tag("div", "\n".join(lists), "beside"))
+        if self.missed:
+            rows = [[_item(one), *one.places] for one in self.missed]
+            parts.append(tag("p", _bdi(self._heading, TITLE), "note"))
+            parts.append(_table(["", *names.values()], rows))
+        return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
+
+    @property
+    def _heading(self) -> str:
+        """What is said above the relevant items that are missed, with the lengths of the lists."""
+        where = ("not in", "in neither of", "in none of")[min(len(self.lists), 3) - 1]
+        ends = ", ".join(f"{shortened(name, NAME)} has {m:,}" for name, m in self.lengths.items())
+        return printable(f"relevant, {where} the first {self.k} ({ends})")
+
+
+def _number(value: float) -> str:
+    return "-" if value != value else Look().number(value)
+
+
+def _label(one: ListedItem | MissedItem) -> str:
+    """Return id and title in one line, for a terminal."""
+    return printable(f"{one.item} {one.title}".rstrip(" "))
+
+
+def _fit(words: str, room: int) -> str:
+    """Return a text in exactly so many columns: cut, or with blanks.
+
+    Examples
+    --------
+    >>> _fit("popularity", 6), _fit("knn", 6), _fit("日本語", 4)
+    ('popul…', 'knn   ', '日… ')
+    """
+    words = words[: room + 1]  # of 10,000 letters
+    widths = [0 if combining(one) else 1 + (east_asian_width(one) in "WF") for one in words]
+    while sum(widths) > room:
+        words, widths = words[: len(widths) - 2] + "…", [*widths[:-2], 1]
+    return words + " " * (room - sum(widths))
+
+
+def _bdi(words: Any, most: int) -> str:
+    """Return text as HTML, in its own direction; what is cut is whole in the tooltip."""
+    from html import escape
+
+    whole = printable(str(words), ("Zs", "Cf"))
+    cut = shortened(whole, most)
+    tooltip = f' title="{escape(whole)}"' if cut != whole else ""
+    return f"<bdi{tooltip}>{escape(cut)}</bdi>"
+
+
+def _item(one: ListedItem | MissedItem) -> str:
+    """Return id and title as HTML, bold for a hit."""
+    title = f" {_bdi(one.title, TITLE)}" if one.title else ""
+    words = tag("span", _bdi(one.item, ID) + title, "words")
+    return f"<b>{words}</b>" if isinstance(one, ListedItem) and one.hit else words
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are HTML already."""
+    first = tag("tr", "".join(tag("th", cell, "left") for cell in head), "header")
+    lines = ("".join(tag("td", cell, "left") for cell in row) for row in rows)
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return tag("table", f"<thead>{first}</thead>\n<tbody>\n{body}\n</tbody>", "table")
+
+
+def show(
+    user: Any,
+    systems: Mapping[str, Any],
+    ground_truths: Any,
+    titles: Any = None,
+    k: int = 10,
+    *,
+    metrics: Metrics = METRICS,
+    convention: ConventionName = "standard",
+    relevant_from: float | None = None,
+    duplicates: Duplicates | None = None,
+    padding: Any = None,
+    columns: ColumnNames = None,
+    ties: Ties | None = None,
+) -> Shown:
+    """Show the lists of one user side by side: hits, what moved, and what was missed.
+
+    The first system is the one that the others are compared with: ▲5 (was 7) is an item that it has
+    at rank 7, and "only here" one that no other list has. Below the line at k are the relevant
+    items in the first k of no list, and where they stand in each list as far as it is given.
+
+    Parameters
+    ----------
+    user : key, or position where ground truths are by position
+        As in the ground truths; in files, as it is written there.
+    systems : dict of name -> ranked lists
+        Of each system in any form that `toplist.match` takes, or the path of a file, of which only
+        the rows of this user are kept.
+    ground_truths : relevant items
+        Likewise, or `toplist.GroundTruths`; of many users.
+    titles : dict item -> title, pandas Series, or table of item_id and a column, optional
+        An item without a title is shown by its id alone.
+    k : int
+    metrics, convention, relevant_from, duplicates, padding, columns, ties
+        As in `toplist.top_k_eval`; `metrics` are those of this user that stand above the lists.
+
+    Returns
+    -------
+    Shown
+        Text when printed, HTML in a notebook. ``.lists`` and ``.missed`` have the items.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.top_k_eval`, with the name of the system; for an unknown user, with near ones.
+    OSError
+        For a path that cannot be opened.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> old, new = {"ann": ["tea", "jam", "oat"]}, {"ann": ["rye", "jam", "tea"]}
+    >>> truth, titles = {"ann": {"jam", "oat", "fig"}}, {"tea": "Green tea", "rye": "Rye bread"}
+    >>> print(tl.show("ann", {"old": old, "new": new}, truth, titles, k=2).to_text(60))
+    user ann: 3 relevant items
+         ndcg@2  recall@2   mrr@2
+    old  0.3869    0.3333  0.5000
+    new  0.3869    0.3333  0.5000
+    old                          | new
+      1       tea Green tea   ▼2 |   1       rye Rye… only here
+      2 ✓ hit jam                |   2 ✓ hit jam
+    -------------------------- k = 2 ---------------------------
+    relevant, in neither of the first 2 (old has 3, new has 3):
+      oat  old: rank 3, new: not listed
+      fig  old: not listed, new: not listed
+    """
+    k = check_positive_int(k, "k")
+    if not isinstance(systems, Mapping) or not systems:
+        raise TypeError("systems: give a dict of name -> ranked lists, such as {'bm25': lists}")
+    kept: Any = ground_truths
+    if isinstance(kept, (str, os.PathLike)):
+        kept = of_file(stream_of(kept, "ground_truths", None, columns), user)
+    kept = kept if isinstance(kept, KeptTruths) else GroundTruths(kept, columns=columns)
+    place = _place(user, kept)
+    truth = _row(kept.flat, place, padding)
+    items, relevant = [*dict.fromkeys(truth)], list[Any]()
+    if items:  # those that are hits, of a list of all; not every convention has a hit
+        all_of = {user: items}, {user: truth}, len(items)
+        found = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from)
+        assert found.hits is not None
+        relevant = [items[rank - 1] for rank in found.hits.ranks.tolist()]
+    lists: dict[str, list[Any]] = {}
+    values: dict[str, dict[str, float]] = {}
+    how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates}
+    how |= {"convention": convention, "relevant_from": relevant_from}
+    for name, given in ((str(name), given) for name, given in systems.items()):
+        try:
+            if isinstance(given, (str, os.PathLike)):
+                given = of_file(stream_of(given, "ranks", None, columns, None, ties), user)
+            sides = read_sides(given, kept, None, padding, columns=columns, ties=ties or "order")
+            row = [*sides.sources[0].row(place)][: int(sides.lengths[place])]
+            lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
+            values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
+        except (ValueError, TypeError) as error:
+            raise prefixed(f"system {name!r}: ", error) from None
+    named = {} if titles is None else dict(zip(*columns_of(titles, "titles")[:2], strict=True))
+    return _shown(user, k, lists, values, relevant, named)
+
+
+def _shown(
+    user: Any,
+    k: int,
+    lists: Mapping[str, Sequence[Any]],
+    values: Mapping[str, Mapping[str, float]],
+    relevant: Sequence[Any],
+    titles: Mapping[Any, Any],
+) -> Shown:
+    """Return what is shown of whole lists: hits, what moved, and what is missed."""
+    known, baseline = {*relevant}, next(iter(lists))
+    # of an item that is there twice, the first place
+    places = [{one: len(row) - i for i, one in enumerate(row[::-1])} for row in lists.values()]
+    of_item = {one: tuple(row.get(one) for row in places) for row in places for one in row}
+
+    def title(item: Any) -> str:
+        return "" if is_missing(titles.get(item)) else str(titles[item])
+
+    def listed(at: int, rank: int, item: Any) -> ListedItem:
+        ranks = of_item[item]
+        hit = item in known and ranks[at] == rank
+        return ListedItem(item, title(item), hit, _moved(ranks, at, rank, baseline))
+
+    first = {
+        name: tuple(listed(at, rank, item) for rank, item in enumerate(row[:k], start=1))
+        for at, (name, row) in enumerate(lists.items())
+    }
+    nowhere = (None,) * len(lists)
+    every = [MissedItem(one, title(one), of_item.get(one, nowhere)) for one in relevant]
+    missed = sorted((one for one in every if one.best > k), key=lambda one: (one.best, str(one)))
+    lengths = {name: len(row) for name, row in lists.items()}
+    return Shown(user, k, first, tuple(missed), len(relevant), lengths, values)
+
+
+def _moved(ranks: Sequence[int | None], at: int, rank: int, baseline: str) -> str:
+    """Return how an item moved: from the list of the first system, or from it to the second's."""
+    if ranks[at] != rank:
+        return f"again, see {ranks[at]}"
+    if len(ranks) > 1 and all(one is None for i, one in enumerate(ranks) if i != at):
+        return "only here"
+    if len(ranks) == 1 or (len(ranks) > 2 and not at):
+        return ""
+    before, after = (ranks[0], rank) if at else (rank, ranks[1])
+    if before is None or after is None:
+        return f"not in {shortened(printable(baseline), NAME)}"
+    if before == after:
+        return ""
+    arrow = f"{'▲' if after < before else '▼'}{abs(before - after)}"
+    return f"{arrow} (was {before})" if at else arrow
+
+
+def _row(flat: Flat, place: int, padding: Any = None) -> Any:
+    """Return the ground truth of one user: a list, of groups their items; or a dict of grades."""
+    items = flat.row(place)
+    if flat.grades is None or flat.grouped:
+        return [one for one in items if padding is None or one != padding]
+    start = int(flat.offsets[place])
+    pairs = zip(items, flat.grades[start : start + len(items)].tolist(), strict=True)
+    return {one: grade for one, grade in pairs if padding is None or one != padding}
+
+
+def of_file(stream: Stream, user: Any) -> dict[Any, Any]:
+    """Return the list, or the ground truth, of one user of a file; users are compared as text.
+
+    The file is read in parts where it can be. ValueError for a user without a ground truth.
+    """
+
+    def rows(lists: Any) -> list[Any]:
+        own = [i for i, one in enumerate(lists.keys) if str(one) == str(user)]
+        return [_row(lists.flat, place) for place in own]
+
+    found = []
+    if stream.in_parts:
+        with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
+            parts = stream.parts((Texts(), Texts()))
+            found = [row for part in parts for row in rows(part.lists)]
+    if len(found) != 1:  # rows of the user in several places, or none
+        lists = loaded(stream, (Texts(), Texts()))
+        found = rows(lists)
+        if not found and stream.side == "ground_truths":
+            raise prefixed(f"{stream.path}: ", _unknown(user, lists.keys))
+    return {user: found[0]} if found else {}
+
+
+def _place(user: Any, kept: KeptTruths) -> int:
+    """Return the row of a user; ValueError for one who is not there."""
+    keys = range(len(kept)) if kept.users is None else kept.users
+    try:
+        return keys.index(user)
+    except ValueError:
+        raise _unknown(user, keys) from None
+
+
+def _unknown(user: Any, users: Sequence[Any]) -> ValueError:
+    """Return the error of a user without a ground truth, with one that may be meant."""
+    known = {str(one): one for one in users[:LOOKED_AT]}
+    meant = did_you_mean(known.get(near(str(user), known) or ""))
+    first = "" if meant or not known else f"; the first is {users[0]!r:.80}"
+    n = counted(len(users), "user")
+    return ValueError(f"no user {user!r:.80} in the ground truth of {n}{meant or first}")
