@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 PACKAGE = {str(path) for path in Path("toplist").rglob("*.py")} | {"toplist/py.typed"}
+PACKAGE |= {f"toplist/reporting/page.{kind}" for kind in ("html", "css", "js")}
 BESIDE = {"pyproject.toml", "setup.cfg", "README.md", "LICENSE", "PKG-INFO"}
 
 

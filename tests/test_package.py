@@ -31,7 +31,7 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS, variant
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(toplist.__file__).parent
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "scipy", "narwhals", "sklearn", "IPython"}
-OPTIONAL |= {"pyspark", "argcomplete"}
+OPTIONAL |= {"pyspark", "argcomplete", "jinja2", "markupsafe"}
 SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 

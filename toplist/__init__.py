@@ -39,8 +39,10 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.spark`: clusters
 - `toplist.loo`: leave-one-out and hold-out, sampled candidates
 - `toplist.beyond`: coverage, Gini, popularity, novelty, diversity, exposure of groups
+- `toplist.propensities`: IPS and SNIPS, popularity bias, psp and psndcg of extreme classification
 - `toplist.scores` and `toplist.pointwise`: score matrices; AUC, log loss, MAE, RMSE
 - `toplist.testing`: a gate in the tests of pytest
+- `toplist.reporting`: one page about an evaluation
 - `toplist.audit`: what makes an evaluation fail or mislead
 - `toplist.cli`: the command line
 - `toplist.typing`: the types of options, for functions that pass them on
@@ -62,6 +64,7 @@ The packages and modules from the ground up; each imports only from lines above 
     averages    hits to numbers: values per user, histograms, moments
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
     plots       charts
+    propensities    relevant items that count 1 / p: IPS, SNIPS
     results     one evaluation: `TopKResult`, its means, tables, segments, merging, saving
     comparing   several evaluations: `compare`, tests, bands, segments, runs, power, `gate`
     evaluation  what is asked, evaluation in memory, the metric functions (`ndcg`, `recall`, ...)
@@ -73,6 +76,8 @@ The packages and modules from the ground up; each imports only from lines above 
     testing     `assert_not_worse` for pytest
     top_k       `top_k_eval`: by type to memory, files, streams or Spark
     ground_truths   `GroundTruths`: read once, for many lists
+    showing     `show`: the lists of one user side by side
+    reporting   `report`: one page, in HTML
     cli         the command line
     typing      the types of options and names, for annotations
 
@@ -112,7 +117,8 @@ from toplist.results.result import TopKResult, merge
 from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
-    from toplist import audit, beyond, files, loo, plots, pointwise, scores, spark, testing
+    from toplist import audit, beyond, files, loo, plots, pointwise, propensities, scores, spark
+    from toplist import testing as testing
     from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
@@ -123,6 +129,8 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.verdicts import Gate
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
+    from toplist.reporting.writing import report
+    from toplist.showing import show
 
 __version__ = "0.2.0"
 
@@ -133,16 +141,19 @@ __all__ = [
     "audit", "beyond", "bpref", "cg", "compare", "complete", "conformance", "dcg", "err", "f1",
     "files", "gate", "group_recall", "hit", "inference", "iprec", "judged", "loo", "map", "match",
     "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise", "precision",
-    "r_precision", "rbp", "recall", "scores", "spark", "testing", "top_k_eval", "unjudged",
+    "propensities", "r_precision", "rbp", "recall", "report", "scores", "show", "spark", "testing",
+    "top_k_eval", "unjudged",
 ]  # fmt: skip
 
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark", "testing"
-_LATER = {
-    name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
-} | {
+_MODULES = (
+    *("audit", "beyond", "files", "loo", "plots", "pointwise", "propensities", "scores", "spark"),
+    "testing",
+)
+_OTHERS = "annotating", "cli", "comparing", "ground_truths", "reporting", "showing", "typing"
+_LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
     "Across": "comparing.rankings",
     "Comparison": "comparing.comparison",
     "Gate": "comparing.verdicts",
@@ -153,6 +164,8 @@ _LATER = {
     "gate": "comparing.gating",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",
+    "show": "showing",
+    "report": "reporting.writing",
     "unjudged": "annotating",
 }
 

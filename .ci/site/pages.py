@@ -26,9 +26,11 @@ CHAPTERS = {
     "toplist.spark": "Spark",
     "toplist.loo": "Splits",
     "toplist.beyond": "Beyond accuracy",
+    "toplist.propensities": "Propensities",
     "toplist.scores": "Score matrices",
     "toplist.pointwise": "Predicted values",
     "toplist.testing": "Assertions",
+    "toplist.reporting": "Reports",
     "toplist.audit": "Data checks",
     "toplist.cli": "Command line",
     "toplist.typing": "Types of options",
@@ -36,17 +38,19 @@ CHAPTERS = {
 COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
-INSIDE |= {"annotating", "ground_truths", "stats", "top_k"}
+INSIDE |= {"annotating", "ground_truths", "showing", "stats", "top_k"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.comparing.inference"}
 
 # Classes that people meet as results and never import, by the module that has them.
 RETURNED = {
     "toplist.annotating": ["ItemsToJudge", "ItemToJudge"],
+    "toplist.showing": ["Shown", "ListedItem", "MissedItem"],
     "toplist.results.bounds": ["Bounds"],
     "toplist.comparing.tests": ["Tests"],
     "toplist.comparing.contrasts": ["Contrast", "TestPlan"],
     "toplist.comparing.bands": ["Band"],
+    "toplist.comparing.movers": ["Movers", "Mover"],
     "toplist.comparing.testing": ["Power"],
     "toplist.comparing.verdicts": ["GateRow"],
     "toplist.comparing.inference": ["Family"],

@@ -10,6 +10,8 @@ Commands
   values per user, segments and pictures
 - ``toplist compare RECS RECS [...] TRUTH -m ndcg@10 --baseline A``: is one better than another?
   ``base.npz``, which ``toplist eval --save base.npz`` kept, stands where lists do
+- ``toplist show USER A B TRUTH``: the lists of one user side by side
+- ``toplist report RECS RECS [...] TRUTH -m ndcg@10 -o report.html``: one page, with tests and users
 - ``toplist gate NEW BASE TRUTH -m ndcg@10 --margin 0.005``: is the new one not worse? For CI
 - ``toplist across TABLE.json -m ndcg@10``: several data sets, from saved results
 - ``toplist split LOG --out DIR``: train and test from a log of interactions
@@ -45,7 +47,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from toplist import __version__
-from toplist.checks import OptionRef, near, printable
+from toplist.checks import OptionRef, Words, near, printable
 from toplist.cli.options import Parser, option
 from toplist.cli.streams import Output, StandardInput, check_targets, settle_format, written
 
@@ -58,6 +60,8 @@ FORESEEN = ValueError, TypeError, OSError, ImportError
 COMMANDS = {
     "eval": "evaluate ranked lists against a ground truth; several systems side by side",
     "compare": "test whether one system is better than another, user by user",
+    "show": "show the lists of one user side by side: hits, what moved, what was missed",
+    "report": "write one page about systems: who was counted, means, tests, users",
     "gate": "test whether a new system is not worse than its base: an exit status for CI",
     "across": "put systems side by side over several data sets",
     "split": "split an interaction log into train and test",
@@ -71,6 +75,7 @@ examples:
   toplist eval recs.csv truth.csv                   ranked lists, relevant items
   toplist eval a.csv b.csv truth.csv -k 10 -m ndcg recall
   toplist compare a.csv b.csv truth.csv -m ndcg@10  is b better than a?
+  toplist show u0547 a.csv b.csv truth.csv --titles items.csv:title
   toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005
   toplist split log.csv --out parts                 train.csv and test.csv
   toplist metrics ndcg                              what it computes
@@ -98,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _no_command(given)
     parser = parser_of(name)
     options = parser.read(given[1:])
+    options.given = given[1:]
     stdin = StandardInput(options)
     try:
         _check(parser, stdin, options)
@@ -172,8 +178,14 @@ def _one_line(error: Exception) -> str:
         file = "output" if error.filename is None else error.filename
         return printable(" ".join(f"{file}: {error.strerror}".split()))
     parts = getattr(error, "parts", (str(error),))
-    message = "".join(option(part) if isinstance(part, OptionRef) else part for part in parts)
-    return printable(" ".join(message.split()))
+    return printable(" ".join("".join(map(_worded, parts)).split()))
+
+
+def _worded(part: str | OptionRef | Words) -> str:
+    """Return a part of a message in the words of the command line."""
+    if isinstance(part, OptionRef):
+        return option(part)
+    return part.command if isinstance(part, Words) else part
 
 
 def _no_command(given: Sequence[str]) -> NoReturn:

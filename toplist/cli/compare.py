@@ -15,6 +15,7 @@ examples:
       --baseline knn
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
   toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --movers 20
   toplist compare base.npz new.csv truth.csv -m ndcg@10
   toplist compare base.npz new.npz
 """
@@ -24,6 +25,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from toplist.checks import check_positive_int
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated
 from toplist.cli.options import Parser
@@ -64,9 +66,13 @@ def add(parser: Parser) -> None:
     add("--power", "also what so many users detect", action="store_true")
     text = "also how far the best of many leads, and how far by chance"
     add("--lead", text, action="store_true")
+    text = "also the N worst and N best users of every test, and the ranks of their hits"
+    add("--movers", text, type=int, metavar="N")
     add("--resamples", "of flips, bootstrap and MaxT", type=int, metavar="N")
     add("--seed", "of what is drawn (default: 0)", type=int, default=0)
     add = parser.group("output")
+    text = "also write every user's values and their differences (CSV)"
+    add("--per-user", text, metavar="FILE")
     add("--plot", "also draw the differences (.png, .svg, .pdf)", metavar="FILE")
     add_output(add, FORMATS)
 
@@ -86,10 +92,14 @@ def check(options: argparse.Namespace) -> None:
         margin=options.margin,
     )
     pairs_of(output.names_of(options.recs), _baselines(options))
-    if options.format in ("json", "csv") and (options.band or options.power or options.lead):
+    more = options.band, options.power, options.lead, options.movers is not None
+    if options.format in ("json", "csv") and any(more):
         raise ValueError(
-            f"--band, --power and --lead are tables of their own: not with {options.format}"
+            "--band, --power, --lead and --movers are tables of their own: not with "
+            f"{options.format}"
         )
+    if options.movers is not None:
+        check_positive_int(options.movers, "--movers")
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -115,6 +125,9 @@ def run(options: argparse.Namespace) -> Output:
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
     drawn: dict[str, Content] = {}
+    if options.per_user:
+        pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
+        drawn[options.per_user] = output.differences_csv(results, pairs)
     if options.plot:
         draw: Callable[[], Any] = tests.plot
         drawn[options.plot] = lambda path: draw().figure.savefig(path, bbox_inches="tight")
@@ -133,7 +146,7 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
         rows = tests.to_dict()
         cells = ((" ".join(c) if isinstance(c, tuple) else c for c in r.values()) for r in rows)
         return csv_text(rows[0], cells)
-    parts, rules = (tests, *_more(options, comparison)), comparison.rules()
+    parts, rules = (tests, *_more(options, comparison, tests)), comparison.rules()
     if options.format == "table":
         width = screen_width(options)
         texts = [part.to_text(width=width) for part in parts]
@@ -154,8 +167,8 @@ def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     return comparison.test(method=options.test, n_resamples=options.resamples, **how)
 
 
-def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:
-    """Yield the bands of every metric, the lead of the best, and the power."""
+def _more(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> Iterable[Display]:
+    """Yield the bands of every metric, the lead of the best, the power, and the movers."""
     if options.band:
         how = {"level": options.level, "users": options.users, "seed": options.seed}
         pairs = pairs_of(list(comparison.results), _baselines(options))
@@ -167,3 +180,6 @@ def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Displ
         yield comparison.lead(users=options.users, **drawn)
     if options.power:
         yield comparison.power(level=options.level, users=options.users)
+    for one in tests if options.movers else ():
+        pair = one.system, one.baseline
+        yield comparison.movers(one.name, *pair, options.movers, users=options.users)

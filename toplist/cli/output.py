@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any
 
 from toplist import plots
@@ -18,6 +19,7 @@ from toplist.results.result import TopKResult
 from toplist.results.saved import content, keeps_users, text_of, written
 from toplist.results.segments import Segments
 from toplist.results.writing import Content
+from toplist.stats.pairs import snap
 
 Results = Mapping[str, TopKResult]
 Splits = Mapping[str, Segments[TopKResult]]
@@ -65,6 +67,27 @@ def per_user_csv(results: Results) -> str:
         for system, one in results.items()
     }
     return csv_by_system(["user_id", *names], rows)
+
+
+def differences_csv(results: Results, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a row per user: user_id, the values of every system, and system - baseline of pairs.
+
+    Users are matched by key, or by position; a cell is empty where a system does not count a user.
+    """
+    values = {
+        (system, name): dict(zip(one.users, of_name.tolist(), strict=True))
+        for system, one in results.items()
+        for name, of_name in describe.of_users(one).items()
+    }
+    users = list(dict.fromkeys(user for one in results.values() for user in one.users))
+    columns = {
+        f"{s} {name}": [some.get(user, nan) for user in users] for (s, name), some in values.items()
+    }
+    for system, baseline in pairs:
+        for name in [name for s, name in values if s == system and (baseline, name) in values]:
+            both = columns[f"{system} {name}"], columns[f"{baseline} {name}"]
+            columns[f"{system} - {baseline} {name}"] = snap(*both).tolist()
+    return csv_text(["user_id", *columns], zip(users, *columns.values(), strict=True))
 
 
 def json_by_system(contents: Mapping[str, Any]) -> str:
