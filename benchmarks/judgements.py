@@ -13,26 +13,20 @@ A difference that is stated is counted apart: there the peer must give the value
 which stands beside the reason (`judgements_questions.py`). Any other ends the run with exit code 1.
 """
 
-import argparse
-import json
 import math
 import random
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance import README, write
-from environments import interpreter
+from beside import Report, Row, ask, figures, head, line, main
 from judgements_answers import OF_LISTS, Population, Values, answers
 from judgements_questions import PEERS, Question, document, number
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from judgement_sides import by_oracle, by_toplist, lacking
 
-HERE = Path(__file__).resolve().parent
 MARKS = "<!-- judgements -->", "<!-- /judgements -->"
 SEED = 20_261
 KS = [1, 3, 10, 20]  # pyndeval goes no further
@@ -67,23 +61,6 @@ def population(n_users: int, seed: int = SEED) -> Population:
 
 
 # The sides
-
-
-def ask(name: str, folder: Path, drawn: Population) -> tuple[str, list[list[Values]]]:
-    """Return a peer's version and its answers, from its environment if it has one."""
-    peer = PEERS[name]
-    asked = [[question.theirs, question.of] for question in peer.questions]
-    if not peer.installs:
-        return "", answers(name, drawn, asked)
-    command = [interpreter(folder / name, *peer.installs), str(HERE / "judgements_answers.py")]
-    sent = json.dumps([drawn, asked])
-    done = subprocess.run(
-        [*command, name, peer.package], input=sent, capture_output=True, text=True
-    )
-    if done.returncode:  # else its warnings are of no interest
-        raise SystemExit(f"{done.stderr}{name} gave no answers")
-    report = json.loads(done.stdout.splitlines()[-1])
-    return report["version"], report["answers"]
 
 
 class Asked(NamedTuple):
@@ -131,16 +108,6 @@ def put(question: Question, drawn: Population, cut: bool) -> Asked:
 # The comparison
 
 
-class Row(NamedTuple):
-    """One question's figures against one side."""
-
-    question: Question
-    n_values: int
-    largest: float  # of the values that agree
-    n_stated: int
-    differences: list[str]
-
-
 def compare(asked: Asked, theirs: list[Values], side: Any) -> Row:
     """Compare a peer's answers to one question with one side."""
     question = asked.question
@@ -163,28 +130,16 @@ def compare(asked: Asked, theirs: list[Values], side: Any) -> Row:
     return Row(question, n_values, largest, n_stated, wrong)
 
 
-class Report(NamedTuple):
-    """The comparison with one peer: rows of the oracle, and of toplist or what it lacks."""
-
-    name: str
-    version: str
-    rows: list[tuple[Row, Row | str]]
-
-    @property
-    def differences(self) -> list[str]:
-        """Everything that differs and is not stated."""
-        each = [row for pair in self.rows for row in pair if isinstance(row, Row)]
-        return [text for row in each for text in row.differences]
-
-
 def report(name: str, folder: Path, drawn: Population) -> Report:
     """Compare a peer with the oracle, and with toplist where it has the measure."""
-    version, answered = ask(name, folder, drawn)
+    peer = PEERS[name]
+    theirs = [[question.theirs, question.of] for question in peer.questions]
+    version, answered = ask(name, peer, folder, "judgements_answers.py", answers, drawn, theirs)
     rows: list[tuple[Row, Row | str]] = []
-    for question, theirs in zip(PEERS[name].questions, answered, strict=True):
+    for question, values in zip(peer.questions, answered, strict=True):
         asked = put(question, drawn, "{k}" in question.theirs or name in OF_LISTS)
-        beside = asked.lacks or compare(asked, theirs, by_toplist)
-        rows.append((compare(asked, theirs, by_oracle), beside))
+        beside = asked.lacks or compare(asked, values, by_toplist)
+        rows.append((compare(asked, values, by_oracle), beside))
     return Report(name, version, rows)
 
 
@@ -208,21 +163,9 @@ def details(found: Report) -> Iterator[str]:
                 yield f"    {min(wrong, key=len)}"
 
 
-def figures(row: Row) -> str:
-    """Say what was compared."""
-    if not row.n_values:
-        return "not asked, this machine has no perl"
-    stated = f", {row.n_stated:,} as stated" if row.n_stated else ""
-    wrong = f"{len(row.differences):,} differ"
-    return f"{row.n_values:,} values, {wrong}{stated}, else within {row.largest:.1e}"
-
-
 def table(reports: Iterable[Report]) -> str:
     """Return the figures as a Markdown table, a line per peer and measure, reasons below."""
-    lines = [
-        "| peer | measure here | asked as | values | differences | as stated | largest | toplist |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    lines = head("measure")
     notes: dict[str, None] = {}
     for found in reports:
         peer = PEERS[found.name]
@@ -233,17 +176,7 @@ def table(reports: Iterable[Report]) -> str:
             rows = [row for row, _ in pairs]
             asked = " ".join(f"`{row.question.theirs}`" for row in rows[:3])
             more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-            cells = [
-                f"{peer.package} {found.version}".strip(),
-                name,
-                asked + more,
-                f"{sum(row.n_values for row in rows):,}",
-                f"{sum(len(row.differences) for row in rows):,}",
-                f"{sum(row.n_stated for row in rows):,}",
-                f"{max(row.largest for row in rows):.1e}",
-                beside_cell([beside for _, beside in pairs]),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(line(peer, found, name, asked + more, rows, beside_cell(pairs)))
         for row, _ in found.rows:
             stated = row.question.stated
             if stated and row.n_stated:
@@ -253,42 +186,13 @@ def table(reports: Iterable[Report]) -> str:
     return "\n".join([*lines, "", *notes])
 
 
-def beside_cell(sides: list[Row | str]) -> str:
+def beside_cell(pairs: list[tuple[Row, Row | str]]) -> str:
     """Say how many values of toplist differ, or how many questions it cannot be asked yet."""
-    rows = [side for side in sides if isinstance(side, Row)]
+    rows = [beside for _, beside in pairs if isinstance(beside, Row)]
     wrong = f"{sum(len(row.differences) for row in rows):,}" if rows else ""
-    absent = f"{len(sides) - len(rows)} not yet" if len(rows) < len(sides) else ""
+    absent = f"{len(pairs) - len(rows)} not yet" if len(rows) < len(pairs) else ""
     return ", ".join(filter(None, (wrong, absent)))
 
 
-def main() -> int:
-    """Compare the peers asked for, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
-    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
-    parser.add_argument("--inputs", type=int, default=2_000, help="users, at four k's each")
-    parser.add_argument("--smoke", action="store_true", help="20 inputs, no environment")
-    parser.add_argument("--write", action="store_true", help=f"put the table into {README.name}")
-    options = parser.parse_args()
-    if unknown := set(options.peers) - set(PEERS):
-        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")
-    chosen = options.peers or [*PEERS]
-    if options.smoke:
-        chosen = [name for name in chosen if not PEERS[name].installs]
-    drawn = population(20 if options.smoke else options.inputs)
-
-    reports = []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = (options.envs or Path(temporary)).resolve()
-        for name in chosen:
-            reports.append(report(name, folder, drawn))
-            print("\n".join(details(reports[-1])), flush=True)
-    text = table(reports)
-    print(text)
-    if options.write:
-        write(text, MARKS)
-    return int(any(found.differences for found in reports))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PEERS, MARKS, population, report, details, table))

@@ -14,24 +14,17 @@ A difference that is stated is counted apart: there the peer must give the value
 with exit code 1.
 """
 
-import argparse
-import json
 import math
 import random
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance import README, write
-from environments import interpreter
-from judgements import Report, Row, beside_cell, figures
+from beside import Report, Row, ask, figures, head, line, main
 from lists_answers import Population, Values, answers
 from lists_formulas import World
 from lists_questions import PEERS, Question
 
-HERE = Path(__file__).resolve().parent
 MARKS = "<!-- lists -->", "<!-- /lists -->"
 SEED = 20_262
 KS = [1, 3, 10, 20]
@@ -63,23 +56,6 @@ def population(n_users: int, seed: int = SEED) -> Population:
         for j in items[:i]:
             distances[i][j] = distances[j][i] = source.random()
     return Population(KS, lists, truths, histories, labels, features, providers, distances)
-
-
-def ask(name: str, folder: Path, drawn: Population) -> tuple[str, list[list[Values]]]:
-    """Return a peer's version and its answers, from its environment if it has one."""
-    peer = PEERS[name]
-    asked = [question.theirs for question in peer.questions]
-    if not peer.installs:
-        return "", answers(name, drawn, asked)
-    command = [interpreter(folder / name, *peer.installs), str(HERE / "lists_answers.py")]
-    sent = json.dumps([drawn, asked])
-    done = subprocess.run(
-        [*command, name, peer.package], input=sent, capture_output=True, text=True
-    )
-    if done.returncode:  # else its warnings are of no interest
-        raise SystemExit(f"{done.stderr}{name} gave no answers")
-    report = json.loads(done.stdout.splitlines()[-1])
-    return report["version"], report["answers"]
 
 
 # The comparison
@@ -133,9 +109,11 @@ def compare(question: Question, theirs: list[Values], world: World, side: Iterab
 def report(name: str, folder: Path, drawn: Population) -> Report:
     """Compare a peer with the oracle, and with toplist where it has the metric."""
     world = World(drawn)
-    version, answered = ask(name, folder, drawn)
+    peer = PEERS[name]
+    asked = [question.theirs for question in peer.questions]
+    version, answered = ask(name, peer, folder, "lists_answers.py", answers, drawn, asked)
     rows: list[tuple[Row, Row | str]] = []
-    for question, theirs in zip(PEERS[name].questions, answered, strict=True):
+    for question, theirs in zip(peer.questions, answered, strict=True):
         beside: Row | str = "it has none" if question.toplist is None else ""
         if question.toplist:
             beside = compare(question, theirs, world, by_toplist(question, world))
@@ -160,25 +138,14 @@ def details(found: Report) -> Iterator[str]:
 
 def table(reports: Iterable[Report]) -> str:
     """Return the figures as a Markdown table, a line per question, reasons below."""
-    lines = [
-        "| peer | metric here | asked as | values | differences | as stated | largest | toplist |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    lines = head("metric")
     notes: dict[str, None] = {}
     for found in reports:
         peer = PEERS[found.name]
         for row, beside in found.rows:
-            cells = [
-                f"{peer.package} {found.version}".strip(),
-                row.question.ours,
-                f"`{row.question.theirs}`",
-                f"{row.n_values:,}",
-                f"{len(row.differences):,}",
-                f"{row.n_stated:,}",
-                f"{row.largest:.1e}",
-                "none" if isinstance(beside, str) else beside_cell([beside]),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
+            asked = f"`{row.question.theirs}`"
+            cell = "none" if isinstance(beside, str) else f"{len(beside.differences):,}"
+            lines.append(line(peer, found, row.question.ours, asked, [row], cell))
             if row.question.stated and row.n_stated:
                 reason = f"{found.name}, `{row.question.theirs}`: {row.question.stated.reason}"
                 notes[f"- {reason}."] = None
@@ -186,34 +153,5 @@ def table(reports: Iterable[Report]) -> str:
     return "\n".join([*lines, "", *notes])
 
 
-def main() -> int:
-    """Compare the peers asked for, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
-    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
-    parser.add_argument("--inputs", type=int, default=2_000, help="users, at four k's each")
-    parser.add_argument("--smoke", action="store_true", help="20 inputs, no environment")
-    parser.add_argument("--write", action="store_true", help=f"put the table into {README.name}")
-    options = parser.parse_args()
-    if unknown := set(options.peers) - set(PEERS):
-        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")
-    chosen = options.peers or [*PEERS]
-    if options.smoke:
-        chosen = [name for name in chosen if not PEERS[name].installs]
-    drawn = population(20 if options.smoke else options.inputs)
-
-    reports = []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = (options.envs or Path(temporary)).resolve()
-        for name in chosen:
-            reports.append(report(name, folder, drawn))
-            print("\n".join(details(reports[-1])), flush=True)
-    text = table(reports)
-    print(text)
-    if options.write:
-        write(text, MARKS)
-    return int(any(found.differences for found in reports))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PEERS, MARKS, population, report, details, table))

@@ -21,6 +21,11 @@ the losers) are drawn less often, "thinned".
 Of sessions, which have a
 rank of one held-out item each, it is how often 95 % intervals by clusters miss the mean, or tests
 find a difference, by `toplist.top_k_eval` and `toplist.compare`; beside, those without clusters.
+
+Of propensities it is how often 95 % intervals (SNIPS) miss the mean if every relevant item were
+observed; beside, those without propensities. Item i of 1,000 is observed with p = i^-0.5, and a
+system finds popular ones more often. "One item": one observed item of each user; "several": those
+observed of 8.
 """
 
 import argparse
@@ -55,6 +60,7 @@ SAMPLES = {
     "judge": 10_000,
     "gate": 2000,
     "sessions": 2000,
+    "propensities": 2000,
 }
 RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
 MARGIN = 0.005
@@ -128,6 +134,54 @@ def of_two_systems(n_users: int) -> Draw:
         for clusters in (labels, None):
             pair = [tl.top_k_eval(one, clusters=clusters, **options) for one in hits]
             found.append(tl.compare(dict(zip("ab", pair, strict=True))).test()[0].p)
+        return found[0], found[1]
+
+    return draw
+
+
+# How likely each of 1,000 items is observed, and found by a system that prefers the popular.
+EXPOSED = np.arange(1, 1001) ** -0.5
+FOUND = 0.1 + 0.8 * np.sqrt(EXPOSED)
+
+
+def exposed(n: int, single: bool, rng: np.random.Generator) -> tuple[np.ndarray, tl.Lists]:
+    """Return lists of 10 items and the observed relevant items of n users, of 8, or one each."""
+    users = np.arange(n)[:, np.newaxis]
+    if single:
+        items = rng.choice(1000, (n, 1), p=EXPOSED / EXPOSED.sum())
+        seen = np.ones((n, 1), bool)
+    else:
+        items = rng.random((n, 1000)).argpartition(8, axis=1)[:, :8]
+        seen = rng.random(items.shape) < EXPOSED[items]
+    listed = rng.random(items.shape) < FOUND[items] * rng.uniform(0.5, 1, (n, 1))
+    places = rng.permuted(np.tile(np.arange(10), (n, 1)), axis=1)[:, : items.shape[1]]
+    lists = np.tile(np.arange(1000, 1010), (n, 1))
+    lists[np.broadcast_to(users, items.shape)[listed], places[listed]] = items[listed]
+    return lists, tl.Lists(np.append(0, seen.sum(axis=1).cumsum()), items[seen])
+
+
+@functools.cache
+def in_the_limit(name: str, single: bool) -> float:
+    """Return the mean over 1,000,000 users with all items observed; of psp, by its estimate."""
+    if name.startswith("psp"):
+        parts = [exposed(20_000, single, np.random.default_rng(seed)) for seed in range(50)]
+        how = {"metrics": name, "propensities": EXPOSED}
+        return float(np.mean([tl.top_k_eval(*part, **how)[name] for part in parts]))
+    worth = {"recall@10": np.ones(10), "mrr@10": 1 / np.arange(1, 11)}
+    of_dcg = 1 / np.log2(np.arange(2, 12))
+    return float(0.75 * FOUND.mean() * worth.get(name, of_dcg).mean())
+
+
+def of_propensities(n: int, name: str, single: bool) -> Draw:
+    """Return whether intervals hold what would be if all were observed: 0 where they miss it."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        sides, truth, found = exposed(n, single, rng), in_the_limit(name, single), []
+        for p in (EXPOSED, None):
+            asked = name if p is not None else name.replace("psp", "recall").replace("dcg", "ndcg")
+            result = tl.top_k_eval(*sides, metrics=asked, propensities=p, n_threads=1)
+            low, high = result.interval(asked)
+            found.append(float(low <= truth <= high))
         return found[0], found[1]
 
     return draw
@@ -334,6 +388,13 @@ def lines() -> Iterator[tuple[str, Line]]:
     for n_users in (20, 200):
         yield "sessions", (f"sessions of {n_users} users, a mean", of_sessions(n_users))
         yield "sessions", (f"sessions of {n_users} users, a difference", of_two_systems(n_users))
+    for n in (200, 2000):
+        for name, single in (("recall@10", True), ("mrr@10", True), ("recall@10", False)):
+            what = f"{n:,} users, {'one item' if single else 'several'}, {name}"
+            yield "propensities", (what, of_propensities(n, name, single))
+        for name in ("dcg@10", "psp@5"):
+            what = f"{n:,} users, several, {name}"
+            yield "propensities", (what, of_propensities(n, name, False))
     for n, kind in ((20, "lognormal"), (50, "lognormal"), (50, "pareto"), (200, "pareto")):
         yield "weights", (f"{n} users, {kind} weights", of_weights(n, kind))
     for n_runs in (2, 3, 5):

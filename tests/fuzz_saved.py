@@ -47,6 +47,11 @@ def saved():
         {user: [list(one)[:2], list(one)[1:]] for user, one in grades.items() if len(one) > 1}
     )
     weights = rng.random(n)
+    keys = [(user, 7 * i) for i, user in enumerate(users)]
+    keyed = [
+        dict(list(zip(keys, one.values(), strict=True))[at:])
+        for at, one in ((0, lists), (3, grades))
+    ]
     return {
         "sets": tl.top_k_eval(list(lists.values()), sets, [1, k]),
         "grades": tl.top_k_eval(*by_number, k, metrics=["ndcg", "recall", "bpref"]),
@@ -54,6 +59,14 @@ def saved():
         "dropped": tl.top_k_eval(lists, grades, k, unjudged="drop", metrics=["ndcg", "hit"]),
         "groups": tl.top_k_eval(lists, groups, k, metrics=["group_recall", "alpha_ndcg", "mrr"]),
         "pooled": tl.top_k_eval(lists, grades, k, metrics=["recall"], aggregate="pooled"),
+        "lists": tl.top_k_eval(
+            *keyed,
+            [2, k],
+            metrics=["ndcg", "novelty", "hit_share", "intra_list_diversity", "item_coverage"],
+            item_counts=list(range(1, 21)),
+            item_labels=dict(enumerate(["even", "odd"] * 10)),
+            catalogue=20,
+        ),
     }
 
 
@@ -249,8 +262,9 @@ def numbers(result):
 
 def used(result):
     """Use all that hits are for: a file that was taken must not make it fail."""
-    for name in result.terms.asked:
-        result.per_user(name)
+    for name in [*result.names(), *result.terms.metrics]:
+        if not name.startswith("item_coverage"):
+            result.per_user(name)
     rows = [i % 2 for i in range(result.n_users)]
     users = list(result.users)
     result.by(dict(zip(users, rows, strict=True)) if result.hits.users is not None else rows)

@@ -180,6 +180,23 @@ def trec_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
 trec_ndcg.reads_no_threshold = True
 
 
+def trec_dcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """DCG of gains that read no threshold either (Elasticsearch)."""
+    return dcg(ranked, relevant, k, exponential=exponential)
+
+
+def short_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """NDCG without threshold, of an ideal that is no longer than the list (Elasticsearch).
+
+    >>> short_ndcg([1], {1: 1, 2: 1}, 2)
+    1.0
+    """
+    return neurec_ndcg(ranked, relevant, k, exponential=exponential)
+
+
+trec_dcg.reads_no_threshold = short_ndcg.reads_no_threshold = True
+
+
 def rbp(ranked, relevant, k, *, p=0.8, relevant_from=None):
     """Rank-biased precision: what a reader sees who goes on to the next rank with probability p.
 
@@ -594,6 +611,27 @@ def whole_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     return ratio(dcg(ranked, relevant, k, **options), ideal)
 
 
+def map_at_r(ranked, relevant, k, *, relevant_from=None):
+    """Sum the precision at each hit of the first R places, of k at most, over R.
+
+    >>> map_at_r([1, 5, 2], {1, 2}, 3)  # the hit at rank 3 is below R = 2
+    0.5
+    """
+    n_relevant = len(relevant_items(relevant, relevant_from))
+    total = summed_precision(ranked, relevant, min(k, n_relevant), relevant_from)
+    return ratio(total, n_relevant)
+
+
+def r_precision_at_k(ranked, relevant, k, *, relevant_from=None):
+    """Share of hits in the first R places, or in the first k where these are fewer.
+
+    >>> r_precision_at_k([1, 5, 2], {1, 2, 3}, 2), r_precision_at_k([1, 5, 2], {1, 2, 3}, 3)
+    (0.5, 0.6666666666666666)
+    """
+    m = min(k, len(relevant_items(relevant, relevant_from)))
+    return ratio(len(found(ranked, relevant, m, relevant_from)), m)
+
+
 CONVENTIONS = {
     "standard": METRICS,
     "neurec": taken(
@@ -670,6 +708,28 @@ CONVENTIONS = {
         calibrated_recall=precision_over("min(k,R)"),
     ),
     "cornac": taken("hit", "precision", "recall", "f1", "ndcg", "mrr", ncrr=ncrr),
+    "longmemeval": {"hit": hit, "ndcg": ungraded(clipped_ndcg)},
+    "xgboost": all_listed(graded("map", "ndcg", precision=neurec_precision)),
+    "catboost": all_listed(
+        graded("recall", "ndcg", "dcg", "mrr", precision=neurec_precision, map=map_)
+    ),
+    "autorag": {
+        "precision": neurec_precision,
+        "ndcg": ungraded(neurec_ndcg),
+        "recall": group_recall,
+    },
+    "pytorch-metric-learning": taken(
+        "precision", "mrr", map=map_over("R"), map_at_r=map_at_r, r_precision=r_precision_at_k
+    ),
+    "elasticsearch": graded(
+        "recall", "mrr", precision=neurec_precision, dcg=trec_dcg, ndcg=short_ndcg
+    ),
+    "opensearch": graded("ndcg", precision=neurec_precision, map=map_over("R")),
+    "quepid": graded("dcg", "mrr", precision=neurec_precision, map=map_over("R"), ndcg=whole_ndcg),
+    "transformers4rec": taken("precision", "recall", "map", "dcg", "mrr"),
+    "bwhite": all_listed(
+        graded("precision", "mrr", map=map_over("hits"), dcg=clipped_dcg, ndcg=clipped_ndcg)
+    ),
 }
 
 

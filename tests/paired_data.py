@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from toplist.stats import randomization as draws
-from toplist.stats.paired import paired, snap
+from toplist.stats.paired import paired
+from toplist.stats.pairs import snap
 
 SIDES = {"p": "two-sided", "p_greater": "greater", "p_less": "less"}
 

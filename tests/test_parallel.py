@@ -173,3 +173,16 @@ def test_cached_is_computed_once_and_works_on_frozen_dataclasses():
     one = One(3)
     assert one.twice is one.twice and one.twice == [6]
     assert One.twice.__doc__ == "Twice x." and pickle.loads(pickle.dumps([6])) == one.twice
+
+
+def test_a_generator_that_is_dropped_does_not_wait_for_its_threads():
+    """The garbage collector may drop it where a thread that starts holds a lock of threading."""
+    gate = threading.Event()
+    release = threading.Timer(20, gate.set)
+    release.start()
+    found = parallel.ahead(lambda step: gate.wait() if step else step, range(3), 2)
+    assert next(found) == 0
+    found.close()
+    assert not gate.is_set()
+    release.cancel()
+    gate.set()

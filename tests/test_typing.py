@@ -45,7 +45,7 @@ LITERALS = {
         (definitions.MetricName, toplist.METRICS),
         (definitions.DiscountName, toplist.DISCOUNTS),
         (definitions.DivisorName, toplist.DIVISORS),
-        (conventions.ConventionName, toplist.CONVENTIONS),
+        (conventions.ConventionName, [*toplist.CONVENTIONS, *conventions.SYNONYMS]),
         (beyond_accuracy.ListMetricName, beyond_accuracy.LIST_METRICS),
         (formats.FormatName, formats.FORMATS),
         (formats.TextFormatName, [one.name for one in formats.ALL if one.is_text]),

@@ -2,12 +2,12 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from unicodedata import category
 
 import numpy as np
@@ -244,8 +244,10 @@ def header_hint(wanted: Iterable[str], found: Iterable[Any]) -> str:
     return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
 
-def printable(text: str) -> str:
+def printable(text: str, kept: Collection[str] = ("Zs",)) -> str:
     r"""Return a text in one line that can do nothing to a terminal: control characters escaped.
+
+    `kept` are categories of Unicode that are left as they are.
 
     Examples
     --------
@@ -255,7 +257,7 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        one if one.isprintable() or category(one) == "Zs" else _escaped(one) for one in text
+        one if one.isprintable() or category(one) in kept else _escaped(one) for one in text
     )
 
 
@@ -336,7 +338,18 @@ class OptionRef:
         return f"{self.name}=" + ("" if self.value is None else repr(self.value))
 
 
-def option_error(kind: type[E], *parts: str | OptionRef) -> E:
+class Words(NamedTuple):
+    """Words of a message for Python, and for the command line."""
+
+    python: str
+    command: str
+
+    def __str__(self) -> str:
+        """Return the words for Python."""
+        return self.python
+
+
+def option_error(kind: type[E], *parts: str | OptionRef | Words) -> E:
     """Return an error whose message is these parts joined; it keeps them as its ``parts``.
 
     The command line writes the same parts with its own options (`toplist.cli.options.option`).

@@ -113,7 +113,9 @@ def _in_order(calls: Iterable[Callable[[], T]], workers: int, most: int) -> Iter
                 yield waiting.popleft()()
         while waiting:
             yield waiting.popleft()()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, GeneratorExit):
+        # the garbage collector may end a generator within a thread that starts, while this holds
+        # the lock that joining a thread takes
         wait = False
         raise
     finally:

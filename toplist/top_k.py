@@ -26,6 +26,7 @@ from toplist.inputs.options import (
     Ties,
     Unjudged,
     Unknown,
+    Weighting,
 )
 from toplist.metrics.conventions import ConventionName, Missing, Relevant
 from toplist.metrics.definitions import Empty, Gains, GainTable
@@ -69,6 +70,9 @@ def top_k_eval(
     weights: Any = None,
     clusters: Any = None,
     unit: str | None = None,
+    propensities: Any = None,
+    weighting: Weighting = "snips",
+    clip: float | None = None,
     aggregate: Aggregate | None = None,
     empty: Empty | None = None,
     missing: Missing | None = None,
@@ -122,7 +126,7 @@ def top_k_eval(
     metrics : names or Metric objects
         Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.
     convention : str
-        A name in `CONVENTIONS`: whose divisors and policies.
+        A name in `CONVENTIONS`, or of a library that shares one: whose divisors and policies.
     weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
         How much each user counts, 0 or more: means are Σwx / Σw, and intervals hold also where
         weights go with the values. What has keys is matched by key.
@@ -135,6 +139,13 @@ def top_k_eval(
         What the rows are called in print, in the plural: "sessions". Default: "users"; "queries"
         of TREC files, of ranx, and where both sides are dicts query -> {document: number}; "rows"
         where they have clusters.
+    propensities : dict item -> p, pandas Series, table or array, optional
+        How likely each relevant item was to be observed, above 0 and at most 1: it counts 1 / p.
+        For psp and psndcg, and unbiased estimates of other metrics: see `toplist.propensities`.
+    weighting : {"snips", "ips"}
+        Under `propensities`: over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision.
+    clip : float, optional
+        Under `propensities`: smaller p count as this one, such as 0.01.
     aggregate : {"mean", "pooled"}, optional
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
         users, which has no std. Default: the convention's.

@@ -47,6 +47,7 @@ from toplist.inputs.options import (
     Ties,
     Unjudged,
     Unknown,
+    Weighting,
 )
 from toplist.loo.histories import Repeats
 from toplist.loo.ranks import HeldOutTies
@@ -76,7 +77,7 @@ __all__ = [
     "ReplicabilityMethod", "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor",
     "ShareHeldOut", "Short", "Style", "TestCorrection", "TestFamily", "TestMethod",
     "TextFormatName", "Ties", "TukeyMethod", "Undecided", "Unit", "Unjudged", "Unknown",
-    "UnknownItem", "UnknownToTail", "UserWeights", "Verdict",
+    "UnknownItem", "UnknownToTail", "UserWeights", "Verdict", "Weighting",
 ]  # fmt: skip
 
 

@@ -213,6 +213,15 @@ def test_unknown_items():
     found = beyond.popularity_lift(lists, unknown="skip", **lift)
     assert found.tolist() == [[0, 0, 1]]
     assert beyond.popularity_lift(lists, unknown=2, **lift)[0, 1] == 0
+    other = known | {"item_labels": {"q": "war"}}
+    with pytest.raises(
+        ValueError, match="no item of ranks is in item_labels: it has 'q', ranks ha"
+    ):
+        beyond.exposure_share(lists, item_labels={"q": "war"}, unknown="skip")
+    with pytest.raises(
+        ValueError, match="no item of history is in item_labels: it has 'q', histor"
+    ):
+        beyond.calibration([["q"]], unknown="skip", **other)
     for name in ("nan", "skip"):
         given = {"item_labels": LABELS}, {"item_distances": {"a": [0, 1], "b": [1, 0]}}
         for one in given:
@@ -233,6 +242,13 @@ def test_grades_of_0_are_no_baseline():
         ({"history": 7}, TypeError, "history is a int: give a dict user -> items, a table"),
         ({"item_labels": 7}, TypeError, "item_labels is a int: give a dict item -> label"),
         ({"item_labels": {"a": [["x"]]}}, TypeError, "item 'a' has .* give text or numbers"),
+        (
+            {"item_labels": {"a": {"x": 1}}},
+            TypeError,
+            "item 'a' has the label .'x': 1., a dict: gi",
+        ),
+        ({"item_labels": {"a": 1, "b": "1"}}, ValueError, "1 and '1' are written alike: gi"),
+        ({"item_labels": {"a": "x", 3: "y"}}, TypeError, "ids of two kinds, 'a' in item_labels an"),
         ({"history": {"u": [1.5]}}, TypeError, "history: .*1.5"),
         ({"metrics": "exposure_share(label=wra)"}, ValueError, "no item is labelled 'wra': there"),
         (
@@ -240,7 +256,7 @@ def test_grades_of_0_are_no_baseline():
             ValueError,
             "item_labels has no lab",
         ),
-        ({"metrics": "calibration(x=1)"}, ValueError, "takes distance, weights, not x"),
+        ({"metrics": "calibration(x=1)"}, ValueError, "takes distance, weights, alpha, not x"),
         ({"metrics": "calibration(weights=rnak)"}, ValueError, "did you mean 'rank'"),
         ({"metrics": "novelty(p=1)"}, ValueError, "'novelty' takes no parameter, not p"),
     ],
@@ -275,8 +291,10 @@ def test_errors_of_positions_tables_and_distances():
     ):
         with pytest.raises(ValueError, match=f"history is a table {words}"):
             beyond.calibration({"u": ["a"]}, history=frame, **known)
+    with pytest.raises(TypeError, match="item_labels is a Series that counts its rows: give it by"):
+        beyond.calibration([["a"]], history=[["a"]], item_labels=pandas.Series(["x"]))
     frame = pandas.DataFrame({"item_id": ["a"], "a": ["x"], "b": ["y"]})
-    with pytest.raises(ValueError, match="item_labels is a table of columns 'item_id', 'a', 'b'"):
+    with pytest.raises(ValueError, match="item_labels: give a table of item_id and one column o"):
         beyond.calibration([["a"]], history=[["a"]], item_labels=frame)
 
 

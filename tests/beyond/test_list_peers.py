@@ -6,30 +6,15 @@
 Elliot, ClayRS and LensKit 2026 need no environment; a peer without one is skipped.
 """
 
-import os
-import sys
-from pathlib import Path
-
 import pytest
+from peer_reports import ENVIRONMENTS, check, names_of
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import lists
-
-ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
-HERE = [name for name, peer in lists.PEERS.items() if not peer.installs]
-ELSEWHERE = [name for name, peer in lists.PEERS.items() if peer.installs]
+import lists  # isort: skip
 
 
-@pytest.mark.parametrize(
-    "name", [*HERE, *(pytest.param(name, marks=pytest.mark.peers) for name in ELSEWHERE)]
-)
+@pytest.mark.parametrize("name", names_of(lists.PEERS))
 def test_a_peer_gives_the_numbers_of_the_oracle_and_of_toplist(name):
-    if name in ELSEWHERE and not (ENVIRONMENTS / name / "ready").exists():
-        pytest.skip(f"no environment of {name}")
-    report = lists.report(name, ENVIRONMENTS, lists.population(60))
-    assert all(row.n_values for row, _ in report.rows)
-    assert report.differences == [], "\n".join(lists.details(report))
+    check(lists, name, 60)
 
 
 @pytest.mark.parametrize("theirs", ["ARP", "Gini"])  # of users, and of all lists together

@@ -154,7 +154,7 @@ def test_parts_add_up():
         assert merged.n_of(name) == whole.n_of(name)
         if not metric_of(name).of_users:
             assert merged[name].tobytes() == whole[name].tobytes()
-    with pytest.raises(ValueError, match="a merged or saved result holds no lists"):
+    with pytest.raises(ValueError, match="a merged result, or one from JSON, holds no"):
         merged.per_user("novelty")
     travelled = sum(pickle.loads(pickle.dumps([part([0, 1]), part([2, 3, 4])])))
     assert travelled["gini"].tobytes() == whole["gini"].tobytes()
@@ -254,10 +254,42 @@ def test_eval_of_metrics_that_read_the_truth(folder, good):
     ]
 
 
+def test_labels_are_a_column_of_a_table_of_items(folder, bad, good):
+    header, *rows = (folder / "labels.csv").read_text().splitlines()
+    wide = [f"{header},price", *(f"{row},1" for row in rows)]
+    (folder / "wide.csv").write_text("\n".join(wide))
+    ask = "eval", folder / "recs.csv", folder / "truth.csv", "-k", 3, "-m", "hit_share"
+    plain = good(*ask, "--item-labels", folder / "labels.csv")
+    assert good(*ask, "--item-labels", f"{folder / 'wide.csv'}:genre") == plain
+    err = bad(*ask, "--item-labels", folder / "wide.csv")
+    assert "2 columns besides 'item_id': one label is needed, " in err and "wide.csv:COLUMN" in err
+    err = bad(*ask, "--item-labels", f"{folder / 'wide.csv'}:colour")
+    assert "no column 'colour'; columns found: ['item_id', 'genre', 'price']" in err
+
+
+def test_saved_results_are_compared_as_the_files(folder, good):
+    rows = [f"u{u},{i},{r}\n" for u, one in enumerate(LISTS) for r, i in enumerate(one[::-1], 1)]
+    (folder / "new.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
+    given = ["-m", "ndcg@3", "novelty@3", "tail_percentage@2"]
+    given += ["--item-counts", folder / "counts.tsv"]
+    old, new, truth = (folder / f"{name}.csv" for name in ("recs", "new", "truth"))
+    for path in (old, new):
+        good("eval", path, truth, *given, "--save", path.with_suffix(".npz"))
+    saved = [path.with_suffix(".npz") for path in (old, new)]
+    expected = good("compare", old, new, truth, *given)
+    assert "novelty@3" in expected and "tail_percentage@2" in expected
+    assert good("compare", *saved) == expected
+    assert good("compare", saved[0], new, truth, *given) == expected
+
+
 def test_eval_errors(folder, bad, good):
     files = folder / "recs.csv", folder / "truth.csv"
     err = bad("eval", *files, "-m", "gini")
-    assert "gini needs --catalogue" in err
+    assert "gini needs --catalogue FILE: items (CSV, TSV: item_id)" in err
+    err = bad("eval", *files, "-m", "calibration", "--item-labels", folder / "labels.csv")
+    assert (
+        err == "toplist: calibration needs --history FILE: user_id and item_id: the training data\n"
+    )
     options = "--item-counts", folder / "truth.csv"
     err = bad("eval", *files, "-m", "average_popularity", *options)
     assert "user 'u0' lists item '7' at rank 2, which is not in item_counts" in err

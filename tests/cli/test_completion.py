@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import toplist as tl
-from toplist import CONVENTIONS, METRICS
+from toplist import METRICS
 from toplist.cli import COMMANDS
+from toplist.metrics.conventions import CONVENTION_CHOICES
 
 HERE = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
 
@@ -38,7 +39,7 @@ def test_commands_and_options(tmp_path):
 
 
 def test_names(tmp_path):
-    assert offered(tmp_path, "toplist eval --convention ") == {*CONVENTIONS}
+    assert offered(tmp_path, "toplist eval --convention ") == {*CONVENTION_CHOICES}
     assert offered(tmp_path, "toplist eval --format ma") == {"markdown"}
     assert offered(tmp_path, "toplist eval a.csv b.csv -m ") >= {*METRICS, "gini"}
     assert offered(tmp_path, "toplist eval a.csv b.csv -m ndcg rec") == {"recall"}

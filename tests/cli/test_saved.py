@@ -77,6 +77,14 @@ def test_saved_results_alone_need_no_truth(good, base):
     assert json.loads(shown)["base"]["values"] == {"recall@2": base["recall@2"]}
 
 
+def test_one_saved_result_is_shown_alone(good, cli, base):
+    asked = good("eval", "base.npz"), good("eval", "recs.csv", "truth.csv", *METRICS)
+    assert asked[0] == asked[1]
+    status, out, error = cli("eval", "recs.csv")
+    assert (status, out) == (2, "")
+    assert "recs.csv is no saved result: TRUTH, the last file, is needed" in error
+
+
 def test_whole_lists_have_no_k(good):
     judged = "user_id,item_id,relevance\nu1,b,1\nu1,a,0\nu2,d,1\n"
     Path("judged.csv").write_text(judged)

@@ -185,6 +185,10 @@ def test_pooled_metrics_are_left_out():
         (lambda one: one.test(clusters={0: 1}), "clusters= needs the values of users"),
         (lambda one: one.tukey("ndcg@10", method="randomization"), "tukey by method='random"),
         (lambda one: one.test("ndcg@7"), "give its k to top_k_eval; known are ndcg@1, ndcg@5"),
+        (
+            lambda one: one.movers("ndcg@10", "twin", "one"),
+            "movers\\(\\) needs the values of users",
+        ),
         (lambda one: one.by({0: "new"}), "by\\(\\) needs the values of users, .* by itself"),
     ],
 )

@@ -408,6 +408,7 @@ def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
 @given(files(), st.sampled_from([16, 50, 1 << 22]))
 @example(b"user_id,item_id\nuser_id,item_id\n", 16)
 @example(b"user_id,item_id,rank\n" + b"a,b,\n" * 20, 50)
+@example(b'user_id,item_id,rank\na,b,c\n\nd,e,"open', 50)
 def test_columns_are_those_of_the_reader_of_rows(folder, content, size):
     path = folder / "file.csv"
     path.write_bytes(content)

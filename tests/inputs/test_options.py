@@ -67,6 +67,8 @@ OTHER = {
     "weights": {"ann": 2.0, "bob": 1.0},
     "clusters": {"ann": "x", "bob": "y"},
     "unit": "sessions",
+    "propensities": {"a": 0.5},
+    "clip": 0.1,
     "items_as": {"a": "b"},
     "padding": "x",
     "relevant_from": 1.0,
@@ -137,9 +139,10 @@ def written(folder):
 @pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.metadata["help"]])
 def test_the_command_line_has_the_option(tmp_path, name, capsys):
     recs, truth = map(str, written(tmp_path))
-    value = {"system": "item_id", "relevant_from": None}.get(name, other(name))
+    alone = {"system": "item_id", "relevant_from": None, "weighting": None, "clip": None}
+    value = alone.get(name, other(name))
     if value is None:
-        pytest.skip("needs grades")
+        pytest.skip("needs grades, or propensities")
     flag = "--" + name.replace("_", "-")
     assert main(["eval", recs, truth, "-k", "2", "-m", "ndcg", flag, value, "--order", "file"]) == 0
     assert "ndcg" in capsys.readouterr().out

@@ -285,8 +285,9 @@ def test_labels_in_tables(name):
     [
         ({1: "x"}, TypeError, "of two kinds, 1 in labels and '[a-e]' in ground_truths"),
         ({"q": "x"}, ValueError, "no relevant item has a label: there is 'q' in labels, and '"),
-        ({"a": ["x", "y"]}, TypeError, "item 'a' has \\['x', 'y'\\], a list: an item is in one"),
-        ({"b": "x", "a": ("x",)}, TypeError, "item 'a' has \\('x',\\), a tuple: an item is in on"),
+        ({"a": ["x", "y"]}, ValueError, "item 'a' has two labels, 'x' and 'y': an item is in one"),
+        ({"a": [["x"]]}, TypeError, "labels: item 'a' has the label .*, a list: give text or num"),
+        ({"a": 1, "b": "1"}, ValueError, "labels: 1 and '1' are written alike: give one"),
         ({"a": "x", 3: "y"}, TypeError, "ids of two kinds"),
         ({None: "x"}, TypeError, "labels: None is a NoneType, never an id"),
         (["x", "y"], TypeError, "labels is a list: give a dict item -> label"),
@@ -295,6 +296,21 @@ def test_labels_in_tables(name):
 def test_labels_that_are_refused(labels, kind, message):
     with pytest.raises(kind, match=message):
         evaluated().by_item(labels)
+
+
+def test_labels_are_read_as_those_of_metrics_of_the_lists():
+    given = {"a": ["head"], "b": ("head", "head"), "c": "tail", "d": {"tail", None}, "e": ""}
+    assert shown(evaluated().by_item(given)) == shown(evaluated().by_item(ITEMS))
+
+
+def test_labels_that_are_called_as_other_lines_are_quoted():
+    text = str(evaluated().by_item({"a": "all", "b": "(no label)", "c": "x"}))
+    names = [line.split("  ")[0] for line in text.splitlines()[1:6]]
+    assert names == ["'(no label)'", "'all'", "x", "(no label)", "all"]
+
+
+def test_users_of_a_slice_are_shown_as_a_list():
+    assert repr(evaluated().by_item(ITEMS)["head"].users) == "['ann', 'dot']"
 
 
 def test_no_label_at_all_is_one_slice():

@@ -44,7 +44,9 @@ def test_the_smallest_type_holds_the_same_numbers(data):
     array = np.array(data.draw(st.lists(KINDS[kind], max_size=4)), kind)
     small = npz.smallest(array)
     assert small.itemsize <= array.itemsize
-    assert np.array_equal(small.astype(array.dtype), array, equal_nan=kind == "f8")
+    again = small.astype(array.dtype)
+    assert np.array_equal(again, array, equal_nan=kind == "f8")
+    assert np.array_equal(np.signbit(again), np.signbit(array))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def test_the_smallest_type_holds_the_same_numbers(data):
     [
         ([0, 255], "u1"), ([0, 256], "u2"), ([-1, 127], "i1"), ([-1, 128], "i2"), ([2**32], "i8"),
         ([-(2**31)], "i4"), ([1.0, 255.0], "u1"), ([0.5], "f4"), ([0.1], "f8"), ([1e300], "f8"),
-        ([np.nan], "f8"), ([True], "b1"),
+        ([np.nan, 0.5], "f4"), ([-0.0], "f4"), ([True], "b1"),
     ],
 )  # fmt: skip
 def test_the_smallest_type(numbers, kind):

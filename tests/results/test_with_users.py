@@ -181,6 +181,160 @@ def test_grades_weights_and_unjudged_items_too(population, k, data):
     same(result, through_a_file(result))
 
 
+# Metrics of the lists
+
+
+ITEMS = range(1, 11)
+OF_LISTS = {
+    "item_counts": {item: 2 * item - 1 for item in ITEMS},
+    "item_labels": {item: ["even", "third"][: 1 + (item % 3 == 0)] * (item < 9) for item in ITEMS},
+    "history": {user: [1, 2, 3][: i + 1] for i, user in enumerate([*RANKS][:-1])},
+    "baseline": {2, 7},
+    "catalogue": 11,
+    "metrics": [
+        *("ndcg", "novelty", "hit_share", "calibration", "serendipity", "item_coverage"),
+        *("tail_percentage", "intra_list_diversity", "popularity_lift", "unexpectedness"),
+    ],
+}
+
+
+def alike(one, other):
+    """Check that two results say the same at the k's that were asked for, also by user."""
+    assert one.to_dict() == pytest.approx(other.to_dict(), rel=0, abs=0, nan_ok=True)
+    assert repr(one) == repr(other)
+    assert one.clusters == other.clusters and parts(one.hits) == parts(other.hits)
+    assert list(one.users) == list(other.users)
+    for name in one.names():
+        assert repr(one.interval(name)) == repr(other.interval(name)) and name in other
+        if not name.startswith("item_coverage"):
+            assert one.per_user(name).tobytes() == other.per_user(name).tobytes(), name
+
+
+def compared(one, other, **options):
+    both = tl.compare({"a": one, "b": other})
+    return repr([both, both.test(**options), both.test(**options).to_dict()])
+
+
+@pytest.mark.parametrize("options", [{}, {"clusters": dict(zip(TRUTHS, "aabbc", strict=True))}])
+@pytest.mark.parametrize("extra", [False, True])
+def test_values_of_users_of_metrics_of_the_lists_are_kept(options, extra):
+    """With lists of users without a truth, and a truth without a list; in another order."""
+    ranks = {user: RANKS[user] for user in reversed(RANKS) if extra or user in TRUTHS}
+    given = {**OF_LISTS, **options}
+    one = evaluated(ranks=ranks, **given)
+    other = evaluated(ranks={user: row[::-1] for user, row in ranks.items()}, **given)
+    again = through_a_file(one)
+    alike(one, again)
+    assert one == again and one.n_extra == extra
+    alike(again, through_a_file(again))
+    assert compared(one, other) == compared(again, through_a_file(other))
+    labels = dict(zip(TRUTHS, [1, 1, 2, 2, 2], strict=True))
+    segments, found = one.by(labels), again.by(labels)
+    assert repr(segments) == repr(found)
+    for label, part in segments.items():
+        alike(part, found[label])
+        alike(part, through_a_file(found[label]))
+
+
+def test_a_result_of_files_is_kept(tmp_path):
+    """Of one part, and with lists of users without a truth; merged parts have no values."""
+    rows = {"recs": "rank\na,5,1\na,7,2\nb,4,1\ne,1,1\n", "truth": "day\na,7,1\nc,1,1\n"}
+    for name, text in rows.items():
+        (tmp_path / f"{name}.csv").write_text("user_id,item_id," + text)
+    for keep in ({"keep": "hits"}, {"in_memory": True}):
+        result = tl.top_k_eval(
+            *(tmp_path / f"{name}.csv" for name in rows),
+            k=2,
+            metrics=["ndcg", "novelty", "average_popularity"],
+            item_counts={"5": 1, "7": 2, "4": 1, "1": 1},
+            **keep,
+        )
+        assert through_a_file(result) == result
+        if result.lists.values is not None:
+            alike(result, through_a_file(result))
+
+
+def test_other_k_are_not_known_of_users_that_were_loaded():
+    whole = evaluated(**OF_LISTS, clusters=dict(zip(TRUTHS, "aabbc", strict=True)))
+    again = through_a_file(whole)
+    labels = dict(zip(TRUTHS, [1, 1, 2, 2, 2], strict=True))
+    part = again.by(labels)[1]
+    assert again["novelty"].tobytes() == whole["novelty"].tobytes()
+    assert again.n_of("novelty@2") == whole.n_of("novelty@2")
+    for ask in (
+        lambda name: again.per_user(name),
+        lambda name: again.interval(name),
+        lambda name: part[name],
+        lambda name: part.std(name),
+        lambda name: through_a_file(part)[name],
+        lambda name: (part + again.by(labels)[2])[name],
+    ):
+        for name in ("novelty@2", "novelty"):
+            words = f"^{name}: a loaded result has the values .*, novelty@1, novelty@3: evaluate"
+            with pytest.raises(ValueError, match=words):
+                ask(name)
+    with pytest.raises(ValueError, match="^novelty@2: a loaded"):
+        part.n_of("novelty@2")
+    name = "hit_share(label=even)"
+    assert whole.n_clusters_of(f"{name}@3") == again.n_clusters_of(f"{name}@3") == 2
+    assert whole.n_clusters_of(f"{name}@1") == again.n_clusters_of(f"{name}@1") == 2
+
+
+def test_values_that_give_other_means_are_refused(tmp_path):
+    path, result = tmp_path / "base.npz", evaluated(**OF_LISTS)
+    changed(path, result)
+    alike(result, tl.TopKResult.load(path))
+    with open(path, "rb") as stream:
+        values = npz.read(stream)["lists"]
+    known = np.flatnonzero(np.isfinite(values)).tolist()
+    changes = [(edited("lists", at, values[at] + 1e-3), "give other means of") for at in known[::7]]
+    changes += [
+        (edited("lists", known[0], np.nan), "give other means of calibration"),
+        (edited("lists", known[0], np.inf), "give other means of calibration"),
+        (lambda arrays: arrays.update(lists=values[:-1]), "cannot reshape"),
+        (lambda arrays: arrays.update(lists=np.append(values, 0.5)), "more values of users than"),
+        (lambda arrays: arrays.update(lists=np.zeros(len(values), "i1")), "of users of int8"),
+    ]
+    for change, words in changes:
+        changed(path, result, change)
+        with pytest.raises(ValueError, match=f"is damaged, or was changed: .*({words})"):
+            tl.TopKResult.load(path)
+    bare = evaluated()
+    changed(path, bare, lambda arrays: arrays.update(lists=np.ones(1)))
+    with pytest.raises(ValueError, match="values of users of float64, of no metric of the lists"):
+        tl.TopKResult.load(path)
+
+
+def test_a_file_without_the_values_is_read_as_before(tmp_path):
+    path, result = tmp_path / "base.npz", evaluated(**OF_LISTS)
+    changed(path, result, lambda arrays: arrays.pop("lists"))
+    found = tl.TopKResult.load(path)
+    assert found == result
+    with pytest.raises(ValueError, match="a merged result, or one from JSON, holds no lists"):
+        found.per_user("novelty@3")
+    given = OF_LISTS | {"history": {"z": [1, 2]}}
+    merged = result + evaluated({"z": {1: 1}}, {"z": [1]}, **given)
+    assert through_a_file(merged) == merged
+
+
+# Keys of several columns
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_keys_and_clusters_that_are_tuples(n):
+    users = [(("ann", "", "b\0", "😀", "ann")[i], i - 2, 2**63 + i) for i in range(n)]
+    clusters = {user: (user[0], "x") for user in users}
+    lists, truths = {user: [1, 2] for user in users}, {user: {2} for user in users}
+    result = tl.top_k_eval(lists, truths, 2, metrics=NAMES, clusters=clusters)
+    again = through_a_file(result)
+    assert again == result and list(again.users) == users
+    assert again.clusters == result.clusters == [clusters[user] for user in users]
+    bare = tl.top_k_eval(lists, truths, 2, metrics=NAMES)
+    same(bare, through_a_file(bare))
+    for user in again.users:
+        assert type(user) is tuple and list(map(type, user)) == [str, int, int]
+
+
 # What has no place in a file
 
 
@@ -197,10 +351,14 @@ def test_results_without_hits_are_refused_with_the_reason(tmp_path):
 
 def test_users_of_other_kinds_are_refused(tmp_path):
     hits = tl.match([[1], [2]], [{1}, {3}])
-    for users in ([(1, 2), (3, 4)], [b"a", b"b"], [-1, 2**63]):
+    tuples = [[(1, 2), (3, 4.5)], [(1, True), (3, 4)], [(1,), (1, 2)], [(1, (2,)), (3, (4,))]]
+    for users in (*tuples, [(1, "b"), ("b", 1)], [(1, 2), "b"], [b"a", b"b"], [-1, 2**63]):
         result = tl.top_k_eval(dataclasses.replace(hits, users=users), k=1)
         with pytest.raises(ValueError, match=r"save: an \.npz holds users that are text"):
             result.save(tmp_path / "base.npz")
+    wide = tl.top_k_eval(dataclasses.replace(hits, users=[(*range(60),), (*range(1, 61),)]), k=1)
+    with pytest.raises(ValueError, match=r"save: 66 arrays, at most 61: give keys of fewer"):
+        wide.save(tmp_path / "base.npz")
     assert not list(tmp_path.iterdir())
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from paired_data import SIDES, all_p, data_sets
 
 from toplist.stats import randomization as draws
-from toplist.stats.paired import paired, ratio, runs, snap
+from toplist.stats.paired import paired, ratio, runs
+from toplist.stats.pairs import snap
 from toplist.stats.simultaneous import Joint, band, maxt_flips, maxt_t
 
 

@@ -10,7 +10,8 @@ from paired_data import SIDES, data_sets, example
 
 from toplist.stats import paired as two
 from toplist.stats import randomization as draws
-from toplist.stats.paired import Pairs, linearised, paired, ratio, runs, snap, units
+from toplist.stats.paired import linearised, paired, ratio, runs, units
+from toplist.stats.pairs import Pairs, snap
 from toplist.stats.simultaneous import Joint
 
 

@@ -10,7 +10,8 @@ from paired_data import SIDES, mix, patterns, share_as_extreme
 
 from toplist.kernels.randomization import studentised_means, studentised_ratios
 from toplist.stats import randomization as draws
-from toplist.stats.paired import linearised, paired, snap
+from toplist.stats.paired import linearised, paired
+from toplist.stats.pairs import snap
 from toplist.stats.simultaneous import maxt_flips
 
 NUMBERS = st.lists(st.integers(-6, 6), min_size=1, max_size=9)

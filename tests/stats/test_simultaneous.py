@@ -14,7 +14,8 @@ from paired_data import SIDES, data_sets, patterns
 from toplist.stats import paired as two
 from toplist.stats import randomization as draws
 from toplist.stats import simultaneous as many
-from toplist.stats.paired import paired, snap
+from toplist.stats.paired import paired
+from toplist.stats.pairs import snap
 from toplist.stats.simultaneous import Joint, band, maxt_flips, maxt_t
 
 

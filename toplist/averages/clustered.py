@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from toplist import parallel
 from toplist.averages.moments import Moments, Pooled
-from toplist.averages.per_user import counted_in, cut_offs, divisor_filler, filler, gains_of
+from toplist.averages.per_user import counted_in, cut_offs, filler, gains_of, ratio_fillers
 from toplist.checks import Bools, Floats, Ints
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
@@ -90,9 +89,21 @@ def _residuals(
     if not isinstance(average, Pooled):
         values = filler(read, every, metric, columns)
         return lambda lo, hi: values(lo, hi)[:, at] - mean
-    numerators = filler(read, every, replace(metric, divisor="1"), columns)
-    divisors = divisor_filler(read, every, metric, columns)
+    numerators, divisors = ratio_fillers(read, every, metric, columns)
     return lambda lo, hi: numerators(lo, hi)[:, at] - mean * divisors(lo, hi)[:, at]
+
+
+def by_kish(average: Moments | Pooled) -> ClusterErrors:
+    """Return the standard errors of an average, as of Kish's effective number n' of users.
+
+        error² = Σ w² (x - D y)² n' / (n' - 1) / (Σ w y)²,  n' = (Σ w y)² / Σ (w y)²,  df = n' - 1
+
+    with y = 1 but for ratios of sums. Below 2, n' is taken for 2.
+    """
+    n = np.broadcast_to(np.maximum(average.kish, 2.0), average.mean.shape)
+    users = max(average.n, 2)
+    error = average.error * np.sqrt(n / (n - 1) * ((users - 1) / users))
+    return ClusterErrors(error, n - 1)
 
 
 def of_values(values: Floats, clusters: Ints) -> ClusterErrors:

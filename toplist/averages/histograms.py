@@ -25,9 +25,9 @@ from toplist.averages.per_user import (
     SizeGroups,
     counted_in,
     cut_offs,
-    divisor_filler,
     filler,
     gains_of,
+    ratio_fillers,
     reach,
     size_groups,
 )
@@ -314,7 +314,7 @@ def rows_of(
 ) -> tuple[SizeGroups, Ints]:
     """Return the rows of the histograms, with the number of users in each."""
     rows = size_groups(hits, counted, any(one.dividing.by_length for one in metrics), depth)
-    return rows, np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
+    return rows, np.bincount(rows.of_user + 1, minlength=len(rows.n_relevant) + 1)[1:]
 
 
 def count(
@@ -342,8 +342,11 @@ def count(
     def gather(read: Hits, metric: Metric, ratio: bool) -> Average:
         """Return an average computed from the curves of blocks of users."""
         mine = counted_in(hits, counted, metric)
-        values = filler(read, mine, replace(metric, divisor="1") if ratio else metric, cuts)
-        divisors = divisor_filler(read, mine, metric, cuts) if ratio else None
+        values, divisors = (
+            ratio_fillers(read, mine, metric, cuts)
+            if ratio
+            else (filler(read, mine, metric, cuts), None)
+        )
 
         def block(lo: int, hi: int) -> Average:
             out = values(lo, hi)

@@ -8,6 +8,9 @@ import numpy as np
 
 from toplist.checks import Floats
 
+# By which share averages may differ from those that are computed again, on another machine say.
+AGAIN = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -56,7 +59,7 @@ class Moments:
         if self._residual is not None and self.n > 1:
             error: Floats = np.sqrt(self._residual * self.n / (self.n - 1)) / self.weight
             return error
-        error = self.std / np.sqrt(self._kish)
+        error = self.std / np.sqrt(self.kish)
         return error
 
     @property
@@ -66,13 +69,14 @@ class Moments:
         p (1 - p) over the variance of p, or Kish's (Σ w)² / Σ w² where p is 0 or 1.
         """
         if self._residual is None:
-            return self._kish
+            return self.kish
         spread = self.mean * (1 - self.mean) * self.weight**2
-        kish, known = np.full_like(self.mean, self._kish), (spread > 0) & (self._residual > 0)
+        kish, known = np.full_like(self.mean, self.kish), (spread > 0) & (self._residual > 0)
         return np.divide(spread, self._residual, out=kish, where=known)
 
     @property
-    def _kish(self) -> float:
+    def kish(self) -> float:
+        """Kish's effective number of users, by their weights."""
         return self.weight**2 / self.weight2 if self.n else np.nan
 
     @property
@@ -173,6 +177,12 @@ class Pooled:
         return np.full_like(self.x, np.nan)
 
     @property
+    def kish(self) -> Floats:
+        """Kish's effective number of users, by their divisors."""
+        found: Floats = np.divide(self.y**2, self.yy, out=np.zeros_like(self.y), where=self.yy > 0)
+        return found
+
+    @property
     def error(self) -> Floats:
         """The standard error of the ratio by the delta method."""
         if self.n < 2:
@@ -205,9 +215,16 @@ class ListAverages(Protocol):
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the values of these users at every k."""
 
+    def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
+        """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
+
     @property
     def names(self) -> Sequence[str]:
         """The names of the metrics."""
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """Digests of what each keyword gave."""
 
     def of_rows(self, users: Sequence[Any]) -> Self | None:
         """Return the metrics of these users alone, by position; None where there are no values."""

@@ -253,6 +253,22 @@ def divisor_filler(
     return divisors
 
 
+def ratio_fillers(
+    hits: Hits, counted: Bools, metric: Metric, cuts: Ints
+) -> tuple[Callable[[int, int], Floats], Callable[[int, int], Floats]]:
+    """Return functions of ``lo, hi``: what these users add to both sums of a ratio of sums."""
+    sums = filler(hits, counted, replace(metric, divisor="1"), cuts)
+    divisors = divisor_filler(hits, counted, metric, cuts)
+    if not metric.dividing.balanced:
+        return sums, divisors
+    plain = divisor_filler(hits, counted, replace(metric, graded=False), cuts)
+
+    def balanced(fill: Callable[[int, int], Floats]) -> Callable[[int, int], Floats]:
+        return lambda lo, hi: fill(lo, hi) / np.where((by := plain(lo, hi)) > 0, by, 1.0)
+
+    return balanced(sums), balanced(divisors)
+
+
 @dataclass(frozen=True, eq=False)
 class SizeGroups:
     """Groups of users with equal (R, n); the users of a group share their divisors.
@@ -272,21 +288,17 @@ def size_groups(hits: Hits, counted: Bools, by_length: bool, depth: int) -> Size
     A million users with Pareto-distributed lengths have 1,615 distinct R, but 20,872 (R, n).
     """
     span = depth + 1 if by_length else 1
-    keys = hits.n_relevant * span
-    if by_length:
-        keys = keys + np.minimum(hits.n_listed, depth)
-    keys = np.where(counted, keys, -1)
-    largest = int(keys.max(initial=-1))
-    if largest > 8 * len(keys) + 1024:
+    n_keys = (int(hits.n_relevant.max(initial=0)) + 1) * span
+    if n_keys > 8 * len(hits) + 1024:
+        keys = hits.n_relevant * span + np.minimum(hits.n_listed, span - 1)
+        keys = np.where(counted, keys, -1)
         distinct, of_user = np.unique(keys, return_inverse=True)
         n_negative = int(np.searchsorted(distinct, 0))
         distinct, of_user = distinct[n_negative:], np.maximum(of_user - n_negative, -1)
     else:  # small keys are marked in a table, which takes a tenth of the time of sorting
-        present = np.zeros(largest + 2, bool)
-        present[keys] = True  # -1 marks the last place
-        present[-1] = False
-        place = np.cumsum(present) - 1
-        place[-1] = -1
-        distinct, of_user = np.flatnonzero(present), place[keys]
+        numbers, of_user = np.full(n_keys, -1), np.empty(len(hits), np.int64)
+        given = hits.n_relevant, hits.n_listed, counted, span
+        kernels.curves.group(*given, numbers, of_user)
+        distinct = np.flatnonzero(numbers >= 0)
     n_listed = distinct % span if by_length else np.zeros_like(distinct)
     return SizeGroups(distinct // span, n_listed, of_user)

@@ -13,8 +13,8 @@ from toplist import kernels
 from toplist.beyond.indexing import IndexedLists, Indexing, read_lists
 from toplist.beyond.user_metrics import OfUser
 from toplist.checks import Floats, OptionRef, choice
-from toplist.inputs.catalogues import features_of
-from toplist.inputs.labels import ItemLabels, distances_of
+from toplist.inputs.catalogues import distances_of, features_of
+from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import Reading, needs
 from toplist.metrics.beyond_accuracy import Distance, distance_by, variant
 

@@ -16,7 +16,7 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.checks import Ints, OptionRef, check_positive_int, option_error, prefixed
 from toplist.inputs.factorize import Numbering
-from toplist.inputs.flatten import Flat, collapsed, item_twice, name_user, trim
+from toplist.inputs.flatten import Flat, collapsed, item_twice, name_user, trim, written
 from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import alone, encode, padding_code
 from toplist.inputs.options import Duplicates, Reading, repeats_of
@@ -174,7 +174,7 @@ def codes_of(flat: Flat, rules: Indexing, users: Sequence[Any] | None) -> Ints:
     Raises
     ------
     ValueError
-        For an id that is none of the items, unless `rules` say what it is.
+        For an id that is none of the items, unless `rules` say what it is, and if all are none.
     """
     codes, _, _, n_items = _indices(flat, replace(rules, padding=None), users)
     others = np.flatnonzero(codes.view(np.uint64) >= n_items)
@@ -189,7 +189,16 @@ def codes_of(flat: Flat, rules: Indexing, users: Sequence[Any] | None) -> Ints:
             f"{rules.name} ({len(others):,} such places); ",
             *rules.way_out,
         )
+    if rules.unknown < 0 and len(others) == len(codes):
+        raise strangers(flat, rules)
     return np.where(codes.view(np.uint64) < n_items, codes, rules.unknown)
+
+
+def strangers(flat: Flat, rules: Indexing) -> ValueError:
+    """Return the error of ids of which no one is known."""
+    item = written(flat.ids[:1], flat.names)[0]
+    there = f"it has {np.array(rules.ids[:1], object)[0]!r}, " if len(rules.ids) else ""
+    return ValueError(f"no item of {flat.side} is in {rules.name}: {there}{flat.side} has {item!r}")
 
 
 def _listed_places(flat: Flat, catalogue: range) -> Ints | None:

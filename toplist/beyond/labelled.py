@@ -57,7 +57,8 @@ def calibration(
     alpha : float
         How much of p is mixed into q, above 0 and below 1.
     unknown : {"raise", "skip"}
-        An item of a list or a history that is not among `item_labels`: refused, or left out.
+        An item of a list or a history that is not among `item_labels`: refused, or left out, where
+        some are known.
 
     Returns
     -------
@@ -110,14 +111,14 @@ class Calibration(OfLabels):
         reading: Reading,
         distance: Divergence = "kl",
         weights: RankWeights = "equal",
-        alpha: float = 0.01,
+        alpha: float | str = 0.01,
     ) -> None:
         super().__init__(labels, unknown)
         choice("distance", distance, DIVERGENCES)
         choice("weights", weights, RANK_WEIGHTS)
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
         self._history, self._distance, self._alpha = history, distance, float(alpha)
+        if not 0 < self._alpha < 1:
+            raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
         self._by_rank = weights == "rank"
         self._own = codes_of(history.flat, self.items.reading(reading), history.users)
 

@@ -1,32 +1,6 @@
 """Values of items averaged over lists: average popularity, share of the tail, novelty.
 
-Metrics of hits reward the popular too, since popular items are observed more often. Inverse
-propensity weights take that out: a relevant item that is observed with probability p counts 1 / p
-(Yang et al. 2018, "Unbiased offline recommender evaluation for missing-not-at-random implicit
-feedback"; LensKit #412). That is a grade, so it needs no metric of its own: `cg` adds up the
-weights of the hits, `dcg` discounts them by rank, and their means over users are the IPS
-estimates. Here p is proportional to the square root of the item's count:
-
->>> import toplist as tl
->>> counts = {"a": 64, "b": 16, "c": 4}
->>> weights = {item: (64 / count) ** 0.5 for item, count in counts.items()}
->>> ranks, truths = [["a", "c"], ["c", "a"]], [{"a", "b"}, {"c", "b"}]
->>> weighted = [{item: weights[item] for item in truth} for truth in truths]
->>> weighted[0] == {"a": 1.0, "b": 2.0}
-True
->>> [tl.top_k_eval(ranks, given, metrics="cg@1")["cg@1"] for given in (truths, weighted)]
-[1.0, 2.5]
-
-Self-normalised (SNIPS), they are divided by the sum of the weights of a user's relevant items,
-which is the ideal down to R without a discount: a recall of weights, from 0 to 1. Pooled, both sums
-are over all users (Swaminathan, Joachims 2015). Gains have to be linear, as they are by default.
-
->>> snips = tl.Metric("snips", "each", "1", "ideal(R)", graded=True)
->>> for aggregate in ("mean", "pooled"):
-...     found = tl.top_k_eval(ranks, weighted, k=1, metrics=[snips], aggregate=aggregate)
-...     print(round(found["snips@1"], 4))
-0.5
-0.5556
+Metrics of hits reward the popular too: `toplist.propensities` takes that out.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ of users without a ground truth, but for the few that read it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from operator import add
 from typing import Any
@@ -17,9 +17,10 @@ from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure_of, indexing_of
+from toplist.beyond.given import digest_of
 from toplist.beyond.indexing import IndexedLists, read_lists
 from toplist.beyond.user_metrics import Fill
-from toplist.checks import Floats, Ints
+from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.options import ItemData, needs
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -54,7 +55,8 @@ class Spread:
     """The mean over users at every k, of those who have a value there; all are (K,).
 
     `n_left_out` have none at the largest k though they were in question: they have a list, or for
-    metrics that read it, a ground truth.
+    metrics that read it, a ground truth. `users` is -1 at a k that is not known: of users of a
+    result that was loaded, at every k but those asked for.
     """
 
     users: Ints
@@ -89,14 +91,14 @@ class Spread:
         """Return the mean over both sets of users: that of `Moments`, at every k on its own."""
         with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
             both = self._moments() + other._moments()
-        users = self.users + other.users
+        users = np.where((self.users < 0) | (other.users < 0), -1, self.users + other.users)
         mean = np.where(users > 0, both.mean, np.nan)
         deviation = np.where(users > 0, both.deviation, 0.0)
         return Spread(users, mean, deviation, self.n_left_out + other.n_left_out)
 
     def _moments(self) -> Moments:
         """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""
-        weights: Any = self.users  # an array where `Moments` has one number for all k
+        weights: Any = np.maximum(self.users, 0)  # where `Moments` has one number for all k
         return Moments(1, weights, weights, np.nan_to_num(self.mean), self.deviation)
 
     @classmethod
@@ -114,13 +116,16 @@ class ListResult:
 
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
     returns the curves of each user, and in which order the users are (None: by position); a merged
-    result has none.
+    result has none, a loaded one at the k's of `cuts` alone (None: at all). `given` are digests of
+    what each keyword gave, "" where parts were given other data.
     """
 
     names: tuple[str, ...]
     exposure: Exposure | None
     spreads: Mapping[str, Spread]
     values: Mapping[str, Callable[[], tuple[Floats, Sequence[Any] | None]]] | None
+    cuts: tuple[int, ...] | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def averages(self) -> dict[str, Whole | Spread]:
         """Return every metric at every k."""
@@ -143,7 +148,9 @@ class ListResult:
         for name in self.spreads.keys() & other.spreads.keys():
             spreads[name] = self.spreads[name] + other.spreads[name]
         names = tuple(dict.fromkeys((*self.names, *other.names)))
-        return ListResult(names, both, spreads, None)
+        given = {**self.given, **other.given}
+        given |= {name: "" for name, one in self.given.items() if given[name] != one}
+        return ListResult(names, both, spreads, None, given=given)
 
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the curves of these users, (n_users, K); NaN for those without a list."""
@@ -151,44 +158,71 @@ class ListResult:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
             raise ValueError(
-                f"a merged or saved result holds no lists, so {name} has no values per user"
+                f"a merged result, or one from JSON, holds no lists, so {name} has no values per "
+                "user"
             )
+        return self.parted(name, users)[0]
+
+    def parted(self, name: str, users: Sequence[Any]) -> tuple[Floats, Floats]:
+        """Return the curves of these users, and of all other lists."""
+        assert self.values is not None
         curves, listed = self.values[name]()
-        if listed is None:  # by position, whatever keys the positions have
-            return curves
-        row = {user: place for place, user in enumerate(listed)}
+        # by position, whatever keys the positions have
+        if listed is None or listed is users or list(listed) == list(users):
+            return curves[: len(users)], curves[len(users) :]
+        place = {user: row for row, user in enumerate(listed)}
+        rows = np.array([place.get(user, -1) for user in users], np.int64)
         out = np.full((len(users), curves.shape[1]), np.nan)
-        for place, user in enumerate(users):
-            if user in row:
-                out[place] = curves[row[user]]
-        return out
+        out[rows >= 0] = curves[rows[rows >= 0]]
+        return out, np.delete(curves, rows[rows >= 0], axis=0)
+
+    def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
+        """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
+        if name not in self.spreads:
+            return
+        known = self.spreads[name].users >= 0
+        if of_users:
+            known &= self.at_cuts(len(known))
+        asked = known if k is None else known[min(k, len(known)) - 1 :][:1]
+        if not asked.all():
+            ks = ", ".join(f"{name}@{one}" for one in np.flatnonzero(known) + 1)
+            raise ValueError(
+                f"{name if k is None else f'{name}@{k}'}: a loaded result has the values of users "
+                f"that were asked for, {ks}: evaluate again for others"
+            )
 
     def of_rows(self, users: Sequence[Any]) -> "ListResult | None":
         """Return the metrics of these users alone, by position; None where there are no values."""
         if self.values is None or not self.values:
             return None
-        return _of_curves({name: self.per_user(name, users) for name in self.values})
+        return self._of_curves({name: self.per_user(name, users) for name in self.values})
 
     def subset(self, rows: Ints) -> "ListResult":
         """Return the metrics of some users of `of_rows`."""
         assert self.values is not None
-        return _of_curves({name: curves()[0][rows] for name, curves in self.values.items()})
+        return self._of_curves({name: curves()[0][rows] for name, curves in self.values.items()})
+
+    def _of_curves(self, curves: Mapping[str, Floats]) -> "ListResult":
+        """Return the metrics of users whose curves are known, by position."""
+        spreads = {name: Spread.of(values) for name, values in curves.items()}
+        for one in spreads.values():
+            one.users[~self.at_cuts(len(one.users))] = -1
+        values = {name: partial(_known, values) for name, values in curves.items()}
+        return replace(self, names=tuple(curves), exposure=None, spreads=spreads, values=values)
+
+    def at_cuts(self, depth: int) -> Bools:
+        """Return at which k's values of users are known."""
+        ks = np.arange(depth) + 1
+        return np.isin(ks, ks if self.cuts is None else np.minimum(self.cuts, depth))
 
     def without_users(self) -> "ListResult":
         """Return the metrics without the lists."""
         counts = None if self.exposure is None else self.exposure.without_lists()
-        return replace(self, exposure=counts, values=None)
+        return replace(self, exposure=counts, values=None, cuts=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the lists."""
-        return {**self.__dict__, "values": None}
-
-
-def _of_curves(curves: Mapping[str, Floats]) -> ListResult:
-    """Return the metrics of users whose curves are known, by position."""
-    spreads = {name: Spread.of(values) for name, values in curves.items()}
-    values = {name: partial(_known, values) for name, values in curves.items()}
-    return ListResult(tuple(curves), None, spreads, values)
+        return {**self.__dict__, "values": None, "cuts": None}
 
 
 def _known(curves: Floats) -> tuple[Floats, None]:
@@ -229,9 +263,14 @@ def evaluate_lists(
             rules = indexing_of(known.items.get("catalogue"), known.unknown)
             known.sources["catalogue"] = rules.reading(known.reading)
         counts = exposure_of(lists, known.sources["catalogue"])
-    spreads, values = {}, {}
+    spreads, values, given = {}, {}, {}
     indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
+        for keyword in metric.needs:
+            digest = f"digest of {keyword}"
+            if digest not in known.sources:
+                known.sources[digest] = digest_of(keyword, known)
+            given[keyword] = known.sources[digest]
         if metric.of_users:
             source = known.sources.get(metric.name)
             if source is None:
@@ -246,7 +285,8 @@ def evaluate_lists(
             n_left_out = int(np.count_nonzero(held)) - spread.n
             spreads[metric.name] = replace(spread, n_left_out=n_left_out)
             values[metric.name] = partial(source.of_all, lists, known.reading, of_truth, whole)
-    return ListResult(tuple(metric.name for metric in metrics), counts, spreads, values)
+    names = tuple(metric.name for metric in metrics)
+    return ListResult(names, counts, spreads, values, given=given)
 
 
 def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.averages.moments import AGAIN
 from toplist.beyond.exposure import Exposure, UserItemPairs
 from toplist.beyond.results import ListResult, Spread
+from toplist.checks import Bools, Floats
 from toplist.metrics.beyond_accuracy import ListMetric
 
 Arrays = dict[str, NDArray[Any]]
@@ -35,6 +39,7 @@ def content(lists: ListResult) -> tuple[dict[str, Any], Arrays]:
         "names": lists.names,
         "left_out": {name: one.n_left_out for name, one in lists.spreads.items()},
         "exposure": None,
+        "given": dict(lists.given),
     }
     seen = lists.exposure
     if seen is not None:
@@ -74,17 +79,78 @@ def read(
     whole = [name for name, metric in metrics.items() if not metric.of_users]
     if set(header["names"]) != set(metrics) or bool(whole) != (seen is not None):
         raise ValueError("metrics of the lists that were not asked for, or are not there")
-    return ListResult(tuple(header["names"]), seen, spreads, None)
+    given = {str(name): str(one) for name, one in header.get("given", {}).items()}
+    return ListResult(tuple(header["names"]), seen, spreads, None, given=given)
+
+
+def values_at(lists: ListResult, users: Sequence[Any], ks: Sequence[int]) -> Floats:
+    """Return the values of users at some k's, metric by metric; then those of all other lists."""
+    known, parts = replace(lists, cuts=tuple(ks)), [np.empty(0)]
+    for name in sorted(lists.values or ()):
+        both = np.concatenate(known.parted(name, users))
+        parts.append(both[:, known.at_cuts(both.shape[1])].ravel())
+    return np.concatenate(parts)
+
+
+def with_values(
+    lists: ListResult,
+    of_truth: Collection[str],
+    ks: Sequence[int],
+    sizes: tuple[int, int],
+    given: Floats,
+) -> ListResult:
+    """Return metrics with what `values_at` returned; `sizes` are those of users, of other lists.
+
+    Raises
+    ------
+    ValueError
+        If the means and counts do not follow from the values.
+    """
+    known, values = replace(lists, cuts=tuple(ks)), {}
+    for name, spread in sorted(lists.spreads.items()):
+        at = known.at_cuts(len(spread.users))
+        n_rows = sizes[0] if name in of_truth else sum(sizes)
+        own, given = np.split(given, [n_rows * np.count_nonzero(at)])
+        own = own.reshape(n_rows, np.count_nonzero(at))
+        _check_values(own, spread, at, name)
+        values[name] = partial(_spread_out, own, at)
+    if len(given):
+        raise ValueError("it has more values of users than there are users")
+    return replace(known, values=values)
+
+
+def _spread_out(values: Floats, at: Bools) -> tuple[Floats, None]:
+    """Return curves of users by position, and of lists of nobody, of which some k's are known."""
+    curves = np.full((len(values), len(at)), np.nan)
+    curves[:, at] = values
+    return curves, None
+
+
+def _check_values(values: Floats, kept: Spread, at: Bools, name: str) -> None:
+    """Raise ValueError unless values give the averages at their k's, but for rounding."""
+    found, users = Spread.of(values), kept.users[at]
+    some = users > 0
+    (mean, deviation), (again, apart) = (
+        (one.mean[part][some], one.deviation[part][some])
+        for one, part in ((kept, at), (found, slice(None)))
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = AGAIN * (np.abs(mean) + np.sqrt(deviation / users[some]))
+        same = np.abs(again - mean) <= near
+        same &= np.abs(apart - deviation) <= AGAIN * deviation + users[some] * near**2
+    counts = np.array_equal(found.users, users) and kept.n + kept.n_left_out <= len(values)
+    if not counts or not same.all():
+        raise ValueError(f"its values of users give other means of {name}")
 
 
 def _check(found: Spread, metric: ListMetric) -> None:
     """Raise ValueError for averages that cannot be."""
     users, mean, deviation = found.users, found.mean, found.deviation
     wrong = not users.ndim == 1 == mean.ndim or not len(users) == len(mean) == len(deviation)
-    if wrong or found.n_left_out < 0 or users.min(initial=0) < 0 or not (deviation >= 0).all():
+    if wrong or found.n_left_out < 0 or users.min(initial=0) < -1 or not (deviation >= 0).all():
         raise ValueError(f"the averages of {metric.name} cannot be")
     known = mean[users > 0]
-    if metric.within_one and not ((known >= -1e-9) & (known <= 1 + 1e-9)).all():
+    if metric.within_one and not ((known >= -AGAIN) & (known <= 1 + AGAIN)).all():
         raise ValueError(f"the averages of {metric.name} cannot be")
 
 

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.beyond.indexing import IndexedLists, Indexing, ReadLists, indexed, read_lists
+from toplist.beyond.indexing import (
+    IndexedLists,
+    Indexing,
+    ReadLists,
+    indexed,
+    read_lists,
+    strangers,
+)
 from toplist.checks import Floats
 from toplist.inputs.options import Reading
 from toplist.inputs.user_values import by_users
@@ -30,8 +37,17 @@ class OfUser:
         return self.items.name, len(self.items.ids)
 
     def index(self, lists: ReadLists, reading: Reading, whole: bool = True) -> IndexedLists:
-        """Return the lists as indices of the items that something is known of."""
-        return indexed(lists, self.items.reading(reading))
+        """Return the lists as indices of the items that something is known of.
+
+        `whole` says that these are all lists, of several users, so that one of their items should
+        be known.
+        """
+        rules = self.items.reading(reading)
+        listed = indexed(lists, rules)
+        whole = whole and not lists.single
+        if whole and rules.unknown == -1 and listed.lengths.any() and listed.codes.max() < 0:
+            raise strangers(lists.flat, rules)
+        return listed
 
     def fills(self, listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
         """Return the number of users, and what writes their curves.

@@ -57,9 +57,10 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.options import DEFAULT_METRICS, GROUP, ITEMS, SIDES
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
-from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.conventions import CONVENTIONS, convention_of
 from toplist.metrics.definitions import METRICS
 from toplist.metrics.names import canonical
+from toplist.metrics.weighing import SCORED
 from toplist.plots import axes
 from toplist.results.result import TopKResult
 from toplist.results.saved import keeps_users
@@ -71,9 +72,9 @@ DEFAULT_KS = [1, 5, 10, 20]
 # As a cut-off: whole lists, k=None in Python.
 ALL = "all"
 # The names of the metrics of all conventions.
-NAMES = {name for one in CONVENTIONS.values() for name in one.metrics} | set(LIST_METRICS)
+NAMES = {name for one in CONVENTIONS.values() for name in one.metrics} | {*LIST_METRICS, *SCORED}
 
-USAGE = "RECS [RECS ...] TRUTH [-k K ...] [-m METRIC ...] [options]"
+USAGE = "RECS [RECS ...] [TRUTH] [-k K ...] [-m METRIC ...] [options]"
 
 
 def add(parser: Parser) -> None:
@@ -101,7 +102,7 @@ def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False
         add("truth", "relevant items, of lists: the last file", metavar="TRUTH", nargs="?")
     else:
         add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
-        add("truth", "relevant items: the last file", metavar="TRUTH")
+        add("truth", "relevant items: the last file", metavar="TRUTH", nargs="?")
     add = parser.group("what to compute")
     text = "name@k, as ndcg@10; see toplist metrics"
     if not of_two:
@@ -117,6 +118,8 @@ def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False
     add("--items-as", text, metavar="FILE")
     text = "of the rows: intervals and tests are by these; or a column of user_id"
     add("--clusters", text, metavar="FILE:COLUMN")
+    text = "item_id and how likely it was observed: relevant items count 1 / p"
+    add("--propensities", text, metavar="FILE[:COLUMN]")
     add = parser.group("metrics of the lists themselves")
     for name, row in ITEMS.items():
         add(option(OptionRef(name)), row.help, metavar="FILE")
@@ -179,7 +182,7 @@ def check_asked(options: argparse.Namespace) -> None:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
         options.k = None
-    entries_of(options.metrics or DEFAULT_METRICS, options.k, CONVENTIONS[options.convention])
+    entries_of(options.metrics or _usual(options), options.k, convention_of(options.convention))
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
@@ -188,6 +191,9 @@ def check_asked(options: argparse.Namespace) -> None:
 
 def _settle_truth(options: argparse.Namespace) -> None:
     """Take the last file as the ground truth of lists; as one more of saved results alone."""
+    several = "base" not in options and len(options.recs) > 1  # the gate names each of its files
+    if options.truth is None and several and not all(map(is_saved, options.recs)):
+        options.truth = options.recs.pop()
     saved, truth = [*map(is_saved, options.recs)], options.truth
     if truth is None and not all(saved):
         lists = options.recs[saved.index(False)]
@@ -216,9 +222,15 @@ def is_saved(path: str) -> bool:
     return keeps_users(path) or path.lower().endswith((".json", ".json.gz"))
 
 
+def _usual(options: argparse.Namespace) -> list[str]:
+    """Return the default metrics: those of them that the convention has."""
+    known = convention_of(options.convention).metrics
+    return [name for name in DEFAULT_METRICS if name in known]
+
+
 def _settle_asked(options: argparse.Namespace) -> None:
     """Put the default metrics and k's where none are given."""
-    options.metrics = options.metrics or list(DEFAULT_METRICS)
+    options.metrics = options.metrics or _usual(options)
     if options.k is not None:
         return
     alone = [metric for metric in options.metrics if takes_k(metric)]
@@ -242,7 +254,7 @@ def run(options: argparse.Namespace) -> Output:
     """Evaluate all systems; return the text to print and the files to write."""
     if options.plot:
         axes.need_matplotlib()
-    missing = options.missing or CONVENTIONS[options.convention].missing
+    missing = options.missing or convention_of(options.convention).missing
     # all systems count the same users of the truth, except where users without a list are left
     # out: then the comparison must know the users themselves, not only their number
     whole = bool(options.per_user or options.segments or options.item_segments)
@@ -300,6 +312,8 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
     """Return a saved result with what is asked for alone; ValueError if it lacks some of it."""
     result = TopKResult.load(path)
     terms = result.terms
+    if not options.metrics and not options.k:
+        return result
     asked = options.metrics or list(terms.metrics.values())
     entries: list[Entry] = []
     try:
@@ -358,7 +372,7 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
     """
     paths = {name: getattr(options, FLAGS.get(name, name)) for name in ITEMS}
     known: dict[str, Any] = {}
-    given = any(paths.values()) or options.items_as is not None
+    given = any((*paths.values(), options.items_as, options.propensities))
     numbers = given and _hold_numbers(options, recs, columns)
     if options.items_as is not None:
         map_ = tables.documents(options.items_as)
@@ -370,6 +384,12 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
                 documents = list(map(int, documents))
             numbers = not documents or isinstance(documents[0], int)
         known["items_as"] = dict(zip(chunks, documents, strict=True))
+    if options.propensities is not None:
+        of_items: Any = tables.number(options.propensities)
+        if numbers:
+            ids = output.integers(options.propensities, of_items)
+            of_items = dict(zip(ids, of_items.values(), strict=True))
+        known["propensities"] = of_items
     for name, path in paths.items():
         if path is None:
             continue

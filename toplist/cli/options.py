@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 from toplist.checks import OptionRef, near, printable
 from toplist.inputs.options import OPTIONS, SIDES
-from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.conventions import CONVENTION_CHOICES
 
 WIDTH = 80  # columns of a page of help, at most
-# Keywords of another name here: --baseline names a system.
-FLAGS = {"baseline": "baseline_lists"}
+# Keywords of another name here: --baseline names a system; a way to split is its first keyword.
+FLAGS = {"baseline": "baseline_lists", "every": "windows", "test": "held_out_users"}
 
 
 class _Page(argparse.RawDescriptionHelpFormatter):
@@ -207,7 +207,7 @@ def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | N
 def add_convention(add: Callable[..., Any]) -> None:
     """Add ``--convention``."""
     text = "whose formulas (default: standard); toplist conventions lists them"
-    add("--convention", text, default="standard", choices=CONVENTIONS, metavar="NAME")
+    add("--convention", text, default="standard", choices=CONVENTION_CHOICES, metavar="NAME")
 
 
 def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
@@ -218,9 +218,9 @@ def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     add("--order", "lists without rank or score: the first row is the best", choices=["file"])
 
 
-def add_options(add: Callable[..., Any]) -> None:
-    """Add the options of an evaluation: those of the table that have a help."""
-    for name, row in OPTIONS.items():
+def add_options(add: Callable[..., Any], names: Iterable[str] = OPTIONS) -> None:
+    """Add the options of an evaluation: those of the table that have a help, or some of these."""
+    for name, row in ((name, OPTIONS[name]) for name in names):
         text, choices = row.metadata["help"], row.metadata["choices"]
         if text and choices:
             add(option(OptionRef(name)), text, choices=choices)

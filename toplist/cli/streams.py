@@ -30,9 +30,9 @@ DEFAULT = "csv"
 
 # Options that name a file to write, and those that name files to read.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
-SOURCES = (*PLACES, *(FLAGS.get(name, name) for name in ITEMS), "items_as", "saved")
+SOURCES = (*PLACES, *(FLAGS.get(name, name) for name in ITEMS), "items_as", "propensities", "saved")
 # Options that read FILE:COLUMN.
-LABELS = "segments", "item_segments", "clusters"
+LABELS = "segments", "item_segments", "clusters", "propensities", "titles"
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 

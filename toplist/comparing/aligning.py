@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
+from toplist.inputs import options
 from toplist.inputs.id_hashes import hashes_of
 from toplist.results import describe
 from toplist.results.means import Means, has_keys, hits_of, in_means
@@ -49,7 +50,8 @@ class Aligned:
 
     def values(self, system: str, name: str) -> Floats:
         """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``."""
-        return np.ascontiguousarray(self.results[system].per_user(name)[self.rows[system]])
+        values = np.asarray(self.results[system].per_user(name))  # without the keys of its rows
+        return np.ascontiguousarray(values[self.rows[system]])
 
     @property
     def weights(self) -> Floats | None:
@@ -256,6 +258,7 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
     lines = [
         _different("CONVENTIONS", results, lambda r: r.terms.rules()),
         _different("AVERAGES", results, describe.averaging),
+        _different("PROPENSITIES", results, lambda r: r.terms.propensities or "none"),
         _different("POLICIES", results, describe.treatment),
         _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
         _different("METRICS OR K", results, metrics_by_ks),
@@ -280,8 +283,27 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
             "misses: no system is marked as the best there, and a test compares lengths"
         )
     for first, *others in alike or [list(results)]:
+        lines += _other_data({name: results[name] for name in (first, *others)})
         lines += _briefly({other: _users(results, first, other) for other in others}, first)
     return [line for line in lines if line]
+
+
+def _other_data(results: Results) -> Iterator[str]:
+    """Yield a line for each keyword that gave some results other data than others, where known."""
+    for keyword in options.ITEMS:
+        systems: dict[str, list[str]] = {}
+        for name, result in results.items():
+            needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
+            if needed and result.lists and (digest := result.lists.given.get(keyword)):
+                systems.setdefault(digest, []).append(name)
+        if len(systems) > 1:
+            between = " and " if len(systems) == sum(map(len, systems.values())) else "; "
+            yield f"DIFFERENT {keyword}: {between.join(map(few_of, systems.values()))}"
+
+
+def is_of_data(line: str, needs: Sequence[str] = tuple(options.ITEMS)) -> bool:
+    """Return whether a line of `differences` is of the data that one of these keywords gave."""
+    return line.startswith(tuple(f"DIFFERENT {keyword}:" for keyword in needs))
 
 
 def _briefly(lines: Mapping[str, str], first: str) -> list[str]:

@@ -100,7 +100,7 @@ def across(
             at, found[dataset] = _read(given, name)
             names.add(at)
     for line in differences(found):
-        if not line.startswith("DIFFERENT CANDIDATES"):  # which is told
+        if not line.startswith("DIFFERENT CANDIDATES"):  # a note says so
             raise ValueError(f"these data sets cannot be put together: {line}")
     systems = list(dict.fromkeys(system for one in found.values() for system in one.systems))
     if len(systems) < 2:

@@ -15,7 +15,8 @@ from toplist.comparing.contrasts import Contrast
 from toplist.comparing.tests import CORRECTED, Tests, p_is
 from toplist.stats.corrections import adjust
 from toplist.stats.heterogeneity import welch
-from toplist.stats.paired import FEW, Pairs
+from toplist.stats.paired import FEW
+from toplist.stats.pairs import Pairs
 
 # So many lines are printed below a table; of more tests, one line.
 SHOWN = 4

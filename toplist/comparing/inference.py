@@ -119,7 +119,8 @@ from toplist.stats.datasets import (
     resampled,
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
-from toplist.stats.paired import Alternative, RunsAre, TTest, snap
+from toplist.stats.paired import Alternative, RunsAre, TTest
+from toplist.stats.pairs import BLOCK, Pairs, snap
 from toplist.stats.planning import detectable, n_needed, power
 from toplist.stats.prediction_powered import ppi
 
@@ -403,8 +404,8 @@ def band(
         n_threads=n_threads,
     )
     counts = np.zeros(a.shape[1], np.int64)
-    for low in range(0, len(a), paired.BLOCK):
-        rows = slice(low, low + paired.BLOCK)
+    for low in range(0, len(a), BLOCK):
+        rows = slice(low, low + BLOCK)
         counts += np.count_nonzero(snap(a[rows], b[rows]), axis=0)
     return banded(joint, asked, names, name, differ=dict(enumerate(counts.tolist(), 1)))
 
@@ -507,8 +508,8 @@ def tukey(
     if len(systems) < 2:
         raise ValueError(f"two systems are needed, and there is {systems[0]}")
 
-    def sizes(system: str, baseline: str) -> paired.Pairs:
-        return paired.Pairs.of(found[system], found[baseline])
+    def sizes(system: str, baseline: str) -> Pairs:
+        return Pairs.of(found[system], found[baseline])
 
     tests = all_pairs(systems, blocked.moments_of(table), sizes, name, level)
     if method == "t":
@@ -521,7 +522,7 @@ def tukey(
 def all_pairs(
     systems: Sequence[str],
     moments: blocked.BlockMoments,
-    sizes: Callable[[str, str], paired.Pairs],
+    sizes: Callable[[str, str], Pairs],
     name: str,
     level: float = 0.95,
 ) -> Tests:

@@ -21,7 +21,8 @@ from toplist.comparing.tests import Tests
 from toplist.results.means import PER_USER, Means, hits_of, in_means
 from toplist.results.terms import Terms
 from toplist.stats.blocked import BlockMoments
-from toplist.stats.paired import Pairs, of_moments
+from toplist.stats.paired import of_moments
+from toplist.stats.pairs import Pairs
 from toplist.stats.simultaneous import Joint, MaxT, maxt_t
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
 

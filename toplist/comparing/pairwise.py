@@ -29,7 +29,8 @@ from toplist.stats import clustered, paired, planning, randomization, simultaneo
 from toplist.stats.clustered import FEW_DF
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
-from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap
+from toplist.stats.paired import RUNS, Alternative, RunsAre, checked
+from toplist.stats.pairs import snap
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)

@@ -5,7 +5,7 @@ p is corrected for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -264,13 +264,10 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
             whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
             own = dict(zip(first.users, whose, strict=True))
         found[name] = result.by(own)
-    order = list(dict.fromkeys(label for one in found.values() for label in one))
-    if None in order:
-        order = [label for label in order if label is not None] + [None]
     whole = {name: one.whole for name, one in found.items()}
     notes = _SEGMENTS, *next(iter(found.values()))._notes()
     split = replace(comparison, results=whole)
-    return SegmentedComparison(split, _parts(comparison, found, order), notes)
+    return SegmentedComparison(split, _parts(comparison, found), notes)
 
 
 def by_item(
@@ -279,21 +276,18 @@ def by_item(
     """Split the relevant items of a comparison; see `Comparison.by_item`."""
     if moments.known(comparison.results) is not None:
         raise moments.refuse("by_item()", f"{ON_SPARK}, and compare its results")
-    from toplist.inputs.slice_labels import SliceLabels  # what few need, so that imports are quick
+    from toplist.inputs.labels import ItemLabels  # what few need, so that imports are quick
 
-    known = SliceLabels.of(labels, order)
-    found = {name: result.by_item(known) for name, result in comparison.results.items()}
-    slices = [label for label in known.labels if any(label in one for one in found.values())]
+    known, order = ItemLabels.of(labels, "labels"), None if order is None else list(order)
+    found = {name: one.by_item(known, order=order) for name, one in comparison.results.items()}
     notes = f"users: {WHOSE[True]}", *next(iter(found.values()))._notes()
-    return SegmentedComparison(comparison, _parts(comparison, found, slices), notes, of_items=True)
+    return SegmentedComparison(comparison, _parts(comparison, found), notes, of_items=True)
 
 
-def _parts(
-    comparison: S, found: Mapping[str, Segments[TopKResult]], order: Sequence[Any]
-) -> dict[Any, S]:
-    """Return the comparison of each label, of the parts of all systems."""
-    parts = {}
-    for label in order:
+def _parts(comparison: S, found: Mapping[str, Segments[TopKResult]]) -> dict[Any, S]:
+    """Return the comparison of each label, None last, of the parts of all systems."""
+    parts, order = {}, dict.fromkeys(label for one in found.values() for label in one)
+    for label in sorted(order, key=lambda label: label is None):
         lacking = [name for name, one in found.items() if label not in one]
         if lacking:
             raise ValueError(

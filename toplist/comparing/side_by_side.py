@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from toplist.checks import cached
 from toplist.comparing import aligning
 from toplist.comparing.contrasts import each_of
 from toplist.comparing.tests import Tests
+from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names, keys_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+T = TypeVar("T")
 # From so many systems on it is said that the best is the best of many: that of 10 equal ones leads
 # their mean by 1.5 standard errors; in 40 % of samples one is beyond its one-sided 95 % interval.
 MANY = 10
@@ -38,7 +40,7 @@ MANY = 10
 Marks = Mapping[tuple[str, str], str]
 
 
-def tested(test: Callable[[], Tests]) -> tuple[Tests | None, str]:
+def tested(test: Callable[[], T]) -> tuple[T | None, str]:
     """Return tests, or None and why there are none."""
     try:
         return test(), ""
@@ -102,8 +104,15 @@ class SideBySide(Display):
     @property
     def comparable(self) -> bool:
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
-        minor = "DIFFERENT METRICS OR K", aligning.LENGTHS
-        return all(line.startswith(minor) for line in self.differences)
+        return self._is_comparable()
+
+    def _is_comparable(self, needs: Sequence[str] = tuple(ITEMS)) -> bool:
+        """Return whether nothing else differs for metrics that read the data of these keywords."""
+        minor, told = ("DIFFERENT METRICS OR K", aligning.LENGTHS), aligning.is_of_data
+        return all(
+            line.startswith(minor) or (told(line) and not told(line, needs))
+            for line in self.differences
+        )
 
     def best(self) -> dict[str, list[str]]:
         """Return the systems with the best mean of every ``name@k``: several if they are equal.
@@ -235,11 +244,12 @@ class SideBySide(Display):
 
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
-        if not self.comparable or int(name.rpartition("@")[2]) in aligning.unequal_ks(self.results):
+        asked, k = self._metric(name), int(name.rpartition("@")[2])
+        alike = self._is_comparable(getattr(asked, "needs", ()))
+        if not alike or k in aligning.unequal_ks(self.results):
             return []
         means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
         means = {system: mean for system, mean in means.items() if mean == mean}
-        asked = self._metric(name)
         # more coverage or novelty is not better in itself
         if len(means) < 2 or asked is None or asked.higher_is_better is None:
             return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from toplist.averages import per_user
 from toplist.checks import USERS, Floats, choice, worded
-from toplist.comparing import inference, moments
+from toplist.comparing import aligning, inference, moments
 from toplist.comparing.aligning import Aligned, align
 from toplist.comparing.bands import Band
 from toplist.comparing.inference import TukeyMethod, banded
@@ -29,7 +29,8 @@ from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import Means, hits_of, in_means
 from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.clustered import numbered, spread, units, weights_of
-from toplist.stats.paired import FEW, Pairs, snap
+from toplist.stats.paired import FEW
+from toplist.stats.pairs import Pairs, snap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -77,16 +78,20 @@ def _counting(result: Means, name: str) -> Any:
 def _with_equal(compared: SideBySide, found: Tests) -> Tests:
     """Return tests with a note about names that are equal and tested once, or not tested."""
     same: dict[str, list[str]] = {name: [] for name in found.names}
-    left_out = []
+    left_out, pooled = [], []
     for name, tested in compared._tested_as.items():
         if tested in same:
             same[tested].append(name)
         elif isinstance(compared._metric(name), ListMetric) and not _of_all_lists(compared, name):
             left_out.append(name)
+        elif _is_pooled(compared, name):
+            pooled.append(name)
     equal = [" = ".join(some) for some in same.values() if len(some) > 1]
     notes = list(found.plan.notes)
     if equal:
         notes.append(f"equal by definition, and tested once: {'; '.join(equal)}")
+    if pooled:
+        notes.append(f"not tested, as they are ratios of sums over users: {', '.join(pooled)}")
     if left_out:
         why = "the systems have no values of the same users (common ones may be tested)"
         why = "they have no weights" if _are_weighted(compared) else why
@@ -121,7 +126,30 @@ def _tests(compared: SideBySide, some: Sequence[str], asked: TestSpec) -> Tests:
         return np.stack([source.values(run, name) for run in compared.runs[system]])
 
     values = of_runs if compared.runs else source.values
-    return contrasted(values, pairs, some, asked, _units(source.found, asked.clusters), higher)
+    units = _units(source.found, asked.clusters)
+    found = contrasted(values, pairs, some, asked, units, higher)
+    notes = *found.plan.notes, *_of_lists(compared, found)
+    return replace(found, plan=replace(found.plan, notes=notes))
+
+
+def _of_lists(compared: SideBySide, found: Tests) -> Iterator[str]:
+    """Yield of which other data metrics of the lists are, and whose means are over others."""
+    metrics = {name: compared._metric(name) for name in found.names}
+    needs = [one for metric in metrics.values() for one in getattr(metric, "needs", ())]
+    yield from (line for line in compared.differences if aligning.is_of_data(line, needs))
+    others: dict[tuple[str, str], list[str]] = {}
+    for name, metric in metrics.items():
+        if isinstance(metric, ListMetric) and not metric.of_truth:
+            tested = {one.n for one in found if one.name == name}
+            over = {result.n_of(name) for result in compared.results.values()}
+            if over != tested:
+                few, all_of = (
+                    " or ".join(f"{n:,}" for n in sorted(some)) for some in (tested, over)
+                )
+                others.setdefault((few, all_of), []).append(name)
+    for (few, all_of), names in others.items():
+        words = f"over {few} users of the ground truth; in other tables, over all {all_of} users"
+        yield f"{', '.join(names)}: tested {worded(words, compared.unit)} who have a value"
 
 
 @dataclass(frozen=True)
@@ -180,7 +208,7 @@ def _source(
     if known is not None:
         _check_one_each(compared, "a test of results without users")
     for line in compared.differences:
-        if not line.startswith(ALLOWED):
+        if not (line.startswith(ALLOWED) or aligning.is_of_data(line)):
             raise ValueError(f"these systems cannot be tested: {line}")
     if known is not None:
         return known
@@ -245,7 +273,7 @@ def band(
 ) -> Band:
     """Return the difference of two systems at every k."""
     _check_one_each(compared, "a band")
-    pair = _pair(compared, system, baseline)
+    pair = _pair(compared, system, baseline, "band")
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
     metric = compared.results[pair[0]].terms.spelled(metric)
@@ -372,20 +400,24 @@ def power(
     return Power(tuple(rows), power, level, difference, compared.unit)
 
 
-def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tuple[str, str]:
-    """Return the two systems of a band."""
+def _pair(
+    compared: SideBySide, system: str | None, baseline: str | None, of: str
+) -> tuple[str, str]:
+    """Return the two systems of a band, or of what `of` names."""
     systems = list(compared.results)
     if baseline is None:
         baseline = compared.baselines[0] if compared.baselines else systems[0]
+    if len(systems) == 1:
+        raise ValueError(f"{of}: two systems are needed, and there is {systems[0]!r} alone")
     others = [one for one in systems if one != baseline]
     if system is None and len(others) == 1:
         system = others[0]
     for one in (system, baseline):
         if one not in systems:
             what = "several systems: name one as system=" if one is None else f"no system {one!r}"
-            raise ValueError(f"band: {what}; there are {', '.join(systems)}")
+            raise ValueError(f"{of}: {what}; there are {', '.join(systems)}")
     if system == baseline:
-        raise ValueError(f"band: {system!r} is both the system and its baseline")
+        raise ValueError(f"{of}: {system!r} is both the system and its baseline")
     return str(system), str(baseline)
 
 
@@ -396,6 +428,7 @@ def _names(compared: SideBySide, names: Names, users: str = "same") -> list[str]
         known = dict.fromkeys(compared._tested_as.values())
         some = [n for n in known if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
+        some = [name for name in some if not _is_pooled(compared, name)] or some
         some = [name for name in some if not _lacks_users(compared, name, users)] or some
     else:
         first = next(iter(compared.results.values())).terms
@@ -429,6 +462,10 @@ def _metric(compared: SideBySide, system: str, name: str) -> tuple[Any, int | No
         return compared.results[system].terms.find(name)
     except KeyError as error:
         raise KeyError(f"{system}: {error.args[0]}") from None
+
+
+def _is_pooled(compared: SideBySide, name: str) -> bool:
+    return any(name.partition("@")[0] in one.terms.pooled for one in compared.results.values())
 
 
 def _check_mean(compared: SideBySide, system: str, name: str) -> None:

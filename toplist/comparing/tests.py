@@ -21,6 +21,7 @@ from toplist.results.markup import (
     probability,
     round_significant,
 )
+from toplist.results.segments import NO_LABEL
 from toplist.stats import planning
 from toplist.stats.paired import CAUTIONS, FEW
 
@@ -96,7 +97,11 @@ class Tests(Display, Sequence[Contrast]):
         if isinstance(key, str):
             key = (key,)
         if isinstance(key, tuple):
-            found = [one for one in self if key in _keys(one)]
+            # a segment by its label, which may be no text
+            first, *rest = key or [None]
+            texts = repr(first), NO_LABEL if first is None else str(first)
+            several = ([one for one in self if (text, *rest) in _keys(one)] for text in texts)
+            found = next(filter(None, several), [])
             if len(found) != 1:
                 some = [(c.segment, c.system, c.baseline, c.name) for c in self.contrasts[:6]]
                 have = ", ".join(str(tuple(p for p in one if p is not None)) for one in some)

@@ -179,7 +179,9 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
      'recommenders': 0.5556, 'implicit': 0.5556, 'irspack': 0.5556, 'spark': 0.5556,
      'llamaindex': 0.5556, 'haystack': 0.5556, 'haystack-2025': 0.8333,
      'sentence-transformers': 0.5556, 'mteb': 0.5556, 'replay': 0.5556, 'evidently': 0.8333,
-     'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333}
+     'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333, 'xgboost': 0.8333,
+     'catboost': 0.8333, 'pytorch-metric-learning': 0.5556, 'opensearch': 0.5556,
+     'quepid': 0.5556, 'transformers4rec': 0.5556, 'bwhite': 0.8333}
     """
     depth = check_positive_int(k, "k")
     found: dict[str, dict[str, float]] = {}
@@ -210,7 +212,7 @@ ranks, ground_truths : ids
 k : int, optional
     The largest k wanted; default the longest list. May exceed every list.
 convention : str
-    A name in `CONVENTIONS`: whose divisor and policies.
+    A name in `CONVENTIONS`, or of a library that shares one: whose divisor and policies.
 divisor : str or callable, optional
     A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's. "hits" is
     the number of hits in the first k.

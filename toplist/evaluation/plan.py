@@ -15,6 +15,7 @@ from toplist.averages import per_user
 from toplist.checks import (
     USERS,
     OptionRef,
+    Words,
     cached,
     check_positive_int,
     choice,
@@ -34,6 +35,7 @@ from toplist.metrics.beyond_accuracy import (
     variant,
 )
 from toplist.metrics.conventions import (
+    CONVENTION_CHOICES,
     CONVENTIONS,
     MISSING,
     RELEVANT,
@@ -41,10 +43,18 @@ from toplist.metrics.conventions import (
     ConventionName,
     Missing,
     Relevant,
+    convention_of,
 )
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
 from toplist.metrics.earned import Preference
-from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, of_trec_eval, parse
+from toplist.metrics.names import (
+    CONVENTION_NAMES,
+    SCORED_NAMES,
+    Metrics,
+    named,
+    of_trec_eval,
+    parse,
+)
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -124,21 +134,30 @@ class Plan:
         Where the plan has no k, its terms have none yet, and averages that need the users' curves
         are kept down to `depth`, or the longest list.
         """
-        rules, weights = self.rules, self.options.weights
+        rules, weights, exposed = self.rules, self.options.weights, None
+        propensities, by_user = self.options.propensities, self.options.weighting == "snips"
         terms = Terms(
             *(self.entries, rules.name, rules.empty, rules.missing, hits.grading, self.pooled),
-            weighted=weights is not None,
+            weighted=weights is not None or (propensities is not None and by_user),
             relevant=rules.relevant,
             ties=self.ties,
             unjudged=hits.unjudged,
+            weighting=None if propensities is None else self.options.weighting,
+            clip=self.options.clip,
+            propensities=None if propensities is None else propensities.digest,
             unit=self.options.unit or (USERS if self.options.clusters is None else "rows"),
+            known_as="" if self.options.convention == rules.name else self.options.convention,
         )
         counted = counted_users(hits, rules, terms.metrics.values())
         given = None if weights is None else _weights(weights, hits)
+        if propensities is not None:
+            hits, own, exposed = propensities.weigh(hits, list(terms.metrics.values()))
+            given = own if given is None or own is None else own * given
         more: Any = {"clusters": _clusters(self.options, hits), "depth": depth}
-        return TopKResult.of(
+        found = TopKResult.of(
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
         )
+        return found if exposed is None else replace(found, exposed=exposed)
 
 
 def _settled(entry: Entry, hits: Hits) -> Entry:
@@ -186,10 +205,11 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     """Check what is asked for; `ties` is how the source orders equal scores."""
     rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
     entries = entries_of(options.metrics, k, rules)
+    options, entries, scored = _weighed(options, entries)
     asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
     pooled = tuple(asked) if options.aggregate == "pooled" else ()  # ratios of sums over users
     if options.aggregate is None:
-        pooled = tuple(name for name in asked if name in rules.pooled)
+        pooled = tuple(name for name in asked if name in (*rules.pooled, *scored))
     for name in pooled:
         if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
@@ -205,6 +225,38 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
         options = _read_once(options)
         entries = tuple(one for entry in entries for one in _of_lists(entry, options))
     return Plan(entries, rules, pooled, options, options.ties or ties)
+
+
+def _weighed(
+    options: Options, entries: tuple[Entry, ...]
+) -> tuple[Options, tuple[Entry, ...], list[str]]:
+    """Return options with propensities that are read, and what becomes of the metrics.
+
+    Then the names of those that are propensity-scored.
+    """
+
+    def among(**usual: Any) -> list[Any]:
+        values = {name: getattr(options, name) for name in usual}
+        return [OptionRef(name, one) for name, one in values.items() if one not in usual[name]]
+
+    alone = among(clip=[None], weighting=["snips"])
+    names, given = {entry.metric.name for entry in entries}, OptionRef("propensities")
+    if options.propensities is None and not alone and names.isdisjoint(SCORED_NAMES):
+        return options, entries, []
+    from toplist.metrics.weighing import is_scored, weighed  # what few need: imports stay quick
+    from toplist.propensities import Propensities
+
+    scored = [entry.metric.name for entry in entries if is_scored(entry.metric)]
+    if options.propensities is None:
+        for one in scored + alone:
+            text = ": give {item: p}, how likely each item is to be observed"
+            raise option_error(ValueError, one, " needs ", given, text)
+        return options, entries, []
+    for other in among(unjudged=["miss"], aggregate=[None], empty=[None, "skip", "zero"]):
+        raise option_error(ValueError, given, " does not go with ", other, ": leave it out")
+    found = Propensities(options.propensities, options.weighting, options.clip)
+    entries = tuple(replace(one, metric=weighed(one.metric, found.weighting)) for one in entries)
+    return replace(options, propensities=found), entries, scored
 
 
 def _read_once(options: Options) -> Options:
@@ -287,7 +339,8 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
         if isinstance(parts, str) or given not in parts or hits.users is None:
             text = f" is no column of the keys of the rows, {parts!r}; "
             keys = OptionRef("columns", {"user_id": ["user", "time"]})
-            ways = keys, " makes keys of several columns, or give a dict row -> user"
+            other = Words("a dict row -> user", "FILE:COLUMN, which has a row for each of them")
+            ways = keys, " makes keys of several columns, or give ", other
             raise option_error(ValueError, OptionRef("clusters", given), text, *ways)
         place = parts.index(given)
         return [key[place] for key in hits.users]
@@ -310,10 +363,11 @@ def rules_of(
     relevant: Relevant | None = None,
 ) -> Convention:
     """Return the convention, with the caller's policies in place of its own."""
-    if not isinstance(convention, str) or convention not in CONVENTIONS:
-        meant = did_you_mean(near(convention, CONVENTIONS, CONVENTION_NAMES))
-        raise ValueError(f"convention {convention!r}{meant}: choose from {', '.join(CONVENTIONS)}")
-    rules = CONVENTIONS[convention]
+    if not isinstance(convention, str) or convention not in CONVENTION_CHOICES:
+        meant = did_you_mean(near(convention, CONVENTION_CHOICES, CONVENTION_NAMES))
+        valid = ", ".join(CONVENTION_CHOICES)
+        raise ValueError(f"convention {convention!r}{meant}: choose from {valid}")
+    rules = convention_of(convention)
     if empty is None and missing is None and relevant is None:
         return rules
     rules = replace(

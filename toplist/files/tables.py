@@ -128,8 +128,10 @@ def _rows(
     rows: Iterator[list[str]],
 ) -> Iterator[list[str]]:
     """Yield the wanted cells of rows, by the plain reader."""
-    for row in filter(None, rows):
+    for row in rows:
         file.row = file.line
+        if not row:
+            continue
         if len(row) != len(header):
             raise file.wrong_width(row, header)
         if names and row[places[0]].endswith(names[0]):
@@ -206,28 +208,36 @@ def features(path: PathLike) -> dict[str, NDArray[np.float64]]:
 
 
 def number(path: PathLike) -> dict[str, float]:
-    """Read a number of each item: the column item_id, and the one other column."""
-    columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])
-    items = columns.pop("item_id")
-    if len(columns) != 1:
-        raise ValueError(
-            f"{os.fspath(path)}: {len(columns)} columns besides 'item_id': one number is needed"
-        )
-    [(name, cells)] = columns.items()
+    """Read a number of each item: the column item_id, and another, as `_of_items` does."""
+    path, name, items, cells = _of_items(path, "number")
     return _by_item(path, items, numbers(path, name, cells).tolist())
 
 
 def labels(path: PathLike) -> dict[str, list[str]]:
-    """Read the labels of each item: the column item_id, and the one other; an empty cell is none.
+    """Read the labels of each item, which may have several rows; an empty cell is no label."""
+    return _grouped(*_of_items(path, "label")[2:])
 
-    An item may have several rows.
+
+def _of_items(path: PathLike, what: str) -> tuple[str, str, list[str], list[str]]:
+    """Read item_id and the one other column, or of several that of ``FILE:COLUMN``.
+
+    Returns the file, the name of the column, and both columns.
     """
-    columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])
-    if len(columns) != 2:
+    file, _, name = os.fspath(path).rpartition(":")
+    if not (file and name) or os.path.exists(path):
+        file, name = os.fspath(path), ""
+
+    def wanted(header: Sequence[str]) -> list[str]:
+        return ["item_id", *([name] if name else [one for one in header if one != "item_id"])]
+
+    columns = read(file, wanted)
+    items = columns.pop("item_id")
+    if len(columns) != 1:
         raise ValueError(
-            f"{os.fspath(path)}: {len(columns) - 1} columns besides 'item_id': one label is needed"
+            f"{file}: {len(columns)} columns besides 'item_id': one {what} is needed, {file}:COLUMN"
         )
-    return _grouped(*columns.values())
+    [(name, cells)] = columns.items()
+    return file, name, items, cells
 
 
 def distances(path: PathLike) -> dict[str, NDArray[np.float64]]:

@@ -47,8 +47,11 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     )
 
 
-def values_of(values: Any, name: str) -> tuple[Any, Floats]:
-    """Return the ids of the items that have a value, and the values: numbers from 0 on."""
+def values_of(values: Any, name: str, probabilities: float | None = None) -> tuple[Any, Floats]:
+    """Return the ids of the items that have a value, and the values: numbers from 0 on.
+
+    With `probabilities`, the least, they are such.
+    """
     values = _by_item(values, name, "dict(zip(table['item_id'], table['COUNT']))")
     if isinstance(values, Mapping):
         ids: Any = list(values)
@@ -57,12 +60,14 @@ def values_of(values: Any, name: str) -> tuple[Any, Floats]:
         if _is_column(values):
             values = values.to_numpy()
         ids, numbers = _by_place(values, name, 1, "a dict item -> number, or an array whose places")
-    bad = np.flatnonzero(~((numbers >= 0) & (numbers < np.inf)))
+    valid, needed = (numbers >= 0) & (numbers < np.inf), "a finite number of at least 0 is needed"
+    if probabilities is not None:
+        valid = (numbers >= probabilities) & (numbers <= 1)
+        needed = "give a probability above 0, 1 at most, as {item: 0.2}"
+    bad = np.flatnonzero(~valid)
     if len(bad):
-        raise ValueError(
-            f"{name}: item {_plain(ids[bad[0]])!r} has {numbers[bad[0]]:g}: a finite number of at "
-            "least 0 is needed"
-        )
+        item = _plain(ids[bad[0]])
+        raise ValueError(f"{name}: item {item!r} has {numbers[bad[0]]:g}: {needed}")
     return ids, numbers
 
 
@@ -88,6 +93,41 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     if len(bad):
         raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
     return ids, rows
+
+
+def distances_of(given: Any, name: str = "item_distances") -> tuple[Any, Floats]:
+    """Return the ids of items, and the distance of any two: a square table, or an array.
+
+    Also a dict item -> its distances to all items of the dict, in their order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is not square, not symmetric, or not of finite numbers.
+
+    Examples
+    --------
+    >>> distances_of([[0, 0.5], [0.5, 0]])[1].tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    ids: Any = None
+    if is_frame(given) and hasattr(given, "index"):
+        ids, others = given.index.tolist(), given.columns.tolist()
+        if len(set(ids)) < len(ids) or set(ids) != set(others):
+            raise ValueError(f"{name}: the items of its index are not those of its columns")
+        given = given[ids].to_numpy()
+    elif isinstance(given, Mapping):
+        ids, given = list(given), list(given.values())
+    matrix = np.asarray(given)
+    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
+        raise TypeError(
+            f"{name}: give a square array, whose places are the ids 0..n-1, or a square pandas "
+            "DataFrame with the items as index and columns"
+        )
+    matrix = np.ascontiguousarray(matrix, np.float64)
+    if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
+        raise ValueError(f"{name}: distances must be finite, and the same in both directions")
+    return np.arange(len(matrix)) if ids is None else ids, matrix
 
 
 def _by_item(data: Any, name: str, line: str) -> Any:

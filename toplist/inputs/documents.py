@@ -83,7 +83,7 @@ class ItemMap:
         if isinstance(items_as, cls):
             return items_as
         if is_frame(items_as):
-            return cls(_of_table(dataframes.readable(items_as)))
+            return cls(of_table(dataframes.readable(items_as)))
         if is_series(items_as):
             return cls(dict_of(items_as, NAME, "item"))
         if isinstance(items_as, Mapping) or callable(items_as):
@@ -333,20 +333,20 @@ def _names_at(names: Any, codes: Ints) -> list[Any]:
     return [names[code] for code in codes.tolist()]
 
 
-def _of_table(frame: Any) -> dict[Any, Any]:
-    """Return the columns item_id and document as a dict."""
+def of_table(frame: Any, option: str = NAME, columns: tuple[str, str] = COLUMNS) -> dict[Any, Any]:
+    """Return the columns item_id and document, or another one, as a dict."""
     names = dataframes.names_of(frame)
-    absent = [repr(name) for name in COLUMNS if name not in names]
+    absent = [repr(name) for name in columns if name not in names]
     if absent:
         known = ", ".join(map(repr, names))
         raise option_error(
-            ValueError, OptionRef(NAME), f": {no_columns(absent)}; columns found: {known}"
+            ValueError, OptionRef(option), f": {no_columns(absent)}; columns found: {known}"
         )
-    items, documents = (dataframes.objects(frame, name) for name in COLUMNS)
+    items, documents = (dataframes.objects(frame, name) for name in columns)
     places = first_repeat(items)
     if places is not None:
         text = f": item {items[places[0]]!r} has two rows"
-        raise option_error(ValueError, OptionRef(NAME), text)
+        raise option_error(ValueError, OptionRef(option), text)
     return dict(zip(items, documents, strict=True))
 
 

@@ -246,5 +246,5 @@ def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints
     """
     known = len(places)
     numbers = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
-    new = np.flatnonzero(numbers >= known)
-    return numbers, new[np.unique(numbers[new], return_index=True)[1]]
+    highest = np.maximum.accumulate(np.append(known - 1, numbers))
+    return numbers, np.flatnonzero(numbers > highest[:-1])

@@ -1,20 +1,31 @@
-"""Labels of items (genres, providers), of which an item may have several, and given distances."""
+"""`ItemLabels`: labels of items (genres, shelves) in any form; an item may have several."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from toplist.checks import Floats, Ints, is_missing
+from toplist import kernels, parallel
+from toplist.checks import Floats, Ints, cached, is_missing, no_columns
 from toplist.inputs import dataframes
-from toplist.inputs.flatten import is_frame, is_truth_container
-from toplist.inputs.keyed import dict_of, is_series
+from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes
+from toplist.inputs.flatten import CONTAINERS, is_frame, written
+from toplist.inputs.ids import kinds_of
+from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.lists import offsets_of
 
-NAME = "item_labels"
+# Integer ids below this are looked up by themselves, in a table of 8 MB at most.
+DENSE = 1 << 20
+ONE = (
+    "an item is in one slice; for one label at a time, give whether an item has it: "
+    "{item: 'LABEL' in found for item, found in labels.items()}"
+)
+SEVERAL = (*CONTAINERS, Set, np.ndarray)  # what holds the labels of one item
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,22 +33,24 @@ class ItemLabels:
     """The labels of items: item i of `ids` has ``codes[offsets[i]:offsets[i + 1]]`` of `labels`.
 
     An item without labels has none, and None, NaN and "" are none; a label that is there twice
-    counts once. Labels are in the order of first appearance.
+    counts once. Labels are in the order of first appearance; `categories` are those of an ordered
+    type, in their order: a Categorical of pandas, an Enum of polars.
     """
 
     ids: list[Any]
     offsets: Ints
     codes: Ints
     labels: tuple[Any, ...]
+    categories: list[Any] | None = None
 
     @classmethod
-    def of(cls, given: Any) -> ItemLabels:
-        """Read labels in any form: a dict, a pandas Series, a table, or an array by item 0..n-1.
+    def of(cls, given: Any, name: str = "item_labels") -> ItemLabels:
+        """Read labels in any form: a dict item -> label or several, a pandas Series, a table.
 
         Raises
         ------
         TypeError
-            For other forms, and labels that are not hashable.
+            For other forms, ids that are none or of two kinds, and labels that are not hashable.
         ValueError
             For a table of other columns than item_id and a label, and for two labels that are
             written alike, such as 1 and "1".
@@ -50,22 +63,86 @@ class ItemLabels:
         """
         if isinstance(given, cls):
             return given
-        rows = _by_item(given)
-        places: dict[Any, int] = {}
-        codes = []
-        for item, labels in rows.items():
-            if not all(isinstance(one, Hashable) for one in labels):
-                raise TypeError(f"{NAME}: item {item!r} has {labels!r}: give text or numbers")
-            some = dict.fromkeys(one for one in labels if not is_missing(one) and one != "")
-            codes.append([places.setdefault(one, len(places)) for one in some])
+        items, rows, categories = columns_of(given, name)
+        kinds_of(items, name)
+        items, rows = _one_each(items, rows, name)
+        ids, kinds = list(dict.fromkeys(items)), dict[Any, int]()
+        several = len(ids) < len(items)
+        entries = numbered_by({}, items)[0] if several else np.arange(len(ids))
+        codes, _ = numbered_by(kinds, rows)
+        some = np.array([not (is_missing(one) or one == "") for one in kinds], bool)[codes]
+        entries, codes = entries[some], codes[some]
+        if several:  # in the order of the items, and of equal ones the first
+            _, first = np.unique(entries * len(kinds) + codes, return_index=True)
+            first = np.sort(first)
+            first = first[np.argsort(entries[first], kind="stable")]
+            entries, codes = entries[first], codes[first]
+        codes, used = numbered(codes)
+        known = list(kinds)
+        labels = tuple(known[code] for code in used.tolist())
         alike: dict[str, Any] = {}
-        for one in places:  # names of metrics hold labels as text
+        for one in labels:  # tables and names of metrics hold labels as text
             if (other := alike.setdefault(str(one), one)) != one:
                 raise ValueError(
-                    f"{NAME}: labels {other!r} and {one!r} are written alike: give one of both"
+                    f"{name}: {other!r} and {one!r} are written alike: give one of both"
                 )
-        flat = np.array([code for row in codes for code in row], np.int64)
-        return cls(list(rows), offsets_of(list(map(len, codes))), flat, tuple(places))
+        offsets = offsets_of(np.bincount(entries, minlength=len(ids)))
+        return cls(ids, offsets, codes, labels, categories)
+
+    def slices(self, order: Iterable[Any] | None = None) -> tuple[NDArray[np.int32], list[Any]]:
+        """Return the place of each item's only label, and labels in order, None of others last.
+
+        The last place is that of all other items.
+
+        Examples
+        --------
+        >>> ItemLabels.of({"tea": "drink", "rye": "food", "cup": None}).slices()
+        (array([0, 1, 2, 2], dtype=int32), ['drink', 'food', None])
+        """
+        n = np.diff(self.offsets)
+        several = np.flatnonzero(n > 1)
+        if len(several):
+            item, first = self.ids[several[0]], self.offsets[several[0]]
+            one, two = (self.labels[code] for code in self.codes[first : first + 2].tolist())
+            raise ValueError(f"labels: item {item!r} has two labels, {one!r} and {two!r}: {ONE}")
+        found = _ordered(self.labels, self.categories if order is None else list(order))
+        codes = np.full(len(n) + 1, len(found) - 1, np.int32)
+        place = {one: at for at, one in enumerate(found)}
+        codes[:-1][n == 1] = np.array([place[one] for one in self.labels], np.int32)[self.codes]
+        return codes, found
+
+    @cached
+    def _places(self) -> dict[Any, int]:
+        """The entry of each item."""
+        return {item: entry for entry, item in enumerate(self.ids)}
+
+    def entries(self, ids: NDArray[Any], names: Any) -> NDArray[np.int32]:
+        """Return the entry of each item, -1 for none; ids are integers, or codes of names."""
+        if names is None:
+            return self._of_integers(ids)
+        if not len(ids):
+            return np.empty(0, np.int32)
+        used, _ = used_codes(ids)
+        entries = np.full(int(used[-1]) + 2, -1, np.int32)
+        entries[used] = [self._places.get(name, -1) for name in written(used, names)]
+        return _looked_up(ids, entries)
+
+    def _of_integers(self, ids: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the entry of each integer, signed or not."""
+        if not self.ids or not isinstance(self.ids[0], (int, np.integer)):
+            return np.full(len(ids), -1, np.int32)
+        known, limits = np.array(self.ids), np.iinfo(ids.dtype)
+        plain = known.dtype.kind in "iu" and known.max() <= limits.max
+        if not plain or known.min() < limits.min:
+            return np.array([self._places.get(one, -1) for one in ids.tolist()], np.int32)
+        known = known.astype(ids.dtype).view(np.int64)
+        if known.min() >= 0 and known.max() < DENSE:
+            entries = np.full(int(known.max()) + 2, -1, np.int32)
+            entries[known] = np.arange(len(known))
+            return _looked_up(ids, entries)
+        numbering = Numbering()
+        numbering.number(known)
+        return numbering.find(ids.view(np.int64)).astype(np.int32)
 
     def shares(self, label: Any) -> Floats:
         """Return the share of each item that belongs to a label: 1 / n of an item with n labels.
@@ -75,7 +152,9 @@ class ItemLabels:
         code = next((i for i, one in enumerate(self.labels) if str(one) == str(label)), None)
         if code is None:
             shown = ", ".join(map(repr, self.labels[:8])) + ", ..." * (len(self.labels) > 8)
-            raise ValueError(f"{NAME}: no item is labelled {label!r}: there are {shown or 'none'}")
+            raise ValueError(
+                f"item_labels: no item is labelled {label!r}: there are {shown or 'none'}"
+            )
         n = np.diff(self.offsets)
         of_label = np.repeat(np.arange(len(n)), n)[self.codes == code]
         found = np.zeros(len(n))
@@ -83,81 +162,87 @@ class ItemLabels:
         return found
 
 
-def _by_item(given: Any) -> dict[Any, Any]:
-    """Return the labels of each item, as a list."""
-    if is_frame(given):
-        return _of_table(dataframes.readable(given))
-    if is_series(given):
-        if not given.index.is_unique:  # a row per item and label
-            return _collected(given.index.tolist(), given.tolist())
-        given = dict_of(given, NAME, "item")
-    if not isinstance(given, Mapping):
-        listed = given.tolist() if isinstance(given, np.ndarray) else given
-        if not isinstance(listed, (list, tuple)):
-            raise TypeError(
-                f"{NAME} is a {type(given).__name__}: give a dict item -> label or list of labels, "
-                "a table of item_id and label, or a list whose places are the ids 0..n-1"
-            )
-        given = dict(enumerate(listed))
-    return {item: _listed(labels) for item, labels in given.items()}
+def _looked_up(ids: NDArray[Any], table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the number of each id in a table, of which the last is that of all other ids."""
+    out = np.empty(len(ids), np.int32)
+
+    def look_up(lo: int, hi: int) -> None:
+        kernels.slices.look_up(ids[lo:hi].view(np.uint64), table, out[lo:hi])
+
+    parallel.each(look_up, blocks(len(ids), parallel.BLOCK >> 2), None)
+    return out
 
 
-def _listed(labels: Any) -> list[Any]:
-    """Return the labels of one item as a list: a container of several, or one label itself."""
-    if is_truth_container(labels) and not isinstance(labels, Mapping):
-        return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    return [labels]
+def columns_of(given: Any, name: str) -> tuple[list[Any], list[Any], list[Any] | None]:
+    """Return items, the label or labels of each, and the categories of an ordered type.
 
-
-def _of_table(frame: Any) -> dict[Any, Any]:
-    names = dataframes.names_of(frame)
-    rest = [name for name in names if name != "item_id"]
-    if "item_id" not in names or len(rest) != 1:
-        shown = ", ".join(map(repr, names))
-        raise ValueError(
-            f"{NAME} is a table of columns {shown}: give two, item_id and that of the labels"
-        )
-    return _collected(*(dataframes.objects(frame, name) for name in ("item_id", rest[0])))
-
-
-def _collected(items: list[Any], labels: list[Any]) -> dict[Any, Any]:
-    """Return the labels of each item, from rows of an item and a label or several."""
-    found: dict[Any, list[Any]] = {}
-    for item, label in zip(items, labels, strict=True):
-        found.setdefault(item, []).extend(_listed(label))
-    return found
-
-
-def distances_of(given: Any, name: str = "item_distances") -> tuple[Any, Floats]:
-    """Return the ids of items, and the distance of any two: a square table, or an array.
-
-    Also a dict item -> its distances to all items of the dict, in their order.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what is not square, not symmetric, or not of finite numbers.
-
-    Examples
-    --------
-    >>> distances_of([[0, 0.5], [0.5, 0]])[1].tolist()
-    [[0.0, 0.5], [0.5, 0.0]]
+    `name` is the argument, and what its words are called.
     """
-    ids: Any = None
-    if is_frame(given) and hasattr(given, "index"):
-        ids, others = given.index.tolist(), given.columns.tolist()
-        if len(set(ids)) < len(ids) or set(ids) != set(others):
-            raise ValueError(f"{name}: the items of its index are not those of its columns")
-        given = given[ids].to_numpy()
-    elif isinstance(given, Mapping):
-        ids, given = list(given), list(given.values())
-    matrix = np.asarray(given)
-    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
+    words = name.removeprefix("item_")
+    if is_frame(given):
+        frame = dataframes.readable(given)
+        names = dataframes.names_of(frame)
+        rest = [column for column in names if column != "item_id"]
+        if len(rest) == len(names) or len(rest) != 1:
+            lacks = "" if len(rest) < len(names) else f"{no_columns([repr('item_id')])}; "
+            raise ValueError(
+                f"{name}: {lacks}give a table of item_id and one column of {words}, "
+                f"{name}[['item_id', 'COLUMN']]; columns found: {', '.join(map(repr, names))}"
+            )
+        items, labels = (dataframes.objects(frame, column) for column in ("item_id", rest[0]))
+        return items, labels, _categories(dataframes.type_of(frame, rest[0]))
+    if is_series(given):
+        if counts_rows(given.index):
+            raise TypeError(
+                f"{name} is a Series that counts its rows: give it by item, "
+                f"table.set_index('item_id')[COLUMN], or dict(enumerate({name})) if its rows are "
+                "the ids 0, 1, 2, ..."
+            )
+        return given.index.tolist(), given.tolist(), _categories(given.dtype)
+    if isinstance(given, Mapping):
+        return list(given), list(given.values()), None
+    raise TypeError(
+        f"{name} is a {type(given).__name__}: give a dict item -> {words.removesuffix('s')}, a "
+        f"pandas Series whose index has the items, or a table of item_id and a column of {words}"
+    )
+
+
+def _categories(dtype: Any) -> list[Any] | None:
+    """Return the categories of an ordered type."""
+    ordered = getattr(dtype, "ordered", type(dtype).__name__ == "Enum")
+    return list(dtype.categories) if ordered and hasattr(dtype, "categories") else None
+
+
+def _one_each(items: list[Any], rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:
+    """Return a row for each item and label; None is that of an item without."""
+    types = set(map(type, rows))
+    if any(issubclass(one, SEVERAL) for one in types):
+        apart = [list(row) or [None] if isinstance(row, SEVERAL) else [row] for row in rows]
+        items = [item for item, row in zip(items, apart, strict=True) for _ in row]
+        rows = [one for row in apart for one in row]
+        types = set(map(type, rows))
+    odd = [one for one in types if issubclass(one, SEVERAL) or not issubclass(one, Hashable)]
+    if odd:
+        item, one = next(pair for pair in zip(items, rows, strict=True) if type(pair[1]) in odd)
         raise TypeError(
-            f"{name}: give a square array, whose places are the ids 0..n-1, or a square pandas "
-            "DataFrame with the items as index and columns"
+            f"{name}: item {item!r} has the label {one!r:.60}, a {type(one).__name__}: give text "
+            "or numbers"
         )
-    matrix = np.ascontiguousarray(matrix, np.float64)
-    if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
-        raise ValueError(f"{name}: distances must be finite, and the same in both directions")
-    return np.arange(len(matrix)) if ids is None else ids, matrix
+    return items, rows
+
+
+def _ordered(labels: Iterable[Any], order: Sequence[Any] | None) -> list[Any]:
+    """Return labels in an order, sorted by default, None last."""
+    named = list(labels)
+    if order is not None:
+        known = dict.fromkeys(order)
+        absent = [label for label in named if label not in known]
+        if absent:
+            raise ValueError(
+                f"order lacks the label {absent[0]!r}: it has {', '.join(map(repr, known))}"
+            )
+        named = [label for label in known if label is not None]
+    else:
+        with suppress(TypeError):  # labels of several types stay in order of appearance
+            named = sorted(named)
+    return [*named, None]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
-from toplist.checks import OptionRef, choice, option_error
+from toplist.checks import OptionRef, Words, choice, option_error
 from toplist.inputs.grades import Grading, read_gains
 from toplist.metrics.conventions import MISSING, RELEVANT, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import EMPTY, Empty, Gains, GainTable
@@ -26,6 +26,8 @@ Order = Literal["file"]  # in the order of the file; without it by rank or score
 ORDERS: tuple[Order, ...] = get_args(Order)
 Unknown = Literal["raise", "skip"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
+Weighting = Literal["snips", "ips"]
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 Aggregate = Literal["mean", "pooled"]
 Keep = Literal["hits"]
 FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
@@ -183,6 +185,11 @@ class Options:
     weights: Any = _option(None, *_LOCAL)
     clusters: Any = _option(None, *_LOCAL)
     unit: str | None = _option(help="what the rows are in print: sessions", read=str)
+    propensities: Any = _option(None, *_LOCAL)
+    weighting: Weighting = _option(
+        "snips", *_LOCAL, choices=WEIGHTINGS, help="of --propensities (default: snips)"
+    )
+    clip: float | None = _option(None, *_LOCAL, help="least propensity that counts", read=float)
     aggregate: Aggregate | None = _option(choices=get_args(Aggregate))
     empty: Empty | None = _option(
         choices=EMPTY, help="users with an empty truth (default: the convention's)"
@@ -368,9 +375,9 @@ class ItemData(NamedTuple):
 
 def needs(what: str, keyword: str) -> ValueError:
     """Return the error of a metric that needs a keyword of `Items`."""
-    return option_error(
-        ValueError, f"{what} needs ", OptionRef(keyword), f": {ITEMS[keyword].give}"
-    )
+    row = ITEMS[keyword]
+    ways = Words(f": {row.give}", f" FILE: {row.help.partition(', for ')[0]}")
+    return option_error(ValueError, f"{what} needs ", OptionRef(keyword), ways)
 
 
 def columns_of(columns: ColumnNames, side: str) -> dict[str, Any]:

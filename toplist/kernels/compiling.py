@@ -1,4 +1,4 @@
-"""Compiling a kernel: the code is kept for the next process, and a terminal is told to wait."""
+"""Compiling a kernel: the code is kept for the next process; a terminal shows that it runs."""
 
 import gc
 import sys

@@ -32,12 +32,11 @@ def tally(
     depth = counts.shape[1]
     sums = np.empty(len(codes))
     for u in range(len(rows)):
-        row = rows[u]
-        if row < 0:
+        row, start, end = rows[u], offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        if row < 0 or start == end:
             continue
         sums[:] = 0.0
-        start = offsets[u] - offsets[0]
-        for h in range(start, offsets[u + 1] - offsets[0]):
+        for h in range(start, end):
             place = ranks[h] - 1
             if place >= depth:
                 break
@@ -49,6 +48,27 @@ def tally(
                 step = (j if codes[m] == NTH else 1) / discounts[m, place]
                 squares[row, place, m] += step * (sums[m] + sums[m] + step)
                 sums[m] += step
+
+
+@kernel
+def group(n_relevant: int64, n_listed: int64, counted: np.bool_, span, numbers, of_user):
+    """Group the counted users by R and the length of their lists, up to span - 1.
+
+    `numbers` is int64 of every key R * span + length, -1 and then the groups in ascending order;
+    `of_user` (n_users,) becomes the group of each user, -1 if not counted.
+    """
+    for u in range(len(of_user)):
+        of_user[u] = n_relevant[u] * span + min(n_listed[u], span - 1) if counted[u] else -1
+        if counted[u]:
+            numbers[of_user[u]] = 0
+    n = 0
+    for key in range(len(numbers)):
+        if numbers[key] == 0:
+            numbers[key] = n
+            n += 1
+    for u in range(len(of_user)):
+        if of_user[u] >= 0:
+            of_user[u] = numbers[of_user[u]]
 
 
 @kernel

@@ -41,9 +41,9 @@ def mix(word):
 
 @kernel
 def mix_in(words: uint64, hashes):
-    """Mix one word into each of `hashes` (uint64), which is written."""
-    for i in range(len(words)):
-        hashes[i] = mix(hashes[i] ^ words[i])
+    """Mix a word into each of `hashes` (uint64), which is written: its own, or one for all."""
+    for i in range(len(hashes)):
+        hashes[i] = mix(hashes[i] ^ words[min(i, len(words) - 1)])
 
 
 # The bits of the gain 1.0.

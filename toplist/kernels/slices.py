@@ -11,9 +11,17 @@ from toplist.kernels import kernel
 
 
 @kernel
+def look_up(ids: uint64, table: int32, out):
+    """Write the number of each id in a table, of which the last is that of all other ids."""
+    last = uint64(len(table) - 1)
+    for i in range(len(ids)):
+        out[i] = table[min(ids[i], last)]
+
+
+@kernel
 def count(
-    starts: int64, sizes: int64, labels: int32, counted: uint8, offsets: int64, places: int32,
-    n_rows, n_items, n_hits,
+    starts: int64, sizes: int64, labels, counted: uint8, offsets: int64, places: int32,
+    label_of: int32, used, n_rows, n_items, n_hits,
 ):  # fmt: skip
     """Count users, relevant items and hits of each label, of a block of users.
 
@@ -21,18 +29,25 @@ def count(
     ----------
     starts, sizes : (n_users,)
         Where the relevant items of each user begin, and how many they are.
-    labels : (n_items,)
-        The label of each relevant item.
+    labels : (n_items,), written
+        The entry of each relevant item, -1 for none; then its label.
     counted : (n_items,)
         Whether it counts in R.
     offsets, places : (n_users + 1,), (n_hits,)
         Where the hits of each user begin; which of the user's relevant items each is.
+    label_of : (n_entries + 1,)
+        The label of each entry; the last is that of items without.
+    used : bool (n_entries + 1,), written
+        Which entries some relevant item has.
     n_rows, n_items, n_hits : int64 (n_labels,), written
     """
     last = np.full(len(n_rows), -1)
     for u in range(len(starts)):
         first = uint64(starts[u])
         for t in range(first, first + uint64(sizes[u])):
+            entry = uint64(labels[t]) if labels[t] >= 0 else uint64(len(used) - 1)
+            used[entry] = True
+            labels[t] = label_of[entry]
             label = uint64(labels[t])
             n_items[label] += counted[t]
             n_rows[label] += last[label] != u
@@ -56,7 +71,7 @@ def fill(
         The number of the first user.
     row, item, hit : int64 (n_labels,), written
         Where the users, items and hits of each label begin, in this block.
-    rows, n_relevant, n_hits : int64, written
+    rows, n_relevant, n_hits : int64, int64, int32, written
         The users of each label, and how many relevant items and hits each has: 0 so far.
     items, hits : int64, written
         Of each label the relevant items that count, and the hits, as places; `items` may be empty.

@@ -15,8 +15,8 @@ from toplist.inputs.flatten import Flat, written
 from toplist.inputs.lists import Lists, offsets_of, places_of
 
 if TYPE_CHECKING:
+    from toplist.inputs.labels import ItemLabels
     from toplist.inputs.sides import Sides
-    from toplist.inputs.slice_labels import SliceLabels
 
 CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"
 
@@ -138,7 +138,7 @@ class HitItems:
         rows = slice(None) if self.rows is None else self.rows
         return offsets[:-1][rows], np.diff(offsets)[rows]
 
-    def entries(self, labels: SliceLabels) -> Ints:
+    def entries(self, labels: ItemLabels) -> NDArray[np.int32]:
         """Return which entry of the labels each relevant item of all parts has, -1 for none."""
         parts = [part.ids() for part in self.parts]
         names = parts[0][1]
@@ -148,11 +148,15 @@ class HitItems:
 
     def example(self) -> Any:
         """Return a relevant item as it was written; None if there is none."""
-        for part in self.parts:
-            if len(part.truth.items):
-                ids, names = part.ids()
-                return written(ids[:1], names)[0]
-        return None
+        return self.at(0) if any(len(part.truth.items) for part in self.parts) else None
+
+    def at(self, place: int) -> Any:
+        """Return the relevant item at a place of all parts, as it was written."""
+        ends = offsets_of([len(part.truth.items) for part in self.parts])
+        at = int(np.searchsorted(ends, place, side="right")) - 1
+        ids, names = self.parts[at].ids()
+        place -= int(ends[at])
+        return written(ids[place : place + 1], names)[0]
 
     def gains(self) -> Floats:
         """Return the gain of each relevant item of all parts."""

@@ -381,6 +381,11 @@ class Hits:
             )
         return self._changed(gains=np.asarray(gains, np.float64), ideal_gains=ideal)
 
+    def weighed(self, gains: Floats | None, ideal: Floats | None, truth_hashes: Any) -> Hits:
+        """Return the same hits with the weights of items as gains, of relevant items alone."""
+        changed = {"gains": gains, "ideal_gains": ideal, "truth_hashes": truth_hashes}
+        return self._changed(**changed, judged=None)
+
     def of_part(self, **changed: Any) -> Hits:
         """Return the hits with other users or fingerprints, those of judged items alike."""
         for name in ("judged", "before"):

@@ -115,7 +115,8 @@ def take(arrays: Arrays, name: str, kinds: str = "iu", dtype: Any = np.int64) ->
     if name not in arrays:
         raise ValueError(f"there is no array {name}")
     array = arrays.pop(name)
-    found = array.astype(dtype)
+    with np.errstate(invalid="ignore", over="ignore"):  # the numbers are compared
+        found = array.astype(dtype)
     if array.dtype.kind not in kinds or not np.array_equal(found, array):
         raise ValueError(f"array {name} is of {array.dtype}, or has numbers that cannot be")
     return found

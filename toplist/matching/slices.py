@@ -5,7 +5,8 @@ Lists stay as they are, and so do ranks. A slice has the users with a relevant i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Ints
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
+from toplist.inputs.labels import ItemLabels
 from toplist.inputs.lists import offsets_of, places_of
-from toplist.inputs.slice_labels import SliceLabels
 from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, trusted
 
@@ -27,6 +28,7 @@ HOW = (
 
 # The users (rows) with a relevant item of a label, and their hits of such items.
 Slice = tuple[Ints, Hits]
+Make = Callable[[], Slice]  # so that slices are made where they are used, on all cores
 
 
 class _Chosen(Sequence[Any]):
@@ -39,6 +41,10 @@ class _Chosen(Sequence[Any]):
         """Return the number of users."""
         return len(self._rows)
 
+    def __repr__(self) -> str:
+        """Return the keys, as those of a list."""
+        return repr(self[:])
+
     def __iter__(self) -> Iterator[Any]:
         """Yield the keys."""
         return iter(self[:])
@@ -49,8 +55,10 @@ class _Chosen(Sequence[Any]):
         return [self._users[row] for row in rows] if isinstance(at, slice) else self._users[rows]
 
 
-def sliced(hits: Hits, labels: SliceLabels) -> tuple[dict[Any, Slice], int]:
-    """Return the slice of each label that some relevant item has, and how many entries none has.
+def sliced(
+    hits: Hits, labels: ItemLabels, order: Iterable[Any] | None = None
+) -> tuple[dict[Any, Make], int]:
+    """Return what makes the slice of each label of relevant items, and how many entries none has.
 
     Raises
     ------
@@ -67,12 +75,13 @@ def sliced(hits: Hits, labels: SliceLabels) -> tuple[dict[Any, Slice], int]:
         )
     if items is None:
         raise ValueError(f"it is not known which items were hit: {HOW}")
-    found, used = _parts(hits, labels)
+    of_entries = labels.slices(order)
+    found, used = _parts(hits, labels, *of_entries)
     if labels.ids and not used.any() and (relevant := items.example()) is not None:
         raise _strangers(labels.ids[0], relevant)
     if hits.judged is not None:
-        judged, _ = _parts(hits.judged, labels)
-        found = {label: _beside(part, judged[label]) for label, part in found.items()}
+        judged, _ = _parts(hits.judged, labels, *of_entries)
+        found = {label: partial(_beside, part, judged[label]) for label, part in found.items()}
     return found, int(np.count_nonzero(~used))
 
 
@@ -84,70 +93,71 @@ def _strangers(labelled: Any, relevant: Any) -> Exception:
     return ValueError(f"no relevant item has a label: there is {one}, and {other}")
 
 
-def _beside(part: Slice, judged: Slice) -> Slice:
+def _beside(make: Make, make_judged: Make) -> Slice:
     """Return a slice with the hits of all judged items, where some of them are not relevant."""
-    (rows, hits), (others, of_judged) = part, judged
+    (rows, hits), (others, of_judged) = make(), make_judged()
     if len(others) > len(rows):
         of_judged = of_judged.subset(np.searchsorted(others, rows))
     if of_judged.n_relevant.sum() == hits.n_relevant.sum():
-        return part
+        return rows, hits
     return rows, trusted(**vars(hits), judged=of_judged)
 
 
-def _parts(hits: Hits, labels: SliceLabels) -> tuple[dict[Any, Slice], Bools]:
-    """Return the slice of each label, and which entries some relevant item has."""
-    items, n_labels = hits.items, len(labels.labels)
+def _parts(
+    hits: Hits, labels: ItemLabels, label_of: Any, names: Sequence[Any]
+) -> tuple[dict[Any, Make], Bools]:
+    """Return what makes the slice of each label, and which entries some relevant item has."""
+    items, n_labels = hits.items, len(names)
     assert items is not None
-    own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
-    entries, used = items.entries(labels), np.zeros(len(labels.codes), bool)
-    used[entries[own]] = True
-    codes, graded = labels.codes[entries], np.zeros(n_labels, bool)
-    bounds, users, (n_relevant, n_hits), relevant, order = _grouped(hits, items, codes, n_labels)
-    ranks, gains, ideal = hits.ranks[order], None, None
+    codes, graded = items.entries(labels), np.zeros(n_labels, bool)
+    used = np.zeros(len(label_of), bool)
+    grouped = _grouped(hits, items, codes, label_of, used, n_labels)
+    bounds, users, n_relevant, n_hits, relevant, order = grouped
+    ranks, gains, ideal = hits.ranks.take(order), None, None
     if hits.gains is not None:
+        own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
         of_truth = items.gains()
         graded[codes[own][of_truth[own] != 1]] = True
         gains, ideal = hits.gains[order], np.empty(len(relevant))
         best = offsets_of(n_relevant)
         kernels.join.ideals(relevant, best, of_truth[relevant], n_relevant, ideal)
     keys = range(len(hits)) if hits.users is None else hits.users
-    found = {}
-    for at, label in enumerate(labels.labels):
+
+    def part(at: int) -> Slice:
         of_users, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
         rows, hashes = users[of_users], None
-        if not len(rows):
-            continue
         if hits.truth_hashes is not None:
-            hashes = hits.truth_hashes[rows]
-            word = hashes_of([repr(label)]).repeat(len(rows))
-            kernels.hashing.mix_in(word, hashes)
-        found[label] = (
-            rows,
-            trusted(
-                offsets=offsets_of(n_hits[of_users]),
-                ranks=ranks[of_hits],
-                n_relevant=n_relevant[of_users],
-                n_listed=hits.n_listed[rows],
-                gains=gains[of_hits] if gains is not None and graded[at] else None,
-                ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
-                k=hits.k,
-                grading=hits.grading,
-                users=_Chosen(keys, rows),
-                truth_hashes=hashes,
-            ),
+            hashes = hits.truth_hashes.take(rows)
+            kernels.hashing.mix_in(hashes_of([repr(names[at])]), hashes)
+        return rows, trusted(
+            offsets=offsets_of(n_hits[of_users]),
+            ranks=ranks[of_hits],
+            n_relevant=n_relevant[of_users],
+            n_listed=hits.n_listed.take(rows),
+            gains=gains[of_hits] if gains is not None and graded[at] else None,
+            ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
+            k=hits.k,
+            grading=hits.grading,
+            users=_Chosen(keys, rows),
+            truth_hashes=hashes,
         )
-    return found, used[:-1]
+
+    some = np.flatnonzero(np.diff(bounds[0])).tolist()
+    return {names[at]: partial(part, at) for at in some}, used[:-1]
 
 
-def _grouped(hits: Hits, items: HitItems, codes: Any, n_labels: int) -> tuple[Any, ...]:
+def _grouped(
+    hits: Hits, items: HitItems, codes: Any, label_of: Any, used: Bools, n_labels: int
+) -> tuple[Any, ...]:
     """Return users, relevant items and hits by label, those of a label one after another.
 
     These are: where those of each label begin, (3, n_labels + 1); the users; how many relevant
     items and hits each has; the relevant items, where there are gains, and the hits, as places.
+    `codes` are entries, and become labels.
     """
     starts, sizes = items.starts()
     counted = items.counting()
-    blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK, 8 * n_labels))
+    blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK >> 2, 8 * n_labels))
 
     def block(lo: int, hi: int) -> tuple[Any, ...]:
         own = starts[lo:hi], sizes[lo:hi], codes, counted
@@ -155,19 +165,21 @@ def _grouped(hits: Hits, items: HitItems, codes: Any, n_labels: int) -> tuple[An
 
     def count(lo: int, hi: int) -> Ints:
         found = np.zeros((3, n_labels), np.int64)
-        kernels.slices.count(*block(lo, hi), *found)
+        kernels.slices.count(*block(lo, hi), label_of, used, *found)
         return found
 
     # of each label, the blocks one after another
     counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
     begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
     n_users, n_items, n_hits = begins[:, -1].tolist()
-    users, *numbers = np.zeros((3, n_users), np.int64)
+    users, n_relevant = np.zeros((2, n_users), np.int64)
+    n_hits_of = np.zeros(n_users, np.int32)
     relevant, order = np.empty(n_items if hits.graded else 0, np.int64), np.empty(n_hits, np.int64)
 
     def fill(lo: int, hi: int) -> None:
         at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
-        kernels.slices.fill(*block(lo, hi), lo, *at, users, *numbers, relevant, order)
+        numbers = users, n_relevant, n_hits_of, relevant, order
+        kernels.slices.fill(*block(lo, hi), lo, *at, *numbers)
 
     parallel.each(fill, blocks, None)
-    return begins[:, :: len(blocks)], users, numbers, relevant, order
+    return begins[:, :: len(blocks)], users, n_relevant, n_hits_of, relevant, order

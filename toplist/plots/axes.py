@@ -49,11 +49,11 @@ def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def axes(ax: "Axes | None", *inches: float) -> "Axes":
-    """Return the axes given, or those of a new figure."""
+def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "Axes":
+    """Return the axes given, or those of a new figure, the first of a grid of rows and columns."""
     if ax is not None:
         return ax
-    new: Axes = figure(*inches).subplots()
+    new: Axes = figure(*inches).subplots(*grid, squeeze=False)[0, 0]
     # a notebook shows only figures of pyplot by itself; other objects must return a picture
     new._repr_png_ = partial(_png, new.figure)  # type: ignore[attr-defined]
     return new

@@ -40,6 +40,8 @@ def bounds(result: Means, name: str) -> Bounds:
             "unjudged items have left the lists of this result, so it has no bounds: evaluate ",
             *("with ", OptionRef("unjudged", "miss")),
         )
+    if terms.weighting is not None:
+        raise ValueError("bounds need the propensities of unjudged items: evaluate without any")
     ks = terms.ks_of[metric.name]
     if k is None and len(ks) > 1:
         names = ", ".join(f"{metric.name}@{one}" for one in ks)

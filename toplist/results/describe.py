@@ -9,7 +9,7 @@ from toplist.checks import counted, worded
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
-from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
+from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, Style, formula
 from toplist.metrics.properties import equal_names
 from toplist.results.markup import NOTHING, Cell, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
@@ -108,8 +108,12 @@ def rules(result: Means, metric: Metric | None = None) -> str:
     """Return the convention, and whether grades are gains; of one metric, or of all."""
     asked = [metric] if metric else result.terms.metrics.values()
     of_grades = result.graded and any(one.graded for one in asked)
+    of_grades &= result.terms.weighting is None
     linear = result.terms.grading.gains == "linear"  # terms.rules names another gain
-    return result.terms.rules(metric) + ", gain = grade" * (of_grades and linear)
+    text, name = result.terms.rules(metric), f"convention {result.terms.convention}"
+    if result.terms.known_as:
+        text = text.replace(name, f"{name} (as {result.terms.known_as})", 1)
+    return text + ", gain = grade" * (of_grades and linear)
 
 
 def averaging(result: Means, metric: Metric | None = None) -> str:
@@ -160,13 +164,14 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     gains = terms.grading.gains if isinstance(terms.grading.gains, str) else ""
     same = same_formula(metric, terms.relevant, gains)
     peers = [name for name in same if name != terms.convention]
-    if metric.graded and terms.grading.relevant_from is not None:
+    if terms.weighting or (metric.graded and terms.grading.relevant_from is not None):
         peers = []  # conventions differ in what the threshold does to gains
     of_gains = metric.graded and not metric.earning
+    gain_words = WEIGHT_WORDS.get(terms.weighting or "", GAIN_WORDS.get(gains, terms.grading.words))
     lines = [
         formula(metric, style),
         worded(SYMBOLS[style], terms.unit),
-        *([GAIN_WORDS.get(gains, terms.grading.words)] if of_gains else []),
+        *([gain_words] if of_gains else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
@@ -203,6 +208,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
     lines += result.terms.other_formulas()
     lines += intervals([result, *parts])
+    lines += [result.exposed.words(result.terms.clip)] if result.exposed else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
     return [*lines, *sampling(result), *equal_scores(result), account(result)]
 
@@ -236,6 +242,8 @@ def intervals(results: Sequence[Means]) -> list[str]:
         if words:
             kinds.setdefault(words, []).append(name)
     none = f"{NOTHING} where all values are equal"
+    if results[0].clusters is not None and results[0].n_clusters == 1:
+        return ["no interval: all are of one cluster"]
     if not kinds:
         return [f"95 % interval: {none}"] if dashes else []
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
@@ -254,7 +262,10 @@ def _kind(result: Means, name: str) -> str:
         return "by clusters (CR2)"
     if name in result.terms.pooled:
         return "delta method"
-    return "Wilson" if result.is_proportion(name) else "normal"
+    if result.is_proportion(name):
+        return "Wilson"
+    of_items = result.terms.weighting is not None and name in result.terms.metrics
+    return "Student's t" if of_items else "normal"
 
 
 def _says(low: float, high: float) -> bool | None:

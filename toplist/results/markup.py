@@ -150,6 +150,17 @@ def percent(share: float) -> str:
     return f"{100 * share:+.1f} %" if abs(share) < 0.9995 else f"{100 * share:+.0f} %"
 
 
+def shortened(words: str, most: int) -> str:
+    """Return a text cut to so many letters, of which the last then says that it is cut.
+
+    Examples
+    --------
+    >>> shortened("popularity", 6), shortened("knn", 6)
+    ('popul…', 'knn')
+    """
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> str:
     """Return rows as text: the first column aligned to the left, the others to the right.
 
@@ -380,6 +391,8 @@ _STYLES = {
     "right": "text-align:right;padding:.2em 0 .2em .9em;white-space:nowrap",
     "header": "border-bottom:1px solid currentColor",
     "half": "opacity:.7;font-size:85%",
+    "words": "white-space:normal;overflow-wrap:anywhere",
+    "beside": "display:flex;align-items:flex-start",
     "note": "margin:.15em 0;opacity:.85;font-size:90%",
     "warning": "margin:.3em 0;padding-left:.6em;border-left:3px solid currentColor",
 }
@@ -390,14 +403,14 @@ def html(page: Page) -> str:
     from html import escape  # its table of entities takes 5 % of the import of toplist
 
     parted = (printable(warning).partition(":") for warning in page.warnings)
-    warnings = [_tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
-    notes = [_tag("p", escape(printable(note)), "note") for note in page.notes]
+    warnings = [tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
+    notes = [tag("p", escape(printable(note)), "note") for note in page.notes]
     if any(table.marked for table in page.tables):
-        notes.insert(0, _tag("p", f"<b>bold</b>: {escape(page.best)}", "note"))
+        notes.insert(0, tag("p", f"<b>bold</b>: {escape(page.best)}", "note"))
     formulas = "<br>".join(map(escape, page.formulas))
     more = f"<details><summary>formulas</summary>{formulas}</details>" if formulas else ""
     parts = [*map(_html_table, map(_printable, page.tables)), *warnings, *notes]
-    parts += [_tag("div", more, "note")] if more else []
+    parts += [tag("div", more, "note")] if more else []
     return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
 
 
@@ -407,21 +420,21 @@ def _html_table(table: Table) -> str:
 
     def write(cell: Cell) -> str:
         mean = f"<b>{escape(cell.mean)}</b>" if cell.best else escape(cell.mean)
-        return f"{mean} {_tag('span', escape(cell.interval), 'half')}" if cell.interval else mean
+        return f"{mean} {tag('span', escape(cell.interval), 'half')}" if cell.interval else mean
 
-    head = [_tag("th", escape(table.corner), "left")]
-    head += [_tag("th", escape(column), "right") for column in table.columns]
+    head = [tag("th", escape(table.corner), "left")]
+    head += [tag("th", escape(column), "right") for column in table.columns]
     rows = [
         "<tr>"
-        + _tag("th", escape(label), "left")
-        + "".join(_tag("td", write(cell), "right") for cell in cells)
+        + tag("th", escape(label), "left")
+        + "".join(tag("td", write(cell), "right") for cell in cells)
         + "</tr>"
         for label, cells in table.rows
     ]
-    header, body = _tag("tr", "".join(head), "header"), "\n".join(rows)
-    return _tag("table", f"\n<thead>{header}</thead>\n<tbody>\n{body}\n</tbody>\n", "table")
+    header, body = tag("tr", "".join(head), "header"), "\n".join(rows)
+    return tag("table", f"\n<thead>{header}</thead>\n<tbody>\n{body}\n</tbody>\n", "table")
 
 
-def _tag(name: str, inside: str, style: str) -> str:
+def tag(name: str, inside: str, style: str) -> str:
     """Return an element with its style."""
     return f'<{name} style="{_STYLES[style]}">{inside}</{name}>'

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
+    from toplist.metrics.weighing import Exposed
 
 M = TypeVar("M", bound="Means")
 T = TypeVar("T")
@@ -67,6 +68,7 @@ class Means:
     graded: bool = False
     scored: Scored | None = None
     judged_only: Self | None = None
+    exposed: Exposed | None = None
 
     @classmethod
     def of(
@@ -204,6 +206,9 @@ class Means:
         p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. For a pooled metric, the
         standard error is that of the delta method.
 
+        Under ``propensities=``, t of Kish's effective number of users n' less 1 takes the place of
+        z, and n' that of n in n / (n - 1); n' is (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)².
+
         Of rows in clusters, it is mean ± t · error for every metric, proportions and pooled ones
         (x - ratio · y in place of x - mean) too, cut to [0, 1] likewise. π is a cluster's share of
         the rows, or of their weights (CR2: Bell and McCaffrey 2002, Satterthwaite 1946)::
@@ -235,6 +240,8 @@ class Means:
         if (metric.name, level) not in self._near_ends:
             near = ends(self._moments[metric.name], self._cuts)
             self._near_ends[metric.name, level] = near
+        if isinstance(metric, ListMetric) and self.clusters is not None:
+            self._check_known(metric, k, of_users=True)
         low, high = self._near_ends[metric.name, level]
         low = self._pick(metric, k, low, lambda *one: ends(*one)[0])
         return low, self._pick(metric, k, high, lambda *one: ends(*one)[1])
@@ -258,10 +265,15 @@ class Means:
         assert self.lists is not None
         return self.lists.per_user(metric.name, self.users)
 
+    def _check_known(self, metric: ListMetric, k: int | None, of_users: bool = False) -> None:
+        if self.lists is not None:
+            self.lists.check_known(metric.name, k, of_users)
+
     def _values(self, name: AnyName) -> Floats:
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
             of_lists = self._list_values(metric)
+            self._check_known(metric, k, of_users=True)
             width = of_lists.shape[1]  # below the lists it stays as it is
             if k is not None:
                 return of_lists[:, min(k, width) - 1]
@@ -284,7 +296,8 @@ class Means:
 
     def cluster_sizes(self, *names: AnyName) -> Floats:
         """Return how many rows of each cluster are in the mean of a metric, or their weights."""
-        counted = in_means(self, [self.terms.find(name)[0].name for name in names])
+        found = (self.terms.find(name) for name in names)
+        counted = in_means(self, [f"{one.name}@{k}" if k else one.name for one, k in found])
         weights = None if self.weights is None else self.weights[counted]
         sizes = np.bincount(self._cluster_of[counted], weights).astype(np.float64)
         return sizes[sizes > 0]
@@ -293,6 +306,7 @@ class Means:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
+            self._check_known(metric, k or self.terms.depth)
             return int(self._moments[metric.name].n_at(k))
         return self.histograms.n_of(metric.empty, metric)
 
@@ -426,17 +440,22 @@ class Means:
 
     def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric at some k's."""
-        if self.clusters is not None:
+        proportion = name not in self.terms.pooled and self.is_proportion(name)
+        of_items = self.terms.weighting is not None and name in self.terms.metrics
+        of_items &= not proportion
+        if self.clusters is not None or of_items:
+            from toplist.averages.clustered import by_kish
             from toplist.stats.distributions import t_ppf
 
-            error, df = self._cluster_errors(name, average, cuts)
+            of_rows = self.clusters is None
+            error, df = by_kish(average) if of_rows else self._cluster_errors(name, average, cuts)
             distinct, place = np.unique(df, return_inverse=True)
             t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
             return normal(average.mean, error, t, self.is_within_one(name))
         from statistics import NormalDist  # a fifth of the import of toplist
 
         z = NormalDist().inv_cdf((1 + level) / 2)
-        if name not in self.terms.pooled and self.is_proportion(name):
+        if proportion:
             return wilson(average.mean, average.effective, z)
         return normal(average.mean, average.error, z, self.is_within_one(name))
 
@@ -476,6 +495,7 @@ class Means:
     ) -> Any:
         """Return the curve of a metric, or its value at k, of which the part `near` is known."""
         if isinstance(metric, ListMetric):  # below the lists it stays as it is
+            self._check_known(metric, k)
             last = len(near) if k is None else min(k, len(near))
             more = self.terms.depth - len(near)
             return np.pad(near, (0, more), "edge") if k is None else float(near[last - 1])
@@ -534,7 +554,7 @@ def _counted(
 
 def n_missing_of(hits: Hits) -> int:
     """Return the number of users with relevant items but without a list."""
-    return int(np.sum((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
+    return int(np.count_nonzero((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
 
 
 def is_graded(terms: Terms, hits: Hits) -> bool:
@@ -604,7 +624,8 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     clusters = all_of([part.clusters for part in parts])
     if clusters is None and any(part.clusters is not None for part in parts):
         raise ValueError("cannot merge: some parts have clusters and others have none")
-    lists, scored = (all_of([getattr(part, one) for part in parts]) for one in ("lists", "scored"))
+    added = "lists", "scored", "exposed"
+    lists, scored, exposed = (all_of([getattr(part, one) for part in parts]) for one in added)
     return type(first)(
         first.terms,
         histograms.merged(tables, first.terms.of_judged),
@@ -619,6 +640,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
         graded=any(part.graded for part in parts),
         scored=reduce(operator.add, scored) if scored else None,
+        exposed=reduce(operator.add, exposed) if exposed else None,
         judged_only=judged_only if hits is None else None,
     )
 

@@ -42,10 +42,12 @@ def smallest(array: NDArray[Any]) -> NDArray[Any]:
     >>> [smallest(np.array(one)).dtype.str for one in ([1, 300], [-1, 5], [1.0, 3.0], [0.1])]
     ['<u2', '|i1', '|u1', '<f8']
     """
+    given = array.tobytes()
     for kind in _SMALLER.get(array.dtype.kind, ()):
         with np.errstate(invalid="ignore", over="ignore"):
             small = array.astype(kind)
-        if small.itemsize < array.itemsize and np.array_equal(small, array):
+        # bytes, as these tell -0.0 from 0.0, and NaN is NaN
+        if small.itemsize < array.itemsize and small.astype(array.dtype).tobytes() == given:
             return small
     return array
 

@@ -80,6 +80,8 @@ class TopKResult(Means, Display):
         relevant: the result if all unjudged items were. Merging with other parts needs it.
     scored : Scored or None
         Of lists with scores, how many items share theirs with a neighbour, of how many.
+    exposed : Exposed or None
+        Under ``propensities=``, how many relevant items count 1 / p, and their effective number.
     paired : SystemRef or None
         Of several systems in one evaluation on Spark, the moments of their differences, by
         which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
@@ -228,9 +230,10 @@ class TopKResult(Means, Display):
 
         ``"base.npz"`` is numpy's npz, without pickle and with a version. It has the users and their
         hits, so that the result that is loaded is this one to the last bit: values per user, tests,
-        segments, bounds and merging work; but not the ids of relevant items, for `by_item`, nor the
-        values of users of metrics of the lists, whose means alone are kept. The hits of 1,000,000
-        users with 3 hits each take 26 MB with keys of 10 letters, 15 MB by position.
+        segments, bounds and merging work; but not the ids of relevant items, for `by_item`. Of
+        metrics of the lists it has the values of users at the k's asked for, 8 bytes each at most,
+        and the means at every k. The hits of 1,000,000 users with 3 hits each take 26 MB with keys
+        of 10 letters, 15 MB by position.
 
         Another name gets JSON that people can read, without users. It has the means, standard
         deviations, intervals and numbers of users at the k's asked for, the convention, the
@@ -250,7 +253,8 @@ class TopKResult(Means, Display):
         ------
         ValueError
             For metrics with functions of their own, as these have no way back. As .npz, also for
-            results that hold no hits, and for users that are neither text nor integers of 64 bits.
+            results that hold no hits, and for users or clusters that are neither text nor integers
+            of 64 bits, nor tuples with such columns.
         OSError
             If the file cannot be written.
 
@@ -282,7 +286,7 @@ class TopKResult(Means, Display):
         What kind of file it is, the content says. From JSON it merges, compares and draws as the
         result without users; what the file says of means, counts and rules is compared with the
         result that it holds. From .npz it is the result with its users, once the means were
-        computed from the hits again, and were those of the result.
+        computed from the hits and values again, and were those of the result.
 
         Parameters
         ----------
@@ -348,8 +352,8 @@ class TopKResult(Means, Display):
         ----------
         labels : dict item -> label, pandas Series, or table
             One label per item, keyed by item: the index of a Series; the column item_id of a table
-            (pandas, polars, pyarrow), which has one more. Items whose label is absent, None or NaN
-            are a slice of their own, None. With `items_as`, items are documents.
+            (pandas, polars, pyarrow), which has one more. Items whose label is absent, None, NaN or
+            "" are a slice of their own, None. With `items_as`, items are documents.
         order : labels, optional
             In the order of the slices. Default: that of ordered categories (a Categorical of
             pandas, an Enum of polars), else sorted.
@@ -363,12 +367,13 @@ class TopKResult(Means, Display):
         Raises
         ------
         TypeError
-            For other forms, items of another kind than those of the ground truths (text, integers),
-            and several labels of an item.
+            For other forms, and items of another kind than those of the ground truths (text,
+            integers).
         ValueError
-            If no relevant item has a label, if an item has two or `order` lacks one, for ground
-            truths of groups and ``unjudged="drop"``, and if the result does not hold its hits and
-            their items: hits made by hand, saved results, those of files read in parts, of Spark.
+            If no relevant item has a label, if an item has two or `order` lacks one, for two that
+            are written alike (1 and "1"), for ground truths of groups and ``unjudged="drop"``, and
+            if the result does not hold its hits and their items: hits made by hand, saved results,
+            those of files read in parts, of Spark.
 
         Examples
         --------

@@ -52,6 +52,8 @@ def content(result: Means) -> dict[str, Any]:
     version = import_module("toplist").__version__  # of the package, which imports all others
     names, terms = result.names(), result.terms
     intervals = {name: result.interval(name) for name in names}
+    weighing = {"weighting": terms.weighting, "clip": terms.clip}
+    weighing |= result.exposed._asdict() if result.exposed else {}
     policies = {name: getattr(terms, name) for name in POLICIES} | vars(terms.grading)
     return {
         "toplist": version,
@@ -62,6 +64,7 @@ def content(result: Means) -> dict[str, Any]:
         **{name: getattr(result, name) for name in COUNTS},
         **({} if result.clusters is None else {"n_clusters": result.n_clusters}),
         **({"scores": result.scored._asdict()} if result.scored else {}),
+        **({"propensities": weighing} if terms.weighting else {}),
         **_judged(result),
         "values": {name: json_number(result[name]) for name in names},
         "std": {name: json_number(result.std(name)) for name in names},

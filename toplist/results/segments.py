@@ -136,9 +136,12 @@ class Segments(ByLabel[R]):
         """Return a table with a mean per column, and the numbers of users of every row."""
         rows = []
         for label, part in [*self.items(), ("all", self.whole)]:
-            counts = [Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")]
+            n = [part.n_of(name) for name in columns.values()]  # by metric, and by k
+            least = f"{min(n):,} to " * (min(n) < max(n))
+            counts = [Cell(f"{part.n_users:,}"), Cell(f"{least}{max(n):,}")]
             means = [describe.cell(part, name) for name in columns.values()]
-            rows.append(("(no label)" if label is None else str(label), counts + means))
+            name = "all" if part is self.whole else label_text(label, self)
+            rows.append((name, counts + means))
         return Table(corner, [self.whole.terms.unit, "n", *columns], rows)
 
     def plot(self, name: AnyName, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -175,8 +178,8 @@ def by(result: R, labels: Any) -> Segments[R]:
     )
     if not entries:
         raise ValueError(
-            "this result has only metrics of all lists together, or, merged or loaded, no values "
-            "of users: they do not split"
+            "this result has only metrics of all lists together, or, merged or from JSON, no "
+            "values of users: they do not split"
         )
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
     of_users = (name for name, one in result.terms.list_metrics.items() if one.of_users)
@@ -216,30 +219,36 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
     if label is None:
         return NO_LABEL
     alike = [one for one in labels if str(one) == str(label)]
-    return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
+    return repr(label) if len(alike) > 1 or str(label) in ("all", NO_LABEL) else str(label)
 
 
 def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
     """Split the relevant items of a result; see `TopKResult.by_item`."""
-    from toplist.inputs.slice_labels import SliceLabels
+    from toplist.inputs.labels import ItemLabels
     from toplist.matching import slices
 
     hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
+    if result.terms.weighting is not None:
+        raise ValueError(
+            "a result with propensities is not split by item, as users weigh what all their "
+            "relevant items do: evaluate ground truths of these items alone"
+        )
     entries = tuple(e for e in result.terms.entries if _of_relevant(e.metric))
     left_out = tuple(name for name, one in result.terms.asked.items() if not _of_relevant(one))
     if not entries:
         raise ValueError(f"not split by item: {', '.join(left_out)}; ask for ndcg, recall, ...")
     terms = replace(result.terms, entries=entries)
     whole = replace(result, terms=terms, lists=None)
-    found, n_unused = slices.sliced(hits, SliceLabels.of(labels, order))
+    found, n_unused = slices.sliced(hits, ItemLabels.of(labels, "labels"), order)
 
     several = list(found.values())
     # one metric of those that leave the same users out
     deciding = {terms.counting[name]: one for name, one in terms.metrics.items()}.values()
 
     def part(at: int, _: int) -> R:
-        rows, own = several[at]
-        some = [per_user.counted_in(own, counted[rows], one) for one in deciding]
+        rows, own = several[at]()
+        mine = counted.take(rows)
+        some = [per_user.counted_in(own, mine, one) for one in deciding]
         weights = None if result.weights is None else result.weights[rows]
         clusters = result.clusters and [result.clusters[row] for row in rows.tolist()]
         return whole.of(terms, own, np.logical_or.reduce(some), weights, clusters=clusters)

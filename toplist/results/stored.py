@@ -23,10 +23,10 @@ from toplist.averages.moments import Moments, Pooled
 from toplist.checks import USERS, choice, whole
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import TIES, UNJUDGED
+from toplist.inputs.options import TIES, UNJUDGED, WEIGHTINGS
 from toplist.matching.fingerprints import from_plain, together
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, variant
-from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
+from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, SYNONYMS
 from toplist.metrics.definitions import (
     EMPTY,
     METRICS,
@@ -36,6 +36,7 @@ from toplist.metrics.definitions import (
     Metric,
     rbp_metric,
 )
+from toplist.metrics.weighing import SCORED, Exposed, is_scored
 from toplist.results.means import Means, Unmatched, fingerprints_of
 from toplist.results.terms import SAMPLERS, Entry, Sampled, Terms
 
@@ -104,6 +105,10 @@ def to_bytes(result: Means) -> bytes:
     terms = {one.name: getattr(result.terms, one.name) for one in fields(Terms)}
     if result.terms.unit == USERS:  # as before there were others
         del terms["unit"]
+    if result.terms.weighting is None:
+        del terms["weighting"], terms["clip"], terms["propensities"]
+    if not result.terms.known_as:
+        del terms["known_as"]
     terms["entries"] = [
         {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
         for entry in result.terms.entries
@@ -117,6 +122,7 @@ def to_bytes(result: Means) -> bytes:
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "unmatched": None if result.unmatched is None else list(result.unmatched),
         "scored": result.scored,
+        **({"exposed": result.exposed} if result.exposed else {}),
         "averages": averages,
         **({} if of_lists is None else {"lists": of_lists}),
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
@@ -152,6 +158,8 @@ def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
         plain["discount"] = {"rbp": geometric.p}
     if metric.earning is not None:
         plain["counts"] = _earned_content(metric.earning)
+    if is_scored(metric):
+        plain["divisor"] = {"of": metric.name}
     for part in ("counts", "discount", "divisor"):
         if not isinstance(plain[part], (str, dict)):
             raise ValueError(
@@ -281,9 +289,17 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         scored=Scored(*map(whole, scored)) if (scored := header.get("scored")) else None,
         judged_only=alone,
         lists=lists,
+        exposed=_exposed(*header["exposed"]) if "exposed" in header else None,
     )
     _check_averages(result)
     return result
+
+
+def _exposed(n: int, clipped: int, weight: float, weight2: float) -> Exposed:
+    """Return how many relevant items count 1 / p."""
+    if not (whole(clipped) <= whole(n) and 0 <= weight2 <= weight**2 * (1 + 1e-9) < np.inf):
+        raise ValueError("the numbers of relevant items contradict each other")
+    return Exposed(n, clipped, weight, weight2)
 
 
 def _terms(asked: Any) -> Terms:
@@ -299,6 +315,8 @@ def _terms(asked: Any) -> Terms:
             continue
         if isinstance(plain["discount"], dict):
             plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
+        if isinstance(plain["divisor"], dict):
+            plain["divisor"] = SCORED[plain["divisor"]["of"]].divisor
         if isinstance(plain["counts"], dict):
             given = dict(plain["counts"])
             plain["counts"] = _earned(given.pop("earned"), **given)
@@ -310,6 +328,8 @@ def _terms(asked: Any) -> Terms:
         raise ValueError(f"convention {asked['convention']!r} is not known here")
     for policy, valid in _POLICIES:
         choice(policy, asked.get(policy, valid[0]), valid)
+    if asked.get("weighting") is not None:
+        choice("weighting", asked["weighting"], WEIGHTINGS)
     sampled = None if asked["sampled"] is None else Sampled(**asked["sampled"])
     if sampled is not None:
         choice("sampler", sampled.sampler, SAMPLERS)
@@ -320,6 +340,8 @@ def _terms(asked: Any) -> Terms:
         raise ValueError("no metric, or two of one name")
     if type(terms.unit) is not str:
         raise ValueError("the unit is no text")
+    if terms.known_as and SYNONYMS.get(terms.known_as) != terms.convention:
+        raise ValueError(f"convention {terms.convention!r} is not known as {terms.known_as!r}")
     if not set(terms.pooled) <= set(terms.metrics) or type(terms.weighted) is not bool:
         raise ValueError("pooled or weighted is of no metric")
     return terms

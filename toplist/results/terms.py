@@ -8,11 +8,11 @@ from typing import Any, Literal, get_args
 
 from toplist.checks import USERS, cached, did_you_mean
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import Ties, Unjudged
+from toplist.inputs.options import Ties, Unjudged, Weighting
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Empty, Metric, Of
-from toplist.metrics.names import Names, canonical, listed, metric_meant
+from toplist.metrics.names import SCORED_NAMES, Names, canonical, listed, metric_meant
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -132,7 +132,11 @@ class Terms:
     relevant: Relevant = "all"
     ties: Ties = "order"
     unjudged: Unjudged = "miss"
+    weighting: Weighting | None = None
+    clip: float | None = None
+    propensities: str | None = None  # a digest
     unit: str = field(default=USERS, compare=False)
+    known_as: str = field(default="", compare=False)  # a synonym of the convention, if asked by it
 
     @property
     def threshold_in_gains(self) -> bool:
@@ -234,7 +238,8 @@ class Terms:
         metrics, given = self.asked, name
         name = self.spelled(name)
         base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
-        base = base if at else name
+        if not at or name in metrics:  # a label may have an @
+            base, at = name, ""
         known = base in metrics if isinstance(base, str) else False
         whole = known and getattr(metrics[base], "cut", "k") == "n"  # of the whole list alone
         if known and not at:
@@ -263,12 +268,17 @@ class Terms:
             its = standard.get(name)
             if its and its.earning and one.earning and its.earning.name == one.earning.name:
                 its = replace(its, counts=one.counts)  # with the largest grade that was found
-            own += [] if of_tables or (its and its.formula == one.formula) else [one.name]
+            same = its.formula == one.formula if its else name in SCORED_NAMES
+            same |= its is not None and self.weighting is not None
+            own += [] if of_tables or same else [one.name]
         text = f"convention {self.convention}"
         if own and len(own) == len(asked):
             text = f"own definition, policies of {text}"
         elif own:
             text += f" (except {', '.join(own)}: own definition)"
+        if self.weighting is not None:
+            clipped = "" if self.clip is None else f", clipped at {self.clip:g}"
+            text += f", relevant items count 1 / propensity ({self.weighting.upper()}{clipped})"
         if self.ties != "order":
             text += f", equal scores by item id, {TIE_WORDS[self.ties]}"
         if self.relevant == "listed":
@@ -337,7 +347,7 @@ def chosen(several: Mapping[str, Terms], names: Names) -> dict[str, Terms]:
 def difference(a: Terms, b: Terms) -> str:
     """Return the first term that differs, with both values, in words."""
     mine, theirs = ({**vars(one), **asdict(one.grading)} for one in (a, b))
-    for name in (*(one.name for one in fields(Terms)), *asdict(a.grading)):
+    for name in (*(one.name for one in fields(Terms) if one.compare), *asdict(a.grading)):
         if mine[name] != theirs[name] and name not in ("entries", "grading"):
             return f"{name} is {mine[name]!r} in one and {theirs[name]!r} in the other"
     names = [terms.names for terms in (a, b)]

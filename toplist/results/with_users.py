@@ -1,21 +1,25 @@
 """Results saved with their users, as npz: all that tests, segments and merging need.
 
 A file has, as arrays of bytes, a header in JSON and the result without users (`to_bytes`); the hits
-and the weights, each in the smallest type that holds them; the keys of the users, integers or text
-in UTF-8; and a hash of all this. What is read must be whole, and the hits must give the histograms
-of the result: to the last bit where these are integers, else but for rounding, as another machine
-has other last digits. There is no pickle in it.
+and the weights, each in the smallest type that holds them; the values of users of metrics of the
+lists, at the k's asked for, and of lists without a ground truth below these; the keys of the users,
+integers or text in UTF-8, or columns of these; and a hash of all this. What is read must be whole,
+and the hits and values must give the histograms and means of the result: to the last bit where
+these are integers, else but for rounding, as another machine has other last digits. There is no
+pickle in it.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import reduce
 from hashlib import blake2b
-from itertools import count
+from itertools import count, takewhile
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -23,7 +27,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import Moments
+from toplist.averages.moments import AGAIN, Moments
 from toplist.checks import Bools
 from toplist.inputs.id_hashes import hashes_of
 from toplist.matching.fingerprints import from_plain
@@ -39,8 +43,8 @@ M = TypeVar("M", bound=Means)
 VERSION = 1
 # The arrays that are no columns: bytes of the header and of the result, and the hash of the rest.
 HEADER, RESULT, SEAL = "header", "result", "seal"
-# By which share floats may differ from those that are computed again.
-ROUNDING = 1e-9
+# The array with the values of users of the metrics of the lists, at the k's asked for.
+VALUES = "lists"
 # What reading may raise for a file that is none of these.
 DAMAGE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError),
@@ -57,23 +61,24 @@ def without(result: M) -> M:
 def content(result: Means, whole: bytes) -> Callable[[str], None]:
     """Return what writes a result to the file of a path; `whole` are the bytes without users."""
     hits, counted = hits_of(result, "an .npz would have no users (.json holds the means alone)")
-    of_lists = [name for name, one in result.terms.list_metrics.items() if one.of_users]
-    if of_lists and result.clusters is not None:
-        raise ValueError(
-            f"save: an .npz keeps no values of users of {', '.join(of_lists)}, and intervals by "
-            "clusters follow from these: evaluate them apart, or pickle the result"
-        )
     plain, columns = pack(hits)
     columns |= _packed("users", hits.users) | _packed("clusters", result.clusters)
     columns["counted"] = counted
     if result.weights is not None:
         columns["weights"] = result.weights
+    own: Any = result.lists
+    if own is not None and own.values:
+        from toplist.beyond import stored as lists  # what few need, so that imports are quick
+
+        columns[VALUES] = lists.values_at(own, result.users, result.terms.ks)
     header = {
         "format": VERSION,
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "hits": plain,
     }
     arrays = {name: npz.smallest(one) for name, one in columns.items()}
+    if (most := npz.MOST - 3) < len(arrays):
+        raise ValueError(f"save: {len(arrays)} arrays, at most {most}: give keys of fewer columns")
     words = json.dumps(header, separators=(",", ":")).encode()
     for name, data in ((HEADER, words), (RESULT, whole)):
         arrays[name] = np.frombuffer(data, np.uint8)
@@ -117,24 +122,33 @@ def _seal(arrays: Arrays) -> NDArray[np.uint8]:
 
 
 def _packed(name: str, keys: Sequence[Any] | None) -> Arrays:
-    """Return the keys of users, or the clusters of rows, as an array: integers or text."""
+    """Return keys of users, or clusters of rows, as arrays: integers, text, or tuples of these."""
     if keys is None:
         return {}
+    found = _column(name, keys)
+    if not found and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1:
+        columns = [_column(f"{name}.{i}", one) for i, one in enumerate(zip(*keys, strict=True))]
+        found = reduce(operator.or_, columns, {}) if all(columns) else {}
+    if not found:
+        raise ValueError(
+            f"save: an .npz holds {name} that are text, integers of 64 bits, or tuples with such "
+            f"columns, and here is {name[:-1]} {keys[0]!r:.80}: evaluate them under "
+            f"str({name[:-1]}), or pickle the result"
+        )
+    return found
+
+
+def _column(name: str, keys: Sequence[Any]) -> Arrays:
+    """Return text or integers as an array by its name; nothing for what is neither."""
     kinds = set(map(type, keys))
     if all(issubclass(kind, str) for kind in kinds):
         text = "".join(keys)
         between = next(one for one in map(chr, count()) if one not in text)
         data = between.join([*keys, ""]).encode("utf-8", "surrogatepass")
         return {f"{name}.text": np.frombuffer(data, np.uint8)}
-    integers = all(issubclass(kind, (int, np.integer)) for kind in kinds - {bool})
+    integers = all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
     array = np.array(keys) if integers else np.empty(0)
-    if array.dtype.kind not in "iu":
-        raise ValueError(
-            f"save: an .npz holds {name} that are text, or integers of 64 bits, and here is "
-            f"{name[:-1]} {keys[0]!r:.80}: evaluate them under str({name[:-1]}), or pickle the "
-            "result"
-        )
-    return {name: array}
+    return {name: array} if array.dtype.kind in "iu" else {}
 
 
 def _unpacked(name: str, arrays: Arrays, n: int) -> list[Any] | None:
@@ -145,6 +159,9 @@ def _unpacked(name: str, arrays: Arrays, n: int) -> list[Any] | None:
         data = take(arrays, f"{name}.text", "u", np.uint8).tobytes()
         text = data.decode("utf-8", "surrogatepass")
         keys = text[:-1].split(text[-1]) if text else []
+    elif f"{name}.0" in arrays or f"{name}.0.text" in arrays:
+        columns = (_unpacked(f"{name}.{i}", arrays, n) for i in range(npz.MOST))
+        keys = list(zip(*takewhile(bool, columns), strict=True))
     else:
         return None
     if len(keys) != n:
@@ -177,10 +194,25 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         clusters=_unpacked("clusters", arrays, len(hits)),
         fingerprints=from_plain(header["fingerprints"]),
     )
+    if VALUES in arrays:
+        found = _with_values(found, arrays.pop(VALUES))
     if arrays:
         raise ValueError(f"array {next(iter(arrays))!r:.40} is not known here")
     _check(found, *hits_of(found, "there are none"))
     return found
+
+
+def _with_values(found: M, values: NDArray[Any]) -> M:
+    """Return a result with the values of users of the metrics of the lists."""
+    from toplist.beyond import stored as lists  # what few need, so that imports are quick
+
+    of_truth = [name for name, one in found.terms.list_metrics.items() if one.of_truth]
+    own: Any = found.lists
+    if own is None or values.dtype.kind not in "uf":
+        raise ValueError(f"values of users of {values.dtype}, of no metric of the lists")
+    sizes = found.n_users, found.n_extra
+    own = lists.with_values(own, of_truth, found.terms.ks, sizes, values.astype(np.float64))
+    return replace(found, lists=own)
 
 
 def _check(found: Means, hits: Hits, counted: Bools) -> None:
@@ -216,8 +248,8 @@ def _check(found: Means, hits: Hits, counted: Bools) -> None:
 def _alike(kept: Histograms, again: Histograms, metric: Metric) -> bool:
     """Return whether two averages of a metric are equal at every k, but for rounding."""
     one, other = (table.moments(metric, kept.cuts) for table in (kept, again))
-    near = ROUNDING * np.abs(np.nan_to_num(one.mean))  # where no two users differ, errors are 0
+    near = AGAIN * np.abs(np.nan_to_num(one.mean))  # where no two users differ, errors are 0
     return all(
-        np.allclose(getattr(one, name), getattr(other, name), ROUNDING, near, equal_nan=True)
+        np.allclose(getattr(one, name), getattr(other, name), AGAIN, near, equal_nan=True)
         for name in ("n", "mean", "error", *(("weight", "weight2") * isinstance(one, Moments)))
     )

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from toplist import parallel
 from toplist.checks import Floats
 from toplist.stats.clustered import units
-from toplist.stats.paired import TIE, snap
+from toplist.stats.pairs import TIE, snap
 from toplist.stats.randomization import differences, flipped_sums, resamples, seeded, share
 
 # The mean of the largest of 40 means is known to 1 % of itself.

@@ -18,7 +18,8 @@ from toplist import kernels
 from toplist.checks import Floats, Ints
 from toplist.parallel import bounds, run
 from toplist.stats.distributions import f_sf, probability, range_ppf, range_sf
-from toplist.stats.paired import TIE, over, snap
+from toplist.stats.paired import over
+from toplist.stats.pairs import TIE, snap
 from toplist.stats.randomization import resamples, seeded
 
 # Users in one block of the moments.

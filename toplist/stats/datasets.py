@@ -19,7 +19,8 @@ from toplist.checks import Bools, Floats, choice, doubles
 from toplist.stats.clustered import linearised
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import chi2_sf, f_sf, probability, range_ppf, range_sf
-from toplist.stats.paired import TIE, Pairs, TTest, over, snap, t_test
+from toplist.stats.paired import TTest, over, t_test
+from toplist.stats.pairs import TIE, Pairs, snap
 from toplist.stats.randomization import DRAWS, resamples, seeded
 
 # What the data sets are: all there are, or a sample of sets like them.

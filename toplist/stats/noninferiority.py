@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from toplist.stats import planning, randomization
 from toplist.stats.clustered import units
 from toplist.stats.distributions import t_sf
-from toplist.stats.paired import FEW, TTest, paired, snap
+from toplist.stats.paired import FEW, TTest, paired
+from toplist.stats.pairs import snap
 
 Verdict = Literal["not worse", "worse", "undecided"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -117,7 +118,7 @@ def not_worse(
 
 
 def n_to_decide(gap: float, std: float, level: float = 0.95) -> float:
-    """Return over how many users a mean is told from a limit, if both are as far apart as seen.
+    """Return how many users show that a mean is not a limit, if both are as far apart as seen.
 
     With 80 % power, by a t test with (1 - level) / 2 on each side; infinite where they are equal.
 

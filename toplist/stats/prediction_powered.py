@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.stats.distributions import normal_ppf
-from toplist.stats.paired import TIE, checked, pair
+from toplist.stats.paired import checked
+from toplist.stats.pairs import TIE, pair
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from toplist import kernels, parallel
 from toplist.checks import Floats, check_positive_int
 from toplist.stats.clustered import linearised, spread, units
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
-from toplist.stats.paired import TIE, Pairs, checked, over, pair, snap, t_test
+from toplist.stats.paired import checked, over, t_test
+from toplist.stats.pairs import TIE, Pairs, pair, snap
 
 FLIPS = 10_000
 RESAMPLES = 9_999

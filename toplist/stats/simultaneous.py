@@ -21,7 +21,8 @@ from toplist import parallel
 from toplist.checks import Floats, Ints
 from toplist.stats.clustered import degrees_of_freedom, residuals, units
 from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import TIE, checked, over
+from toplist.stats.paired import checked, over
+from toplist.stats.pairs import TIE
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,

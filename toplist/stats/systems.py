@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats
-from toplist.stats.paired import Pairs, merged_columns, moments_of, snap
+from toplist.stats.pairs import Pairs, merged_columns, moments_of, snap
 from toplist.stats.simultaneous import Joint
 
 # Users whose values are in memory at a time.
