@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -305,25 +305,30 @@ def show(
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
     named = {} if titles is None else dict(zip(*columns_of(titles, "titles")[:2], strict=True))
-    return _shown(user, k, lists, values, relevant, named)
+
+    def title(item: Any) -> str:
+        return "" if is_missing(named.get(item)) else str(named[item])
+
+    return shown(user, k, lists, values, relevant, title)
 
 
-def _shown(
+def shown(
     user: Any,
     k: int,
     lists: Mapping[str, Sequence[Any]],
     values: Mapping[str, Mapping[str, float]],
     relevant: Sequence[Any],
-    titles: Mapping[Any, Any],
+    title: Callable[[Any], str],
+    depth: int | None = None,
 ) -> Shown:
-    """Return what is shown of whole lists: hits, what moved, and what is missed."""
+    """Return what is shown of whole lists: hits, what moved, and what is missed in the first k.
+
+    Of each list the first `depth` items; by default k.
+    """
     known, baseline = {*relevant}, next(iter(lists))
     # of an item that is there twice, the first place
     places = [{one: len(row) - i for i, one in enumerate(row[::-1])} for row in lists.values()]
     of_item = {one: tuple(row.get(one) for row in places) for row in places for one in row}
-
-    def title(item: Any) -> str:
-        return "" if is_missing(titles.get(item)) else str(titles[item])
 
     def listed(at: int, rank: int, item: Any) -> ListedItem:
         ranks = of_item[item]
@@ -331,7 +336,7 @@ def _shown(
         return ListedItem(item, title(item), hit, _moved(ranks, at, rank, baseline))
 
     first = {
-        name: tuple(listed(at, rank, item) for rank, item in enumerate(row[:k], start=1))
+        name: tuple(listed(at, rank, item) for rank, item in enumerate(row[: depth or k], start=1))
         for at, (name, row) in enumerate(lists.items())
     }
     nowhere = (None,) * len(lists)

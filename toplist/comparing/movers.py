@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-# Ranks that are printed of each list, and letters of a user.
-RANKS, LETTERS = 5, 40
+# Ranks that are printed of each list, and letters of a user; the seed of users drawn at random.
+RANKS, LETTERS, SEED = 5, 40, 0
 
 
 class Mover(NamedTuple):
@@ -75,6 +75,8 @@ class Movers(Display):
         None for metrics in which neither direction is better: there lower is taken for worse.
     unit : str
         What users are called.
+    drawn : tuple of Mover
+        Others, at random, on the page of `toplist.report`.
     """
 
     rows: tuple[Mover, ...]
@@ -83,6 +85,7 @@ class Movers(Display):
     values: Floats
     higher_is_better: bool | None
     unit: str
+    drawn: tuple[Mover, ...] = ()
 
     def __iter__(self) -> Iterator[Mover]:
         """Yield the users, worst first."""
@@ -146,8 +149,12 @@ def movers(
     baseline: str | None = None,
     n: int = 20,
     users: SameUsers = "same",
+    n_drawn: int = 0,
 ) -> Movers:
-    """Return the users with the largest differences; see `Comparison.movers`."""
+    """Return the users with the largest differences; see `Comparison.movers`.
+
+    Beside them `n_drawn` others at random.
+    """
     n = check_positive_int(n, "n")
     if compared.runs:
         first, *more = compared.results
@@ -168,14 +175,20 @@ def movers(
     n_relevant = np.maximum(*(one.n_relevant for one in hits))
     higher = testing._higher(both, name)
     d = snap(*values)
-    rows = []
-    for row in _extremes(-d if higher is False else d, n_relevant, keys, n):
+
+    def mover(row: int) -> Mover:
         ours, theirs = (
             tuple(one.ranks[slice(*one.offsets[row : row + 2])].tolist()) for one in hits
         )
         a, b = values[:, row].tolist()
-        rows.append(Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours))
-    return Movers(tuple(rows), name, pair, values, higher, compared.unit)
+        return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
+
+    chosen = _extremes(-d if higher is False else d, n_relevant, keys, n)
+    most = min(len(d), n_drawn + len(chosen))
+    draw = np.random.default_rng(SEED).choice(len(d), most, replace=False).tolist()
+    others = [row for row in draw if row not in chosen][:n_drawn]
+    rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
+    return Movers(rows, name, pair, values, higher, compared.unit, drawn)
 
 
 def _hits(result: Means, name: str) -> Hits:

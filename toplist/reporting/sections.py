@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from toplist import audit, beyond
 from toplist.checks import cached
-from toplist.comparing.aligning import Aligned, align
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import MARKS, Contrast
+from toplist.comparing.movers import SEED, Mover, Movers, movers
 from toplist.comparing.side_by_side import tested
 from toplist.comparing.tests import Tests
 from toplist.reporting import drawing
 from toplist.reporting.lists import ItemsOf
-from toplist.reporting.users import ShownUser, UserRow, movers, shown_user
 from toplist.reporting.words import Words, plain
 from toplist.results import describe
 from toplist.results.markup import Page
 from toplist.results.means import hits_of
 from toplist.results.result import TopKResult
+from toplist.showing import shown
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
-LOOKED_AT, SEED = 20_000, 0
+LOOKED_AT = 20_000
 # How many rows of a table, users as an example, systems with lists and lines in a chart are shown.
 ROWS, EXAMPLES, DETAILED, TOGETHER = 40, 5, 7, 7
-USERS, DEPTH = 25, 20
+USERS, DRAWN, DEPTH = 25, 10, 20
 # Checks of the training data, which is not given here.
 OF_TRAINING = {"leaked", "listed_seen", "trained_twice"}
 OF_TRAINING |= {"cold_users", "cold_items", "unknown_items"}
@@ -88,11 +89,6 @@ class Report:
         return self.comparison.results[self.base]
 
     @cached
-    def higher(self) -> bool:
-        """Whether more of the primary metric is better, or neither is."""
-        return self.first.terms.find(self.primary)[0].higher_is_better is not False
-
-    @cached
     def named(self) -> bool:
         """Whether ids of users are on the page."""
         return self.words.named and self.n_users > 0
@@ -112,25 +108,19 @@ class Report:
         return [everyone[row] for row in np.sort(drawn).tolist()]
 
     @cached
-    def chosen(self) -> dict[str, dict[str, list[UserRow]]]:
-        """The users that are shown, for each of the other systems."""
+    def movers(self) -> dict[str, Movers]:
+        """The users that are shown, and all differences, for each of the other systems."""
         detailed = self.others[:DETAILED]
         n = -(-self.n_users * 3 // max(len(detailed), 3))  # of many systems fewer users each
-        given = self.primary, self.base, n, self.higher
-        return {system: movers(self.aligned, system, *given) for system in detailed}
-
-    @cached
-    def aligned(self) -> Aligned:
-        """The results over the users that all of them count."""
-        compared, metric = self.comparison, self.primary.rpartition("@")[0]
-        return align(compared.results, "common", compared._alike, [metric])
+        choose = partial(movers, baseline=self.base, n=max(n, 1), users="common", n_drawn=DRAWN)
+        return {one: choose(self.comparison, self.primary, one) for one in detailed}
 
     @cached
     def wanted(self) -> list[Any]:
         """The users whose lists are needed: files are read once for all."""
-        shown = (groups.values() for groups in self.chosen.values())
-        rows = (row for some in shown for rows in some for row in rows)
-        return list(dict.fromkeys([*self.looked_at, *(row.user for row in rows)]))
+        found = self.movers.values() if self.n_users else ()
+        rows = (row for one in found for row in (*one.rows, *one.drawn))
+        return list(dict.fromkeys([*self.looked_at, *(row.user_id for row in rows)]))
 
     @cached
     def rows(self) -> dict[str, dict[Any, list[Any]]]:
@@ -336,28 +326,36 @@ def lacking(report: Report) -> list[str]:
 
 
 def extremes(report: Report) -> Iterator[dict[str, Any]]:
-    """Yield the users of each system with the largest differences from the first, with lists."""
-    base, lists, number_ = report.base, report.rows, 1
-    depth = report.depth or min(report.k, DEPTH)
-    for system, groups in report.chosen.items():
-        known, shown = {base, system} <= lists.keys(), dict[str, list[ShownUser]]()
-        for word, rows in groups.items():
-            shown[word] = []
-            for row in rows:
-                both = [lists[s].get(row.user, []) for s in (base, system)] if known else None
-                given = both, report.relevant.get(row.user, []), report.k, depth, report.words
-                shown[word].append(shown_user(number_, row, *given))
-                number_ += 1
-        new, old = (report.aligned.values(one, report.primary) for one in (system, base))
-        values, unit = new - old, report.comparison.unit
-        title = f"Differences of {unit} in {report.primary}: {system} - {base}"
+    """Yield the users of each system with the largest differences from the first, with lists.
+
+    Users are numbered over all systems.
+    """
+    numbers, depth = count(1), report.depth or min(report.k, DEPTH)
+    for system, found in report.movers.items():
+        pair = report.base, system
+        known = {*pair} <= report.rows.keys()
+
+        def user(row: Mover, pair: tuple[str, str] = pair, known: bool = known) -> Any:
+            """Return the number of a user, what differs, and both lists where they are known."""
+            if not known:
+                return next(numbers), row, None
+            lists = {one: report.rows[one].get(row.user_id, []) for one in pair}
+            relevant = report.relevant.get(row.user_id, [])
+            both = shown(row.user_id, report.k, lists, {}, relevant, report.words.title, depth)
+            return next(numbers), row, both
+
+        d, (low, _, high) = found.differences, found.counts
+        sign = -1 if found.higher_is_better is False else 1
+        worse = [row for row in found.rows if sign * row.difference < 0]
+        better = sorted(found.rows[len(worse) :], key=lambda row: -abs(row.difference))
+        groups = {low: worse, high: better, "at random": found.drawn}
+        title = f"Differences of {found.unit} in {found.name}: {system} - {report.base}"
         yield {
             "system": system,
-            "groups": shown,
-            "chart": drawing.histogram(title, values[values != 0]) if values.any() else None,
-            "n": len(values),
-            "less": int((values < 0).sum()),
-            "more": int((values > 0).sum()),
+            "groups": {word: [*map(user, rows)] for word, rows in groups.items()},
+            "chart": drawing.histogram(title, d[d != 0]) if d.any() else None,
+            "counts": found.counts,
+            "n": len(d),
             "lists": known,
             "depth": depth,
         }
