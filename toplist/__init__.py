@@ -76,8 +76,7 @@ The packages and modules from the ground up; each imports only from lines above 
     testing     `assert_not_worse` for pytest
     top_k       `top_k_eval`: by type to memory, files, streams or Spark
     ground_truths   `GroundTruths`: read once, for many lists
-    showing     `show`: the lists of one user side by side
-    reporting   `report`: one page, in HTML
+    reporting   `show`: the lists of one user side by side; `report`: one page, in HTML
     cli         the command line
     typing      the types of options and names, for annotations
 
@@ -129,8 +128,8 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.verdicts import Gate
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
+    from toplist.reporting.showing import show
     from toplist.reporting.writing import report
-    from toplist.showing import show
 
 __version__ = "0.2.0"
 
@@ -152,7 +151,7 @@ _MODULES = (
     *("audit", "beyond", "files", "loo", "plots", "pointwise", "propensities", "scores", "spark"),
     "testing",
 )
-_OTHERS = "annotating", "cli", "comparing", "ground_truths", "reporting", "showing", "typing"
+_OTHERS = "annotating", "cli", "comparing", "ground_truths", "reporting", "typing"
 _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
     "Across": "comparing.rankings",
     "Comparison": "comparing.comparison",
@@ -164,7 +163,7 @@ _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
     "gate": "comparing.gating",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",
-    "show": "showing",
+    "show": "reporting.showing",
     "report": "reporting.writing",
     "unjudged": "annotating",
 }

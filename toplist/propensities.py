@@ -91,7 +91,7 @@ from toplist.inputs import dataframes
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.documents import of_table
 from toplist.inputs.flatten import is_frame, name_user
-from toplist.inputs.id_hashes import hashes_of, random_numbers
+from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import kinds_of, two_kinds
 from toplist.inputs.labels import ItemLabels
 from toplist.inputs.lists import places_of
@@ -170,8 +170,7 @@ class Propensities:
         self.weighting, self.clip = weighting, clip
         self.p = p if clip is None else np.maximum(p, clip)
         self._clipped = p < self.p
-        numbers = random_numbers(0, hashes_of(ids), p.view(np.uint64)).view(np.uint64)
-        self.digest = f"{numbers.sum(dtype=np.uint64):x}"
+        self.digest = f"{total_of(hashes_of(ids), p):x}"
         self._items = ItemLabels(ids, np.empty(0, np.int64), np.empty(0, np.int64), (), None)
         kinds_of(ids, NAME)
 

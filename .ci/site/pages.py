@@ -38,14 +38,14 @@ CHAPTERS = {
 COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
-INSIDE |= {"annotating", "ground_truths", "showing", "stats", "top_k"}
+INSIDE |= {"annotating", "ground_truths", "stats", "top_k"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.comparing.inference"}
 
 # Classes that people meet as results and never import, by the module that has them.
 RETURNED = {
     "toplist.annotating": ["ItemsToJudge", "ItemToJudge"],
-    "toplist.showing": ["Shown", "ListedItem", "MissedItem"],
+    "toplist.reporting.showing": ["Shown", "ListedItem", "MissedItem"],
     "toplist.results.bounds": ["Bounds"],
     "toplist.comparing.tests": ["Tests"],
     "toplist.comparing.contrasts": ["Contrast", "TestPlan"],

@@ -139,3 +139,8 @@ def test_users_whom_a_system_does_not_count_have_empty_cells(good):
 def test_a_synonym_of_a_convention(good):
     ask = "show", "u1", "recs.csv", "truth.csv", "-k", 2, "-m", "ndcg"
     assert good(*ask, "--convention", "kaggle") == good(*ask, "--convention", "spark")
+
+
+def test_the_usual_metrics_are_those_that_the_convention_has(good):
+    out = good("show", "u1", "recs.csv", "truth.csv", "-k", 2, "--convention", "spark")
+    assert out.splitlines()[1].split() == ["ndcg@2", "recall@2"]

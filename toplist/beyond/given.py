@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.beyond.user_items import UserItems
 from toplist.inputs.catalogues import distances_of, features_of, ids_of, values_of
-from toplist.inputs.id_hashes import Words, hashes_of, random_numbers
+from toplist.inputs.id_hashes import Words, hashes_of, total_of
 from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import ItemData
 
@@ -39,7 +38,7 @@ def digest_of(name: str, known: ItemData) -> str:
         labels = ItemLabels.of(given)
         items, n = _words(labels.ids), np.diff(labels.offsets)
         words = hashes_of(list(map(str, labels.labels)))  # as metrics are named by them
-        return _digest(_total(items), _total(np.repeat(items, n), words[labels.codes]))
+        return _digest(total_of(items), total_of(np.repeat(items, n), words[labels.codes]))
     if name in ("history", "baseline"):
         own = UserItems.of(given, name, known.reading)
         flat, names = own.flat, own.flat.names
@@ -50,20 +49,20 @@ def digest_of(name: str, known: ItemData) -> str:
             of_texts = hasattr(names, "hashes")
             words = names.hashes(flat.ids) ^ _TEXT if of_texts else _words(names)[flat.ids]
         kind = own.everyone + 2 * (own.users is None)
-        return _digest(kind, _total(users), _total(np.repeat(users, flat.lengths), words))
+        return _digest(kind, total_of(users), total_of(np.repeat(users, flat.lengths), words))
     if name == "catalogue":
         ids = ids_of(given)
         words = np.sort(_words(() if isinstance(ids, range) else ids))
         if np.array_equal(words, np.arange(len(words))):  # 0..n-1, of any size
             return _digest(len(ids))
-        return _digest(len(ids), _total(words))
+        return _digest(len(ids), total_of(words))
     if name == "item_distances":
         ids, numbers = distances_of(given)
         words = _words(ids)
-        totals = np.array([_total(words, row) for row in numbers], np.uint64)
-        return _digest(_total(words, totals))
+        totals = np.array([total_of(words, row) for row in numbers], np.uint64)
+        return _digest(total_of(words, totals))
     ids, numbers = (features_of if name == "features" else values_of)(given, name)
-    return _digest(_total(_words(ids), *np.atleast_2d(numbers.T)))
+    return _digest(total_of(_words(ids), *np.atleast_2d(numbers.T)))
 
 
 def _words(ids: Any) -> Words:
@@ -71,12 +70,6 @@ def _words(ids: Any) -> Words:
     ids = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     words = hashes_of(ids)
     return words ^ _TEXT if ids and isinstance(ids[0], str) else words
-
-
-def _total(*columns: NDArray[Any]) -> int:
-    """Return the sum of a hash of each row of words and numbers; 0.0 and -0.0 are one number."""
-    words = (one if one.dtype == np.uint64 else (one + 0.0).view(np.uint64) for one in columns)
-    return int(random_numbers(0, *words).view(np.uint64).sum(dtype=np.uint64))
 
 
 def _digest(*totals: int) -> str:

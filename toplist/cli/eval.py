@@ -24,7 +24,7 @@ the files:
 import argparse
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -108,7 +108,8 @@ def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False
     if not of_two:
         text = "cut-offs (default: 1 5 10 20), or all: whole lists"
         add("-k", text, several=True, type=_cut_off, metavar="K")
-        text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics"
+        text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}, as far as the "
+        text += "convention has them); see toplist metrics"
     add("-m --metrics", text, several=True, words=NAMES, metavar="METRIC")
     add_convention(add)
     add = parser.group("users and items")
@@ -182,7 +183,7 @@ def check_asked(options: argparse.Namespace) -> None:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
         options.k = None
-    entries_of(options.metrics or _usual(options), options.k, convention_of(options.convention))
+    entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
@@ -222,15 +223,17 @@ def is_saved(path: str) -> bool:
     return keeps_users(path) or path.lower().endswith((".json", ".json.gz"))
 
 
-def _usual(options: argparse.Namespace) -> list[str]:
-    """Return the default metrics: those of them that the convention has."""
+def asked_or_usual(
+    options: argparse.Namespace, usual: Sequence[str] = DEFAULT_METRICS
+) -> list[str]:
+    """Return the metrics asked for; else those of the usual ones that the convention has."""
     known = convention_of(options.convention).metrics
-    return [name for name in DEFAULT_METRICS if name in known]
+    return options.metrics or [name for name in usual if name in known]
 
 
 def _settle_asked(options: argparse.Namespace) -> None:
     """Put the default metrics and k's where none are given."""
-    options.metrics = options.metrics or _usual(options)
+    options.metrics = asked_or_usual(options)
     if options.k is not None:
         return
     alone = [metric for metric in options.metrics if takes_k(metric)]

@@ -1,5 +1,6 @@
 """What `toplist eval` prints and writes, of one system or of several side by side."""
 
+import argparse
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import Any
 
 from toplist import plots
 from toplist.checks import USERS, header_hint, no_columns, prefixed
+from toplist.cli.options import names_of_columns
 from toplist.cli.streams import csv_text
 from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
@@ -256,6 +258,16 @@ def labels(path: str, key: Any, column: str, what: str) -> dict[Any, Any]:
         if found.setdefault(key, label) != label:
             raise ValueError(f"{path}: {what} {key!r} has two labels, {found[key]!r} and {label!r}")
     return found
+
+
+def title_of(options: argparse.Namespace) -> Callable[[Any], Any]:
+    """Return what gives the title of an item, whose id may be a number; None without one."""
+    if not options.titles:
+        return lambda item: None
+    path, _, column = options.titles.rpartition(":")
+    key = names_of_columns(options, "titles").get("item_id", "item_id")
+    known = labels(path, key, column, "item")
+    return lambda item: known.get(str(item))
 
 
 def _split_json(found: Splits) -> str:

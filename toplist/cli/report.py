@@ -28,7 +28,7 @@ from toplist.files.batches import stream_of
 from toplist.reporting import page
 from toplist.reporting.lists import ItemsOf, items_of
 from toplist.reporting.sections import USERS
-from toplist.reporting.words import TitleOf, Words
+from toplist.reporting.words import Words
 from toplist.reporting.writing import made
 
 USAGE = "RECS [RECS ...] [TRUTH] [-m METRIC ...] -o FILE [options]"
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> Output:
         found = made(
             comparison,
             *_lists(options),
-            Words(_titles(options), not options.pseudonyms),
+            Words(output.title_of(options), not options.pseudonyms),
             primary=options.primary,
             by=labels,
             n_users=n_users,
@@ -115,16 +115,6 @@ def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | N
     columns = names_of_columns(options, "ground_truths")
     truth = stream_of(options.truth, "ground_truths", options.ground_truths_format, columns)
     return lists, items_of(truth, "ground_truths", relevant_from=options.relevant_from)
-
-
-def _titles(options: argparse.Namespace) -> TitleOf:
-    """Return what gives the title of an item, whose id may be a number."""
-    if not options.titles:
-        return lambda item: None
-    path, _, column = options.titles.rpartition(":")
-    item_id = names_of_columns(options, "titles").get("item_id", "item_id")
-    known = output.labels(path, item_id, column, "item")
-    return lambda item: known.get(str(item))
 
 
 def _file(path: str) -> tuple[str, int, str]:

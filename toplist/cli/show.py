@@ -15,7 +15,7 @@ import argparse
 from toplist import files
 from toplist.checks import OptionRef, check_positive_int
 from toplist.cli import output
-from toplist.cli.eval import NAMES
+from toplist.cli.eval import NAMES, asked_or_usual
 from toplist.cli.options import (
     Parser,
     add_columns,
@@ -32,7 +32,7 @@ from toplist.files.batches import stream_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import SIDES
 from toplist.metrics.conventions import convention_of
-from toplist.showing import METRICS, WIDTH, of_file, show
+from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
 USAGE = "USER RECS [RECS ...] TRUTH [options]"
 
@@ -49,7 +49,7 @@ def add(parser: Parser) -> None:
     add("--titles", "of the items: a column beside item_id", metavar="FILE:COLUMN")
     add = parser.group("what to show")
     add("-k", "the first k items of each list (default: 10)", type=int, default=10)
-    text = f"of this user (default: {' '.join(METRICS)})"
+    text = f"of this user (default: {' '.join(METRICS)}, as far as the convention has them)"
     add("-m --metrics", text, several=True, words=NAMES, metavar="METRIC")
     add_convention(add)
     add_options(add, TAKEN)
@@ -63,8 +63,9 @@ def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     if options.titles:
         output.check_labels(option(OptionRef("titles")), options.titles)
-    asked = options.metrics or METRICS
-    entries_of(asked, check_positive_int(options.k, "k"), convention_of(options.convention))
+    options.metrics = asked_or_usual(options, METRICS)
+    k = check_positive_int(options.k, "k")
+    entries_of(options.metrics, k, convention_of(options.convention))
     Grading(options.relevant_from)
     if len({*options.recs}) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
@@ -81,20 +82,14 @@ def run(options: argparse.Namespace) -> str:
         names, form = names_of_columns(options, "ranks", name, path), options.ranks_format
         stream = stream_of(path, "ranks", form, names, options.order, options.ties)
         lists[name] = of_file(stream, options.user)
-    titles = None
-    if options.titles:
-        path, _, column = options.titles.rpartition(":")
-        key = names_of_columns(options, "titles").get("item_id", "item_id")
-        known = output.labels(path, key, column, "item")
-        rows = (row for side in (truth, *lists.values()) for row in side.values())
-        titles = {item: known.get(str(item)) for row in rows for item in row}
+    title, sides = output.title_of(options), (truth, *lists.values())
     found = show(
         options.user,
         lists,
         truth,
-        titles,
+        {item: title(item) for side in sides for row in side.values() for item in row},
         options.k,
-        metrics=options.metrics or METRICS,
+        metrics=options.metrics,
         convention=options.convention,
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,

@@ -129,3 +129,12 @@ def random_numbers(seed: int, *words: Words) -> Ints:
     for word in (np.full(len(hashes), seed % _WORD, np.uint64), *words):
         kernels.hashing.mix_in(word, hashes)
     return hashes.view(np.int64)
+
+
+def total_of(*columns: NDArray[Any]) -> int:
+    """Return the sum of a hash of each row of words and numbers; 0.0 and -0.0 are one number.
+
+    The order of the rows does not matter, so that it tells whether two tables hold the same.
+    """
+    words = (one if one.dtype == np.uint64 else (one + 0.0).view(np.uint64) for one in columns)
+    return int(random_numbers(0, *words).view(np.uint64).sum(dtype=np.uint64))

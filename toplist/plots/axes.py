@@ -32,7 +32,7 @@ GREY = "#666666"
 INCHES = (5.6, 3.4)
 # Entries of a legend that are drawn on the chart.
 LEGEND_INSIDE = 4
-# Entries for which there is room beside it.
+# Entries of a legend that fit beside the chart.
 LEGEND_LONGEST = 12
 
 

@@ -1,4 +1,6 @@
-"""One page about an evaluation: a file to read, to send and to print, without a server.
+"""Lists of users side by side (`show`), and one page about an evaluation (`report`).
+
+The page is a file to read, to send and to print, without a server.
 
 What is on it
 -------------
@@ -31,9 +33,10 @@ out; ids of items stay. The same data make the same bytes. 1,000,000 users make 
 that of 1,000.
 """
 
+from toplist.reporting.showing import show
 from toplist.reporting.writing import report
 
-__all__ = ["report"]
+__all__ = ["report", "show"]
 
 
 def __dir__() -> list[str]:

@@ -19,12 +19,12 @@ from toplist.comparing.side_by_side import tested
 from toplist.comparing.tests import Tests
 from toplist.reporting import drawing
 from toplist.reporting.lists import ItemsOf
+from toplist.reporting.showing import shown
 from toplist.reporting.words import Words, plain
 from toplist.results import describe
 from toplist.results.markup import Page
 from toplist.results.means import hits_of
 from toplist.results.result import TopKResult
-from toplist.showing import shown
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
 LOOKED_AT = 20_000

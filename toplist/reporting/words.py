@@ -10,7 +10,7 @@ from toplist.checks import printable
 
 # What gives the title of an item, or None.
 TitleOf = Callable[[Any], Any]
-# Characters of an id and of a title that are shown, and of an id that is kept beside it.
+# Characters shown of an id and of a title, and those of an id in its tooltip.
 OF_ID, OF_TITLE, OF_WHOLE = 80, 120, 400
 
 

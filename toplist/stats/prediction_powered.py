@@ -15,7 +15,7 @@ from toplist.stats.pairs import TIE, pair
 
 @dataclass(frozen=True)
 class Corrected:
-    """A mean by a judge, corrected by the labels of people, and beside it what each says alone.
+    """A mean by a judge, corrected by the labels of people; and what either says alone.
 
     `n` values have labels of people, `n_unlabelled` only those of the judge. `estimate` has the
     standard error `error` and the interval from `low` to `high`; `lam` is the weight λ of the
