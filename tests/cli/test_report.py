@@ -91,3 +91,22 @@ def test_wrong_input_leaves_nothing(bad, files):
     )
     assert "no column 'nothing'" in bad("report", *three, "--segments", "users.csv:nothing")
     assert not Path("x.html").exists()
+
+
+def test_history_and_catalogue(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text(
+        '{"user_id": 1, "item_id": [5, 6]}\n{"user_id": 2, "item_id": [6]}\n'
+    )
+    Path("b.jsonl").write_text('{"user_id": 1, "item_id": [7]}\n{"user_id": 2, "item_id": [8]}\n')
+    Path("t.jsonl").write_text(
+        '{"user_id": 1, "item_id": [7, 9]}\n{"user_id": 2, "item_id": [6]}\n'
+    )
+    Path("past.csv").write_text("user_id,item_id\n1,8\n1,5\n")
+    Path("items.csv").write_text("item_id\n5\n6\n7\n8\n")
+    beside = "--history", "past.csv", "--catalogue", "items.csv"
+    read, _ = page(cli, "-m", "ndcg@2", *beside, files=("a.jsonl", "b.jsonl", "t.jsonl"))
+    first, second = sorted(t for t in read.by_tag["details"] if t[0] in "12")
+    assert "2 items in the history: 8, 5" in first and "0 items in the history" in second
+    assert "9 a: not in the catalogue; b: not in the catalogue" in first
+    assert "not in the catalogue" not in second

@@ -49,6 +49,13 @@ def test_other_columns_formats_and_numbers(good, monkeypatch):
     write_text("names.csv", "item_id,title\n2,Two\n")
     out = good("show", "7", "n.jsonl", "t.jsonl", "--titles", "names.csv:title")
     assert "  2 ✓ hit 2 Two" in out
+    write_text("past.csv", "user_id,item_id\n7,2\n7,9\n8,1\n")
+    write_text("items.csv", "item_id\n2\n")
+    write_text("t.jsonl", '{"user_id": 7, "item_id": [2, 5]}\n')
+    more = "--titles", "names.csv:title", "--history", "past.csv", "--catalogue", "items.csv"
+    lines = good("show", "7", "n.jsonl", "t.jsonl", *more).splitlines()
+    assert lines[1] == "2 items in the history: 2 Two, 9"
+    assert lines[-1] == "  5  n: not in the catalogue"
 
 
 def test_ties_and_order(good):

@@ -246,6 +246,29 @@ def test_lists_show_hits_moves_and_what_was_missed(page):
     assert len(cuts) == 2  # of ann's two lists, which go on below k
 
 
+def test_history_and_catalogue_of_the_users_shown(page):
+    given, truth = systems(60)
+    past = {user: [f"h{user}", *sorted(items)[:1]] for user, items in truth.items()}
+    some = [f"i{n:02}" for n in range(20)]
+    titles = {f"h{user}": f"Past of {user}" for user in truth}
+    beside = {"history": past, "catalogue": some, "titles": titles}
+    read = Reader(page(given, truth, primary="ndcg@10", **beside))
+    assert len(of_people(read)) > 40
+    for text in of_people(read):
+        user = text.split()[0]
+        assert f"2 items in the history: h{user} Past of {user}, {past[user][1]}" in text
+        for line in re.findall(r"(i\d\d) base: (not [a-z ]+); new: (not [a-z ]+)", text):
+            item, *where = line
+            assert where[0].startswith("not listed" if item in some else "not in the catalogue")
+    everyone = Reader(page(given, truth, history={"h1"}, primary="ndcg@10"))
+    assert all("1 item in the history: h1" in text for text in of_people(everyone))
+    rows = {name: [*lists.values()] for name, lists in given.items()}
+    by_row = Reader(page(rows, [*truth.values()], history=[*past.values()], primary="ndcg@10"))
+    assert "2 items in the history: hu000, " in by_row.shown
+    with pytest.raises(ValueError, match="history has none of the users: it has 'nobody'"):
+        page(given, truth, history={"nobody": ["a"]})
+
+
 def of_people(read):
     """Return what is shown of each user."""
     return [one for one in read.by_tag["details"] if re.match(r"u\d+ ", one)]

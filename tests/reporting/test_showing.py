@@ -33,7 +33,7 @@ def test_hits_moves_and_what_is_missed():
         "old": ["▼2", "only here", "▼1"],
         "new": ["▲3 (was 4)", "only here", "▼2 (was 1)"],
     }
-    assert [tuple(one) for one in found.missed] == [("pea", "Green pea", (None, None))]
+    assert [tuple(one) for one in found.missed] == [("pea", "Green pea", (None, None), True)]
     assert (found.n_relevant, found.lengths) == (4, {"old": 4, "new": 4})
     expected = tl.top_k_eval(BOTH["new"], TRUTHS, k=3, metrics=["ndcg", "recall"])
     for name in ("ndcg@3", "recall@3"):
@@ -43,6 +43,31 @@ def test_hits_moves_and_what_is_missed():
         *(("fig", "not listed", "rank 2"), ("jam", "rank 2", "not listed")),
         *(("oat", "rank 3", "rank 4"), ("pea", "not listed", "not listed")),
     ]
+
+
+def test_history_and_catalogue():
+    past = {"ann": [*"abcdef", "a"], "bob": ["x"]}
+    titles = {"a": "Apple", "pea": "Pea"}
+    given = {"ann": past["ann"]}, {"bob": ["x"], "ann": past["ann"]}
+    table = [(user, item) for user, row in past.items() for item in row]
+    forms = *given, pd.DataFrame(table, columns=["user_id", "item_id"]), pd.Series(past)
+    for form in forms:
+        found = tl.show("ann", BOTH, TRUTHS, titles, k=3, history=form, catalogue={"tea", "jam"})
+        assert found.before == "6 items in the history: a Apple, b, c, d, e, ..."
+        assert found.to_text().splitlines()[1] == found.before
+        assert f"<bdi>{found.before}</bdi>" in found.to_html()
+    (missed,) = found.missed
+    assert missed.known is False and missed.places == ["not in the catalogue"] * 2
+    assert "pea Pea  old: not in the catalogue, new: not in the catalogue" in found.to_text()
+    (missed,) = tl.show("ann", BOTH, TRUTHS, k=3, catalogue=["pea"]).missed
+    assert missed.known and missed.places == ["not listed"] * 2
+    without = tl.show("ann", BOTH, TRUTHS, k=3)
+    assert without.history is None and "history" not in without.to_text()
+    assert tl.show("ann", BOTH, TRUTHS, history={"bob": ["x"]}).before == "0 items in the history"
+    by_row = tl.show(1, {"a": [[1], [2]]}, [{3}, {2}], history=[[7], [8]], catalogue=9)
+    assert by_row.before == "1 item in the history: 8"
+    with pytest.raises(TypeError, match="users of two kinds, 7 in history and 'ann' in ground_tr"):
+        tl.show("ann", BOTH, TRUTHS, history={7: ["a"]})
 
 
 def test_several_systems_are_compared_with_the_first():

@@ -24,7 +24,7 @@ the files:
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -373,10 +373,9 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
 
     `columns` are the names of columns in the file of the lists.
     """
-    paths = {name: getattr(options, FLAGS.get(name, name)) for name in ITEMS}
     known: dict[str, Any] = {}
-    given = any((*paths.values(), options.items_as, options.propensities))
-    numbers = given and _hold_numbers(options, recs, columns)
+    given = options.items_as or options.propensities
+    numbers = bool(given) and _hold_numbers(options, recs, columns)
     if options.items_as is not None:
         map_ = tables.documents(options.items_as)
         chunks: list[Any] = list(map_)
@@ -393,14 +392,33 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
             ids = output.integers(options.propensities, of_items)
             of_items = dict(zip(ids, of_items.values(), strict=True))
         known["propensities"] = of_items
-    for name, path in paths.items():
+    as_documents = numbers if options.items_as else None
+    return known | beside_lists(options, recs, columns, as_documents=as_documents)
+
+
+def beside_lists(
+    options: argparse.Namespace,
+    recs: str,
+    columns: dict[str, str],
+    names: Iterable[str] = ITEMS,
+    as_documents: bool | None = None,
+) -> dict[str, Any]:
+    """Read the files beside the lists, such as --history; `as_documents`: ids are numbers, or text.
+
+    By default they have the type that they have in the lists.
+    """
+    known: dict[str, Any] = {}
+    for name in names:
+        path = getattr(options, FLAGS.get(name, name))
         if path is None:
             continue
         found = tables.READERS[ITEMS[name].file](path)
         keys: list[Any] = list(found)
         values: list[Any] = list(found.values()) if isinstance(found, dict) else keys
-        of_users = ITEMS[name].file == "items"
-        if of_users and _hold_numbers(options, recs, columns):
+        of_users, numbers = ITEMS[name].file == "items", as_documents
+        if of_users or numbers is None:
+            numbers = _hold_numbers(options, recs, columns)
+        if of_users and numbers:
             values = [output.integers(path, items) for items in values]
         if _hold_numbers(options, recs, columns, "users") if of_users else numbers:
             keys = output.integers(path, keys)

@@ -17,9 +17,10 @@ import argparse
 import hashlib
 import os
 import shlex
+from typing import Any
 
 from toplist.cli import output
-from toplist.cli.eval import add_reading, check_asked, evaluated, is_saved
+from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated, is_saved
 from toplist.cli.options import Parser, given_options, names_of_columns
 from toplist.cli.streams import Output, add_output
 from toplist.cli.swapped import ranked_truth
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> Output:
             n_users=n_users,
             depth=options.depth,
             options=given_options(options)
-            | {"items_as": options.items_as, "padding": options.padding},
+            | {"items_as": options.items_as, "padding": options.padding, **_beside(options)},
         )
         files = [*map(_file, filter(None, [*options.recs, options.truth]))]
         command = shlex.join(["toplist", "report", *options.given])
@@ -115,6 +116,16 @@ def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | N
     columns = names_of_columns(options, "ground_truths")
     truth = stream_of(options.truth, "ground_truths", options.ground_truths_format, columns)
     return lists, items_of(truth, "ground_truths", relevant_from=options.relevant_from)
+
+
+def _beside(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the history of users and the catalogue, ids as in the lists; none of saved results."""
+    path = options.recs[0]
+    if is_saved(path):
+        return {}
+    name = output.names_of(options.recs)[0]
+    columns = names_of_columns(options, "ranks", name, path)
+    return beside_lists(options, path, columns, ("history", "catalogue"))
 
 
 def _file(path: str) -> tuple[str, int, str]:

@@ -28,6 +28,7 @@ from toplist.cli.options import (
 )
 from toplist.cli.streams import add_output, screen_width
 from toplist.evaluation.plan import entries_of
+from toplist.files import tables
 from toplist.files.batches import stream_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import SIDES
@@ -47,6 +48,8 @@ def add(parser: Parser) -> None:
     add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
     add("truth", "relevant items: the last file", metavar="TRUTH")
     add("--titles", "of the items: a column beside item_id", metavar="FILE:COLUMN")
+    add("--history", "user_id and item_id: what users had before", metavar="FILE")
+    add("--catalogue", "items (CSV, TSV: item_id): what could be listed", metavar="FILE")
     add = parser.group("what to show")
     add("-k", "the first k items of each list (default: 10)", type=int, default=10)
     text = f"of this user (default: {' '.join(METRICS)}, as far as the convention has them)"
@@ -83,15 +86,22 @@ def run(options: argparse.Namespace) -> str:
         stream = stream_of(path, "ranks", form, names, options.order, options.ties)
         lists[name] = of_file(stream, options.user)
     title, sides = output.title_of(options), (truth, *lists.values())
+    past = None
+    if options.history:
+        past = tables.items_of_users(options.history).get(options.user, [])
+    items = [item for side in sides for row in side.values() for item in row]
+    known = {*tables.catalogue(options.catalogue)} if options.catalogue else None
     found = show(
         options.user,
         lists,
         truth,
-        {item: title(item) for side in sides for row in side.values() for item in row},
+        {item: title(item) for item in (*items, *(past or ()))},
         options.k,
         metrics=options.metrics,
         convention=options.convention,
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
+        history=None if past is None else {options.user: past},
+        catalogue=None if known is None else [item for item in items if str(item) in known],
     )
     return found.to_text(screen_width(options) or WIDTH)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from toplist.beyond.user_items import UserItems
 from toplist.files.batches import Stream, loaded
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.ids import two_kinds
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import ListsByUser, is_series, keyed_rows
 from toplist.inputs.options import ColumnNames
@@ -61,6 +64,38 @@ def items_of(
         if isinstance(given, Mapping):
             users = [user for user in users if user in given]
         return {user: _row(given[user], relevant_from) for user in users}
+
+    return found
+
+
+def history_of(given: Any, n_users: int | None = None, columns: ColumnNames = None) -> ItemsOf:
+    """Return what gives the items that users had before, each once.
+
+    Parameters
+    ----------
+    given : items by user, or one set of items for everyone, as in `toplist.top_k_eval`
+    n_users : int, optional
+        How many there are, where users are known by position.
+    columns : as in `toplist.top_k_eval`
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other forms, keys of another kind, and where nobody of several is there.
+    """
+    own = UserItems.of(given, "history", {"columns": columns})
+
+    def found(users: Sequence[Any]) -> dict[Any, list[Any]]:
+        if n_users is None and own.users and users:
+            theirs, ours = own.users[0], users[0]
+            if isinstance(theirs, str) != isinstance(ours, str):
+                sides = f"{theirs!r} in history", f"{ours!r} in ground_truths"
+                raise two_kinds("users", *sides, "convert those of history")
+        keys: Any = SimpleNamespace(users=list(users) if n_users is None else None)
+        n = len(users) if n_users is None else n_users
+        rows = own.rows(keys, n, whole=len(users) > 1)
+        places = zip(users, (rows if n_users is None else rows[list(users)]).tolist(), strict=True)
+        return {user: [*dict.fromkeys(own.flat.row(row))] for user, row in places if row >= 0}
 
     return found
 

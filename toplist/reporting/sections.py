@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -48,8 +48,10 @@ class Report:
         The first of several systems is its baseline.
     primary : str
         ``"ndcg@10"``.
-    lists : dict of system -> function, and truths
-        What gives the lists of some users, and their relevant items; without any, no lists.
+    lists : dict of system -> function, truths, and history
+        What gives the lists of some users, their relevant items, and those they had before; without
+        any, no lists.
+    catalogue : container of items, or None
     words : Words
     by : labels of users, or None
     n_users, depth : int
@@ -62,6 +64,8 @@ class Report:
     primary: str
     lists: Mapping[str, ItemsOf]
     truths: ItemsOf | None
+    history: ItemsOf | None
+    catalogue: Container[Any] | None
     words: Words
     by: Any
     n_users: int
@@ -131,6 +135,11 @@ class Report:
     def relevant(self) -> dict[Any, list[Any]]:
         """The relevant items of these users."""
         return {} if self.truths is None else self.truths(self.wanted)
+
+    @cached
+    def had(self) -> dict[Any, list[Any]]:
+        """What the users had before."""
+        return {} if self.history is None else self.history(self.wanted)
 
     @cached
     def sample(self) -> dict[str, dict[Any, list[Any]]]:
@@ -340,9 +349,11 @@ def extremes(report: Report) -> Iterator[dict[str, Any]]:
             if not known:
                 return next(numbers), row, None
             lists = {one: report.rows[one].get(row.user_id, []) for one in pair}
-            relevant = report.relevant.get(row.user_id, [])
-            both = shown(row.user_id, report.k, lists, {}, relevant, report.words.title, depth)
-            return next(numbers), row, both
+            of = row.user_id
+            past = None if report.history is None else report.had.get(of, [])
+            beside = depth, past, report.catalogue
+            relevant, title = report.relevant.get(of, []), report.words.title
+            return next(numbers), row, shown(of, report.k, lists, {}, relevant, title, *beside)
 
         d, (low, _, high) = found.differences, found.counts
         sign = -1 if found.higher_is_better is False else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -22,6 +22,7 @@ from toplist.checks import (
 )
 from toplist.files.batches import Stream, loaded, stream_of
 from toplist.ground_truths import GroundTruths
+from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
 from toplist.inputs.kept import KeptTruths
@@ -30,6 +31,7 @@ from toplist.inputs.options import ColumnNames, Duplicates, Ties
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import ConventionName
 from toplist.metrics.names import Metrics
+from toplist.reporting.lists import history_of
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import top_k_eval
 
@@ -39,6 +41,8 @@ METRICS = "ndcg", "recall", "mrr"
 HIT = "✓ hit"
 # Letters of an id, a title and a name of a system that are shown; HTML has the rest in a tooltip.
 ID, TITLE, NAME = 80, 120, 30
+# Items of a history that are shown.
+OF_HISTORY = 5
 # Users among whom the one is looked for that may be meant.
 LOOKED_AT = 20_000
 
@@ -53,11 +57,15 @@ class ListedItem(NamedTuple):
 
 
 class MissedItem(NamedTuple):
-    """A relevant `item`, its `title` or "", and its `ranks`, by system; None where not listed."""
+    """A relevant `item`, its `title` or "", and its `ranks`, by system; None where not listed.
+
+    `known` says that the catalogue has it; True without one.
+    """
 
     item: Any
     title: str
     ranks: tuple[int | None, ...]
+    known: bool = True
 
     @property
     def best(self) -> float:
@@ -67,7 +75,15 @@ class MissedItem(NamedTuple):
     @property
     def places(self) -> list[str]:
         """The ranks in words."""
-        return ["not listed" if rank is None else f"rank {rank:,}" for rank in self.ranks]
+        nowhere = "not listed" if self.known else "not in the catalogue"
+        return [nowhere if rank is None else f"rank {rank:,}" for rank in self.ranks]
+
+
+class HistoryItem(NamedTuple):
+    """An `item` that the user had before, and its `title` or ""."""
+
+    item: Any
+    title: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,6 +102,8 @@ class Shown:
     lengths : dict of system -> int
         How long the whole lists are.
     values : dict of system -> dict of ``name@k`` -> float
+    history : tuple of HistoryItem, or None
+        What the user had before, if that was given.
     """
 
     user: Any
@@ -95,6 +113,7 @@ class Shown:
     n_relevant: int
     lengths: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
+    history: tuple[HistoryItem, ...] | None = None
 
     def __repr__(self) -> str:
         """Return the lists for a terminal."""
@@ -105,6 +124,7 @@ class Shown:
         names = {one: printable(shortened(one, NAME)) for one in self.lists}
         rows = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
         lines = [f"user {printable(str(self.user))}: {counted(self.n_relevant, 'relevant item')}"]
+        lines += [] if self.history is None else fitted([self.before], width)
         lines += aligned([["", *next(iter(self.values.values()))], *rows]).split("\n")
         two, width = len(names) == 2 and width >= NARROW, max(width, NARROW // 2)
         room = (width - 3) // 2 if two else width
@@ -134,6 +154,7 @@ class Shown:
         """Return the lists as a notebook shows them: HTML without scripts, light or dark."""
         n_relevant = counted(self.n_relevant, "relevant item")
         parts = [tag("p", f"user {_bdi(self.user, ID)}: {n_relevant}", "note")]
+        parts += [] if self.history is None else [tag("p", _bdi(self.before, 1000), "note")]
         names = {one: _bdi(one, NAME) for one in self.lists}
         means = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
         metrics = (_bdi(name, ID) for name in next(iter(self.values.values())))
@@ -153,6 +174,14 @@ class Shown:
         return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
 
     @property
+    def before(self) -> str:
+        """What the user had before, in words: how many items, and the first of them."""
+        items = self.history or ()
+        first = ", ".join(shortened(_label(one), TITLE) for one in items[:OF_HISTORY])
+        more = ", ..." if len(items) > OF_HISTORY else ""
+        return f"{counted(len(items), 'item')} in the history{': ' if items else ''}{first}{more}"
+
+    @property
     def _heading(self) -> str:
         """What is said above the relevant items that are missed, with the lengths of the lists."""
         where = ("not in", "in neither of", "in none of")[min(len(self.lists), 3) - 1]
@@ -164,7 +193,7 @@ def _number(value: float) -> str:
     return "-" if value != value else Look().number(value)
 
 
-def _label(one: ListedItem | MissedItem) -> str:
+def _label(one: ListedItem | MissedItem | HistoryItem) -> str:
     """Return id and title in one line, for a terminal."""
     return printable(f"{one.item} {one.title}".rstrip(" "))
 
@@ -223,6 +252,8 @@ def show(
     padding: Any = None,
     columns: ColumnNames = None,
     ties: Ties | None = None,
+    history: Any = None,
+    catalogue: Any = None,
 ) -> Shown:
     """Show the lists of one user side by side: hits, what moved, and what was missed.
 
@@ -242,8 +273,9 @@ def show(
     titles : dict item -> title, pandas Series, or table of item_id and a column, optional
         An item without a title is shown by its id alone.
     k : int
-    metrics, convention, relevant_from, duplicates, padding, columns, ties
-        As in `toplist.top_k_eval`; `metrics` are those of this user that stand above the lists.
+    metrics, convention, relevant_from, duplicates, padding, columns, ties, history, catalogue
+        As in `toplist.top_k_eval`; `metrics` are those of this user that stand above the lists. Of
+        the history the first items are shown; what is missed may be in no catalogue.
 
     Returns
     -------
@@ -309,7 +341,11 @@ def show(
     def title(item: Any) -> str:
         return "" if is_missing(named.get(item)) else str(named[item])
 
-    return shown(user, k, lists, values, relevant, title)
+    past = None
+    if history is not None:
+        past = history_of(history, None if kept.users else len(kept), columns)([user]).get(user, [])
+    known = None if catalogue is None else {*ids_of(catalogue)}
+    return shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
 
 
 def shown(
@@ -320,6 +356,8 @@ def shown(
     relevant: Sequence[Any],
     title: Callable[[Any], str],
     depth: int | None = None,
+    history: Sequence[Any] | None = None,
+    catalogue: Container[Any] | None = None,
 ) -> Shown:
     """Return what is shown of whole lists: hits, what moved, and what is missed in the first k.
 
@@ -340,10 +378,14 @@ def shown(
         for at, (name, row) in enumerate(lists.items())
     }
     nowhere = (None,) * len(lists)
-    every = [MissedItem(one, title(one), of_item.get(one, nowhere)) for one in relevant]
+    there = {*relevant} if catalogue is None else {one for one in relevant if one in catalogue}
+    every = (
+        MissedItem(one, title(one), of_item.get(one, nowhere), one in there) for one in relevant
+    )
     missed = sorted((one for one in every if one.best > k), key=lambda one: (one.best, str(one)))
     lengths = {name: len(row) for name, row in lists.items()}
-    return Shown(user, k, first, tuple(missed), len(relevant), lengths, values)
+    past = None if history is None else tuple(HistoryItem(one, title(one)) for one in history)
+    return Shown(user, k, first, tuple(missed), len(relevant), lengths, values, past)
 
 
 def _moved(ranks: Sequence[int | None], at: int, rank: int, baseline: str) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 from toplist.checks import check_positive_int, prefixed, whole
 from toplist.comparing.comparison import Comparison, compare
 from toplist.files.batches import stream_of
+from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import is_container
 from toplist.reporting import page
-from toplist.reporting.lists import ItemsOf, items_of
+from toplist.reporting.lists import ItemsOf, history_of, items_of
 from toplist.reporting.page import Origin
 from toplist.reporting.sections import USERS, Report
 from toplist.reporting.words import Words
+from toplist.results.means import has_keys
 from toplist.results.result import TopKResult
 from toplist.results.writing import PathLike, write_all
 from toplist.top_k import top_k_eval
@@ -47,7 +49,9 @@ def report(
         The first is the baseline. Of results, which `TopKResult.load` may have read, the lists are
         not known: users have the ranks of their hits alone.
     ground_truths, k, **options
-        As in `toplist.top_k_eval`, by which lists are evaluated; not with results alone.
+        As in `toplist.top_k_eval`, by which lists are evaluated; not with results alone. With
+        ``history=`` the page also says what its users had before, with ``catalogue=`` which of the
+        items they missed could not be listed.
     path : str or path
         Where to write; a file that is there is replaced, whole or not at all.
     primary : str, optional
@@ -165,8 +169,12 @@ def made(
     changed |= options.get("duplicates") == "collapse"
     if changed:  # ranks: those of the lists as given are others
         lists = {}
-    name = f"{metric.name}@{cut}"
-    return Report(comparison, name, lists, truths, words, by, n_users, depth, options)
+    name, past, catalogue = f"{metric.name}@{cut}", options.get("history"), options.get("catalogue")
+    beside = (
+        None if past is None else history_of(past, None if has_keys(first) else first.n_users),
+        None if catalogue is None else {*ids_of(catalogue)},
+    )
+    return Report(comparison, name, lists, truths, *beside, words, by, n_users, depth, options)
 
 
 def _reader(side: Any, name: str, options: Mapping[str, Any]) -> ItemsOf:
