@@ -584,6 +584,20 @@ def test_a_page_that_is_too_large_is_refused_and_nothing_is_written(page, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_leaves_no_half_page(page, tmp_path):
+    resource = pytest.importorskip("resource")
+    old = page(*systems(20))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))  # of a file, as a full disk
+    try:
+        with pytest.raises(OSError, match=r"page\.html"):
+            page(*systems(60))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == old
+
+
 # Mistakes
 
 
