@@ -344,7 +344,11 @@ def refusals():
     yield {"propensities": {1: 0.5, "a": 1}}, "propensities"
     yield {"propensities": {}}, "propensities= is empty: give {item: p}"
     yield {"propensities": 0.5}, "propensities is a float: give a dict item -> number"
-    yield {"propensities": {"a": "x"}}, "propensities must hold numbers"
+    yield {"propensities": {"b": 0.5, "a": "x"}}, "propensities must hold numbers: item .a. has .x."
+    yield (
+        {"propensities": {"b": 0.5, "a": None}},
+        "propensities must hold numbers: item .a. has None",
+    )
     yield {"clip": 0.0}, "clip=0.0: give the least p"
     yield {"clip": "a"}, "clip='a': give the least p"
     yield {"weighting": "dr"}, "weighting"

@@ -68,3 +68,20 @@ def test_the_forest_names_segments(pair):
     drawn = found.test("ndcg@10").plot()
     words = [label.get_text() for label in drawn.get_yticklabels()]
     assert len(set(words)) == 4 and any("(new)" in word for word in words)
+
+
+@pytest.mark.parametrize("users", ["same", "common"])
+def test_a_segment_of_nobody_is_told_and_the_others_are_tested(users):
+    truths = {user: {user % 3} for user in range(40)}
+    labels = {user: "x" if user < 30 else "y" for user in truths}
+    lists = {
+        "a": {user: [0, 1, 2] for user in truths if users == "common" or labels[user] == "x"},
+        "b": {user: [2, 1, 0] for user in truths if labels[user] == "x"},
+    }
+    results = {
+        name: tl.top_k_eval(one, truths, k=2, metrics="mrr", missing="skip")
+        for name, one in lists.items()
+    }
+    found = tl.compare(results, baseline="a").by(labels).test(users=users)
+    assert [one.segment for one in found] == ["x"]
+    assert "not tested, since nobody is counted: y" in str(found)

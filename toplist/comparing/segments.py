@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toplist.checks import cached, worded
+from toplist.checks import cached, prefixed, worded
 from toplist.comparing import moments, pairwise, testing
 from toplist.comparing.aligning import SameUsers, few_of
 from toplist.comparing.heterogeneity import Heterogeneity, between, lines
@@ -88,7 +88,8 @@ class SegmentedComparison(ByLabel[S]):
         -------
         Tests
             ``tests["new", "ease", "ndcg@10"]`` is that of one segment. Segments in which no user
-            is counted have none. A line below the table says of each pair and name whether the
+            is counted, with ``users="common"`` by one of the systems, have none, which is said.
+            A line below the table says of each pair and name whether the
             difference differs between segments (`heterogeneity`).
 
         Examples
@@ -110,18 +111,25 @@ class SegmentedComparison(ByLabel[S]):
         how = method, correction, alternative, level, family
         asked = pairwise.TestSpec(*how, n_resamples, seed, n_threads, users=users)
         alone = replace(asked, correction="none", family="all")
-        parts = []
+        parts, lost = [], []
         for label, part in self.parts.items():
-            if not any(result.n_evaluated for result in part.results.values()):
+            segment, n = label_text(label, self), [r.n_evaluated for r in part.results.values()]
+            if not (all(n) if users == "common" else any(n)):
+                lost.append(segment)
                 continue
-            found = testing.tests(part, names, alone)
-            segment = label_text(label, self)
+            try:
+                found = testing.tests(part, names, alone)
+            except ValueError as error:
+                raise prefixed(f"segment {segment}: ", error) from None
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
         if not parts:
             raise ValueError("no user is counted in any segment: nothing to test")
         found = testing.together(parts, asked)
         notes = *(() if self.of_items else lines(found)), *found.plan.notes
+        if lost:
+            some = ", ".join([*lost[:5], *["..."] * (len(lost) > 5)])
+            notes = *notes, f"not tested, since nobody is counted: {some}"
         return replace(found, plan=replace(found.plan, notes=notes))
 
     def heterogeneity(

@@ -55,7 +55,7 @@ def values_of(values: Any, name: str, probabilities: float | None = None) -> tup
     values = _by_item(values, name, "dict(zip(table['item_id'], table['COUNT']))")
     if isinstance(values, Mapping):
         ids: Any = list(values)
-        numbers = _numbers(list(values.values()), name)
+        numbers = _numbers(list(values.values()), name, values.items())
     else:
         if _is_column(values):
             values = values.to_numpy()
@@ -146,7 +146,7 @@ def _by_item(data: Any, name: str, line: str) -> Any:
         raise TypeError(
             f"{name} is a table (columns {shown}): give {name}={line}, by the names of its columns"
         )
-    way = f"; {name}.groupby(level=0).sum() adds up counts"
+    way = f"; {name}.groupby(level=0).sum() adds up counts" if name.endswith("counts") else ""
     return dict_of(data, name, "item", way) if is_series(data) else data
 
 
@@ -158,10 +158,12 @@ def _by_place(data: Any, name: str, ndim: int, ways: str) -> tuple[Any, Floats]:
     return np.arange(len(numbers)), numbers
 
 
-def _numbers(values: Any, name: str) -> Floats:
+def _numbers(values: Any, name: str, items: Iterable[tuple[Any, Any]] = ()) -> Floats:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers, not {array.dtype}")
+        odd = [one for one in items if not isinstance(one[1], (int, float, np.number))]
+        of = ": item {!r} has {!r}".format(*odd[0]) if odd else f", not {array.dtype}"
+        raise TypeError(f"{name} must hold numbers{of}")
     return np.ascontiguousarray(array, np.float64)
 
 
