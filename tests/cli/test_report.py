@@ -53,7 +53,10 @@ def test_labels_and_titles_of_files(cli, files, monkeypatch):
     assert "a Tea <tin>" in read.shown and "FR" in str(read.tables["mrr@2"])
     own = "--columns", "titles:item_id=a"
     status, _, err = cli("report", *three, *named, *own, "-o", "x.html")
-    assert status == 2 and "titles" in err
+    assert status == 1 and "items.csv: no column 'a'" in err
+    own = "--columns", "clusters:user_id=a"
+    status, _, err = cli("report", *three, *named, *own, "-o", "x.html")
+    assert status == 2 and "'clusters' is no side" in err
     assert cli("report", *three, *named, "-o", "items.csv")[0] == 2
     assert "Tea" in Path("items.csv").read_text()
 
@@ -104,9 +107,12 @@ def test_history_and_catalogue(cli, tmp_path, monkeypatch):
     )
     Path("past.csv").write_text("user_id,item_id\n1,8\n1,5\n")
     Path("items.csv").write_text("item_id\n5\n6\n7\n8\n")
+    Path("q.csv").write_text("qid,text\n1,first query\n")
     beside = "--history", "past.csv", "--catalogue", "items.csv"
+    beside = *beside, "--user-titles", "q.csv:text", "--columns", "user_titles:user_id=qid"
     read, _ = page(cli, "-m", "ndcg@2", *beside, files=("a.jsonl", "b.jsonl", "t.jsonl"))
     first, second = sorted(t for t in read.by_tag["details"] if t[0] in "12")
     assert "2 items in the history: 8, 5" in first and "0 items in the history" in second
     assert "9 a: not in the catalogue; b: not in the catalogue" in first
     assert "not in the catalogue" not in second
+    assert first.startswith("1 first query ") and second.startswith("2 ndcg@2")

@@ -56,6 +56,9 @@ def test_other_columns_formats_and_numbers(good, monkeypatch):
     lines = good("show", "7", "n.jsonl", "t.jsonl", *more).splitlines()
     assert lines[1] == "2 items in the history: 2 Two, 9"
     assert lines[-1] == "  5  n: not in the catalogue"
+    write_text("q.csv", "user_id,text\n7,first query\n")
+    out = good("show", "7", "n.jsonl", "t.jsonl", "--user-titles", "q.csv:text")
+    assert out.startswith("user 7 first query: 2 relevant items\n")
 
 
 def test_ties_and_order(good):

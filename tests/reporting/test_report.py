@@ -269,6 +269,20 @@ def test_history_and_catalogue_of_the_users_shown(page):
         page(given, truth, history={"nobody": ["a"]})
 
 
+def test_titles_of_users_are_beside_their_ids(page):
+    given, truth = systems(60)
+    texts = {user: f"Query <{user}>" for user in truth}
+    table = pd.DataFrame({"item_id": ["i01"], "name": ["Item 1"]})
+    read = Reader(page(given, truth, user_titles=texts, titles=table))
+    shown = [one for one, _ in people(read) if re.match(r"u\d+ ", one)]
+    assert len(shown) > 40
+    for one in shown:
+        assert one.startswith(f"{one.split()[0]} Query <{one.split()[0]}> ")
+    assert "i01 Item 1" in read.shown
+    hidden = page(given, truth, user_titles=texts, pseudonyms=True)
+    assert "Query" not in hidden
+
+
 def of_people(read):
     """Return what is shown of each user."""
     return [one for one in read.by_tag["details"] if re.match(r"u\d+ ", one)]

@@ -70,6 +70,21 @@ def test_history_and_catalogue():
         tl.show("ann", BOTH, TRUTHS, history={7: ["a"]})
 
 
+def test_titles_of_users():
+    query = "how do I sort <b>?"
+    table = pd.DataFrame([("ann", query), ("bob", None)], columns=["user_id", "text"])
+    for titles in ({"ann": query, "bob": None}, pd.Series({"ann": query}), table):
+        found = tl.show("ann", BOTH, TRUTHS, user_titles=titles)
+        assert found.title == query
+        assert found.to_text().startswith(f"user ann {query}: 4 relevant items\n")
+        assert "<bdi>ann</bdi> <bdi>how do I sort &lt;b&gt;?</bdi>: 4 relev" in found.to_html()
+    assert tl.show("bob", BOTH, TRUTHS, user_titles=table).to_text().startswith("user bob: 1 rel")
+    with pytest.raises(ValueError, match="give a table of user_id and one column of titl"):
+        tl.show("ann", BOTH, TRUTHS, user_titles=table[["text"]])
+    with pytest.raises(TypeError, match="user_titles is a list: give a dict user -> title"):
+        tl.show("ann", BOTH, TRUTHS, user_titles=["a"])
+
+
 def test_several_systems_are_compared_with_the_first():
     lists = {"a": [["x", "y", "z"]], "b": [["z", "q"]], "c": [["q", "z", "w"]]}
     found = tl.show(0, lists, [{"x", "w"}])

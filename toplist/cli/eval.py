@@ -186,7 +186,7 @@ def check_asked(options: argparse.Namespace) -> None:
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
+    check_sides(options, [*SIDES, *output.names_of(options.recs), *options.recs])
     Grading(options.relevant_from)
 
 

@@ -271,8 +271,14 @@ def renaming(
     return read
 
 
+# Options that name a file with a label of users, or of items.
+BESIDE = "clusters", "segments", "titles", "user_titles"
+
+
 def check_sides(options: argparse.Namespace, sides: Iterable[str]) -> None:
-    """Raise ValueError for a name of a column in a file that is none of these."""
+    """Raise ValueError for a name of a column in a file that is none of these, nor beside them."""
+    given = {name for name, one in vars(options).items() if one}
+    sides = dict.fromkeys([*sides, *(one for one in BESIDE if given & {one, f"item_{one}"})])
     for side, column, theirs in options.columns:
         if side and side not in sides:
             raise ValueError(

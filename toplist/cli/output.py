@@ -15,6 +15,7 @@ from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.plots.charts import panels
+from toplist.reporting.words import TitleOf
 from toplist.results import describe, segments
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
@@ -260,14 +261,12 @@ def labels(path: str, key: Any, column: str, what: str) -> dict[Any, Any]:
     return found
 
 
-def title_of(options: argparse.Namespace) -> Callable[[Any], Any]:
-    """Return what gives the title of an item, whose id may be a number; None without one."""
-    if not options.titles:
-        return lambda item: None
-    path, _, column = options.titles.rpartition(":")
-    key = names_of_columns(options, "titles").get("item_id", "item_id")
-    known = labels(path, key, column, "item")
-    return lambda item: known.get(str(item))
+def title_of(options: argparse.Namespace, of: str = "titles", what: str = "item") -> TitleOf:
+    """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
+    path, _, column = (getattr(options, of) or "").rpartition(":")
+    key = names_of_columns(options, of).get(f"{what}_id", f"{what}_id")
+    known = labels(path, key, column, what) if path else {}
+    return lambda one: known.get(_as_text(one))
 
 
 def _split_json(found: Splits) -> str:

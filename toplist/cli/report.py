@@ -19,9 +19,10 @@ import os
 import shlex
 from typing import Any
 
+from toplist.checks import OptionRef
 from toplist.cli import output
 from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated, is_saved
-from toplist.cli.options import Parser, given_options, names_of_columns
+from toplist.cli.options import Parser, given_options, names_of_columns, option
 from toplist.cli.streams import Output, add_output
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.comparison import compare
@@ -42,6 +43,7 @@ def add(parser: Parser) -> None:
     add("--primary", "what is tested first (default: the first metric)", metavar="METRIC")
     add("--segments", "the differences by a label of users", metavar="FILE:COLUMN")
     add("--titles", "what the items are called", metavar="FILE:COLUMN")
+    add("--user-titles", "what the users are called, as texts of queries", metavar="FILE:COLUMN")
     text = f"of the worst and of the best each (default: {USERS})"
     add("--users", text, type=int, default=USERS, metavar="N")
     add("--no-users", "leave users and their ids out", action="store_true")
@@ -57,9 +59,9 @@ def check(options: argparse.Namespace) -> None:
     if not options.output:
         raise ValueError("where to write the page? add -o report.html")
     check_asked(options)
-    for flag in ("segments", "titles"):
-        if getattr(options, flag):
-            output.check_labels(f"--{flag}", getattr(options, flag))
+    for name in ("segments", "titles", "user_titles"):
+        if getattr(options, name):
+            output.check_labels(option(OptionRef(name)), getattr(options, name))
     if options.users < 0:
         raise ValueError(f"--users {options.users}: give 0 or more")
     if options.depth is not None and options.depth < 1:
@@ -83,7 +85,11 @@ def run(options: argparse.Namespace) -> Output:
         found = made(
             comparison,
             *_lists(options),
-            Words(output.title_of(options), not options.pseudonyms),
+            Words(
+                output.title_of(options),
+                output.title_of(options, "user_titles", "user"),
+                not options.pseudonyms,
+            ),
             primary=options.primary,
             by=labels,
             n_users=n_users,

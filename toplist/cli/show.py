@@ -48,6 +48,7 @@ def add(parser: Parser) -> None:
     add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
     add("truth", "relevant items: the last file", metavar="TRUTH")
     add("--titles", "of the items: a column beside item_id", metavar="FILE:COLUMN")
+    add("--user-titles", "of the users, as texts of queries", metavar="FILE:COLUMN")
     add("--history", "user_id and item_id: what users had before", metavar="FILE")
     add("--catalogue", "items (CSV, TSV: item_id): what could be listed", metavar="FILE")
     add = parser.group("what to show")
@@ -64,15 +65,18 @@ def add(parser: Parser) -> None:
 
 def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
-    if options.titles:
-        output.check_labels(option(OptionRef("titles")), options.titles)
+    for name in ("titles", "user_titles"):
+        if getattr(options, name):
+            output.check_labels(option(OptionRef(name)), getattr(options, name))
     options.metrics = asked_or_usual(options, METRICS)
     k = check_positive_int(options.k, "k")
     entries_of(options.metrics, k, convention_of(options.convention))
     Grading(options.relevant_from)
     if len({*options.recs}) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    check_sides(options, [*SIDES, "titles", *output.names_of(options.recs), *options.recs])
+    check_sides(
+        options, [*SIDES, "titles", "user_titles", *output.names_of(options.recs), *options.recs]
+    )
 
 
 def run(options: argparse.Namespace) -> str:
@@ -101,6 +105,7 @@ def run(options: argparse.Namespace) -> str:
         convention=options.convention,
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
+        user_titles={options.user: output.title_of(options, "user_titles", "user")(options.user)},
         history=None if past is None else {options.user: past},
         catalogue=None if known is None else [item for item in items if str(item) in known],
     )

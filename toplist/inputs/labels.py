@@ -173,37 +173,40 @@ def _looked_up(ids: NDArray[Any], table: NDArray[np.int32]) -> NDArray[np.int32]
     return out
 
 
-def columns_of(given: Any, name: str) -> tuple[list[Any], list[Any], list[Any] | None]:
+def columns_of(
+    given: Any, name: str, key: str = "item_id"
+) -> tuple[list[Any], list[Any], list[Any] | None]:
     """Return items, the label or labels of each, and the categories of an ordered type.
 
-    `name` is the argument, and what its words are called.
+    `name` is the argument, and what its words are called; `key` may be that of users.
     """
-    words = name.removeprefix("item_")
+    what = key.removesuffix("_id")
+    words = name.removeprefix(f"{what}_")
     if is_frame(given):
         frame = dataframes.readable(given)
         names = dataframes.names_of(frame)
-        rest = [column for column in names if column != "item_id"]
+        rest = [column for column in names if column != key]
         if len(rest) == len(names) or len(rest) != 1:
-            lacks = "" if len(rest) < len(names) else f"{no_columns([repr('item_id')])}; "
+            lacks = "" if len(rest) < len(names) else f"{no_columns([repr(key)])}; "
             raise ValueError(
-                f"{name}: {lacks}give a table of item_id and one column of {words}, "
-                f"{name}[['item_id', 'COLUMN']]; columns found: {', '.join(map(repr, names))}"
+                f"{name}: {lacks}give a table of {key} and one column of {words}, "
+                f"{name}[['{key}', 'COLUMN']]; columns found: {', '.join(map(repr, names))}"
             )
-        items, labels = (dataframes.objects(frame, column) for column in ("item_id", rest[0]))
+        items, labels = (dataframes.objects(frame, column) for column in (key, rest[0]))
         return items, labels, _categories(dataframes.type_of(frame, rest[0]))
     if is_series(given):
         if counts_rows(given.index):
             raise TypeError(
-                f"{name} is a Series that counts its rows: give it by item, "
-                f"table.set_index('item_id')[COLUMN], or dict(enumerate({name})) if its rows are "
+                f"{name} is a Series that counts its rows: give it by {what}, "
+                f"table.set_index('{key}')[COLUMN], or dict(enumerate({name})) if its rows are "
                 "the ids 0, 1, 2, ..."
             )
         return given.index.tolist(), given.tolist(), _categories(given.dtype)
     if isinstance(given, Mapping):
         return list(given), list(given.values()), None
     raise TypeError(
-        f"{name} is a {type(given).__name__}: give a dict item -> {words.removesuffix('s')}, a "
-        f"pandas Series whose index has the items, or a table of item_id and a column of {words}"
+        f"{name} is a {type(given).__name__}: give a dict {what} -> {words.removesuffix('s')}, a "
+        f"pandas Series whose index has the {what}s, or a table of {key} and a column of {words}"
     )
 
 

@@ -62,6 +62,7 @@ def written(report: Report, origin: Origin) -> str:
     )
     environment.filters |= {"plain": plain, "cut": cut, "signed": number, "p": probability}
     environment.filters |= {"word": word_of, "user": report.words.user}
+    environment.filters |= {"user_title": report.words.user_title}
     script = _file("page.js").strip()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.from_string(_file("page.html")).render(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from math import inf
 from typing import Any, NamedTuple
@@ -26,12 +26,12 @@ from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.labels import columns_of
 from toplist.inputs.options import ColumnNames, Duplicates, Ties
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import ConventionName
 from toplist.metrics.names import Metrics
 from toplist.reporting.lists import history_of
+from toplist.reporting.words import TitleOf, titles_of
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import top_k_eval
 
@@ -104,6 +104,8 @@ class Shown:
     values : dict of system -> dict of ``name@k`` -> float
     history : tuple of HistoryItem, or None
         What the user had before, if that was given.
+    title : str
+        What the user is called, or "".
     """
 
     user: Any
@@ -114,6 +116,7 @@ class Shown:
     lengths: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
     history: tuple[HistoryItem, ...] | None = None
+    title: str = ""
 
     def __repr__(self) -> str:
         """Return the lists for a terminal."""
@@ -123,10 +126,11 @@ class Shown:
         """Return the lists as they are printed: two beside each other, others below each other."""
         names = {one: printable(shortened(one, NAME)) for one in self.lists}
         rows = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
-        lines = [f"user {printable(str(self.user))}: {counted(self.n_relevant, 'relevant item')}"]
+        two, width = len(names) == 2 and width >= NARROW, max(width, NARROW // 2)
+        user = printable(f"user {self.user} {shortened(self.title, TITLE)}".rstrip(" "))
+        lines = fitted([f"{user}: {counted(self.n_relevant, 'relevant item')}"], width)
         lines += [] if self.history is None else fitted([self.before], width)
         lines += aligned([["", *next(iter(self.values.values()))], *rows]).split("\n")
-        two, width = len(names) == 2 and width >= NARROW, max(width, NARROW // 2)
         room = (width - 3) // 2 if two else width
         blocks = []
         for system, listed in self.lists.items():
@@ -153,7 +157,8 @@ class Shown:
     def to_html(self) -> str:
         """Return the lists as a notebook shows them: HTML without scripts, light or dark."""
         n_relevant = counted(self.n_relevant, "relevant item")
-        parts = [tag("p", f"user {_bdi(self.user, ID)}: {n_relevant}", "note")]
+        title = f" {_bdi(self.title, TITLE)}" if self.title else ""
+        parts = [tag("p", f"user {_bdi(self.user, ID)}{title}: {n_relevant}", "note")]
         parts += [] if self.history is None else [tag("p", _bdi(self.before, 1000), "note")]
         names = {one: _bdi(one, NAME) for one in self.lists}
         means = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
@@ -254,6 +259,7 @@ def show(
     ties: Ties | None = None,
     history: Any = None,
     catalogue: Any = None,
+    user_titles: Any = None,
 ) -> Shown:
     """Show the lists of one user side by side: hits, what moved, and what was missed.
 
@@ -276,6 +282,8 @@ def show(
     metrics, convention, relevant_from, duplicates, padding, columns, ties, history, catalogue
         As in `toplist.top_k_eval`; `metrics` are those of this user that stand above the lists. Of
         the history the first items are shown; what is missed may be in no catalogue.
+    user_titles : dict user -> title, pandas Series, or table of user_id and a column, optional
+        Such as the texts of queries.
 
     Returns
     -------
@@ -319,9 +327,9 @@ def show(
     items, relevant = [*dict.fromkeys(truth)], list[Any]()
     if items:  # those that are hits, of a list of all; not every convention has a hit
         all_of = {user: items}, {user: truth}, len(items)
-        found = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from)
-        assert found.hits is not None
-        relevant = [items[rank - 1] for rank in found.hits.ranks.tolist()]
+        hits = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from).hits
+        assert hits is not None
+        relevant = [items[rank - 1] for rank in hits.ranks.tolist()]
     lists: dict[str, list[Any]] = {}
     values: dict[str, dict[str, float]] = {}
     how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates}
@@ -336,16 +344,17 @@ def show(
             values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
-    named = {} if titles is None else dict(zip(*columns_of(titles, "titles")[:2], strict=True))
+    of_items, of_users = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
 
-    def title(item: Any) -> str:
-        return "" if is_missing(named.get(item)) else str(named[item])
+    def title(item: Any, title_of: TitleOf = of_items) -> str:
+        return "" if is_missing(found := title_of(item)) else str(found)
 
     past = None
     if history is not None:
         past = history_of(history, None if kept.users else len(kept), columns)([user]).get(user, [])
     known = None if catalogue is None else {*ids_of(catalogue)}
-    return shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
+    found = shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
+    return replace(found, title=title(user, of_users))
 
 
 def shown(

@@ -6,12 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from toplist.checks import printable
+from toplist.checks import is_missing, printable
+from toplist.inputs.labels import columns_of
 
 # What gives the title of an item, or None.
 TitleOf = Callable[[Any], Any]
 # Characters shown of an id and of a title, and those of an id in its tooltip.
 OF_ID, OF_TITLE, OF_WHOLE = 80, 120, 400
+
+
+def titles_of(given: Any, name: str = "titles", key: str = "item_id") -> TitleOf:
+    """Return what gives the title of an item, or of a user, by a dict, a Series or a table."""
+    if given is None:
+        return lambda one: None
+    ids, titles, _ = columns_of(given, name, key)
+    return dict(zip(ids, titles, strict=True)).get
 
 
 def cut(text: str, most: int) -> str:
@@ -37,20 +46,27 @@ class Words:
 
     Attributes
     ----------
-    title_of : function
-        The title of an item, or None.
+    title_of, user_title_of : function
+        The title of an item, or of a user, or None.
     named : bool
         Whether the ids of users are on the page.
     """
 
     title_of: TitleOf
+    user_title_of: TitleOf
     named: bool
     _numbers: dict[Any, int] = field(default_factory=dict)
 
     def title(self, item: Any) -> str:
         """Return the title of an item, cut; "" without one."""
-        found = self.title_of(item)
-        return "" if found is None or found != found else cut(plain(found), OF_TITLE)
+        return self._cut(self.title_of(item))
+
+    def user_title(self, user: Any) -> str:
+        """Return the title of a user, cut; "" without one, and where users are numbered."""
+        return self._cut(self.user_title_of(user)) if self.named else ""
+
+    def _cut(self, found: Any) -> str:
+        return "" if is_missing(found) else cut(plain(found), OF_TITLE)
 
     def user(self, user: Any) -> str:
         """Return what a user is called: the id, or a number of this page."""

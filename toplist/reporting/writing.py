@@ -15,7 +15,7 @@ from toplist.reporting import page
 from toplist.reporting.lists import ItemsOf, history_of, items_of
 from toplist.reporting.page import Origin
 from toplist.reporting.sections import USERS, Report
-from toplist.reporting.words import Words
+from toplist.reporting.words import Words, titles_of
 from toplist.results.means import has_keys
 from toplist.results.result import TopKResult
 from toplist.results.writing import PathLike, write_all
@@ -31,6 +31,7 @@ def report(
     primary: str | None = None,
     by: Any = None,
     titles: Any = None,
+    user_titles: Any = None,
     n_users: int = USERS,
     depth: int | None = None,
     pseudonyms: bool = False,
@@ -59,7 +60,9 @@ def report(
         of the metrics, at the first k.
     by : labels, optional
         Segments of the users, as in `Comparison.by`.
-    titles : dict item -> text, or pandas Series, optional
+    titles : dict item -> text, pandas Series, or table of item_id and a column, optional
+    user_titles : dict user -> text, pandas Series, or table of user_id and a column, optional
+        Such as the texts of queries.
     n_users : int
         So many users with the largest differences are shown, worse and better each, of more than
         three systems fewer; 0: no ids of users stand on the page.
@@ -120,12 +123,12 @@ def report(
             raise prefixed(f"system {name!r}: ", error) from None
         lists[str(name)] = _reader(given, "ranks", options)
     truths = None if ground_truths is None else _reader(ground_truths, "ground_truths", options)
-    title_of = (lambda item: None) if titles is None else titles.get
+    called = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
     found = made(
         compare(results, baseline=next(iter(results)) if len(results) > 1 else None),
         lists,
         truths,
-        Words(title_of, not pseudonyms),
+        Words(*called, not pseudonyms),
         primary=primary,
         by=by,
         n_users=n_users,
