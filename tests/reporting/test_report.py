@@ -273,7 +273,7 @@ def test_titles_of_users_are_beside_their_ids(page):
     given, truth = systems(60)
     texts = {user: f"Query <{user}>" for user in truth}
     table = pd.DataFrame({"item_id": ["i01"], "name": ["Item 1"]})
-    read = Reader(page(given, truth, user_titles=texts, titles=table))
+    read = Reader(page(given, truth, user_titles=texts, titles=table, primary="ndcg@10"))
     shown = [one for one, _ in people(read) if re.match(r"u\d+ ", one)]
     assert len(shown) > 40
     for one in shown:

@@ -6,7 +6,7 @@ addEventListener('beforeprint',()=>q('details').forEach(e=>e.open=true));
 if(!us.length)return;
 let S;const pick=()=>{pairs.forEach((p,i)=>p.hidden=S&&i!=S.value);filter()};
 if(pairs[1])S=sel('System',pairs.map(p=>p.dataset.s),pick);
-const T=us.map(u=>u.textContent.toLowerCase()),F=add('Filter by user, item, title',el('input',{type:'search'})),
+const T=us.map(u=>u.textContent.toLowerCase()),F=add('Filter by id or title',el('input',{type:'search'})),
 R=add('At least so many relevant',el('input',{type:'number',min:0,value:0})),n=el('p',{role:'status'}),
 filter=()=>{let c=0;us.forEach((u,i)=>{u.hidden=!(T[i].includes(F.value.toLowerCase())&&+u.dataset.r>=+R.value);c+=!!u.offsetParent});n.textContent=c+' shown'},
 id=u=>q('bdi',u)[0].textContent,by=['o','d','r'],
