@@ -33,7 +33,7 @@ def test_hits_moves_and_what_is_missed():
         "old": ["▼2", "only here", "▼1"],
         "new": ["▲3 (was 4)", "only here", "▼2 (was 1)"],
     }
-    assert [tuple(one) for one in found.missed] == [("pea", "Green pea", (None, None), True)]
+    assert [tuple(one) for one in found.missed] == [("pea", "Green pea", (None, None), True, None)]
     assert (found.n_relevant, found.lengths) == (4, {"old": 4, "new": 4})
     expected = tl.top_k_eval(BOTH["new"], TRUTHS, k=3, metrics=["ndcg", "recall"])
     for name in ("ndcg@3", "recall@3"):
@@ -68,6 +68,20 @@ def test_history_and_catalogue():
     assert by_row.before == "1 item in the history: 8"
     with pytest.raises(TypeError, match="users of two kinds, 7 in history and 'ann' in ground_tr"):
         tl.show("ann", BOTH, TRUTHS, history={7: ["a"]})
+
+
+def test_grades_of_hits_and_of_what_is_missed():
+    grades = {"ann": {"jam": 3, "oat": 1, "fig": 0.5, "pea": 2, "tea": 0}, "bob": {"x": 1}}
+    found = tl.show("ann", BOTH, grades, k=3)
+    assert [one.mark for one in found.lists["old"]] == ["", "✓ hit 3", "✓ hit 1"]
+    assert [one.mark for one in found.lists["new"]] == ["", "✓ hit 0.5", ""]
+    text, html = found.to_text(), found.to_html()
+    assert "  2 ✓ hit 3   jam" in text and "2 ✓ hit 0.5 fig" in text and "✓ hit 3" in html
+    assert "  pea (grade 2)  old: not listed, new: not listed" in text
+    assert "pea</bdi></span> (grade 2)" in html
+    some = tl.show("ann", BOTH, grades, k=3, relevant_from=2)
+    assert [one.mark for one in some.lists["old"]] == ["", "✓ hit 3", ""]
+    assert "grade" not in tl.show("bob", BOTH, grades).to_text()
 
 
 def test_titles_of_users():

@@ -21,8 +21,8 @@ from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts
 
 # What gives the items of each of some users who have any, in their order; of a ground truth those
-# that are relevant.
-ItemsOf = Callable[[Sequence[Any]], dict[Any, list[Any]]]
+# that are relevant, where they have grades as a dict of these.
+ItemsOf = Callable[[Sequence[Any]], dict[Any, Any]]
 
 
 def items_of(
@@ -118,11 +118,11 @@ def _of_table(
     return rows
 
 
-def _row(row: Any, relevant_from: float | None) -> list[Any]:
-    """Return the items of a row; of grades those that are relevant, of groups each once."""
+def _row(row: Any, relevant_from: float | None) -> Any:
+    """Return the items of a row; of grades those that are relevant with theirs, of groups each."""
     if isinstance(row, Mapping):
         least = relevant_from
-        return [item for item, g in row.items() if (g > 0 if least is None else g >= least)]
+        return {item: g for item, g in row.items() if (g > 0 if least is None else g >= least)}
     if isinstance(row, np.ndarray):
         return list(np.atleast_1d(row).tolist())
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):

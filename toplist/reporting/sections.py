@@ -191,7 +191,7 @@ def who(report: Report) -> list[dict[str, Any]]:
 def checks(report: Report) -> tuple[int, list[tuple[str, str, int, str]]]:
     """Return how many data checks there were, and what they found: system, level, count, words."""
     known = report.relevant
-    truths = {user: known[user] for user in report.looked_at if user in known}
+    truths = {user: [*known[user]] for user in report.looked_at if user in known}
     options, found, n = {"listed_twice": "duplicates", "padding": "padding"}, [], 0
     for system, lists in report.sample.items():
         audited = audit.check(lists, truths, k=report.k)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from unicodedata import combining, east_asian_width
 
 from toplist.checks import (
@@ -48,24 +48,34 @@ LOOKED_AT = 20_000
 
 
 class ListedItem(NamedTuple):
-    """An `item` of a list, its `title` or "", whether it is a `hit`, and how it `moved`."""
+    """An `item` of a list, its `title` or "", whether it is a `hit`, and how it `moved`.
+
+    `grade` is that of a hit, where items have grades.
+    """
 
     item: Any
     title: str
     hit: bool
     moved: str
+    grade: float | None = None
+
+    @property
+    def mark(self) -> str:
+        """That it is a hit, and its grade; else nothing."""
+        return (HIT if self.grade is None else f"{HIT} {self.grade:g}") if self.hit else ""
 
 
 class MissedItem(NamedTuple):
     """A relevant `item`, its `title` or "", and its `ranks`, by system; None where not listed.
 
-    `known` says that the catalogue has it; True without one.
+    `known` says that the catalogue has it; True without one. `grade` is None without grades.
     """
 
     item: Any
     title: str
     ranks: tuple[int | None, ...]
     known: bool = True
+    grade: float | None = None
 
     @property
     def best(self) -> float:
@@ -132,13 +142,15 @@ class Shown:
         lines += [] if self.history is None else fitted([self.before], width)
         lines += aligned([["", *next(iter(self.values.values()))], *rows]).split("\n")
         room = (width - 3) // 2 if two else width
+        of_mark = max((len(one.mark) for row in self.lists.values() for one in row), default=0)
+        of_mark = max(of_mark, len(HIT))
         blocks = []
         for system, listed in self.lists.items():
             block = [_fit(names[system], room)]
             for rank, one in enumerate(listed, start=1):
-                moved, mark = _fit(one.moved, room // 2).rstrip(), HIT if one.hit else ""
-                label = _fit(_label(one), room - len(moved) - 11)
-                block.append(f"{rank:>3} {mark:5} {label} {moved}")
+                moved = _fit(one.moved, room // 2).rstrip()
+                label = _fit(_label(one), room - len(moved) - of_mark - 6)
+                block.append(f"{rank:>3} {one.mark:{of_mark}} {label} {moved}")
             blocks.append(block if listed else [*block, _fit("    no list", room)])
         sides = zip_longest(*blocks, fillvalue=" " * room)
         pairs = (f"{a} | {b}" for a, b in sides) if two else chain.from_iterable(blocks)
@@ -147,7 +159,8 @@ class Shown:
         lines += fitted([f"{self._heading}:"] if self.missed else [], width)
         for item in self.missed:
             where = ", ".join(map(": ".join, zip(names.values(), item.places, strict=True)))
-            lines += fitted([f"  {shortened(_label(item), TITLE)}  {where}"], width)
+            label = f"{shortened(_label(item), TITLE)}{_graded(item)}"
+            lines += fitted([f"  {label}  {where}"], width)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -167,13 +180,13 @@ class Shown:
         lists = []
         for system, listed in self.lists.items():
             rows = [
-                [str(rank), HIT * one.hit, _item(one), _bdi(one.moved, ID)]
+                [str(rank), one.mark, _item(one), _bdi(one.moved, ID)]
                 for rank, one in enumerate(listed, start=1)
             ]
             lists.append(_table(["", "", names[system], ""], rows or [["", "", "no list", ""]]))
         parts.append(tag("div", "\n".join(lists), "beside"))
         if self.missed:
-            rows = [[_item(one), *one.places] for one in self.missed]
+            rows = [[_item(one) + _graded(one), *one.places] for one in self.missed]
             parts.append(tag("p", _bdi(self._heading, TITLE), "note"))
             parts.append(_table(["", *names.values()], rows))
         return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
@@ -201,6 +214,10 @@ def _number(value: float) -> str:
 def _label(one: ListedItem | MissedItem | HistoryItem) -> str:
     """Return id and title in one line, for a terminal."""
     return printable(f"{one.item} {one.title}".rstrip(" "))
+
+
+def _graded(one: MissedItem) -> str:
+    return "" if one.grade is None else f" (grade {one.grade:g})"
 
 
 def _fit(words: str, room: int) -> str:
@@ -324,12 +341,14 @@ def show(
     kept = kept if isinstance(kept, KeptTruths) else GroundTruths(kept, columns=columns)
     place = _place(user, kept)
     truth = _row(kept.flat, place, padding)
-    items, relevant = [*dict.fromkeys(truth)], list[Any]()
+    items, relevant = [*dict.fromkeys(truth)], cast(Any, [])
     if items:  # those that are hits, of a list of all; not every convention has a hit
         all_of = {user: items}, {user: truth}, len(items)
         hits = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from).hits
         assert hits is not None
         relevant = [items[rank - 1] for rank in hits.ranks.tolist()]
+    if isinstance(truth, dict):
+        relevant = {item: truth[item] for item in relevant}
     lists: dict[str, list[Any]] = {}
     values: dict[str, dict[str, float]] = {}
     how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates}
@@ -362,7 +381,7 @@ def shown(
     k: int,
     lists: Mapping[str, Sequence[Any]],
     values: Mapping[str, Mapping[str, float]],
-    relevant: Sequence[Any],
+    relevant: Collection[Any] | Mapping[Any, float],
     title: Callable[[Any], str],
     depth: int | None = None,
     history: Sequence[Any] | None = None,
@@ -370,8 +389,9 @@ def shown(
 ) -> Shown:
     """Return what is shown of whole lists: hits, what moved, and what is missed in the first k.
 
-    Of each list the first `depth` items; by default k.
+    Of each list the first `depth` items; by default k. `relevant` may have the grades of items.
     """
+    grades = relevant if isinstance(relevant, Mapping) and {*relevant.values()} != {1} else {}
     known, baseline = {*relevant}, next(iter(lists))
     # of an item that is there twice, the first place
     places = [{one: len(row) - i for i, one in enumerate(row[::-1])} for row in lists.values()]
@@ -380,7 +400,8 @@ def shown(
     def listed(at: int, rank: int, item: Any) -> ListedItem:
         ranks = of_item[item]
         hit = item in known and ranks[at] == rank
-        return ListedItem(item, title(item), hit, _moved(ranks, at, rank, baseline))
+        moved = _moved(ranks, at, rank, baseline)
+        return ListedItem(item, title(item), hit, moved, grades.get(item) if hit else None)
 
     first = {
         name: tuple(listed(at, rank, item) for rank, item in enumerate(row[: depth or k], start=1))
@@ -389,7 +410,8 @@ def shown(
     nowhere = (None,) * len(lists)
     there = {*relevant} if catalogue is None else {one for one in relevant if one in catalogue}
     every = (
-        MissedItem(one, title(one), of_item.get(one, nowhere), one in there) for one in relevant
+        MissedItem(one, title(one), of_item.get(one, nowhere), one in there, grades.get(one))
+        for one in relevant
     )
     missed = sorted((one for one in every if one.best > k), key=lambda one: (one.best, str(one)))
     lengths = {name: len(row) for name, row in lists.items()}
