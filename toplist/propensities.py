@@ -22,10 +22,10 @@ convention standard, relevant items count 1 / propensity (SNIPS): weighted mean 
 Give a dict item -> p, a pandas Series, a table of item_id and one column of numbers, or an array
 where the ids are 0..n-1; on the command line ``--propensities items.csv:p``. Every relevant item
 needs one. With ``clip=0.01`` none counts more than 100: some bias, far less variance. The last line
-but one is Kish's effective number (Σ w)² / Σ w², and how many were clipped. ``result.hits`` then has
-these weights as gains, not grades: for other metrics evaluate the lists again. Files, streams, weights
-and clusters, segments of users, merging and saving go with it. Grades, groups, ``aggregate``,
-``unjudged="drop"`` and segments of items do not, and are refused.
+but one is Kish's effective number (Σ w)² / Σ w², and how many were clipped. ``result.hits`` then
+has these weights as gains, not grades: for other metrics evaluate the lists again. Files, streams,
+weights and clusters, segments of users, merging and saving go with it. Grades, groups,
+``aggregate``, ``unjudged="drop"`` and segments of items do not, and are refused.
 
 SNIPS
 -----
