@@ -184,6 +184,8 @@ class TestPlan:
         Whether it is known which direction is better; of your own values it is not.
     unit : str
         What users are called.
+    rules : str
+        The convention of the results, where they have one.
     """
 
     method: str = "t"
@@ -203,6 +205,7 @@ class TestPlan:
     of_users: bool = True
     of_metrics: bool = True
     unit: str = USERS
+    rules: str = ""
 
     @property
     def rows(self) -> str:

@@ -224,7 +224,9 @@ class Tests(Display, Sequence[Contrast]):
         """
         choice("kind", kind, PICTURES)
         draw = charts.forest if kind == "forest" else charts.matrix
-        return draw(self.contrasts, level=self.plan.level, margin=self.plan.margin, ax=ax)
+        plan, how = self.plan, f"{_test(self.plan)} over {_whom(self)}{_after(self)}"
+        told = [how, *[plan.rules] * bool(plan.rules)]
+        return draw(self.contrasts, level=plan.level, margin=plan.margin, told=told, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""

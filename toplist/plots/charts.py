@@ -29,6 +29,8 @@ __all__ = ["curves", "exposure", "panels", "per_user", "precision_recall", "samp
 Results = Mapping[str, Result]
 # Inches for each line of a forest, and for what is around it.
 LINE, AROUND = 0.28, 1.1
+# Lines of a forest in one chart, where its names can have a chart each.
+TALL = 40
 # Users that are drawn one by one; colours of those who are worse, and better.
 DRAWN, SIDES = 2000, (COLOURS[1], COLOURS[0])
 
@@ -82,8 +84,11 @@ def curves(
             axes.line(ax, result, group[0], level, style, label=", ".join(text))
     axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
     axes.caption(ax, *axes.words(systems.values(), ax, level))
-    axes.legend(ax)
-    return ax
+    if min(len(systems), len(groups)) > 1 and len(ax.lines) > axes.LEGEND_LONGEST:
+        axes.legend_of_both(ax, [*systems], [" = ".join(group) for group in groups])
+    else:
+        axes.legend(ax)
+    return axes.fitted(ax)
 
 
 def over_systems(
@@ -127,7 +132,7 @@ def over_systems(
         ax.set_xticks(places, [*means], rotation=90 * turned, fontsize="small")
     axes.clean(ax)
     axes.caption(ax, axes.users_of(results), axes.rules_of(results), what)
-    return ax
+    return axes.fitted(ax)
 
 
 def _numbers(names: Sequence[str]) -> list[float]:
@@ -173,9 +178,12 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     for ax in places[len(groups) :]:
         ax.remove()
     handles, labels = places[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
-    words = axes.words(results.values(), places[0], level)
-    figure.supxlabel("; ".join(words), fontsize="small", color=GREY)
+    letters = 32 * across
+    labels = [axes.lines(label, letters) for label in labels]
+    ncols = max(1, min(4, letters // (max(map(len, labels)) + 6)))
+    figure.legend(handles, labels, loc="outside upper left", ncols=ncols, frameon=False)
+    words = "; ".join(axes.words(results.values(), places[0], level))
+    figure.supxlabel(axes.lines(words, 40 * across), fontsize="small")
     return figure
 
 
@@ -224,7 +232,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     axes.caption(ax, axes.users_of(drawn), axes.rules_of(drawn), "area below: mean")
     filled = max(result[name] for result in drawn) > ax.get_xlim()[1] / 2
     axes.legend(ax, inside="lower left" if filled else "upper right")
-    return ax
+    return axes.fitted(ax)
 
 
 def precision_recall(
@@ -285,7 +293,7 @@ def precision_recall(
     axes.caption(ax, *axes.words(systems.values(), ax, level))
     if any(systems):
         axes.legend(ax, inside="upper right")
-    return ax
+    return axes.fitted(ax)
 
 
 def segments(
@@ -339,10 +347,11 @@ def segments(
         means = np.array([result[name] for result in parts.values()])
         ends = np.array([result.interval(name, level) for result in parts.values()]).T
         reach = np.nan_to_num(np.abs(ends - means))
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        colour, marker = axes.colour(i), MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     names = [
-        f"{'no label' if label is None else label}\n{axes.counted(n_users, result.terms.unit)}"
+        f"{axes.lines('no label' if label is None else str(label))}\n"
+        f"{axes.counted(n_users, result.terms.unit)}"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), names)
@@ -354,7 +363,7 @@ def segments(
     axes.caption(ax, axes.rules_of(every))
     if nested:
         axes.legend(ax, inside="best")
-    return ax
+    return axes.fitted(ax)
 
 
 def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
@@ -409,7 +418,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     ax.set(xlim=(0, 1), ylim=(0, 1))
     axes.clean(ax)
     axes.legend(ax, inside="upper left")
-    return ax
+    return axes.fitted(ax)
 
 
 def sampled(
@@ -455,7 +464,7 @@ def sampled(
     drawn = (*axes.named(full).values(), *axes.named(sampled).values())
     axes.caption(ax, *axes.words(drawn, ax, level))
     axes.legend(ax)
-    return ax
+    return axes.fitted(ax)
 
 
 def forest(
@@ -463,9 +472,12 @@ def forest(
     *,
     level: float = 0.95,
     margin: float | None = None,
+    told: Sequence[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw each difference with its interval, a line for zero, and the margin if there is one.
+
+    On new axes, very many of several names have a small chart for each name.
 
     Parameters
     ----------
@@ -473,37 +485,87 @@ def forest(
     level : float
         Of the intervals, for the label of the axis.
     margin : float, optional
+    told : sequence of str
+        How, over whom and by which rules, for the caption.
     ax : matplotlib Axes, optional
     """
     if not contrasts:
         raise ValueError("no comparison to draw")
     names = list(dict.fromkeys(one.name for one in contrasts))
     pairs = list(dict.fromkeys((one.system, one.baseline) for one in contrasts))
-    ax = axes.axes(ax, 6.2, AROUND + LINE * len(contrasts))
+    share = 100 * (2 * level - 1 if margin is not None else level)
+    whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
+    below = axes.lines(f"{whose}difference and {share:.4g} % interval", 60)
+    if ax is None and len(contrasts) > max(TALL, 2 * len(names)) and len(names) > 1:
+        return _forests(contrasts, names, margin, below, told)
+    labels = [
+        axes.lines(
+            " ".join(
+                [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
+                + [one.name] * (len(names) > 1 or len(pairs) == 1)
+                + [f"({one.segment})"] * (one.segment is not None)
+            )
+        )
+        for one in contrasts
+    ]
+    row = LINE * max(1, 0.65 * (1 + max(label.count("\n") for label in labels)))
+    ax = axes.axes(ax, 6.2, AROUND + row * len(contrasts))
+    _differences(ax, contrasts, labels, margin, [names.index(one.name) for one in contrasts])
+    ax.set_xlabel(below)
+    axes.caption(ax, *told)
+    return axes.fitted(ax)
+
+
+def _differences(
+    ax: Axes,
+    contrasts: Sequence[Any],
+    labels: Sequence[str],
+    margin: float | None,
+    colours: Sequence[int],
+) -> None:
+    """Draw differences below each other, with zero and the margin."""
     places = np.arange(len(contrasts))[::-1]
     if margin is not None:
         ax.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
     ax.axvline(0, color=GREY, linewidth=0.8)
-    for place, one in zip(places, contrasts, strict=True):
-        colour = COLOURS[names.index(one.name) % len(COLOURS)]
+    for place, one, number in zip(places, contrasts, colours, strict=True):
+        colour = axes.colour(number)
         ax.plot([one.low, one.high], [place, place], color=colour, linewidth=1.6)
         ax.plot([one.difference], [place], marker="o", markersize=4.5, color=colour)
-    labels = [
-        " ".join(
-            [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
-            + [one.name] * (len(names) > 1 or len(pairs) == 1)
-            + [f"({one.segment})"] * (one.segment is not None)
-        )
-        for one in contrasts
-    ]
     ax.set_yticks(places, labels)
     ax.set_ylim(-0.7, len(contrasts) - 0.3)
-    share = 100 * (2 * level - 1 if margin is not None else level)
-    whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
-    ax.set_xlabel(f"{whose}difference and {share:.4g} % interval")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    return ax
+
+
+def _forests(
+    contrasts: Sequence[Any],
+    names: Sequence[str],
+    margin: float | None,
+    below: str,
+    told: Sequence[str],
+) -> Axes:
+    """Draw a small chart of differences per name; the charts of a line share their labels."""
+    some = {name: [one for one in contrasts if one.name == name] for name in names}
+    rows, across = max(map(len, some.values())), min(4, len(names))
+    down = -(-len(names) // across)
+    ax = axes.axes(None, 2.4 * across, down * (0.7 + LINE * rows), grid=(down, across))
+    figure: Any = ax.figure
+    for i, (place, name) in enumerate(zip(figure.axes, names, strict=False)):
+        several = len({(one.system, one.baseline) for one in contrasts}) > 1
+        pairs = [f"{one.system} - {one.baseline}" * several for one in some[name]]
+        segments = [f"({one.segment})" * (one.segment is not None) for one in some[name]]
+        labels = [axes.lines(f"{a} {b}".strip()) for a, b in zip(pairs, segments, strict=True)]
+        _differences(place, some[name], labels, margin, [0] * len(labels))
+        place.locator_params(axis="x", nbins=3)
+        place.set_title(name, fontsize="medium")
+        first = figure.axes[i - i % across]
+        if i % across and labels == [one.get_text() for one in first.get_yticklabels()]:
+            place.tick_params(axis="y", labelleft=False)
+    for place in figure.axes[len(names) :]:
+        place.remove()
+    figure.supxlabel(axes.lines(f"{below}; {'; '.join(told)}", 32 * across), fontsize="small")
+    return axes.fitted(ax)
 
 
 def matrix(
@@ -511,11 +573,12 @@ def matrix(
     *,
     level: float = 0.95,
     margin: float | None = None,
+    told: Sequence[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the differences of all pairs of systems; bold where p, corrected, is below 0.05.
 
-    Row less column. `level` and `margin` change nothing.
+    Row less column. `level` and `margin` change nothing; `told` is as in `forest`.
     """
     names = list(dict.fromkeys(one.name for one in contrasts))
     if len(names) != 1:
@@ -523,7 +586,7 @@ def matrix(
     systems = list(dict.fromkeys(s for one in contrasts for s in (one.system, one.baseline)))
     n, place = len(systems), {system: i for i, system in enumerate(systems)}
     table = np.full((n, n), np.nan)
-    ax = axes.axes(ax, 1.8 + 0.75 * n, 1.4 + 0.5 * n)
+    ax = axes.axes(ax, 2.8 + 0.75 * n, 1.6 + 0.5 * n)
     for one in contrasts:
         i, j = place[one.system], place[one.baseline]
         table[i, j], table[j, i] = one.difference, -one.difference
@@ -536,12 +599,14 @@ def matrix(
             words = f"{value:+.4f}" if n <= 6 else f"{value:+.3f}"
             found = ax.text(column, row, words, ha="center", va="center", fontweight=weight)
             found.set(fontsize=8 if n <= 6 else 7, color="black")  # light cells on dark pages, too
-    ax.set_xticks(range(n), systems, rotation=30, ha="right")
-    ax.set_yticks(range(n), systems)
-    ax.set_title(f"{names[0]}, row less column; bold: p < 0.05", fontsize=9)
+    labels = [axes.lines(system, 28) for system in systems]
+    ax.set_xticks(range(n), labels, rotation=30, ha="right")
+    ax.set_yticks(range(n), labels)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    return ax
+    ax.grid(visible=False)  # which some styles draw
+    axes.caption(ax, f"{names[0]}, row less column", "bold: p < 0.05", *told)
+    return axes.fitted(ax)
 
 
 def band(found: Any, *, ax: Axes | None = None) -> Axes:
@@ -558,11 +623,12 @@ def band(found: Any, *, ax: Axes | None = None) -> Axes:
     ax.plot(ks, found.difference, color=COLOURS[0], linewidth=1.6)
     ax.axhline(0, color=GREY, linewidth=0.8)
     lowest = float(np.min(found.low_all, initial=0.0))
-    axes.over_k(ax, f"{' - '.join(found.systems)}, {found.name}")
+    axes.over_k(ax, found.name)
+    ax.set_ylabel(axes.lines(f"{' - '.join(found.systems)}, {found.name}@k", 36))
     ax.set_ylim(bottom=1.08 * lowest, auto=None)  # not from 0: differences fall below
     axes.caption(ax, f"{found.n:,} {found.unit}; sup-t, critical value {found.critical:.2f}")
     axes.legend(ax, inside="best")
-    return ax
+    return axes.fitted(ax)
 
 
 def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
@@ -591,7 +657,7 @@ def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
         for i, part in enumerate(parts):
             place.stairs(part, edges, fill=True, color=SIDES[i ^ lower])
         place.axhline(0, color=GREY, linewidth=0.8)
-        place.set_ylabel(_lines(" - ".join(one.systems)))
+        place.set_ylabel(axes.lines(" - ".join(one.systems), 36))
         place.set_xlabel(f"{one.unit}, from the worst to the best")
         place.margins(x=0)
         if several and widest:
@@ -603,7 +669,7 @@ def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
         place.remove()
     if grid[1] == 2 and not several:
         _both(ax.figure.axes[1], found[0])
-    return ax
+    return axes.fitted(ax)
 
 
 def _both(ax: Axes, one: Any) -> None:
@@ -617,13 +683,7 @@ def _both(ax: Axes, one: Any) -> None:
     ax.scatter(x, y, s=sizes, c=colours, alpha=0.6, linewidths=0, rasterized=True)
     ends = [min(*x, *y, 0), max(*x, *y)]
     ax.plot(ends, ends, color=GREY, linewidth=0.8)
-    ax.set(xlabel=_lines(one.systems[1]), ylabel=_lines(one.systems[0]), aspect="equal")
+    x_of, y_of = (axes.lines(one.systems[i], 36) for i in (1, 0))
+    ax.set(xlabel=x_of, ylabel=y_of, aspect="equal")
     axes.clean(ax)
     axes.caption(ax, f"{one.name} of each; area: {one.unit}")
-
-
-def _lines(words: str) -> str:
-    """Return a label in lines that are no longer than a chart is high."""
-    from textwrap import wrap
-
-    return "\n".join(wrap(words, 36, max_lines=3, placeholder="…"))
