@@ -40,7 +40,7 @@ LEGEND_INSIDE = 4
 # Entries of a legend that fit beside the chart.
 LEGEND_LONGEST = 12
 # Letters of a label in one line, and of one that stands within a chart.
-LETTERS, LETTERS_INSIDE = 40, 28
+LETTERS, LETTERS_INSIDE = 48, 28
 
 
 def need_matplotlib() -> None:
@@ -215,7 +215,7 @@ def legend_of_both(ax: "Axes", systems: Sequence[str], metrics: Sequence[str]) -
 
 def caption(ax: "Axes", *parts: str) -> None:
     """Write a line above the chart, or remove it; a long one is in several, as wide as it is."""
-    letters = int(15 * ax.get_window_extent().width / ax.figure.dpi)  # about 15 in an inch
+    letters = int(17 * ax.get_window_extent().width / ax.figure.dpi)  # about 17 in an inch
     ax.set_title(lines("; ".join(parts), max(letters, 24)), loc="left", fontsize="small")
 
 

@@ -504,7 +504,8 @@ def forest(
                 [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
                 + [one.name] * (len(names) > 1 or len(pairs) == 1)
                 + [f"({one.segment})"] * (one.segment is not None)
-            )
+            ),
+            50,
         )
         for one in contrasts
     ]

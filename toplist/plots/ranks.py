@@ -72,7 +72,7 @@ def critical_difference(
     bars, n = groups(values, critical), len(systems)
     half = (n + 1) // 2
     below = 0.12 + BAR * len(bars)
-    labels = [axes.lines(system) for system in systems]
+    labels = [axes.lines(system, 34) for system in systems]
     widest = max(len(line) for label in labels for line in label.split("\n"))
     names = 0.075 * widest + 0.5  # inches beside the line
     high = LINE * max(1, 0.7 * (1 + max(label.count("\n") for label in labels)))
