@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toplist.averages.per_user import truths_of
-from toplist.checks import Floats, Ints, check_positive_int
+from toplist.checks import Floats, Ints, check_positive_int, readable
 from toplist.comparing import moments, testing
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.pairwise import TestSpec
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 RANKS, LETTERS, SEED = 5, 40, 0
 
 
+@readable
 class Mover(NamedTuple):
     """A user whose values differ.
 

@@ -205,7 +205,7 @@ def legend_of_both(ax: "Axes", systems: Sequence[str], metrics: Sequence[str]) -
     from matplotlib.lines import Line2D
 
     some = systems[:LEGEND_LONGEST]
-    looks = [{"color": colour(i)} for i in range(len(some))]
+    looks: list[dict[str, Any]] = [{"color": colour(i)} for i in range(len(some))]
     looks += [style(BLACK_AT, j) for j in range(len(metrics))]
     handles = [Line2D([], [], linewidth=1.8, **look) for look in looks]
     title = f"{len(some)} of {len(systems)} systems" * (len(some) < len(systems))
