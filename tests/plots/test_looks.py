@@ -5,7 +5,7 @@ import pytest
 
 import toplist as tl
 from toplist import plots
-from toplist.plots import charts
+from toplist.plots import charts, differences
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import colors, style  # noqa: E402
@@ -108,7 +108,7 @@ def test_the_legend_of_many_systems_and_metrics_has_them_all():
 def test_a_tall_forest_has_a_chart_for_each_name():
     some = systems(8, 6, k=[1, 2, 5, 10])
     tests = tl.compare(some, baseline=next(iter(some))).test()
-    assert len(tests) > charts.TALL
+    assert len(tests) > differences.TALL
     figure = tests.plot().figure
     assert [ax.get_title() for ax in figure.axes] == tests.names
     assert max(figure.get_size_inches()) < 11

@@ -118,9 +118,9 @@ class Movers(Display):
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the sorted differences of all users, and on new axes both values beside them."""
-        from toplist.plots import charts
+        from toplist.plots import differences
 
-        return charts.movers([self], ax=ax)
+        return differences.movers([self], ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         look, (system, baseline) = Look(), self.systems
