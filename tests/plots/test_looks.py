@@ -1,5 +1,7 @@
 """Nothing is cut off, nothing lies on the curves, and every text can be read in every style."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,9 @@ def test_nothing_is_cut_off(name, n, letters):
     assert min(box.min) > -0.02 and (box.max < size + 0.02).all(), (box, size)
     for ax in figure.axes:
         assert min(ax.get_window_extent().size) > 70  # what is drawn has room, too
+        labels = [one.get_window_extent() for one in ax.get_yticklabels() if one.get_text()]
+        beside = sorted((box.y0, box.y1) for box in labels)
+        assert all(a[1] < b[0] + 2 for a, b in pairwise(beside)), name  # none on another
         legend = ax.get_legend()
         if legend and (n > 4 or letters > 30) and name != "band":
             assert legend.get_window_extent().x0 >= ax.get_window_extent().x1 - 2

@@ -66,12 +66,16 @@ def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "
     return new
 
 
-def fitted(ax: "Axes") -> "Axes":
-    """Return axes; a figure that `axes` made grows until they keep their size beside all words."""
+def fitted(ax: "Axes", high: float = 0.0) -> "Axes":
+    """Return axes; a figure that `axes` made grows until they keep their size beside all words.
+
+    That is three fifths of it, and at least `high` inches.
+    """
     if not hasattr(ax, "_repr_png_"):
         return ax
     drawn: Any = ax.figure
     least = 0.6 * drawn.get_size_inches() / ax.get_gridspec().get_geometry()[::-1]  # type: ignore[union-attr]
+    least[1] = max(least[1], high)
     beside = ax.get_legend()
     for _ in range(6):  # what has more room may be laid out in another way
         with warnings.catch_warnings():

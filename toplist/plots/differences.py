@@ -54,76 +54,57 @@ def forest(
     whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
     below = axes.lines(f"{whose}difference and {share:.4g} % interval", 60)
     if ax is None and len(contrasts) > max(TALL, 2 * len(names)) and len(names) > 1:
-        return _forests(contrasts, names, margin, below, told)
-    labels = [
-        axes.lines(
-            " ".join(
-                [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
-                + [one.name] * (len(names) > 1 or len(pairs) == 1)
-                + [f"({one.segment})"] * (one.segment is not None)
-            ),
-            50,
-        )
-        for one in contrasts
-    ]
+        return _forests(contrasts, names, margin, f"{below}; {'; '.join(told)}")
+    labels = []
+    for one in contrasts:
+        parts = [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
+        parts += [one.name] * (len(names) > 1 or len(pairs) == 1)
+        parts += [f"({one.segment})"] * (one.segment is not None)
+        labels.append(axes.lines(" ".join(parts), 50))
     row = LINE * max(1, 0.65 * (1 + max(label.count("\n") for label in labels)))
     ax = axes.axes(ax, 6.2, AROUND + row * len(contrasts))
-    _differences(ax, contrasts, labels, margin, [names.index(one.name) for one in contrasts])
-    ax.set_xlabel(below)
-    axes.caption(ax, *told)
-    return axes.fitted(ax)
-
-
-def _differences(
-    ax: Axes,
-    contrasts: Sequence[Any],
-    labels: Sequence[str],
-    margin: float | None,
-    colours: Sequence[int],
-) -> None:
-    """Draw differences below each other, with zero and the margin."""
     places = np.arange(len(contrasts))[::-1]
     if margin is not None:
         ax.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
     ax.axvline(0, color=GREY, linewidth=0.8)
-    for place, one, number in zip(places, contrasts, colours, strict=True):
-        colour = axes.colour(number)
+    for place, one in zip(places, contrasts, strict=True):
+        colour = axes.colour(names.index(one.name))
         ax.plot([one.low, one.high], [place, place], color=colour, linewidth=1.6)
         ax.plot([one.difference], [place], marker="o", markersize=4.5, color=colour)
     ax.set_yticks(places, labels)
     ax.set_ylim(-0.7, len(contrasts) - 0.3)
+    ax.set_xlabel(below)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
+    axes.caption(ax, *told)
+    return axes.fitted(ax, row * len(contrasts))
 
 
 def _forests(
-    contrasts: Sequence[Any],
-    names: Sequence[str],
-    margin: float | None,
-    below: str,
-    told: Sequence[str],
+    contrasts: Sequence[Any], names: Sequence[str], margin: float | None, below: str
 ) -> Axes:
-    """Draw a small chart of differences per name; the charts of a line share their labels."""
-    some = {name: [one for one in contrasts if one.name == name] for name in names}
-    rows, across = max(map(len, some.values())), min(4, len(names))
+    """Draw a small forest for each name; those in a line share their labels."""
+    some = [[one for one in contrasts if one.name == name] for name in names]
+    across = min(4, len(names))
     down = -(-len(names) // across)
-    ax = axes.axes(None, 2.4 * across, down * (0.7 + LINE * rows), grid=(down, across))
+    longest = max(len(f"{one.system} - {one.baseline} {one.segment}") for one in contrasts)
+    row = LINE * max(1, 0.65 * (1 + longest // 50))  # as many lines as its label may have
+    high = row * max(map(len, some))
+    ax = axes.axes(None, 2.4 * across, down * (0.6 + high), grid=(down, across))
     figure: Any = ax.figure
+    labels: list[str] = []
     for i, (place, name) in enumerate(zip(figure.axes, names, strict=False)):
-        several = len({(one.system, one.baseline) for one in contrasts}) > 1
-        pairs = [f"{one.system} - {one.baseline}" * several for one in some[name]]
-        segments = [f"({one.segment})" * (one.segment is not None) for one in some[name]]
-        labels = [axes.lines(f"{a} {b}".strip()) for a, b in zip(pairs, segments, strict=True)]
-        _differences(place, some[name], labels, margin, [0] * len(labels))
+        forest(some[i], margin=margin, ax=place)
         place.locator_params(axis="x", nbins=3)
-        place.set_title(name, fontsize="medium")
-        first = figure.axes[i - i % across]
-        if i % across and labels == [one.get_text() for one in first.get_yticklabels()]:
+        place.set(title=name, xlabel="")
+        own = [one.get_text() for one in place.get_yticklabels()]
+        if i % across and own == labels:
             place.tick_params(axis="y", labelleft=False)
+        labels = own
     for place in figure.axes[len(names) :]:
         place.remove()
-    figure.supxlabel(axes.lines(f"{below}; {'; '.join(told)}", 32 * across), fontsize="small")
-    return axes.fitted(ax)
+    figure.supxlabel(axes.lines(below, 32 * across), fontsize="small")
+    return axes.fitted(ax, high)
 
 
 def matrix(
