@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Bools, Floats, Ints, check_positive_int, choice, counted, prefixed
+from toplist.checks import (
+    Bools,
+    Floats,
+    Ints,
+    check_positive_int,
+    choice,
+    counted,
+    prefixed,
+    readable,
+)
 from toplist.inputs.flatten import Flat, is_container, is_truth_container, written
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.lists import offsets_of
@@ -34,6 +43,7 @@ SHOWN = 10
 COLUMNS = ("user_id", "item_id", "rank", "systems", "weight")
 
 
+@readable
 class ItemToJudge(NamedTuple):
     """An item that nobody judged for a user: its best rank, who lists it, what that is worth.
 

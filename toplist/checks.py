@@ -3,9 +3,10 @@
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from itertools import islice
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from unicodedata import category
@@ -23,6 +24,9 @@ T = TypeVar("T")
 NEAR = 0.7
 # The longest name that is looked at, and how many of a header, in what helps with an error.
 NAME, NAMES = 64, 1000
+# Columns of a record in print, within the 80 of a terminal; its fields that are left out.
+WIDTH = 76
+NOTHING = {"nan", "None", "''", "()", "{}", "False"}
 LARGEST_INT = 2**63 - 1
 NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -131,6 +135,60 @@ def worded(text: str, unit: str) -> str:
         return text
     one = re.sub(r"(?<=ss|sh|ch)es$|(?<=x)es$|(?<!s)s$", "", re.sub(r"ies$", "y", unit))
     return re.sub(r"\buser(s?)\b", lambda found: unit if found[1] else one, text)
+
+
+def readable(kind: type[T]) -> type[T]:
+    """Give a dataclass or a named tuple that people get back the ``repr`` of `told`."""
+    kind.__repr__ = told  # type: ignore[method-assign]
+    return kind
+
+
+def told(record: Any) -> str:
+    """Return the fields of a record: in a line if they fit, else aligned below its name.
+
+    Fields without anything, such as NaN for what is not known, are left out.
+
+    Examples
+    --------
+    >>> class Found(NamedTuple):
+    ...     difference: float
+    ...     wins: int
+    ...     p: float = float("nan")
+    >>> print(told(Found(0.0193071, 139)))
+    Found(difference=0.01931, wins=139)
+    """
+    names = getattr(record, "_fields", None) or [one.name for one in fields(record)]
+    found = {name: getattr(record, name) for name in names}
+    texts = {name: _told(value) for name, value in found.items() if repr(value) not in NOTHING}
+    title = type(record).__name__
+    line = f"{title}({', '.join(f'{name}={text}' for name, text in texts.items())})"
+    if len(line) <= WIDTH and "\n" not in line:
+        return line
+    short = {name: text for name, text in texts.items() if len(text) <= 12}
+    label, number = (max(map(len, some), default=0) for some in (short, short.values()))
+    cells = [f"  {name:<{label}}  {text:>{number}}" for name, text in short.items()]
+    across = max(1, WIDTH // (label + number + 6))
+    rows = ["  ".join(cells[i : i + across]) for i in range(0, len(cells), across)]
+    for name, text in texts.items():
+        if "\n" in text:  # is in lines already
+            rows += [f"  {name}", *(f"    {one}" for one in text.split("\n"))]
+        elif name not in short:
+            rows.append("  " + "\n    ".join(wrap(f"{name}  {text}", WIDTH - 4)))
+    return "\n".join([title, *rows])
+
+
+def _told(value: Any) -> str:
+    """Return the value of a field, numbers with four digits; of what is named, or the names."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, max_line_width=WIDTH - 4, precision=4, threshold=60)
+    if isinstance(value, Mapping):
+        numbers = all(isinstance(one, float) for one in value.values())
+        return ", ".join(f"{a}: {_told(b)}" if numbers else str(a) for a, b in value.items())
+    if type(value) is tuple:
+        return f"({', '.join(map(_told, value))}{',' * (len(value) == 1)})"
+    return repr(value)
 
 
 def is_missing(value: Any) -> bool:

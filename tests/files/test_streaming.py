@@ -309,19 +309,32 @@ class Terminal:
         pass
 
 
-def test_progress_is_shown_on_terminals_only(files, monkeypatch):
+class Notebook(Terminal):
+    """Standard error of a kernel: no terminal, and shown nevertheless."""
+
+    __module__ = "ipykernel.iostream"
+
+    def isatty(self):
+        return False
+
+
+@pytest.mark.parametrize("kind", [Terminal, Notebook])
+def test_progress_is_shown_in_terminals_and_notebooks_only(files, monkeypatch, kind):
     pytest.importorskip("tqdm")
     many = {f"u{u}": [f"i{i}" for i in range(10)] for u in range(1000)}
     found = files(ranks=many, truths={"u1": {"i1"}})
     monkeypatch.setattr(lines_of_files, "DELAY", 0)
-    terminal = Terminal()
+    terminal = kind()
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval(*found, 3)
     assert terminal.text == ""  # a fast call
     monkeypatch.setattr(lines_of_files, "PROGRESS_MIN_BYTES", 1000)
     tl.top_k_eval(*found, 3)
     assert "recs.csv" in terminal.text
-    terminal.text = ""
-    monkeypatch.setattr(terminal, "isatty", lambda: False)
-    tl.top_k_eval(*found, 3)
-    assert terminal.text == ""
+    assert "B/s" in terminal.text and terminal.text.endswith("\r")  # and is gone in the end
+    pipe = Terminal()
+    pipe.isatty = lambda: False
+    for other in (pipe, None):  # None without a console
+        monkeypatch.setattr(sys, "stderr", other)
+        tl.top_k_eval(*found, 3)
+    assert pipe.text == ""

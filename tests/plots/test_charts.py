@@ -11,7 +11,7 @@ import pytest
 
 import toplist as tl
 from toplist import plots
-from toplist.plots import axes, charts
+from toplist.plots import axes, charts, differences
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
@@ -482,7 +482,7 @@ def test_movers_of_many_users_are_few_steps_and_lower_may_be_better():
     ranks = RNG.integers(0, 30, 9000)
     few = [tl.top_k_eval(tl.Hits.from_ranks(some, 30), k=5) for some in (ranks, ranks[::-1])]
     drawn = filled(tl.compare({"a": few[0], "b": few[1]}).plot("mrr@5", kind="movers"))
-    assert len(drawn) == charts.DRAWN and (np.diff(drawn) >= 0).all()
+    assert len(drawn) == differences.DRAWN and (np.diff(drawn) >= 0).all()
     count = replace(tl.METRICS["hit"], name="count")
     lower = replace(count, higher_is_better=False), count
     for metric, falls in zip(lower, (True, False), strict=True):
@@ -490,4 +490,4 @@ def test_movers_of_many_users_are_few_steps_and_lower_may_be_better():
         ax = tl.compare({"a": some[0], "b": some[1]}).plot("count@1", kind="movers")
         assert filled(ax)[0] == int(falls)
         colours = [patch.get_facecolor() for patch in ax.patches if patch.get_data().values.any()]
-        assert colours == [matplotlib.colors.to_rgba(charts.SIDES[0 if falls else 1])]
+        assert colours == [matplotlib.colors.to_rgba(differences.SIDES[0 if falls else 1])]

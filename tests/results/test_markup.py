@@ -36,7 +36,7 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.styles += [value for name, value in attrs if name == "style"]
-        assert {name for name, _ in attrs} <= {"style"}
+        assert {name for name, _ in attrs} <= {"scope", "style"}
         if tag != "br":
             self.open.append(tag)
 

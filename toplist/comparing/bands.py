@@ -94,9 +94,9 @@ class Band(Display, simultaneous.BandValues):
         -------
         matplotlib Axes
         """
-        from toplist.plots import charts
+        from toplist.plots import differences
 
-        return charts.band(self, ax=ax)
+        return differences.band(self, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the difference and both intervals at some k's."""

@@ -22,7 +22,7 @@ from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
 from toplist.comparing.testing import Power
 from toplist.comparing.tests import Tests
 from toplist.metrics.names import AnyName, Name, Names
-from toplist.plots import charts
+from toplist.plots import charts, differences
 from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.means import in_line
@@ -340,7 +340,7 @@ class Comparison(SideBySide):
             name, first = metric or self.names()[0], (*self.baselines, *self.systems)[0]
             others = [one for one in self.systems if one != first] or [first]
             found = [movers.movers(self, name, one, first) for one in others]
-            return charts.movers(found, ax=ax)
+            return differences.movers(found, ax=ax)
         metric = self.names()[0].rpartition("@")[0] if metric is None else metric
         if "@" not in metric:
             return plots.curves(self.results, metric, level=level, ax=ax)

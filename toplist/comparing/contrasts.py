@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toplist.checks import USERS
+from toplist.checks import USERS, readable
 from toplist.stats.clustered import FEW_DF
 
 FEW_FOR_FLIPS = (
@@ -41,6 +41,7 @@ SPLITS = "where runs are repeated splits, these overlap: their variance is a low
 MARKS = "†", "‡"
 
 
+@readable
 @dataclass(frozen=True)
 class Contrast:
     """A system less its baseline, in one measure.
@@ -158,6 +159,7 @@ class Contrast:
         return difference > 0 if self.higher_is_better else difference < 0
 
 
+@readable
 @dataclass(frozen=True)
 class TestPlan:
     """How the comparisons were made.
@@ -184,6 +186,8 @@ class TestPlan:
         Whether it is known which direction is better; of your own values it is not.
     unit : str
         What users are called.
+    rules : str
+        The convention of the results, where they have one.
     """
 
     method: str = "t"
@@ -203,6 +207,7 @@ class TestPlan:
     of_users: bool = True
     of_metrics: bool = True
     unit: str = USERS
+    rules: str = ""
 
     @property
     def rows(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import prefixed
+from toplist.checks import prefixed, readable
 from toplist.comparing.aligning import few_of
 from toplist.comparing.contrasts import Contrast
 from toplist.comparing.tests import CORRECTED, Tests, p_is
@@ -26,6 +26,7 @@ ALONE = (
 )
 
 
+@readable
 class Heterogeneity(NamedTuple):
     """Welch's test of whether a difference is the same in all segments of the users.
 

@@ -89,7 +89,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, choice
+from toplist.checks import Floats, choice, readable
 from toplist.comparing.bands import Band
 from toplist.comparing.contrasts import POOLED, Contrast, TestPlan
 from toplist.comparing.heterogeneity import heterogeneity, heterogeneity_of_moments
@@ -297,6 +297,7 @@ def equivalence(
     return _asked_of(values, baseline, name, asked)
 
 
+@readable
 class Family(NamedTuple):
     """Many comparisons at once, as arrays in the order given.
 

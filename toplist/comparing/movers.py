@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toplist.averages.per_user import truths_of
-from toplist.checks import Floats, Ints, check_positive_int
+from toplist.checks import Floats, Ints, check_positive_int, readable
 from toplist.comparing import moments, testing
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.pairwise import TestSpec
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 RANKS, LETTERS, SEED = 5, 40, 0
 
 
+@readable
 class Mover(NamedTuple):
     """A user whose values differ.
 
@@ -117,9 +118,9 @@ class Movers(Display):
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the sorted differences of all users, and on new axes both values beside them."""
-        from toplist.plots import charts
+        from toplist.plots import differences
 
-        return charts.movers([self], ax=ax)
+        return differences.movers([self], ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         look, (system, baseline) = Look(), self.systems

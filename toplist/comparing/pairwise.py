@@ -59,6 +59,7 @@ class TestSpec:
     weights: Any = None
     clusters: Any = None
     unit: str = USERS
+    rules: str = ""
 
     def __post_init__(self) -> None:
         """Check the choices."""
@@ -115,6 +116,7 @@ class TestSpec:
             *(n_resamples, self.seed, self.margin, self.runs),
             baselines=tuple(self.baselines),
             unit=self.unit,
+            rules=self.rules,
             **more,
         )
 

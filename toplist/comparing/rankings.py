@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Bools, Floats, cached, counted
+from toplist.checks import Bools, Floats, cached, counted, readable
 from toplist.comparing import aligning
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.side_by_side import tested
@@ -34,6 +34,7 @@ FEW = 6
 WORDS = {"these": "these data sets", "sample": "sets like these"}
 
 
+@readable
 class OverDatasets(NamedTuple):
     """A system less another over the data sets that have both. Returned by `Across.contrast`.
 

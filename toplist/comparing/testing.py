@@ -24,6 +24,7 @@ from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import listed
+from toplist.plots.axes import rules_of
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import Means, hits_of, in_means
@@ -49,6 +50,7 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
     runs = compared.runs_are if compared.runs else None
     asked = replace(asked, runs=runs, baselines=compared.baselines, unit=compared.unit)
+    asked = replace(asked, rules=rules_of([*compared.results.values()]))
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names, asked.users):
         policies = (_counting(one, name) for one in compared.results.values())

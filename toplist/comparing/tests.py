@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from toplist.checks import cached, choice, counted, worded
 from toplist.comparing.contrasts import MARKS, Contrast, TestPlan, each_of
-from toplist.plots import charts
+from toplist.plots import differences
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import (
@@ -223,8 +223,10 @@ class Tests(Display, Sequence[Contrast]):
         matplotlib Axes
         """
         choice("kind", kind, PICTURES)
-        draw = charts.forest if kind == "forest" else charts.matrix
-        return draw(self.contrasts, level=self.plan.level, margin=self.plan.margin, ax=ax)
+        draw = differences.forest if kind == "forest" else differences.matrix
+        plan, how = self.plan, f"{_test(self.plan)} over {_whom(self)}{_after(self)}"
+        told = [how, *[plan.rules] * bool(plan.rules)]
+        return draw(self.contrasts, level=plan.level, margin=plan.margin, told=told, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""

@@ -122,6 +122,8 @@ class GateRow:
         found = " ".join(filter(None, (self._title, *self._words(self.floor is None))))
         return "; ".join([f"{found}: {self._found}{self._reason}", *self._needed])
 
+    __repr__ = __str__
+
     @property
     def _reason(self) -> str:
         if self.floor is not None:

@@ -197,10 +197,12 @@ DELAY = 1.0  # seconds: what takes less stays silent
 def bar(title: str, total: int, unit: str, least: int) -> Iterator[Callable[[int], object] | None]:
     """Show how much of `total` is done; yields the function to call with every advance.
 
-    Yields None where nothing is shown: the work is under `least`, standard error is no terminal,
-    or tqdm is not installed.
+    Yields None where nothing is shown: the work is under `least`, standard error is neither a
+    terminal nor a notebook, or tqdm is not installed. A notebook has a line of text as well:
+    widgets need more libraries, and warn where they are missing.
     """
-    if total < least or not sys.stderr.isatty():
+    in_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
+    if total < least or not (in_notebook or getattr(sys.stderr, "isatty", bool)()):
         yield None
         return
     try:

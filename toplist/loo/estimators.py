@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, check_positive_int
+from toplist.checks import Floats, check_positive_int, readable
 from toplist.evaluation.plan import entries_of, rules_of
 from toplist.loo.sampling import SampledRanks
 from toplist.metrics.definitions import Metric
@@ -27,6 +27,7 @@ BLOCK = 1 << 12
 Z = 1.959963984540054
 
 
+@readable
 class Estimate(NamedTuple):
     """An estimated mean, and its 95 % interval over users, which covers its noise, not its bias.
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
+from toplist.checks import readable
 from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
 
 Missing = Literal["zero", "skip", "raise"]
@@ -36,6 +37,7 @@ ConventionName = Literal[
 CONVENTION_CHOICES: tuple[ConventionName, ...] = get_args(ConventionName)
 
 
+@readable
 @dataclass(frozen=True)
 class Convention:
     """A named set of metrics and policies.

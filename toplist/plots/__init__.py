@@ -2,8 +2,10 @@
 
 Every function takes arrays or results with their labels, draws on ``ax=`` or on a new figure, which
 a notebook shows, and returns the matplotlib axes: ``plots.curves(result).figure.savefig("a.pdf")``.
-Pictures of results say who was counted and by which rules. pyplot and rcParams are neither used nor
-changed. They need the extra ``toplist[plot]``.
+Pictures of results say who was counted and by which rules. Background, texts and fonts are those of
+the style, as of ``plt.style.use("dark_background")``; the colours of lines are our own. A new
+figure grows until names and legends fit. pyplot and rcParams are not changed. They need the extra
+``toplist[plot]``.
 
 - ``result.plot("ndcg")`` and ``compared.plot("ndcg")``, or `curves`: curves over k, with bands
 - `per_user`: how a metric is spread over users

@@ -1,8 +1,10 @@
 """What all charts share: figures, lines with bands, axes, legends, captions."""
 
 import io
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
 
 # A `toplist.TopKResult`, read by its attributes: results are made above, and draw themselves here.
 Result = Any
+BLACK = "#000000"
 # Okabe and Ito 2008: distinct for all common kinds of colour vision; without yellow, too pale for
 # a line. The last two are of Tol 2021. Their number has no factor in common with those of dashes
 # and markers, so that a colour comes back with another dash and another marker.
 COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK),
     *("#882255", "#999933"),
 )
 DASHES: tuple[Any, ...] = (
@@ -30,10 +33,14 @@ DASHES: tuple[Any, ...] = (
 MARKERS = "osD^v"
 GREY = "#666666"
 INCHES = (5.6, 3.4)
+BLACK_AT = COLOURS.index(BLACK)
+RIGHT: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 # Entries of a legend that are drawn on the chart.
 LEGEND_INSIDE = 4
 # Entries of a legend that fit beside the chart.
 LEGEND_LONGEST = 12
+# Letters of a label in one line, and of one that stands within a chart.
+LETTERS, LETTERS_INSIDE = 48, 28
 
 
 def need_matplotlib() -> None:
@@ -42,11 +49,11 @@ def need_matplotlib() -> None:
 
 
 def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":
-    """Return an empty white figure that is not registered with pyplot; sizes are in inches."""
+    """Return an empty figure that is not registered with pyplot; sizes are in inches."""
     need_matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "Axes":
@@ -57,6 +64,52 @@ def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "
     # a notebook shows only figures of pyplot by itself; other objects must return a picture
     new._repr_png_ = partial(_png, new.figure)  # type: ignore[attr-defined]
     return new
+
+
+def fitted(ax: "Axes", high: float = 0.0) -> "Axes":
+    """Return axes; a figure that `axes` made grows until they keep their size beside all words.
+
+    That is three fifths of it, and at least `high` inches.
+    """
+    if not hasattr(ax, "_repr_png_"):
+        return ax
+    drawn: Any = ax.figure
+    least = 0.6 * drawn.get_size_inches() / ax.get_gridspec().get_geometry()[::-1]  # type: ignore[union-attr]
+    least[1] = max(least[1], high)
+    beside = ax.get_legend()
+    for _ in range(6):  # what has more room may be laid out in another way
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # there is no room yet
+            drawn.draw_without_rendering()
+        words, size = drawn.get_tightbbox(), drawn.get_size_inches()
+        outside = np.maximum(0, -words.min) + np.maximum(0, words.max - size)
+        if beside:  # one that is higher than the axes would make them smaller and smaller
+            least[1] = max(least[1], beside.get_window_extent().height / drawn.dpi)
+        lacking = np.maximum(outside, least - ax.get_window_extent().size / drawn.dpi)
+        if max(lacking) < 0.02:
+            break
+        drawn.set_size_inches(size + lacking.clip(0))
+    return ax
+
+
+def lines(words: str, letters: int = LETTERS) -> str:
+    r"""Return a label in lines; one that would have more than five is cut, and says so.
+
+    Examples
+    --------
+    >>> lines("popularity of last month", 12)
+    'popularity\nof last\nmonth'
+    """
+    return "\n".join(wrap(words, letters, max_lines=5, placeholder="…"))
+
+
+def colour(place: int) -> str:
+    """Return the colour of a system, which black is not where the style writes in another one."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_hex
+
+    one = COLOURS[place % len(COLOURS)]
+    return to_hex(rcParams["text.color"]).upper() if one == BLACK else one
 
 
 def _png(drawn: Any) -> bytes:
@@ -95,9 +148,9 @@ def check_value(name: str) -> None:
         raise ValueError(f"{name!r}: it is drawn at one k; give for example '{name}@10'")
 
 
-def style(colour: int, dash: int) -> dict[str, Any]:
+def style(place: int, dash: int) -> dict[str, Any]:
     """Return colour and dash of a line; after the last of each, the first is used again."""
-    return {"color": COLOURS[colour % len(COLOURS)], "linestyle": DASHES[dash % len(DASHES)]}
+    return {"color": colour(place), "linestyle": DASHES[dash % len(DASHES)]}
 
 
 def line(
@@ -135,26 +188,39 @@ def clean(ax: "Axes", grid: str = "both") -> None:
 def legend(ax: "Axes", inside: str = "") -> None:
     """Add a legend: to the right, sorted by the last values of the lines; or inside, as drawn.
 
-    Inside there is room for a few; more than that stand to the right, too. Of very many, it has the
-    first.
+    Inside there is room for a few short ones; others stand to the right, too. Of very many, it has
+    the first.
     """
     handles, labels = ax.get_legend_handles_labels()
-    pairs = list(zip(handles, labels, strict=True))
+    pairs = list(zip(handles, map(lines, labels), strict=True))
     if not inside:
         ends = {id(handle): float(handle.get_ydata()[-1]) for handle in handles}  # type: ignore[attr-defined]
         pairs.sort(key=lambda pair: -np.nan_to_num(ends[id(pair[0])]))
-    right = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    few = len(pairs) <= LEGEND_INSIDE
-    place: dict[str, Any] = {"loc": inside} if inside and few else right
-    if len(pairs) > LEGEND_LONGEST:
-        place["title"] = f"{LEGEND_LONGEST} {'of' if inside else 'highest of'} {len(pairs)}"
+    few = len(pairs) <= LEGEND_INSIDE and max(map(len, labels), default=0) <= LETTERS_INSIDE
+    place: dict[str, Any] = {"loc": inside} if inside and few else RIGHT
+    title = f"{LEGEND_LONGEST} {'of' if inside else 'highest of'} {len(pairs)}"
+    title *= len(pairs) > LEGEND_LONGEST
     if pairs:
-        ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), frameon=False, **place)
+        ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), title=title, frameon=False, **place)
+
+
+def legend_of_both(ax: "Axes", systems: Sequence[str], metrics: Sequence[str]) -> None:
+    """Add a legend of many systems by their colours, and of their metrics by their dashes."""
+    from matplotlib.lines import Line2D
+
+    some = systems[:LEGEND_LONGEST]
+    looks: list[dict[str, Any]] = [{"color": colour(i)} for i in range(len(some))]
+    looks += [style(BLACK_AT, j) for j in range(len(metrics))]
+    handles = [Line2D([], [], linewidth=1.8, **look) for look in looks]
+    title = f"{len(some)} of {len(systems)} systems" * (len(some) < len(systems))
+    labels = [*map(lines, (*some, *metrics))]
+    ax.legend(handles, labels, title=title, frameon=False, handlelength=3, **RIGHT)
 
 
 def caption(ax: "Axes", *parts: str) -> None:
-    """Write a line above the chart, or remove it."""
-    ax.set_title("; ".join(parts), loc="left", fontsize="small", color=GREY)
+    """Write a line above the chart, or remove it; a long one is in several, as wide as it is."""
+    letters = int(17 * ax.get_window_extent().width / ax.figure.dpi)  # about 17 in an inch
+    ax.set_title(lines("; ".join(parts), max(letters, 24)), loc="left", fontsize="small")
 
 
 def words(results: "Collection[Result]", ax: "Axes", level: float) -> tuple[str, str, str]:

@@ -1,7 +1,4 @@
-"""The charts: curves over k, users, segments, exposure, samples; differences of systems.
-
-Those of differences take what `toplist.results` returns by its attributes, and know nothing else.
-"""
+"""The charts of results: curves over k, users, segments, exposure, samples."""
 
 from __future__ import annotations
 
@@ -27,10 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["curves", "exposure", "panels", "per_user", "precision_recall", "sampled", "segments"]
 
 Results = Mapping[str, Result]
-# Inches for each line of a forest, and for what is around it.
-LINE, AROUND = 0.28, 1.1
-# Users that are drawn one by one; colours of those who are worse, and better.
-DRAWN, SIDES = 2000, (COLOURS[1], COLOURS[0])
 
 
 def curves(
@@ -82,8 +75,11 @@ def curves(
             axes.line(ax, result, group[0], level, style, label=", ".join(text))
     axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
     axes.caption(ax, *axes.words(systems.values(), ax, level))
-    axes.legend(ax)
-    return ax
+    if min(len(systems), len(groups)) > 1 and len(ax.lines) > axes.LEGEND_LONGEST:
+        axes.legend_of_both(ax, [*systems], [" = ".join(group) for group in groups])
+    else:
+        axes.legend(ax)
+    return axes.fitted(ax)
 
 
 def over_systems(
@@ -127,7 +123,7 @@ def over_systems(
         ax.set_xticks(places, [*means], rotation=90 * turned, fontsize="small")
     axes.clean(ax)
     axes.caption(ax, axes.users_of(results), axes.rules_of(results), what)
-    return ax
+    return axes.fitted(ax)
 
 
 def _numbers(names: Sequence[str]) -> list[float]:
@@ -173,9 +169,12 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     for ax in places[len(groups) :]:
         ax.remove()
     handles, labels = places[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
-    words = axes.words(results.values(), places[0], level)
-    figure.supxlabel("; ".join(words), fontsize="small", color=GREY)
+    letters = 32 * across
+    labels = [axes.lines(label, letters) for label in labels]
+    ncols = max(1, min(4, letters // (max(map(len, labels)) + 6)))
+    figure.legend(handles, labels, loc="outside upper left", ncols=ncols, frameon=False)
+    words = "; ".join(axes.words(results.values(), places[0], level))
+    figure.supxlabel(axes.lines(words, 40 * across), fontsize="small")
     return figure
 
 
@@ -224,7 +223,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     axes.caption(ax, axes.users_of(drawn), axes.rules_of(drawn), "area below: mean")
     filled = max(result[name] for result in drawn) > ax.get_xlim()[1] / 2
     axes.legend(ax, inside="lower left" if filled else "upper right")
-    return ax
+    return axes.fitted(ax)
 
 
 def precision_recall(
@@ -285,7 +284,7 @@ def precision_recall(
     axes.caption(ax, *axes.words(systems.values(), ax, level))
     if any(systems):
         axes.legend(ax, inside="upper right")
-    return ax
+    return axes.fitted(ax)
 
 
 def segments(
@@ -339,10 +338,11 @@ def segments(
         means = np.array([result[name] for result in parts.values()])
         ends = np.array([result.interval(name, level) for result in parts.values()]).T
         reach = np.nan_to_num(np.abs(ends - means))
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        colour, marker = axes.colour(i), MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     names = [
-        f"{'no label' if label is None else label}\n{axes.counted(n_users, result.terms.unit)}"
+        f"{axes.lines('no label' if label is None else str(label))}\n"
+        f"{axes.counted(n_users, result.terms.unit)}"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), names)
@@ -354,7 +354,7 @@ def segments(
     axes.caption(ax, axes.rules_of(every))
     if nested:
         axes.legend(ax, inside="best")
-    return ax
+    return axes.fitted(ax)
 
 
 def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
@@ -409,7 +409,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     ax.set(xlim=(0, 1), ylim=(0, 1))
     axes.clean(ax)
     axes.legend(ax, inside="upper left")
-    return ax
+    return axes.fitted(ax)
 
 
 def sampled(
@@ -455,175 +455,4 @@ def sampled(
     drawn = (*axes.named(full).values(), *axes.named(sampled).values())
     axes.caption(ax, *axes.words(drawn, ax, level))
     axes.legend(ax)
-    return ax
-
-
-def forest(
-    contrasts: Sequence[Any],
-    *,
-    level: float = 0.95,
-    margin: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw each difference with its interval, a line for zero, and the margin if there is one.
-
-    Parameters
-    ----------
-    contrasts : sequence of Contrast
-    level : float
-        Of the intervals, for the label of the axis.
-    margin : float, optional
-    ax : matplotlib Axes, optional
-    """
-    if not contrasts:
-        raise ValueError("no comparison to draw")
-    names = list(dict.fromkeys(one.name for one in contrasts))
-    pairs = list(dict.fromkeys((one.system, one.baseline) for one in contrasts))
-    ax = axes.axes(ax, 6.2, AROUND + LINE * len(contrasts))
-    places = np.arange(len(contrasts))[::-1]
-    if margin is not None:
-        ax.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
-    ax.axvline(0, color=GREY, linewidth=0.8)
-    for place, one in zip(places, contrasts, strict=True):
-        colour = COLOURS[names.index(one.name) % len(COLOURS)]
-        ax.plot([one.low, one.high], [place, place], color=colour, linewidth=1.6)
-        ax.plot([one.difference], [place], marker="o", markersize=4.5, color=colour)
-    labels = [
-        " ".join(
-            [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
-            + [one.name] * (len(names) > 1 or len(pairs) == 1)
-            + [f"({one.segment})"] * (one.segment is not None)
-        )
-        for one in contrasts
-    ]
-    ax.set_yticks(places, labels)
-    ax.set_ylim(-0.7, len(contrasts) - 0.3)
-    share = 100 * (2 * level - 1 if margin is not None else level)
-    whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
-    ax.set_xlabel(f"{whose}difference and {share:.4g} % interval")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    return ax
-
-
-def matrix(
-    contrasts: Sequence[Any],
-    *,
-    level: float = 0.95,
-    margin: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the differences of all pairs of systems; bold where p, corrected, is below 0.05.
-
-    Row less column. `level` and `margin` change nothing.
-    """
-    names = list(dict.fromkeys(one.name for one in contrasts))
-    if len(names) != 1:
-        raise ValueError(f"a matrix is of one name, not of {', '.join(names) or 'none'}")
-    systems = list(dict.fromkeys(s for one in contrasts for s in (one.system, one.baseline)))
-    n, place = len(systems), {system: i for i, system in enumerate(systems)}
-    table = np.full((n, n), np.nan)
-    ax = axes.axes(ax, 1.8 + 0.75 * n, 1.4 + 0.5 * n)
-    for one in contrasts:
-        i, j = place[one.system], place[one.baseline]
-        table[i, j], table[j, i] = one.difference, -one.difference
-    widest = float(np.nanmax(np.abs(table), initial=0.0)) or 1.0
-    ax.imshow(table, cmap="RdBu", vmin=-1.6 * widest, vmax=1.6 * widest, aspect="auto")
-    for one in contrasts:
-        i, j = place[one.system], place[one.baseline]
-        weight = "bold" if one.p_adjusted < 0.05 else "normal"
-        for row, column, value in ((i, j, one.difference), (j, i, -one.difference)):
-            words = f"{value:+.4f}" if n <= 6 else f"{value:+.3f}"
-            found = ax.text(column, row, words, ha="center", va="center", fontweight=weight)
-            found.set(fontsize=8 if n <= 6 else 7, color="black")  # light cells on dark pages, too
-    ax.set_xticks(range(n), systems, rotation=30, ha="right")
-    ax.set_yticks(range(n), systems)
-    ax.set_title(f"{names[0]}, row less column; bold: p < 0.05", fontsize=9)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    return ax
-
-
-def band(found: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw a difference over k, its interval at each k and the one for all k, and zero."""
-    ax = axes.axes(ax)
-    ks = np.arange(1, len(found.difference) + 1)
-    share = f"{100 * found.level:.4g} %"
-    for low, high, alpha, where in (
-        (found.low_all, found.high_all, 0.15, "all k together"),
-        (found.low, found.high, 0.35, "each k"),
-    ):
-        label = f"{share} at {where}"
-        ax.fill_between(ks, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=label)
-    ax.plot(ks, found.difference, color=COLOURS[0], linewidth=1.6)
-    ax.axhline(0, color=GREY, linewidth=0.8)
-    lowest = float(np.min(found.low_all, initial=0.0))
-    axes.over_k(ax, f"{' - '.join(found.systems)}, {found.name}")
-    ax.set_ylim(bottom=1.08 * lowest, auto=None)  # not from 0: differences fall below
-    axes.caption(ax, f"{found.n:,} {found.unit}; sup-t, critical value {found.critical:.2f}")
-    axes.legend(ax, inside="best")
-    return ax
-
-
-def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
-    """Draw the differences of users, sorted; on new axes, beside them both values.
-
-    Parameters
-    ----------
-    found : sequence of Movers
-        Of several systems less one baseline: a small chart for each, without the values.
-    ax : matplotlib Axes, optional
-    """
-    several = len(found) > 1
-    if several and ax is not None:
-        raise ValueError("ax= is for one pair: comparison.movers(name, system).plot(ax=ax)")
-    rows = -(-len(found) // 2)
-    grid = (1, 1) if ax is not None else (rows, 2)
-    ax = axes.axes(ax, *((8.4, 0.8 + 2.9 * rows) if grid[1] == 2 else ()), grid=grid)
-    places = ax.figure.axes if several else [ax]
-    widest = max(max(np.abs(one.differences), default=0) for one in found)
-    for place, one in zip(places, found, strict=False):
-        d = one.differences
-        edges = np.unique(np.linspace(0, len(d), DRAWN + 1).astype(np.int64))
-        steps = d[edges[:-1]]  # every user, or of many as many as can be seen
-        parts = np.minimum(steps, 0), np.maximum(steps, 0)
-        lower = 1 if one.higher_is_better is False else 0
-        for i, part in enumerate(parts):
-            place.stairs(part, edges, fill=True, color=SIDES[i ^ lower])
-        place.axhline(0, color=GREY, linewidth=0.8)
-        place.set_ylabel(_lines(" - ".join(one.systems)))
-        place.set_xlabel(f"{one.unit}, from the worst to the best")
-        place.margins(x=0)
-        if several and widest:
-            place.set_ylim(-1.05 * widest, 1.05 * widest)
-        axes.clean(place, grid="y")
-        told = ", ".join(f"{n:,} {word}" for word, n in one.counts.items())
-        axes.caption(place, one.name, told)
-    for place in places[len(found) :]:
-        place.remove()
-    if grid[1] == 2 and not several:
-        _both(ax.figure.axes[1], found[0])
-    return ax
-
-
-def _both(ax: Axes, one: Any) -> None:
-    """Draw the values of both systems, a point for the users who share them, its area by these."""
-    y, x = one.values.round(12)
-    points, counts = np.unique(x + 1j * y, return_counts=True)
-    x, y = points.real, points.imag
-    side = np.sign(x - y).astype(int) * (1 if one.higher_is_better is False else -1)
-    colours = np.array([SIDES[0], GREY, SIDES[1]])[side + 1]
-    sizes = 8 + 240 * counts / max(counts.sum(), 1)
-    ax.scatter(x, y, s=sizes, c=colours, alpha=0.6, linewidths=0, rasterized=True)
-    ends = [min(*x, *y, 0), max(*x, *y)]
-    ax.plot(ends, ends, color=GREY, linewidth=0.8)
-    ax.set(xlabel=_lines(one.systems[1]), ylabel=_lines(one.systems[0]), aspect="equal")
-    axes.clean(ax)
-    axes.caption(ax, f"{one.name} of each; area: {one.unit}")
-
-
-def _lines(words: str) -> str:
-    """Return a label in lines that are no longer than a chart is high."""
-    from textwrap import wrap
-
-    return "\n".join(wrap(words, 36, max_lines=3, placeholder="…"))
+    return axes.fitted(ax)

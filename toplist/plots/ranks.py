@@ -72,30 +72,34 @@ def critical_difference(
     bars, n = groups(values, critical), len(systems)
     half = (n + 1) // 2
     below = 0.12 + BAR * len(bars)
-    names = 0.075 * max(map(len, systems)) + 0.5  # inches beside the line
-    ax = axes.axes(ax, 4.2 + 2 * names, AROUND + below + LINE * half)
-    ax.hlines(0, 1, n, color="black", linewidth=1)
+    labels = [axes.lines(system, 34) for system in systems]
+    widest = max(len(line) for label in labels for line in label.split("\n"))
+    names = 0.075 * widest + 0.5  # inches beside the line
+    high = LINE * max(1, 0.7 * (1 + max(label.count("\n") for label in labels)))
+    ax = axes.axes(ax, 4.2 + 2 * names, AROUND + below + high * half)
+    ink = axes.colour(axes.BLACK_AT)
+    ax.hlines(0, 1, n, color=ink, linewidth=1)
     ticks = range(1, n + 1, 1 if n <= 12 else 2)
-    ax.vlines(ticks, 0, 0.07, color="black", linewidth=1)
+    ax.vlines(ticks, 0, 0.07, color=ink, linewidth=1)
     for tick in ticks:
         ax.annotate(f"{tick}", (tick, 0.1), ha="center", va="bottom", fontsize="small")
     ax.plot([1, 1 + critical], [0.52, 0.52], color=GREY, linewidth=2, solid_capstyle="butt")
     words = f"critical difference {critical:.2f}"
-    ax.text(1, 0.57, words, ha="left", va="bottom", fontsize="small", color=GREY)
+    ax.text(1, 0.57, words, ha="left", va="bottom", fontsize="small")
     for level, (first, last) in enumerate(bars):
         ends = [values[first] - 0.01 * n, values[last] + 0.01 * n]
         y = -0.1 - BAR * level
         ax.plot(ends, [y, y], color=COLOURS[1], linewidth=3, solid_capstyle="butt")
-    for place, (system, rank) in enumerate(zip(systems, values, strict=True)):
+    for place, (name, rank) in enumerate(zip(labels, values, strict=True)):
         left = place < half
         row = place if left else n - 1 - place
-        y, end = -below - LINE * (row + 0.5), 1 - 0.02 * n if left else n + 0.02 * n
+        y, end = -below - high * (row + 0.5), 1 - 0.02 * n if left else n + 0.02 * n
         ax.plot([rank, rank, end], [0, y, y], color=COLOURS[0], linewidth=0.9)
         side = "right" if left else "left"
-        label = f"{system}  {rank:.2f}" if left else f"{rank:.2f}  {system}"
+        label = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
         ax.text(end + (-1 if left else 1) * 0.01 * n, y, label, ha=side, va="center")
-    ax.set(xlim=(1 - 0.03 * n, max(n, 1 + critical) + 0.03 * n), ylim=(-below - LINE * half, 0.8))
+    ax.set(xlim=(1 - 0.03 * n, max(n, 1 + critical) + 0.03 * n), ylim=(-below - high * half, 0.8))
     ax.set_axis_off()
     over = [] if n_datasets is None else [f"{n_datasets} data sets"]
     axes.caption(ax, "mean ranks, 1 is the best", *over, "bars join what does not differ")
-    return ax
+    return axes.fitted(ax)

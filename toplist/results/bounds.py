@@ -3,13 +3,14 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from toplist.checks import OptionRef, option_error
+from toplist.checks import OptionRef, option_error, readable
 from toplist.matching.holes import filled
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.results.means import Means, hits_of, in_means
 from toplist.results.terms import Entry
 
 
+@readable
 class Bounds(NamedTuple):
     """The mean if all unjudged items of the first k are misses, and if all are relevant.
 

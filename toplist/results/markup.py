@@ -426,7 +426,7 @@ def _html_table(table: Table) -> str:
     head += [tag("th", escape(column), "right") for column in table.columns]
     rows = [
         "<tr>"
-        + tag("th", escape(label), "left")
+        + tag("th", escape(label), "left", "row")
         + "".join(tag("td", write(cell), "right") for cell in cells)
         + "</tr>"
         for label, cells in table.rows
@@ -435,6 +435,7 @@ def _html_table(table: Table) -> str:
     return tag("table", f"\n<thead>{header}</thead>\n<tbody>\n{body}\n</tbody>\n", "table")
 
 
-def tag(name: str, inside: str, style: str) -> str:
-    """Return an element with its style."""
-    return f'<{name} style="{_STYLES[style]}">{inside}</{name}>'
+def tag(name: str, inside: str, style: str, scope: str = "col") -> str:
+    """Return an element with its style; a header says what it heads."""
+    heads = f' scope="{scope}"' * (name == "th")
+    return f'<{name}{heads} style="{_STYLES[style]}">{inside}</{name}>'

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import kernels
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, readable
 from toplist.parallel import bounds, run
 from toplist.stats.distributions import f_sf, probability, range_ppf, range_sf
 from toplist.stats.paired import over
@@ -131,6 +131,7 @@ def moments_of(values: ArrayLike) -> BlockMoments:
     return total
 
 
+@readable
 @dataclass(frozen=True)
 class Anova:
     """A two-way analysis of variance without interaction: sums of squares, F and p.

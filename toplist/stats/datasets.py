@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, choice, doubles
+from toplist.checks import Bools, Floats, choice, doubles, readable
 from toplist.stats.clustered import linearised
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import chi2_sf, f_sf, probability, range_ppf, range_sf
@@ -35,6 +35,7 @@ DIGITS = -round(math.log10(TIE))
 STRATUM = 1 << 12
 
 
+@readable
 class Friedman(NamedTuple):
     """Whether any systems differ in their ranks, of S systems in J data sets.
 
@@ -56,6 +57,7 @@ class Friedman(NamedTuple):
     p_nemenyi: Floats
 
 
+@readable
 class Replicability(NamedTuple):
     """In how many data sets at least a finding holds: `k`; `p` (J,), of 1, 2, ... J of them."""
 

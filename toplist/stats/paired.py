@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, choice
+from toplist.checks import Floats, choice, readable
 from toplist.stats.clustered import linearised, spread, units, weights_of
 from toplist.stats.distributions import Parts, least, mixed_t_ppf, mixed_t_sf, normal_ppf, t_ppf
 from toplist.stats.pairs import TIE, Pairs, pair, settled, snap
@@ -33,6 +33,7 @@ CAUTIONS = {
 }
 
 
+@readable
 class TTest(NamedTuple):
     """A t test of a mean difference, with its interval.
 

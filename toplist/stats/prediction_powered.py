@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from toplist.checks import readable
 from toplist.stats.distributions import normal_ppf
 from toplist.stats.paired import checked
 from toplist.stats.pairs import TIE, pair
 
 
+@readable
 @dataclass(frozen=True)
 class Corrected:
     """A mean by a judge, corrected by the labels of people; and what either says alone.

@@ -1,0 +1,182 @@
+"""Nothing is cut off, nothing lies on the curves, and every text can be read in every style."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import plots
+from toplist.plots import charts, differences
+
+matplotlib = pytest.importorskip("matplotlib")
+from matplotlib import colors, style  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+
+RNG = np.random.default_rng(3)
+TRUTHS = [set(RNG.integers(0, 40, 6).tolist()) for _ in range(40)]
+RANKS = [np.array([RNG.permutation(40)[:10] for _ in TRUTHS]) for _ in range(8)]
+LABELS = ["young", "a segment with a rather long label"] * 20
+METRICS = ["ndcg", "recall", "map", "hit"]
+POINTS = [f"iprec(recall={tenth / 10})" for tenth in range(11)]
+
+
+def systems(n, letters, **asked):
+    """Return results of systems with names of so many letters, which differ at their ends."""
+    asked = {"k": [1, 2, 5, 10], "metrics": METRICS} | asked
+    names = (f"{'a model of ours ' * 9}"[: letters - 2] + f" {i}" for i in range(n))
+    found = (tl.top_k_eval(ranks, TRUTHS, **asked) for ranks in RANKS)
+    return dict(zip(names, found, strict=False))
+
+
+PICTURES = {
+    "curves": lambda some, _: plots.curves(some),
+    "one": lambda some, _: plots.curves(some, "ndcg"),
+    "panels": lambda some, _: charts.panels(some).axes[0],
+    "per_user": lambda some, _: plots.per_user(some, "ndcg@10"),
+    "exposure": lambda some, _: plots.exposure({name: RNG.random(9) for name in some}),
+    "segments": lambda some, _: plots.segments(
+        {name: one.by(LABELS) for name, one in some.items()}, "ndcg@10"
+    ),
+    "sampled": lambda some, _: plots.sampled(some, some, "hit"),
+    "precision_recall": lambda some, _: plots.precision_recall(
+        dict(zip(some, systems(8, 9, metrics=POINTS).values(), strict=False))
+    ),
+    "ranks": lambda some, _: plots.critical_difference(
+        {name: 1 + 0.9 * i for i, name in enumerate(some)}, 1.1, n_datasets=7
+    ),
+    "forest": lambda _, both: both.test().plot(),
+    "forest of one": lambda _, both: both.test("ndcg@10").plot(),
+    "forest of segments": lambda _, both: both.by(LABELS).test("ndcg@10").plot(),
+    "equivalence": lambda _, both: both.equivalence("ndcg@10", margin=0.1).plot(),
+    "matrix": lambda some, _: tl.compare(some).test("ndcg@10").plot("matrix"),
+    "band": lambda _, both: both.band("ndcg", both.systems[1]).plot(),
+    "movers": lambda _, both: both.plot("ndcg@10", kind="movers"),
+    "over": lambda _, both: both.plot("ndcg@10"),
+}
+
+
+def drawn(name, n, letters):
+    some = systems(n, letters)
+    figure = PICTURES[name](some, tl.compare(some, baseline=next(iter(some)))).figure
+    for _ in range(2):  # the layout may move once more
+        figure.draw_without_rendering()
+    return figure
+
+
+def written(figure):
+    """Return the texts that are drawn."""
+    hidden = {text for ax in figure.axes if not ax.axison for text in ax.findobj(Text)}
+    hidden -= {text for ax in figure.axes for text in (*ax.texts, ax.title, ax._left_title)}
+    some = (text for text in figure.findobj(Text) if text not in hidden)
+    return [text for text in some if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize(("n", "letters"), [(2, 6), (2, 80), (8, 6), (8, 33)])
+def test_nothing_is_cut_off(name, n, letters):
+    figure = drawn(name, n, letters)
+    box, size = figure.get_tightbbox(), figure.get_size_inches()  # of all that is drawn
+    assert min(box.min) > -0.02 and (box.max < size + 0.02).all(), (box, size)
+    for ax in figure.axes:
+        assert min(ax.get_window_extent().size) > 70  # what is drawn has room, too
+        labels = [one.get_window_extent() for one in ax.get_yticklabels() if one.get_text()]
+        beside = sorted((box.y0, box.y1) for box in labels)
+        assert all(a[1] < b[0] + 2 for a, b in pairwise(beside)), name  # none on another
+        legend = ax.get_legend()
+        if legend and (n > 4 or letters > 30) and name != "band":
+            assert legend.get_window_extent().x0 >= ax.get_window_extent().x1 - 2
+    assert max(figure.get_size_inches()) < 14
+
+
+def test_a_new_figure_grows_and_one_that_is_given_stays():
+    some = systems(8, 33)
+    assert plots.curves(some, "ndcg").figure.get_size_inches()[0] > 6
+    mine = matplotlib.figure.Figure(figsize=(5, 3)).subplots()
+    plots.curves(some, "ndcg", ax=mine)
+    assert tuple(mine.figure.get_size_inches()) == (5, 3)
+
+
+def test_the_legend_of_many_systems_and_metrics_has_them_all():
+    ax = plots.curves(systems(8, 6))
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [*systems(8, 6), *METRICS]
+    of = {line.get_label(): line for line in ax.lines}
+    shown = dict(zip(labels, ax.get_legend().get_lines(), strict=True))
+    for system in labels[:8]:
+        assert shown[system].get_color() == of[f"{system}, map"].get_color()
+    for metric in METRICS:
+        dash = of[f"{labels[0]}, {metric}"]._unscaled_dash_pattern
+        assert shown[metric]._unscaled_dash_pattern == dash
+
+
+def test_a_tall_forest_has_a_chart_for_each_name():
+    some = systems(8, 6, k=[1, 2, 5, 10])
+    tests = tl.compare(some, baseline=next(iter(some))).test()
+    assert len(tests) > differences.TALL
+    figure = tests.plot().figure
+    assert [ax.get_title() for ax in figure.axes] == tests.names
+    assert max(figure.get_size_inches()) < 11
+    for i, ax in enumerate(figure.axes):
+        names = [text.get_text() for text in ax.get_yticklabels()]
+        assert names == ([] if i % 4 else [f"{s} - {next(iter(some))}" for s in [*some][1:]])
+        dots = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+        assert dots == [one.difference for one in tests if one.name == ax.get_title()]
+    given = matplotlib.figure.Figure().subplots()
+    assert tests.plot(ax=given) is given and len(given.figure.axes) == 1
+
+
+def test_forests_and_matrices_say_how_over_whom_and_by_which_rules():
+    tests = tl.compare(systems(3, 6)).test("ndcg@10")
+    for kind in ("forest", "matrix"):
+        said = tests.plot(kind).get_title(loc="left").replace("\n", " ")
+        assert "paired t over 40 users after Holm over 3 comparisons" in said
+        assert said.endswith("convention standard")
+    tall = tl.compare(systems(8, 6), baseline=next(iter(systems(8, 6)))).test().plot().figure
+    assert "over 40 users" in tall.get_supxlabel() and "convention" in tall.get_supxlabel()
+    own = tl.paired_tests({"a": [1.0, 2.0, 4.0], "b": [1.0, 3.0, 2.0]}).plot()
+    assert own.get_title(loc="left").endswith("1 comparison")  # numbers have no convention
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
+    part = np.array(colors.to_rgb(colour))
+    linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+STYLES = "default", "dark_background", "seaborn-v0_8-dark", "ggplot", "bmh", "grayscale"
+OWN = {"figure.facecolor": "#1e1e1e", "axes.facecolor": "#1e1e1e", "savefig.facecolor": "#1e1e1e"}
+OWN |= dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), "white")
+
+
+@pytest.mark.parametrize("look", [*STYLES, OWN])
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_text_can_be_read_in_every_style(name, look):
+    with style.context(look):
+        figure = drawn(name, 3, 6)
+        for text in written(figure):
+            on = figure.get_facecolor()
+            if name == "matrix" and text in figure.axes[0].texts:  # on a cell
+                row, column = text.get_position()[::-1]
+                image = figure.axes[0].images[0]
+                on = image.cmap(image.norm(image.get_array()[row, column]))
+            elif text.axes is not None and text in text.axes.texts and text.axes.axison:
+                on = text.axes.get_facecolor()
+            assert contrast(text.get_color(), on) >= 4.5, (text.get_text(), text.get_color(), on)
+
+
+@pytest.mark.parametrize("look", ["default", "dark_background"])
+def test_no_line_has_the_colour_of_the_background(look):
+    with style.context(look):
+        ax = plots.curves(systems(8, 6), "ndcg")
+        for line in ax.lines:
+            assert contrast(line.get_color(), ax.get_facecolor()) > 2
+        diagram = plots.critical_difference({"a": 1.0, "b": 2.0}, 1.1)
+        ink = diagram.collections[0].get_color()[0]
+        assert ink.tolist() == [*[float(look != "default")] * 3, 1.0]
