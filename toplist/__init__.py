@@ -131,7 +131,7 @@ if _typing.TYPE_CHECKING:
     from toplist.reporting.showing import show
     from toplist.reporting.writing import report
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # what help(toplist) lists
 __all__ = [

@@ -2,7 +2,7 @@
 
 The flaws that evaluations are known to have (Hidasi and Czapp 2023, "Widespread flaws in offline
 evaluation of recommender systems"): test items seen in training, users lost on the way, repeats,
-ids written in two ways, padding taken for items. Every flaw is a function of `CHECKS`.
+ids written in two ways, padding taken for items. `CHECKS` names each of them.
 """
 
 from __future__ import annotations
@@ -361,25 +361,37 @@ def _short(given: AuditInput) -> Flaws:
     return _of_users(users, text, k=given.k)
 
 
-# The names of flaws, how bad they are, and what finds them on which sides.
-_FLAWS: tuple[tuple[str, Level, Callable[..., Flaws], tuple[str, ...]], ...] = (
-    ("two_kinds", "error", _two_kinds, ()),
-    ("two_spellings", "warning", _two_spellings, ()),
-    ("padding", "error", _padding, ()),
-    ("listed_twice", "error", _repeated, ("ranks",)),
-    ("all_relevant", "warning", _made_of_truths, ()),
-    ("leaked", "warning", _in_train, ("ground_truths", "relevant")),
-    ("listed_seen", "warning", _in_train, ("ranks", "listed")),
-    ("without_list", "warning", _lost, ("ground_truths", "ranks")),
-    ("without_truth", "note", _lost, ("ranks", "ground_truths")),
-    ("relevant_twice", "note", _repeated, ("ground_truths",)),
-    ("trained_twice", "note", _repeated, ("train",)),
-    ("cold_users", "note", _lost, ("ground_truths", "train")),
-    ("cold_items", "note", _cold, ("ground_truths",)),
-    ("unknown_items", "note", _cold, ("ranks",)),
-    ("empty", "note", _empty, ()),
-    ("short", "note", _short, ()),
-)
+# The names of flaws, how bad they are, what they are, and what finds them on which sides.
+_FLAWS: tuple[tuple[str, Level, str, Callable[..., Flaws], tuple[str, ...]], ...] = (
+    ("two_kinds", "error", "user or item ids of two types, such as 7 and '7', which are never "
+     "equal", _two_kinds, ()),
+    ("two_spellings", "warning", "relevant items that no list holds, but for leading zeros, "
+     "blanks, case or a .0", _two_spellings, ()),
+    ("padding", "error", "ids that fill the ends of lists, or that look like a missing value, and "
+     "would be taken for items", _padding, ()),
+    ("listed_twice", "error", "items that are in one list more than once", _repeated, ("ranks",)),
+    ("all_relevant", "warning", "lists of nothing but relevant items, for nearly all users: they "
+     "were made from the test items", _made_of_truths, ()),
+    ("leaked", "warning", "relevant items that are in the user's own training log", _in_train,
+     ("ground_truths", "relevant")),
+    ("listed_seen", "warning", "listed items that are in the user's own training log", _in_train,
+     ("ranks", "listed")),
+    ("without_list", "warning", "users with relevant items and without a list", _lost,
+     ("ground_truths", "ranks")),
+    ("without_truth", "note", "users with a list and without relevant items, who are ignored",
+     _lost, ("ranks", "ground_truths")),
+    ("relevant_twice", "note", "relevant items that are given more than once; they count once",
+     _repeated, ("ground_truths",)),
+    ("trained_twice", "note", "rows of the training log that repeat an item of their user",
+     _repeated, ("train",)),
+    ("cold_users", "note", "users with relevant items who are not in the training log", _lost,
+     ("ground_truths", "train")),
+    ("cold_items", "note", "relevant items that are not in the training log", _cold,
+     ("ground_truths",)),
+    ("unknown_items", "note", "listed items that are not in the training log", _cold, ("ranks",)),
+    ("empty", "note", "users with an empty list, or with an empty ground truth", _empty, ()),
+    ("short", "note", "lists that are shorter than k", _short, ()),
+)  # fmt: skip
 
 
 def _found(
@@ -389,11 +401,13 @@ def _found(
     return (Finding(name, level, count, text) for count, text in look(given, *words))
 
 
-#: The flaws that `check` looks for: a function for each, by name.
+#: The flaws that `check` looks for: a function for each, by name. In addition it evaluates, and
+#: finds two errors: ``refused``, data that an evaluation refuses, and ``nothing_common``, no item
+#: that is both listed and relevant.
 CHECKS: dict[str, Callable[[AuditInput], Iterator[Finding]]] = {}
-for _row in _FLAWS:
-    CHECKS[_row[0]] = partial(_found, *_row)
-    CHECKS[_row[0]].__doc__ = _row[2].__doc__
+for _name, _level, _text, _look, _sides in _FLAWS:
+    CHECKS[_name] = partial(_found, _name, _level, _look, _sides)
+    CHECKS[_name].__doc__ = f"Find {_text}."
 
 
 def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> RowsByUser:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import links
 import pages
+import pictures
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -40,6 +41,7 @@ def write_sources() -> None:
     for path, text in pages.generated().items():
         (SOURCE / path).parent.mkdir(parents=True, exist_ok=True)
         (SOURCE / path).write_text(text)
+    pictures.draw(ROOT, SOURCE / "pictures")
 
 
 def main() -> int:
@@ -53,6 +55,7 @@ def main() -> int:
     status = subprocess.call([*sphinx, *quiet, str(SOURCE), str(HTML)])
     if status:
         return status
+    pages.make_report.write(HTML / pages.EXAMPLE)
     dead = links.dead(HTML)
     print(*dead, sep="\n", end="\n" if dead else "")
     print(f"{sum(1 for _ in HTML.rglob('*.html'))} pages: {HTML / 'index.html'}")

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, get_args
 
 from sphinx.pycode import ModuleAnalyzer
@@ -106,7 +107,8 @@ def entries(value: Any) -> list[str]:
     lines = []
     for name, row in value.items():
         text = getattr(row, "text", "") or (_doc(row).split("\n")[0] if callable(row) else "")
-        lines.append(f"- ``{name}``" + (f": {text}" if text else ""))
+        level = f" ({row.args[1]})" if isinstance(row, partial) else ""  # of a check of data
+        lines.append(f"- ``{name}``{level}" + (f": {text}" if text else ""))
         if isinstance(row, Metric):
             lines[-1] += f" (``{formula(row)}``)" if text else ""
     return lines

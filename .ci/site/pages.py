@@ -3,12 +3,17 @@
 import inspect
 import os
 import pkgutil
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "notebooks"))
+
+import make_report
 import members
+import pictures
 from members import comment_of
 
 import toplist
@@ -35,6 +40,8 @@ CHAPTERS = {
     "toplist.cli": "Command line",
     "toplist.typing": "Types of options",
 }
+# Beside the pages of the site: what `toplist report` wrote of the example data.
+EXAMPLE = "example_report.html"
 COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
@@ -129,7 +136,8 @@ def site_map(root: Path) -> list[str]:
     project = [page for file, page in PROJECT.items() if (root / file).is_file()]
     lines = ["## Guide", ""]
     for name in guide:
-        lines.append(f"- [`{name}`](guide/{name}.rst): {_first_line(module_of(name).__doc__)}")
+        text = _first_line(module_of(name).__doc__)
+        lines.append(f"- [{guide[name]}](guide/{name}.rst), `{name}`: {text}")
     lines += ["- {doc}`notebooks/cookbook`", "", "## Reference", ""]
     for title, names in reference.items():
         lines.append(f"- {title}: " + ", ".join(f"{{py:obj}}`~{name}`" for name in names))
@@ -228,9 +236,20 @@ def _help_pages() -> list[str]:
     return lines
 
 
+def _example() -> list[str]:
+    """Return what shows the example of a report: its command, a picture, a link to the page."""
+    lines = ["An example", "----------", "", "In the folder ``notebooks``:", ""]
+    lines += [".. code-block:: sh", "", f"   {make_report.COMMAND}", ""]
+    lines += [f"`The whole page <../{EXAMPLE}>`__, and a part of it:", ""]
+    return [*lines, ".. image:: /notebooks/report.png", "   :alt: a part of the page", ""]
+
+
 def _chapter(name: str, title: str) -> str:
     """Return the page of a module: its docstring, then what it publishes."""
     lines = [f"``{name}``", "", f".. automodule:: {name}", "   :no-members:", ""]
+    lines += pictures.shown(name)
+    if name == "toplist.reporting":
+        lines += _example()
     if name == "toplist.cli":
         lines += _help_pages()
     elif names := public(module_of(name)):

@@ -163,3 +163,8 @@ def test_lists_of_nothing_but_relevant_items_are_found():
     assert "39 of 40 lists hold nothing but relevant items" in str(result)
     lists |= {1: [99], 2: [98]}
     assert audit.check(lists, truths).counts["all_relevant"] == 0
+
+
+def test_every_check_has_a_sentence_of_its_own():
+    docs = [look.__doc__ for look in CHECKS.values()]
+    assert len({*docs}) == len(CHECKS) and all(doc.startswith("Find ") for doc in docs)

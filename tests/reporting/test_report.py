@@ -541,7 +541,7 @@ def test_ids_of_users_are_left_out_or_numbered(page):
     given["base"]["person-005"] = given["base"]["person-005"][:3]
     without = page(given, truth, n_users=0)
     assert "person-" not in without and "No user is shown, as was asked." in without
-    assert "users of one side who are not on the other" in without  # the check, without an example
+    assert "users with relevant items and without a list" in without  # without an example
     numbered = page(given, truth, pseudonyms=True)
     assert "person-" not in numbered and "user 1" in Reader(numbered).shown
     assert "person-004" in page(given, truth)
