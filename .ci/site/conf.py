@@ -89,9 +89,7 @@ def setup(app: Any) -> None:
     app.connect("html-page-context", heads_with_scope)
 
 
-def heads_with_scope(
-    app: Any, page: str, template: str, context: dict[str, Any], *rest: Any
-) -> None:
+def heads_with_scope(app: Any, page: str, template: str, context: Any, *rest: Any) -> None:
     """Say of the heads of tables that they are of columns; docutils does not."""
     if "body" in context:
         context["body"] = context["body"].replace('<th class="head', '<th scope="col" class="head')
