@@ -115,4 +115,7 @@ def test_history_and_catalogue(cli, tmp_path, monkeypatch):
     assert "2 items in the history: 8, 5" in first and "0 items in the history" in second
     assert "9 a: not in the catalogue; b: not in the catalogue" in first
     assert "not in the catalogue" not in second
+    ((_, *files),) = read.tables["Files"]
+    named = "a.jsonl", "b.jsonl", "t.jsonl", "items.csv", "past.csv", "q.csv"
+    assert sorted(row[0] for row in files) == sorted(named)
     assert first.startswith("1 first query ") and second.startswith("2 ndcg@2")

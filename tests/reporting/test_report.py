@@ -414,6 +414,10 @@ def test_systems_that_count_other_users_are_tested_over_common_ones(page):
     read = Reader(page(given, truth, metrics="ndcg", primary="ndcg@10", missing="skip"))
     assert "over 118 users" in read.shown and "DIFFERENT USERS" in read.shown
     assert "Of 118 users: " in read.shown
+    equal = re.search(r"Of 118 users: \d+ worse, (\d+) equal", read.shown)[1]
+    title = f"Users by difference in ndcg@10: new - base, without {equal} equal users"
+    assert title in read.by_tag["figcaption"]
+    assert "Not shown: no" not in read.shown and "is not shown" not in read.shown
 
 
 def test_many_systems_are_small_multiples_and_fewer_users(page):

@@ -22,11 +22,19 @@ from typing import Any
 from toplist.checks import OptionRef
 from toplist.cli import output
 from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated, is_saved
-from toplist.cli.options import Parser, given_options, names_of_columns, option
+from toplist.cli.options import (
+    BESIDE,
+    FLAGS,
+    Parser,
+    given_options,
+    names_of_columns,
+    option,
+)
 from toplist.cli.streams import Output, add_output
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.comparison import compare
 from toplist.files.batches import stream_of
+from toplist.inputs.options import ITEMS
 from toplist.reporting import page
 from toplist.reporting.lists import ItemsOf, items_of
 from toplist.reporting.sections import USERS
@@ -97,7 +105,10 @@ def run(options: argparse.Namespace) -> Output:
             options=given_options(options)
             | {"items_as": options.items_as, "padding": options.padding, **_beside(options)},
         )
-        files = [*map(_file, filter(None, [*options.recs, options.truth]))]
+        beside = [getattr(options, FLAGS.get(name, name)) for name in ITEMS]
+        labelled = [(getattr(options, name) or "").rpartition(":")[0] for name in BESIDE]
+        paths = dict.fromkeys([*options.recs, options.truth, *beside, *labelled])
+        files = [*map(_file, filter(None, paths))]
         command = shlex.join(["toplist", "report", *options.given])
         text = page.written(found, page.Origin(command, files, options.stamp))
     except KeyError as error:  # a name that a system lacks

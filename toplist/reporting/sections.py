@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from toplist import audit, beyond
-from toplist.checks import cached
+from toplist.checks import cached, worded
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import MARKS, Contrast
 from toplist.comparing.movers import SEED, Mover, Movers, movers
@@ -203,7 +203,7 @@ def checks(report: Report) -> tuple[int, list[tuple[str, str, int, str]]]:
             if not report.named:  # examples are ids of users
                 doc = getattr(audit.CHECKS.get(one.name), "__doc__", None) or one.name
                 text = f"{doc.removeprefix('Find ').splitlines()[0]} ({one.count:,})"
-            found.append((system, level, one.count, text))
+            found.append((system, level, one.count, worded(text, report.comparison.unit)))
     return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
 
 
@@ -360,7 +360,9 @@ def extremes(report: Report) -> Iterator[dict[str, Any]]:
         worse = [row for row in found.rows if sign * row.difference < 0]
         better = sorted(found.rows[len(worse) :], key=lambda row: -abs(row.difference))
         groups = {low: worse, high: better, "at random": found.drawn}
-        title = f"Differences of {found.unit} in {found.name}: {system} - {report.base}"
+        equal = f", without {int((d == 0).sum()):,} equal {found.unit}"
+        title = f"{found.unit.capitalize()} by difference in {found.name}: {system} - {report.base}"
+        title += equal if (d == 0).any() else ""
         yield {
             "system": system,
             "groups": {word: [*map(user, rows)] for word, rows in groups.items()},
