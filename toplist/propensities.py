@@ -63,7 +63,7 @@ sum of w in its place.
 psp and psndcg
 --------------
 
-Ratios of sums over users, in the formulas of pyxclib (kunaldahiya/pyxclib@5d13086
+Ratios of sums over users, in the formulas of pyxclib (``kunaldahiya/pyxclib@5d13086``,
 xclib/evaluation/xc_metrics.py); the same under either weighting, with intervals by the delta
 method::
 
