@@ -269,6 +269,24 @@ def test_history_and_catalogue_of_the_users_shown(page):
         page(given, truth, history={"nobody": ["a"]})
 
 
+def test_padding_is_no_item_of_a_ground_truth_nor_of_a_history(page):
+    rows = {"a": [[1, 2, -1], [3, 4, 5]], "b": [[2, 1, -1], [5, 9, 4]]}
+    past = [[7, -1], [8, 6]]
+    for truth in ([[2, 9], [3, -1]], [{2: 1, 9: 2}, {3: 1, -1: 2}]):
+        text = page(rows, truth, k=2, metrics="ndcg", padding=-1, history=past, catalogue=10)
+        read = Reader(text)
+        assert not re.search(r"(?<![\d.])-1 a:", read.shown)
+        assert "1 item in the history: 7" in read.shown and "2 items in the history: 8, 6" in text
+        assert "9" in read.shown and "not in the catalogue" not in read.shown
+
+
+def test_data_checks_name_the_unit_and_leave_ids_alone(page):
+    given, truth = systems(60, users="user {}".format)
+    del given["new"]["user 3"]
+    read = Reader(page(given, truth, unit="queries"))
+    assert re.search(r"1 of 60 queries [a-z ]+no list: 'user 3'", read.shown)
+
+
 def test_titles_of_users_are_beside_their_ids(page):
     given, truth = systems(60)
     texts = {user: f"Query <{user}>" for user in truth}

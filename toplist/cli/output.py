@@ -15,7 +15,6 @@ from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.plots.charts import panels
-from toplist.reporting.words import TitleOf
 from toplist.results import describe, segments
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
@@ -261,7 +260,9 @@ def labels(path: str, key: Any, column: str, what: str) -> dict[Any, Any]:
     return found
 
 
-def title_of(options: argparse.Namespace, of: str = "titles", what: str = "item") -> TitleOf:
+def title_of(
+    options: argparse.Namespace, of: str = "titles", what: str = "item"
+) -> Callable[[Any], Any]:
     """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
     path, _, column = (getattr(options, of) or "").rpartition(":")
     key = names_of_columns(options, of).get(f"{what}_id", f"{what}_id")

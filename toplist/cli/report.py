@@ -105,10 +105,10 @@ def run(options: argparse.Namespace) -> Output:
             options=given_options(options)
             | {"items_as": options.items_as, "padding": options.padding, **_beside(options)},
         )
-        beside = [getattr(options, FLAGS.get(name, name)) for name in ITEMS]
-        labelled = [(getattr(options, name) or "").rpartition(":")[0] for name in BESIDE]
-        paths = dict.fromkeys([*options.recs, options.truth, *beside, *labelled])
-        files = [*map(_file, filter(None, paths))]
+        beside = *ITEMS, *BESIDE, "items_as", "propensities"
+        given = (getattr(options, FLAGS.get(name, name)) or "" for name in beside)
+        paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
+        files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
         command = shlex.join(["toplist", "report", *options.given])
         text = page.written(found, page.Origin(command, files, options.stamp))
     except KeyError as error:  # a name that a system lacks
@@ -136,7 +136,7 @@ def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | N
 
 
 def _beside(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the history of users and the catalogue, ids as in the lists; none of saved results."""
+    """Return history and catalogue, ids as in the lists; without lists of the baseline none."""
     path = options.recs[0]
     if is_saved(path):
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from toplist.beyond.user_items import UserItems
 from toplist.files.batches import Stream, loaded
+from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.ids import two_kinds
@@ -42,14 +43,19 @@ def items_of(
     columns, ties, relevant_from, padding : as in `toplist.top_k_eval`
     """
 
-    def found(users: Sequence[Any]) -> dict[Any, list[Any]]:
+    def found(users: Sequence[Any]) -> dict[Any, Any]:
         rows = read(users)
-        for row in rows.values() if padding is not None else ():
-            while row and row[-1] == padding:
-                row.pop()
+        for user, row in rows.items() if padding is not None else ():
+            if isinstance(row, dict):
+                row.pop(padding, None)
+            elif name == "ground_truths":
+                rows[user] = [item for item in row if item != padding]
+            else:  # lists are padded at their ends
+                while row and row[-1] == padding:
+                    row.pop()
         return rows
 
-    def read(users: Sequence[Any]) -> dict[Any, list[Any]]:
+    def read(users: Sequence[Any]) -> dict[Any, Any]:
         given = side.rows if isinstance(side, KeptTruths) else side
         if isinstance(given, Stream):
             given = loaded(given, (Texts(), Texts()))
@@ -68,7 +74,15 @@ def items_of(
     return found
 
 
-def history_of(given: Any, n_users: int | None = None, columns: ColumnNames = None) -> ItemsOf:
+def catalogue_of(given: Any) -> Container[Any] | None:
+    """Return what says whether an item is in the catalogue; None without one."""
+    ids = None if given is None else ids_of(given)
+    return ids if ids is None or isinstance(ids, range) else {*ids}
+
+
+def history_of(
+    given: Any, n_users: int | None = None, columns: ColumnNames = None, padding: Any = None
+) -> ItemsOf:
     """Return what gives the items that users had before, each once.
 
     Parameters
@@ -76,14 +90,14 @@ def history_of(given: Any, n_users: int | None = None, columns: ColumnNames = No
     given : items by user, or one set of items for everyone, as in `toplist.top_k_eval`
     n_users : int, optional
         How many there are, where users are known by position.
-    columns : as in `toplist.top_k_eval`
+    columns, padding : as in `toplist.top_k_eval`
 
     Raises
     ------
     TypeError, ValueError
         For other forms, keys of another kind, and where nobody of several is there.
     """
-    own = UserItems.of(given, "history", {"columns": columns})
+    own = UserItems.of(given, "history", {"columns": columns, "padding": padding})
 
     def found(users: Sequence[Any]) -> dict[Any, list[Any]]:
         if n_users is None and own.users and users:

@@ -203,7 +203,9 @@ def checks(report: Report) -> tuple[int, list[tuple[str, str, int, str]]]:
             if not report.named:  # examples are ids of users
                 doc = getattr(audit.CHECKS.get(one.name), "__doc__", None) or one.name
                 text = f"{doc.removeprefix('Find ').splitlines()[0]} ({one.count:,})"
-            found.append((system, level, one.count, worded(text, report.comparison.unit)))
+            ours, colon, ids = text.partition(":")
+            text = worded(ours, report.comparison.unit) + colon + ids
+            found.append((system, level, one.count, text))
     return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
 
 

@@ -22,7 +22,6 @@ from toplist.checks import (
 )
 from toplist.files.batches import Stream, loaded, stream_of
 from toplist.ground_truths import GroundTruths
-from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
 from toplist.inputs.kept import KeptTruths
@@ -30,7 +29,7 @@ from toplist.inputs.options import ColumnNames, Duplicates, Ties
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import ConventionName
 from toplist.metrics.names import Metrics
-from toplist.reporting.lists import history_of
+from toplist.reporting.lists import catalogue_of, history_of
 from toplist.reporting.words import TitleOf, titles_of
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import top_k_eval
@@ -370,9 +369,11 @@ def show(
 
     past = None
     if history is not None:
-        past = history_of(history, None if kept.users else len(kept), columns)([user]).get(user, [])
-    known = None if catalogue is None else {*ids_of(catalogue)}
-    found = shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
+        n = None if kept.users else len(kept)
+        past = history_of(history, n, columns, padding)([user]).get(user, [])
+    found = shown(
+        user, k, lists, values, relevant, title, history=past, catalogue=catalogue_of(catalogue)
+    )
     return replace(found, title=title(user, of_users))
 
 

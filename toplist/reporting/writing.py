@@ -9,10 +9,9 @@ from typing import Any
 from toplist.checks import check_positive_int, prefixed, whole
 from toplist.comparing.comparison import Comparison, compare
 from toplist.files.batches import stream_of
-from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import is_container
 from toplist.reporting import page
-from toplist.reporting.lists import ItemsOf, history_of, items_of
+from toplist.reporting.lists import ItemsOf, catalogue_of, history_of, items_of
 from toplist.reporting.page import Origin
 from toplist.reporting.sections import USERS, Report
 from toplist.reporting.words import Words, titles_of
@@ -173,10 +172,9 @@ def made(
     if changed:  # ranks: those of the lists as given are others
         lists = {}
     name, past, catalogue = f"{metric.name}@{cut}", options.get("history"), options.get("catalogue")
-    beside = (
-        None if past is None else history_of(past, None if has_keys(first) else first.n_users),
-        None if catalogue is None else {*ids_of(catalogue)},
-    )
+    n = None if has_keys(first) else first.n_users
+    how = options.get("columns"), options.get("padding")
+    beside = None if past is None else history_of(past, n, *how), catalogue_of(catalogue)
     return Report(comparison, name, lists, truths, *beside, words, by, n_users, depth, options)
 
 
@@ -190,5 +188,4 @@ def _reader(side: Any, name: str, options: Mapping[str, Any]) -> ItemsOf:
     elif options.get("users") is not None:  # of rows that have no keys
         side = {user: side[row] for row, user in enumerate(options["users"])}
     least = options.get("relevant_from") if name == "ground_truths" else None
-    padding = options.get("padding") if name == "ranks" else None
-    return items_of(side, name, columns, ties, least, padding)
+    return items_of(side, name, columns, ties, least, options.get("padding"))
