@@ -6,11 +6,12 @@
 
 The work: mean nDCG@k and MAP@k of the first users of the workload. With k = 100, the length of the
 lists, no library can skip part of them, and since no truth is longer the two usual divisors of MAP
-agree; so do the printed values, but for the loop's MAP, which is of its own kind. A peer's first
-line is the whole way from its natural input to both means; its other lines are parts of that way.
-"first" is the first call in the process, compiling included where no compiled kernels are kept.
-"x sum" is the cost per ranked id over that of ``ids.sum()`` on the full workload in the same
-process. toplist runs in the interpreter that runs this file.
+agree; so do the printed values, but for the loop's MAP, which is of its own kind. A line is the
+whole way to both means from what people hold, named there, whatever the library makes of it first;
+lines that are set in are parts of that way. Lines of one name begin at the same objects, for
+toplist and for the peer. "first" is the first call in the process, compiling included where no
+compiled kernels are kept. "x sum" is the cost per ranked id over that of ``ids.sum()`` on the full
+workload in the same process. toplist runs in the interpreter that runs this file.
 
 A peer is one function, which yields steps (a name and a call; the first returns nDCG and MAP), and
 one row of PEERS.
@@ -34,8 +35,26 @@ from workload import Workload, generate
 Steps = Iterator[tuple[str, Callable[[], Any]]]
 
 
+# What people hold whose ids are text: {query: {doc: score}} beside {query: {doc: grade}}, or lists
+# beside sets.
+SCORES, LISTS = "dicts of scores and grades", "dicts of lists and sets"
+
+
+def named_lists(work: Workload) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
+    """Return user -> list, and user -> set of relevant ids, all of them strings."""
+    run, qrels = work.to_dicts()
+    lists = {user: list(scores) for user, scores in run.items()}
+    return lists, {user: set(grades) for user, grades in qrels.items()}
+
+
+def scored(lists: dict[str, list[str]], truths: dict[str, set[str]]) -> tuple[Any, Any]:
+    """Return lists and sets as dicts of scores, falling with the rank, and of grades, all 1."""
+    run = {user: {item: -rank for rank, item in enumerate(ids)} for user, ids in lists.items()}
+    return run, {user: dict.fromkeys(ids, 1) for user, ids in truths.items()}
+
+
 def toplist(work: Workload, k: int) -> Steps:
-    """Yield arrays, lists and sets of ints, and dicts of lists and sets of strings."""
+    """Yield arrays, lists and sets of ints, both kinds of dicts of strings, and frames."""
     from toplist import Lists, top_k_eval
 
     def means(ranks: Any, truths: Any) -> list[float]:
@@ -45,9 +64,9 @@ def toplist(work: Workload, k: int) -> Steps:
     lists, truths = work.to_python()
     yield "Python lists and sets", lambda: means(lists, truths)
     run, qrels = work.to_dicts()
-    named = {user: list(scores) for user, scores in run.items()}
-    relevant = {user: set(grades) for user, grades in qrels.items()}
-    yield "dicts of strings", lambda: means(named, relevant)
+    yield SCORES, lambda: means(run, qrels)
+    named, relevant = named_lists(work)
+    yield LISTS, lambda: means(named, relevant)
     try:
         import pandas
         import polars
@@ -125,7 +144,7 @@ def polars(work: Workload, k: int) -> Steps:
 
 
 def ranx(work: Workload, k: int) -> Steps:
-    """Yield dicts, made into Qrels and Run; building and evaluating also apart; and frames."""
+    """Yield dicts, made into Qrels and Run, building and evaluating also apart; lists; frames."""
     import pandas
     from ranx import Qrels, Run, evaluate
 
@@ -138,14 +157,16 @@ def ranx(work: Workload, k: int) -> Steps:
     keys = {"q_id_col": "user_id", "doc_id_col": "item_id"}
     names = [f"ndcg@{k}", f"map@{k}"]
 
-    def build() -> tuple[Qrels, Run]:
+    def build(run: Any = run, qrels: Any = qrels) -> tuple[Qrels, Run]:
         return Qrels(qrels), Run(run)
 
-    yield "dicts", lambda: list(evaluate(*build(), names).values())
+    yield SCORES, lambda: list(evaluate(*build(), names).values())
     yield "  build Qrels and Run", build
     built = build()
     yield "  evaluate both", lambda: evaluate(*built, names)
     yield "  evaluate nDCG alone", lambda: evaluate(*built, names[0])
+    named = named_lists(work)
+    yield LISTS, lambda: list(evaluate(*build(*scored(*named)), names).values())
 
     def of_frames() -> list[float]:
         made = (
@@ -163,26 +184,28 @@ def pytrec_eval(work: Workload, k: int) -> Steps:
 
     run, qrels = work.to_dicts()
 
-    def means(*names: str) -> list[float]:
+    def means(run: Any, qrels: Any, *names: str) -> list[float]:
         users = RelevanceEvaluator(qrels, {f"{name}.{k}" for name in names}).evaluate(run).values()
         return [float(np.mean([user[f"{name}_{k}"] for user in users])) for name in names]
 
-    yield "dicts", lambda: means("ndcg_cut", "map_cut")
-    yield "  nDCG alone", lambda: means("ndcg_cut")
+    yield SCORES, lambda: means(run, qrels, "ndcg_cut", "map_cut")
+    yield "  nDCG alone", lambda: means(run, qrels, "ndcg_cut")
+    named = named_lists(work)
+    yield LISTS, lambda: means(*scored(*named), "ndcg_cut", "map_cut")
 
 
 def loop(work: Workload, k: int) -> Steps:
-    """Yield lists of ids, in a loop over users: six functions of one list, in NeuRec's style."""
+    """Yield lists and sets, in a loop over users: six functions of one list, in NeuRec's style."""
     ranks, truths = work.to_python()
-    ground_truths = [list(truth) for truth in truths]
 
     def means() -> list[float]:
+        ground_truths = [list(truth) for truth in truths]
         metrics = (_hit, _precision, _recall, _map, _ndcg, _mrr)
         pairs = [(rank[:k], truth) for rank, truth in zip(ranks, ground_truths, strict=True)]
         values = [[metric(*pair)[-1] for metric in metrics] for pair in pairs]
         return [float(np.mean(values, axis=0)[column]) for column in (4, 3)]
 
-    yield "lists, all six metrics", means
+    yield "Python lists and sets", means  # all six metrics
 
 
 def _relevance(rank: list[int], truth: list[int]) -> list[int]:
@@ -292,10 +315,18 @@ def run(name: str, folder: Path, n_users: int, k: int) -> list[dict[str, Any]]:
 
 
 def compare(reports: dict[str, list[dict[str, Any]]]) -> None:
-    """Print how many times faster toplist is than the fastest peer that ran."""
+    """Print how long each peer takes beside toplist from the same objects.
+
+    And how many times faster toplist is than the fastest peer from what that peer takes best.
+    """
     ours = {line["step"]: line["ns_per_id"] for line in reports.pop("toplist", [])}
     if not (ours and reports):
         return
+    for name, lines in reports.items():
+        for line in lines:
+            if line["step"] in ours:
+                ratio = figure(line["ns_per_id"] / ours[line["step"]])
+                print(f"{name} from {line['step']}: {ratio} x as long as toplist from the same")
     peer = min(reports, key=lambda name: reports[name][0]["ns_per_id"])
     for step, (budget, stretch) in BUDGETS.items():
         ratio = figure(reports[peer][0]["ns_per_id"] / ours[step])
