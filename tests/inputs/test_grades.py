@@ -1,6 +1,9 @@
 """Grades of a truth: gains, the threshold, and what no grade can be."""
 
+import json
 import math
+from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -108,3 +111,103 @@ def test_a_negative_grade_gets_the_way_out_in_every_form(tmp_path):
     qrels = tmp_path / "t.qrels"
     qrels.write_text("q 0 a 1\nq 0 b -1\n")
     assert tl.top_k_eval(lists, qrels, 1)["recall@1"] == 1  # as in trec_eval
+
+
+ITEMS = ["x", "y", "z", "w"]
+# The same values, as people hold them: of one type, or of several beside each other.
+WRITTEN = {
+    "floats": [3.0, 0.5, 1.0, 0.0],
+    "ints and floats": [3, 0.5, 1, 0],
+    "Decimals": [Decimal(3), Decimal("0.5"), Decimal(1), Decimal(0)],
+    "Decimals, ints and floats": [3, Decimal("0.5"), 1.0, 0],
+    "objects of numpy": np.array([3, 0.5, 1, 0], object),
+    "numbers of numpy": [np.int64(3), np.float32(0.5), 1, np.float16(0)],
+}
+
+
+def _lists(given, make):
+    return make({"user_id": ["a", "b"], "item_id": [ITEMS, ["x"]], "relevance": given})
+
+
+def _long(given, make):
+    grades = [*given[0], *given[1]]
+    return make({"user_id": [*"aaaab"], "item_id": [*ITEMS, "x"], "relevance": grades})
+
+
+def _pandas(given, shape):
+    pandas = pytest.importorskip("pandas")
+    return shape(given, lambda columns: pandas.DataFrame(columns, dtype=object))
+
+
+def _polars(given, shape):
+    # it looks at the first value of numpy alone, and would make the others integers
+    given = [[one.item() if hasattr(one, "item") else one for one in row] for row in given]
+    return shape(given, partial(pytest.importorskip("polars").DataFrame, strict=False))
+
+
+def _arrow(given, shape):
+    decimals = any(isinstance(one, Decimal) for one in given[0])
+    kind = Decimal if decimals else float  # a column of Arrow is of one type
+    given = [[kind(one) for one in row] for row in given]
+    return shape(given, pytest.importorskip("pyarrow").table)
+
+
+def _parquet(given, shape, folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(_arrow(given, shape), folder / "truth.parquet")
+    return folder / "truth.parquet"
+
+
+def _jsonl(given, shape, folder):
+    columns = shape([[json.loads(str(one)) for one in row] for row in given], dict)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    (folder / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "truth.jsonl"
+
+
+def _csv(given, shape, folder):
+    columns = _long(given, dict)
+    lines = [",".join(map(str, row)) + "\n" for row in zip(*columns.values(), strict=True)]
+    (folder / "truth.csv").write_text("user_id,item_id,relevance\n" + "".join(lines))
+    return folder / "truth.csv"
+
+
+FRAMES = {"pandas": _pandas, "polars": _polars, "arrow": _arrow}
+FILES = {"parquet": _parquet, "jsonl": _jsonl, "csv": _csv}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_grade_is_its_value_in_every_form(written, tmp_path):
+    ranks, k = {"a": ["y", "q", "x", "w", "z"], "b": ["x"]}, 5
+    grades, other = WRITTEN[written], [Decimal(2) if written == "Decimals" else 2]
+    by_item = {"a": dict(zip(ITEMS, grades, strict=True)), "b": {"x": other[0]}}
+    # y 0.5 at rank 1, x 3 at rank 3, z 1 at rank 5; the ideal list has 3, 1, 0.5
+    gain = [0.5, 0.5, 0.5 + 3 / 2, 0.5 + 3 / 2, 0.5 + 3 / 2 + 1 / math.log2(6)]
+    ideal = [3, 3 + 1 / math.log2(3), *[3 + 1 / math.log2(3) + 0.5 / 2] * 3]
+    flat = tl.Lists([0, 4, 5], [*ITEMS, "x"], gains=[*grades, *other])
+    forms = {"dict": by_item, "Lists": flat}
+    for shape in (_lists, _long):
+        for name, make in FRAMES.items():
+            forms[f"{name}{shape.__name__}"] = make([grades, other], shape)
+    expected = tl.ndcg(ranks, {"a": {"x": 3.0, "y": 0.5, "z": 1.0, "w": 0.0}, "b": {"x": 2.0}})
+    np.testing.assert_allclose(expected[0], np.divide(gain, ideal), rtol=1e-12)
+    for name, truths in forms.items():
+        hits = match(list(ranks.values()) if name == "Lists" else ranks, truths, k)
+        assert hits.ideal_gains.tolist() == [3, 1, 0.5, 2], name
+        assert tl.ndcg(hits).tobytes() == expected.tobytes(), name
+    (tmp_path / "ranks.jsonl").write_text(
+        "".join(json.dumps({"user_id": u, "item_id": row}) + "\n" for u, row in ranks.items())
+    )
+    for name, write in FILES.items():
+        for shape in (_lists, _long):
+            truths = write([grades, other], shape, tmp_path)
+            options = {"metrics": "ndcg", "keep": "hits"}
+            result = tl.top_k_eval(tmp_path / "ranks.jsonl", truths, [*range(1, k + 1)], **options)
+            assert result.per_user("ndcg").tobytes() == expected.tobytes(), name
+
+
+def test_a_rank_in_a_list_of_ints_and_floats_is_its_value():
+    pandas = pytest.importorskip("pandas")
+    ranks = {"user_id": ["a"], "item_id": [["y", "z", "x"]], "rank": [[2, 3.0, 1]]}
+    truth = pandas.DataFrame({"user_id": ["a"], "item_id": ["x"]})
+    assert match(pandas.DataFrame(ranks), truth).ranks.tolist() == [1]

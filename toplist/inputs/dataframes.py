@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -119,8 +118,8 @@ def numbers(
     """Return a column of numbers without nulls; TypeError for anything else.
 
     With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects, which
-    fit no type of numpy, are places that order them; without it, whole Decimals are integers.
-    `where` names the row of a null.
+    fit no type of numpy, are places that order them; without it, they are their values. `where`
+    names the row of a null.
     """
     column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
@@ -132,8 +131,9 @@ def numbers(
     places = ordering.exact(values) if exact and not floats else None
     if places is not None:
         return places
-    if all(isinstance(value, Decimal) and value % 1 == 0 for value in values):
-        return ordering.of_python([int(value) for value in values])
+    found = None if exact else ordering.by_value(values)
+    if found is not None:
+        return found
     null = next((row for row, value in enumerate(values) if value is None), None)
     raise TypeError(
         f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"

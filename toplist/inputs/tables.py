@@ -397,8 +397,8 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     if table.value == GROUP:
         values = numbered(column_of(name, flat, f"{table.side}, column {name!r}").codes)[0]
     else:
-        values = ordering.of_python(flat)
-    if values.dtype.kind not in "iuf":
+        values = ordering.of_python(flat) if table.value == "score" else ordering.by_value(flat)
+    if values is None or values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
     groups = Groups(lists.users, lists.offsets, None)
     return put_in_order(table.ordering, groups, lists.items, values)
