@@ -225,3 +225,15 @@ def test_dictionaries_with_indices_of_any_width(width):
     items = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x", "y"]))
     table = pyarrow.table({"user_id": ["a", "a"], "item_id": items, "rank": [1, 2]})
     assert tl.top_k_eval(table, {"a": ["y"]}, k=2, metrics="mrr")["mrr@2"] == 0.5
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=pytest.fail.Exception,
+    reason="columns that count years are taken for those of ranks, which are called 1 to K",
+)
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_columns_of_years_are_not_ranks(name):
+    table = frame_of(name, {"user_id": ["a", "b"], "2020": [5, 6], "2021": [7, 8]})
+    with pytest.raises(ValueError, match="'item_id'"):
+        tl.match(table, {"a": [7], "b": [6]})

@@ -227,8 +227,8 @@ def padding_code(padding: Any, flat: Flat) -> int | None:
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )
-    names = list(flat.names)
-    return names.index(padding) if padding in names else None
+    # of a part of a file, the names are the texts of the whole file: they are looked up
+    return flat.names.index(padding) if padding in flat.names else None
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:

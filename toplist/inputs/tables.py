@@ -394,6 +394,7 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     if not given or list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
     flat = [value for row in given for value in row]
+    values: NDArray[Any] | None
     if table.value == GROUP:
         values = numbered(column_of(name, flat, f"{table.side}, column {name!r}").codes)[0]
     else:
