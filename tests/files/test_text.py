@@ -88,8 +88,8 @@ RELEVANT = {
         *("a.csv", "user_id,item_id,relevance\na,x,0.5\na,y,2\nb,z,9007199254740993\n"),
         {"a": {"x": 0.5, "y": 2.0}, "b": {"z": 9007199254740992.0}},
     ),
-    "rank and score are not looked at": (
-        *("a.csv", "user_id,item_id,rank,score\nu,a,x,y\n"),
+    "ranks are not looked at": (
+        *("a.csv", "user_id,item_id,rank\nu,a,x\n"),
         {"u": {"a"}},
     ),
     "other columns may have one name": ("a.csv", "user_id,x,item_id,x\nu,1,a,2\n", {"u": {"a"}}),

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import about, optional
+from toplist.checks import about, cached, optional
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
@@ -42,6 +43,7 @@ from toplist.inputs.options import (
     Ties,
     columns_of,
     is_composite,
+    named_in,
     refuse_composite,
 )
 from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
@@ -193,6 +195,11 @@ class TextStream(Stream):
 class ParquetStream(Stream):
     """A Parquet file, or a folder of such files."""
 
+    @cached
+    def names(self) -> dict[str, str]:
+        """What each column is called."""
+        return named_in(columns_of(self.columns, self.side), self._columns(), self.side)
+
     def parts(self, known: IdTexts) -> Iterator[UserPart]:
         """Yield the lists of complete users."""
         for first, frame in self._tables():
@@ -320,14 +327,15 @@ class CompositeStream(ParquetStream):
         """As the format has it."""
         return self.format.typed_ids
 
-    @property
+    @cached
     def table(self) -> Any:
         """The whole table, in Arrow."""
         if not self.format.is_text:
             return parquet.read_table(self.path)
         arrow = optional("pyarrow", "keys of several columns are read through pyarrow", "io")
         found: dict[str, Any] = dict(read_table(self.path))
-        for name in {self.names[one] for one in COLUMNS[2:]} & found.keys():
+        names = named_in(columns_of(self.columns, self.side), found, self.side)
+        for name in {names[one] for one in COLUMNS[2:]} & found.keys():
             found[name] = numbers(self.path, name, found[name])
         return arrow.table(found)
 
@@ -383,6 +391,9 @@ class SystemOfParquet(ParquetStream):
 
     table: Any = None
 
+    def _columns(self) -> list[str]:
+        return list(self.table.column_names)
+
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         return tables.read(self._table(self.table, 0, known))
@@ -436,7 +447,10 @@ def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
             reader = arrow.RecordBatchReader.from_stream(given)
         return _streamed(reader, what), tuple(reader.schema.names)
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
-        return _checked(given, what), ()
+        batches = _checked(given, what)
+        first = [*islice(batches, 1)]
+        names = first[0].schema.names if first else ()
+        return chain(first, batches), tuple(names)
     raise TypeError(
         f"{what} is {type(given).__name__}: with stream=True, give a pyarrow.RecordBatchReader, an "
         "iterable of record batches, a lazy frame of polars, or what has __arrow_c_stream__"

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, option_error, plain
+from toplist.checks import (
+    Bools,
+    Floats,
+    OptionRef,
+    Words,
+    about,
+    choice,
+    doubles,
+    option_error,
+    plain,
+)
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
@@ -154,20 +164,37 @@ def _pairs(gains: Any) -> tuple[tuple[float, float], ...]:
 STANDARD = Grading()
 
 
-def warn_of_ignored(columns: Iterable[Any], names: Mapping[str, str]) -> None:
-    """Warn where ground truths have no column of grades, and one that looks like it is not named.
+def check_ignored(columns: Iterable[Any], names: Mapping[str, Any]) -> None:
+    """Look for a column of grades among those of ground truths that have none by its name.
+
+    One that only looks like it is a warning. One that is called score may be grades, as in BEIR, or
+    a score that a system gave: neither is taken for granted.
+
+    Raises
+    ------
+    ValueError
+        For a column of scores.
 
     Examples
     --------
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
-    ...     warn_of_ignored(["user_id", "item_id", "Rating"], {"relevance": "relevance"})
+    ...     check_ignored(["user_id", "item_id", "Rating"], {"relevance": "relevance"})
     >>> print(found[0].message)
     ground_truths: column 'Rating' is ignored, all rows are relevant alike;
     columns={'ground_truths': {'relevance': 'Rating'}} reads it as grades
     """
-    named = set(names.values())
+    named, columns = {*names.values()}, list(columns)
+    score = score_in(columns, names)
+    if score is not None:
+        raise option_error(
+            ValueError,
+            f"ground_truths: column {score!r} is not read: if it is the relevance of the items, ",
+            OptionRef("columns", {"ground_truths": {"relevance": score}}),
+            " reads it; if it is not, leave the column out",
+            Words(f", in pandas ground_truths.drop(columns={score!r})", " of the file"),
+        )
     texts = (name for name in columns if isinstance(name, str) and name not in named)
     ignored = next((name for name in texts if plain(name) in _LIKE_GRADES), None)
     if ignored is not None:
@@ -178,6 +205,17 @@ def warn_of_ignored(columns: Iterable[Any], names: Mapping[str, str]) -> None:
             " reads it as grades",
         )
         warnings.warn(warning, stacklevel=2)
+
+
+def score_in(columns: Iterable[Any], names: Mapping[str, Any]) -> str | None:
+    """Return the column of ground truths that is called score, if it holds no ids."""
+    users = names.get("user_id", "")
+    ids = {*(users if isinstance(users, tuple) else (users,)), names.get("item_id")}
+    for name in columns:
+        is_score = isinstance(name, str) and (plain(name) == "score" or name == names.get("score"))
+        if is_score and name not in ids:
+            return str(name)
+    return None
 
 
 def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:
