@@ -23,7 +23,6 @@ from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, row
 from toplist.files.tables import numbers, read_table
 from toplist.files.text import (
     FINITE,
-    GRADE,
     NUMBER,
     Row,
     RowSource,
@@ -174,9 +173,7 @@ class TextStream(Stream):
     @property
     def valid(self) -> Valid:
         """The numbers that a column of values may hold."""
-        if self.side == "ranks":
-            return NUMBER
-        return FINITE if self.format.name == "trec" else GRADE
+        return NUMBER if self.side == "ranks" else FINITE
 
     def _lists(self, source: RowSource, found: Rows, groups: Groups) -> ListsByUser:
         ordering = self.side, source.value, self.ordering
@@ -488,11 +485,7 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
 
 
 def _relevant(lists: ListsByUser) -> ListsByUser:
-    """Return ground truths as TREC reads them: below 1 not relevant, below 0 not judged."""
+    """Return ground truths as TREC reads them: below 1 not relevant."""
     grades = lists.grades
     assert grades is not None  # a column that qrels have
-    kept = grades >= 0
-    n_kept = np.concatenate([[0], np.cumsum(kept)])[lists.offsets]
-    items = replace(lists.items, codes=lists.items.codes[kept])
-    grades = np.where(grades < 1, 0.0, grades)[kept]
-    return replace(lists, items=items, offsets=n_kept, grades=grades)
+    return replace(lists, grades=np.where((grades > 0) & (grades < 1), 0.0, grades))

@@ -23,7 +23,6 @@ from toplist.files.formats import ColumnNames, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
 from toplist.inputs.grades import check_ignored
-from toplist.inputs.lists import NEGATIVE
 from toplist.inputs.options import COLUMNS, GROUP, named_in, renamed
 from toplist.inputs.tables import check_no_grades
 from toplist.inputs.texts import Texts, joined
@@ -51,7 +50,6 @@ class Valid(NamedTuple):
 
 NUMBER = Valid(-LARGEST, LARGEST, "a number")
 FINITE = Valid(-LARGEST, LARGEST, "a finite number")
-GRADE = Valid(0.0, LARGEST, "a finite number of at least 0")
 
 
 class RowSource(TextFile):
@@ -140,9 +138,7 @@ class RowSource(TextFile):
     def admitted(self, number: Number | None, value: Any, valid: Valid) -> Number:
         """Return the number of a cell; ValueError unless it is valid, and a rank whole."""
         if number is None or not valid.lowest <= number <= valid.highest:
-            below = valid is GRADE and number is not None and number < 0
-            more = NEGATIVE if below else way_out(value)
-            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{more}")
+            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{way_out(value)}")
         if self.value == "rank" and type(number) is float:
             if abs(number) > EXACT or not number.is_integer():
                 raise self.error(f"{self.value} {value!r:.60} is not a whole number")

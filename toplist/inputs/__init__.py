@@ -65,7 +65,8 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
   its first chunk, with the largest grade of its chunks; an id without a document is an error
 - *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up
 - *an item twice in a truth*: counted once; with two grades an error
-- *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
+- *grades*: relevant if above 0; ``relevant_from=``; below 0: judged, not
+  relevant, gain 0; NaN or infinite ones are an error
 - *groups*: an id may be in several, and counts once in all metrics but `group_recall` and
   `alpha_ndcg`; no group is an empty truth; a group without ids, and groups beside grades, are an
   error

@@ -20,7 +20,7 @@ from toplist.checks import (
     plain,
 )
 from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains, GainTable
 
@@ -222,12 +222,13 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     """Keep the items whose grade makes them relevant, with their gains; `source` is for messages.
 
     An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
-    grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1.
+    grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1. One whose
+    grade is below 0 is never relevant, and its gain is 0.
 
     Raises
     ------
     ValueError
-        For a grade that is negative, NaN or infinite, or a `relevant_from` without grades.
+        For a grade that is NaN or infinite, or a `relevant_from` without grades.
     """
     grades = truth.gains
     if grades is None:
@@ -239,7 +240,7 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
             )
         return truth
     check(truth, source, users)
-    gains = grading.gains_of(grades)
+    gains = _gains(grades, grading)
     none = np.flatnonzero(np.isnan(gains))
     if len(none):
         grade = f"{grades[none[0]]:g}"
@@ -264,11 +265,10 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
     grades = truth.gains
     if grades is None:
         return
-    bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
+    bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
-        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
-        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
-        raise _refused(truth, source, users, bad[0], wrong + way_out)
+        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is finite"
+        raise _refused(truth, source, users, bad[0], wrong)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
         if twice >= 0:
@@ -277,14 +277,28 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
 
 
 def judged(truth: Lists, grading: Grading) -> Lists | None:
-    """Return all items with a grade, 0 included, where some are not relevant; else None.
+    """Return all items with a grade of 0 or more, where some item is not relevant; else None.
 
-    The grades are those that `apply` has checked.
+    The grades are those that `apply` has checked. Without the items below 0: trec_eval takes these
+    for unjudged, in bpref and where unjudged items leave.
     """
     grades, least = truth.gains, grading.relevant_from
     if grades is None or np.all(grades > 0 if least is None else grades >= least):
         return None
-    return _kept(truth, grading.gains_of(grades), np.ones(len(grades), bool))
+    return _kept(truth, _gains(grades, grading), grades >= 0)
+
+
+def with_negative(truth: Lists, grading: Grading) -> Lists | None:
+    """Return all items with a grade, where some are below 0, as spam of TREC is; else None."""
+    grades = truth.gains
+    if grades is None or np.all(grades >= 0):
+        return None
+    return _kept(truth, _gains(grades, grading), np.ones(len(grades), bool))
+
+
+def _gains(grades: Floats, grading: Grading) -> Floats:
+    """Return the gains of grades: a grade below 0 gains nothing, as one of 0."""
+    return grading.gains_of(np.maximum(grades, 0.0))
 
 
 def _kept(truth: Lists, gains: Floats, kept: Bools) -> Lists:
