@@ -168,7 +168,8 @@ def top_k_eval(
     unjudged : {"miss", "drop"}
         What is done with listed items that have no grade: they are misses; or they leave the
         lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
-        -J); so does a later copy of an item. Grades of 0 are judgements. Where no item is judged
+        -J); so does a later copy of an item. Grades of 0 are judgements; items below 0 leave, as in
+        trec_eval. Where no item is judged
         not relevant, as in sets, nothing is dropped, and the account says so. `judged` is counted
         before: its mean at the largest k stands in the account. Metrics of the lists themselves
         read them as they are.
@@ -176,7 +177,8 @@ def top_k_eval(
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional
         Where the ground truth has grades: an item is relevant from this grade on; default above 0.
-        0 is every item that was judged; the metric judged is over these at any threshold. In
+        0 is every item that was judged, but for those below 0, which are never relevant and gain 0
+        (spam of TREC: -2); the metric judged is over these at any threshold. In
         convention "trec_eval", nDCG reads all grades, as trec_eval -l does: a user with nothing
         relevant enough keeps it, unless ``empty`` leaves the user out ("skip") or gives 1 ("one").
     gains : {"linear", "exponential"} or dict, optional

@@ -1,5 +1,6 @@
 """One case through every accepted form: the same `Hits`, bit for bit, or one clear error."""
 
+import math
 import sys
 import textwrap
 from functools import partial
@@ -248,8 +249,8 @@ def test_sparse_grades():
     twice = library("scipy.sparse").csr_array(([1.0, 1.0, 0.0], [3, 3, 5], [0, 3]), (1, ITEMS))
     assert tl.Lists.from_matrix(twice).gains.tolist() == [2.0]
     assert twice.nnz == 3  # the caller's is as it was
-    with pytest.raises(ValueError, match=r"entry -1 of user 0, item 3"):
-        tl.match([[3]], library("scipy.sparse").csr_array(([-1.0], [3], [0, 1]), (1, ITEMS)))
+    with pytest.raises(ValueError, match=r"entry nan of user 0, item 3"):
+        tl.match([[3]], library("scipy.sparse").csr_array(([math.nan], [3], [0, 1]), (1, ITEMS)))
     with pytest.raises(TypeError, match=r"sparse matrix: scores enter by scores\.top_k"):
         tl.match(given, POSITIONS[1])
 

@@ -31,7 +31,7 @@ def test_two_grades_for_one_item(gains, options):
         match([[4], [7]], truths, **options)
 
 
-@pytest.mark.parametrize("bad", [-1, -0.5, NAN, math.inf, -math.inf, np.float32(-2)])
+@pytest.mark.parametrize("bad", [NAN, math.inf, -math.inf, np.float32(math.inf)])
 def test_impossible_grades(bad):
     number = str(float(bad))
     for ranks, truths, named in (
@@ -96,21 +96,87 @@ def test_ordinary_gains_keep_their_bits():
         assert gain == np.exp2(grade) - 1
 
 
-def test_a_negative_grade_gets_the_way_out_in_every_form(tmp_path):
+SPAM = {"q": {"a": 2, "b": -2, "c": 0, "d": -0.5}}
+LISTED = {"q": ["b", "a", "c", "u", "d"]}  # nobody judged u
+
+
+def negative_forms(folder):
+    """Return the truth of `SPAM` in every form."""
     pandas = pytest.importorskip("pandas")
-    lists, table = {"q": ["a"]}, {"user_id": ["q"] * 2, "item_id": ["a", "b"], "relevance": [1, -1]}
-    csv, lines = tmp_path / "t.csv", tmp_path / "t.jsonl"
-    pandas.DataFrame(table).to_csv(csv, index=False)
-    pandas.DataFrame(table).to_json(lines, orient="records", lines=True)
-    forms = {"q": {"a": 1, "b": -1}}, pandas.DataFrame(table), csv, lines
-    for truths in forms:
-        with pytest.raises(ValueError, match=r"-1.*: write 0 for an item that was judged"):
-            tl.top_k_eval(lists, truths, 1)
-    with pytest.raises(ValueError, match=r"-1.*: write 0 for an item"):
-        tl.Lists.from_matrix([[1, -1]])
-    qrels = tmp_path / "t.qrels"
-    qrels.write_text("q 0 a 1\nq 0 b -1\n")
-    assert tl.top_k_eval(lists, qrels, 1)["recall@1"] == 1  # as in trec_eval
+    row, columns = SPAM["q"], ("user_id", "item_id", "relevance")
+    frame = pandas.DataFrame([("q", *pair) for pair in row.items()], columns=columns)
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_json(folder / "t.jsonl", orient="records", lines=True)
+    frame.to_parquet(folder / "t.parquet")
+    lines = (f"q 0 {item} {grade}\n" for item, grade in row.items())
+    (folder / "t.qrels").write_text("".join(lines))
+    return {
+        "dict": SPAM,
+        "Series": pandas.Series(SPAM),
+        "Decimals": {"q": {item: Decimal(str(grade)) for item, grade in row.items()}},
+        "pandas": frame,
+        "pandas of lists": pandas.DataFrame([["q", [*row], [*row.values()]]], columns=columns),
+        "polars": pytest.importorskip("polars").from_pandas(frame),
+        "arrow": pytest.importorskip("pyarrow").Table.from_pandas(frame),
+        **{end: folder / f"t.{end}" for end in ("csv", "jsonl", "parquet", "qrels")},
+    }
+
+
+def test_an_item_below_0_is_judged_and_not_relevant_in_every_form(tmp_path):
+    names = ["ndcg", "cg", "map", "recall", "judged"]
+    # of b, a, c, u, d only a is relevant, at rank 2; all but u are judged
+    discount = 1 / math.log2(3)
+    expected = {"ndcg@5": discount, "cg@5": 2, "map@5": 0.5, "recall@5": 1, "judged@5": 0.8}
+    for form, truths in negative_forms(tmp_path).items():
+        for gains in ("linear", {1: 1, 2: 2}):
+            result = tl.top_k_eval(LISTED, truths, 5, metrics=names, gains=gains)
+            assert result.to_dict() == pytest.approx(expected, abs=1e-15), form
+        powers = tl.top_k_eval(LISTED, truths, 5, metrics=["cg", "ndcg"], gains="exponential")
+        assert powers.to_dict() == pytest.approx({"cg@5": 3, "ndcg@5": discount}), form
+        from_0 = tl.top_k_eval(LISTED, truths, 5, metrics="recall", relevant_from=0)
+        assert from_0["recall@5"] == 1 and from_0.hits.n_relevant.tolist() == [2], form
+    by_position = tl.Lists.from_matrix([[2, -2, 0, -0.5]])
+    assert tl.judged([[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6  # an entry of 0 says nothing
+
+
+def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp_path):
+    # trec_eval takes what is below 0 for unjudged: "in pool, but unjudged", form_res_rels.c and
+    # m_bpref.c of usnistgov/trec_eval
+    truth = {"q": {"a": 1, "b": -2, "c": 0, "d": 2, "e": 0}}
+    lists = {"q": ["b", "c", "a", "b2", "d"]}
+    options = {"k": 5, "metrics": ["bpref", "precision", "judged"]}
+    found = tl.top_k_eval(lists, truth, **options)
+    # c is above both hits, and one of N = 2 items judged 0; b is none of them
+    assert found["bpref"] == pytest.approx((1 - 1 / 2 + 1 - 1 / 2) / 2)
+    assert found["judged@5"] == 0.8
+    closed = tl.top_k_eval(lists, truth, **options, unjudged="drop")
+    assert closed["precision@5"] == 2 / 5 and closed["judged@5"] == 0.8
+    assert closed.hits.ranks.tolist() == [2, 3] and closed.hits.n_listed.tolist() == [3]
+
+
+def test_what_is_judged_below_0_is_not_judged_again():
+    assert [row.item for row in tl.unjudged({"m": LISTED}, SPAM, k=5)] == ["u"]
+
+
+def test_parts_with_and_without_items_below_0_add_up(tmp_path):
+    lists = dict.fromkeys(("q", "r", "s"), LISTED["q"])
+    truths = SPAM | {"r": {"a": 1, "c": 0}, "s": {"a": 1, "u": 3}}
+    options = {"k": [2, 5], "metrics": ["judged", "bpref", "ndcg"]}
+    for unjudged in ("miss", "drop"):
+        whole = tl.top_k_eval(lists, truths, **options, unjudged=unjudged)
+        parts = [
+            tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **options, unjudged=unjudged) for u in "qr"
+        ]
+        assert sum(parts).to_dict() == pytest.approx(
+            tl.top_k_eval(
+                {u: lists[u] for u in "qr"}, {u: truths[u] for u in "qr"}, **options,
+                unjudged=unjudged,
+            ).to_dict()
+        )  # fmt: skip
+        path = tmp_path / f"{unjudged}.npz"
+        whole.save(path)
+        assert tl.TopKResult.load(path).to_dict() == whole.to_dict()
+        assert whole.per_user("judged@5").tolist() == [0.8, 0.4, 0.4]
 
 
 ITEMS = ["x", "y", "z", "w"]
