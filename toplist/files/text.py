@@ -405,8 +405,11 @@ def _fields(
         values = [values] * len(items)
     elif type(values) is not list or len(values) != len(items):
         raise source.error(f"{source.value} must be a list as long as the list of items")
-    for one in (user, *items):
+    for place, one in enumerate((user, *items)):
         if type(one) not in (int, str) or one == "":
+            if one is None and place and user is not None:
+                missing = f"user {json.dumps(user):.60} has null at place {place}"
+                raise source.error(f"{missing}: an item is missing, leave it out")
             raise source.error(f"{json.dumps(one):.60} is not an id: use integers or texts")
     if source.value == GROUP:
         return user, items, list(map(source.label, values))

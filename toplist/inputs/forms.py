@@ -334,10 +334,11 @@ def _check_counted(ranks: Any, truths: Any) -> None:
 def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int]:
     """Return the ranked lists of some users, and how many others there are."""
     n_common = sum(map(ranks.__contains__, users))
-    if ranks and users and not n_common:
-        from toplist.inputs.keyed import no_common_user
+    if ranks and not n_common:
+        from toplist.inputs.keyed import no_common_user, no_truths
 
-        raise no_common_user(next(iter(ranks)), users[0])
+        listed = next(iter(ranks))
+        raise no_common_user(listed, users[0]) if users else no_truths(listed)
     check_ranked(ranks)
     return [ranks.get(user, ()) for user in users], len(ranks) - n_common
 

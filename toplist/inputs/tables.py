@@ -28,6 +28,7 @@ from toplist.inputs.keyed import (
     check_not_counted,
     column_of,
     keyed,
+    no_truths,
     user_in_two_rows,
 )
 from toplist.inputs.lists import offsets_of
@@ -64,6 +65,9 @@ def read_tables(
     rows = truths.rows if isinstance(truths, KeptTruths) else truths
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     check_not_counted("ground_truths", rows, "ranks", map(ranked.users.decode, ranked.users.codes))
+    listed = ranked.users.codes
+    if len(listed) and not len(truth.users.codes) and not isinstance(truths, ListsByUser):
+        raise no_truths(ranked.users.decode(listed[0]))  # `ListsByUser` may be a part of all
     if shaping.items_as is not None:
         ranked, truth = shaping.items_as.tables(ranked, truth, padding)
         padding = None
