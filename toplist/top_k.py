@@ -192,10 +192,13 @@ def top_k_eval(
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
         ``{"ranks": {...}, "ground_truths": {...}}``. A column of groups is read where "group" names
-        it: see `Groups`; "iteration" is the second field of TREC qrels. A UserWarning says that a
-        column such as rating is not read, where ground truths have no relevance and it is not
-        named. The key of a row may be made of several columns, ``{"user_id": ["user", "time"]}``:
-        it is the tuple of both. Files are then read whole, CSV, TSV and Parquet; not streams.
+        it: see `Groups`; "iteration" is the second field of TREC qrels. Ground truths whose columns
+        of ids are query-id and corpus-id, as in BEIR, have their relevance in score, whether these
+        are named or not; any other column score of ground truths without relevance is an error. A
+        UserWarning says that a column such as rating is not read, where ground truths have no
+        relevance and it is not named. The key of a row may be made of several columns,
+        ``{"user_id": ["user", "time"]}``: it is the tuple of both. Files are then read whole, CSV,
+        TSV and Parquet; not streams.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.
