@@ -660,7 +660,7 @@ def test_items_judged_below_0(session, unjudged):
     listed = [(u, i, r) for u in "qrs" for r, i in enumerate("bcad", start=1)]
     truth = session.createDataFrame(grades, "user_id string, item_id string, relevance int")
     ranks = session.createDataFrame(listed, "user_id string, item_id string, rank int")
-    options = {"metrics": ["judged", "bpref", "ndcg", "precision"], "unjudged": unjudged}
+    options = {"metrics": ["judged", "map", "ndcg", "precision"], "unjudged": unjudged}
     local = {u: {i: g for v, i, g in grades if v == u} for u in "qrs"}
     expected = tl.top_k_eval({u: list("bcad") for u in "qrs"}, local, 4, **options)
     found = tl.top_k_eval(ranks, truth, 4, **options)
