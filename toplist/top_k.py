@@ -168,7 +168,8 @@ def top_k_eval(
     unjudged : {"miss", "drop"}
         What is done with listed items that have no grade: they are misses; or they leave the
         lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
-        -J); so does a later copy of an item. Grades of 0 are judgements. Where no item is judged
+        -J); so does a later copy of an item. Grades of 0 are judgements; items below 0 leave, as in
+        trec_eval. Where no item is judged
         not relevant, as in sets, nothing is dropped, and the account says so. `judged` is counted
         before: its mean at the largest k stands in the account. Metrics of the lists themselves
         read them as they are.
@@ -176,7 +177,8 @@ def top_k_eval(
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional
         Where the ground truth has grades: an item is relevant from this grade on; default above 0.
-        0 is every item that was judged; the metric judged is over these at any threshold. In
+        0 is every item that was judged, but for those below 0, which are never relevant and gain 0
+        (spam of TREC: -2); the metric judged is over these at any threshold. In
         convention "trec_eval", nDCG reads all grades, as trec_eval -l does: a user with nothing
         relevant enough keeps it, unless ``empty`` leaves the user out ("skip") or gives 1 ("one").
     gains : {"linear", "exponential"} or dict, optional
@@ -190,10 +192,13 @@ def top_k_eval(
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
         ``{"ranks": {...}, "ground_truths": {...}}``. A column of groups is read where "group" names
-        it: see `Groups`; "iteration" is the second field of TREC qrels. A UserWarning says that a
-        column such as rating is not read, where ground truths have no relevance and it is not
-        named. The key of a row may be made of several columns, ``{"user_id": ["user", "time"]}``:
-        it is the tuple of both. Files are then read whole, CSV, TSV and Parquet; not streams.
+        it: see `Groups`; "iteration" is the second field of TREC qrels. Ground truths whose columns
+        of ids are query-id and corpus-id, as in BEIR, have their relevance in score, whether these
+        are named or not; any other column score of ground truths without relevance is an error. A
+        UserWarning says that a column such as rating is not read, where ground truths have no
+        relevance and it is not named. The key of a row may be made of several columns,
+        ``{"user_id": ["user", "time"]}``: it is the tuple of both. Files are then read whole, CSV,
+        TSV and Parquet; not streams.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.

@@ -143,7 +143,7 @@ def test_a_typed_log_beside_text_files(cli, tmp_path):
     [
         ([{1}], [[1]], "refused", "are the arguments swapped"),
         ({"a": [1.5]}, {"a": [1.5]}, "refused", "never an id"),
-        ({"a": [1]}, {"a": {1: -1.0}}, "refused", "grade -1"),
+        ({"a": [1]}, {"a": {1: float("nan")}}, "refused", "grade nan"),
         ({"a": [1, 2], "b": [3]}, {"a": [7], "b": [8]}, "nothing_common", "written alike"),
     ],
 )

@@ -15,12 +15,12 @@ from toplist.files import lines as lines_of_files
 from toplist.files import rows as row_parts
 from toplist.files.formats import find_format
 from toplist.files.rows import rows
-from toplist.files.text import GRADE, NUMBER, RowSource, numbered, rows_of_lines
+from toplist.files.text import FINITE, NUMBER, RowSource, numbered, rows_of_lines
 from toplist.inputs.texts import Texts
 
 COLUMNS = {"ranks": ("rank", "score"), "ground_truths": ("relevance",)}
 COLUMN_NAMES = ("user_id", "item_id", "rank")
-VALID = {"ranks": NUMBER, "ground_truths": GRADE}
+VALID = {"ranks": NUMBER, "ground_truths": FINITE}
 
 IDS = "a b 7 -7 007 +7 -0 0 é 1.0 1e3 日本 q'r #1 999999999999999999 1000000000000000000"
 IDS = [*IDS.split(), "-999999999999999999", "9" * 30, "x y", " 7", "\u00a0"]

@@ -187,10 +187,10 @@ def test_parquet_of_types_that_arrow_cannot_compare(put):
     good = {"user_id": ["ann", "bob"], "item_id": ["a", "b"], "rank": [1, 1], "model": ["m", "m"]}
     never = {"null": pa.nulls(2), "half": pa.array(np.array([1, 2], np.float16))}
     for column in ("user_id", "item_id", "model"):
-        for ids in never.values():
+        for kind, ids in never.items():
             write_parquet("a.parquet", **good | {column: ids})
             for error in faults("a.parquet", truth, system="model"):
-                assert "never an id" in error
+                assert ("never an id" if kind == "half" else "is null in row 0") in error
     texts = "user_id", "item_id", "model"
     view = {name: pa.array(good[name], pa.string_view()) for name in texts}
     write_parquet("a.parquet", **good | view)
@@ -209,8 +209,8 @@ def test_whole_decimals_are_ranks():
         ranks = pa.array([1, 2]).cast(pa.decimal128(20)).cast(kind)
         assert top_k_eval(pa.table(ids | {"rank": ranks}), truth, 2)["mrr@2"] == value
     half = pa.array([1.5, 2.0]).cast(pa.decimal128(5, 1))
-    error = fault(top_k_eval, pa.table(ids | {"rank": half}), truth, 2, kind=TypeError)
-    assert "column 'rank' must hold numbers" in error
+    error = fault(top_k_eval, pa.table(ids | {"rank": half}), truth, 2)
+    assert "user 'ann' has rank 1.5, which is not whole" in error
 
 
 def test_what_is_no_path_is_told():

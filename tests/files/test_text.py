@@ -88,8 +88,8 @@ RELEVANT = {
         *("a.csv", "user_id,item_id,relevance\na,x,0.5\na,y,2\nb,z,9007199254740993\n"),
         {"a": {"x": 0.5, "y": 2.0}, "b": {"z": 9007199254740992.0}},
     ),
-    "rank and score are not looked at": (
-        *("a.csv", "user_id,item_id,rank,score\nu,a,x,y\n"),
+    "ranks are not looked at": (
+        *("a.csv", "user_id,item_id,rank\nu,a,x\n"),
         {"u": {"a"}},
     ),
     "other columns may have one name": ("a.csv", "user_id,x,item_id,x\nu,1,a,2\n", {"u": {"a"}}),
@@ -108,11 +108,11 @@ RELEVANT = {
     ),
     "qrels": (
         *("a.qrels", "q2 0 d1 0\nq1 0 d1 1\nq1 0 d2 0\nq1 0 d3 -2\nq1 0 d1 1\nq3 0 d9 -1\n"),
-        {"q2": {"d1": 0}, "q1": {"d1": 1, "d2": 0}, "q3": {}},
+        {"q2": {"d1": 0}, "q1": {"d1": 1, "d2": 0, "d3": -2}, "q3": {"d9": -1}},
     ),
     "qrels with grades": (
         *("a.qrels", "q1 0 d1 2\nq1 0 d2 0\nq1 0 d3 -1\nq2 0 d1 0\nq3 0 d1 1\n"),
-        {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 0}, "q3": {"d1": 1}},
+        {"q1": {"d1": 2, "d2": 0, "d3": -1}, "q2": {"d1": 0}, "q3": {"d1": 1}},
     ),
     "ids of qrels may begin with a hash": (
         *("a.qrels", "q 0 #d 1\n#q 0 d 1\n"),
@@ -269,10 +269,6 @@ REFUSED = {
     "two grades in qrels": (
         *(read_truths, "a.qrels", "u 0 a 1\nu 0 b 2\nu 0 a 3.5\n"),
         f":3: {TWO_GRADES}",
-    ),
-    "relevance below 0 in jsonl": (
-        *(read_truths, "a.jsonl", jsonl({"user_id": 1, "item_id": 2, "relevance": -1})),
-        ":1: relevance -1 is not a finite number of at least 0",
     ),
     "a list within a list": (
         *(read_ranks, "a.jsonl", jsonl({"user_id": 1, "item_id": [[2]]})),

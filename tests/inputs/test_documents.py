@@ -340,8 +340,10 @@ def test_grades_are_the_largest_of_the_chunks():
     truth = {"a1": 1, "a2": 3, "b1": 0, "b2": 2}
     hits = tl.match(["b1", "a3"], truth, items_as=CHUNKS)
     assert hits.gains.tolist() == [2, 3] and hits.ideal_gains.tolist() == [3, 2]
-    with pytest.raises(ValueError, match="user 0, item 'a2': grade -1"):
-        tl.match(["b1"], {"a1": 3, "a2": -1}, items_as=CHUNKS)
+    spam = tl.match(["b1", "a3"], {"a1": 3, "a2": -1, "b1": -1}, items_as=CHUNKS)
+    assert spam.gains.tolist() == [3] and spam.every_judged.ranks.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="user 0, item 'a2': grade inf"):
+        tl.match(["b1"], {"a1": 3, "a2": float("inf")}, items_as=CHUNKS)
     frame = {"user_id": ["u", "u"], "item_id": ["a1", "a1"], "relevance": [1, 2]}
     with pytest.raises(ValueError, match="user 'u' has item 'a1' twice in the ground truth, with"):
         tl.match({"u": ["a1"]}, frame_of("pandas", frame), items_as=CHUNKS)

@@ -1,6 +1,9 @@
 """Grades of a truth: gains, the threshold, and what no grade can be."""
 
+import json
 import math
+from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,7 +31,7 @@ def test_two_grades_for_one_item(gains, options):
         match([[4], [7]], truths, **options)
 
 
-@pytest.mark.parametrize("bad", [-1, -0.5, NAN, math.inf, -math.inf, np.float32(-2)])
+@pytest.mark.parametrize("bad", [NAN, math.inf, -math.inf, np.float32(math.inf)])
 def test_impossible_grades(bad):
     number = str(float(bad))
     for ranks, truths, named in (
@@ -93,18 +96,184 @@ def test_ordinary_gains_keep_their_bits():
         assert gain == np.exp2(grade) - 1
 
 
-def test_a_negative_grade_gets_the_way_out_in_every_form(tmp_path):
+SPAM = {"q": {"a": 2, "b": -2, "c": 0, "d": -0.5}}
+LISTED = {"q": ["b", "a", "c", "u", "d"]}  # nobody judged u
+
+
+def negative_forms(folder):
+    """Return the truth of `SPAM` in every form."""
     pandas = pytest.importorskip("pandas")
-    lists, table = {"q": ["a"]}, {"user_id": ["q"] * 2, "item_id": ["a", "b"], "relevance": [1, -1]}
-    csv, lines = tmp_path / "t.csv", tmp_path / "t.jsonl"
-    pandas.DataFrame(table).to_csv(csv, index=False)
-    pandas.DataFrame(table).to_json(lines, orient="records", lines=True)
-    forms = {"q": {"a": 1, "b": -1}}, pandas.DataFrame(table), csv, lines
-    for truths in forms:
-        with pytest.raises(ValueError, match=r"-1.*: write 0 for an item that was judged"):
-            tl.top_k_eval(lists, truths, 1)
-    with pytest.raises(ValueError, match=r"-1.*: write 0 for an item"):
-        tl.Lists.from_matrix([[1, -1]])
-    qrels = tmp_path / "t.qrels"
-    qrels.write_text("q 0 a 1\nq 0 b -1\n")
-    assert tl.top_k_eval(lists, qrels, 1)["recall@1"] == 1  # as in trec_eval
+    row, columns = SPAM["q"], ("user_id", "item_id", "relevance")
+    frame = pandas.DataFrame([("q", *pair) for pair in row.items()], columns=columns)
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_json(folder / "t.jsonl", orient="records", lines=True)
+    frame.to_parquet(folder / "t.parquet")
+    lines = (f"q 0 {item} {grade}\n" for item, grade in row.items())
+    (folder / "t.qrels").write_text("".join(lines))
+    return {
+        "dict": SPAM,
+        "Series": pandas.Series(SPAM),
+        "Decimals": {"q": {item: Decimal(str(grade)) for item, grade in row.items()}},
+        "pandas": frame,
+        "pandas of lists": pandas.DataFrame([["q", [*row], [*row.values()]]], columns=columns),
+        "polars": pytest.importorskip("polars").from_pandas(frame),
+        "arrow": pytest.importorskip("pyarrow").Table.from_pandas(frame),
+        **{end: folder / f"t.{end}" for end in ("csv", "jsonl", "parquet", "qrels")},
+    }
+
+
+def test_an_item_below_0_is_judged_and_not_relevant_in_every_form(tmp_path):
+    names = ["ndcg", "cg", "map", "recall", "judged"]
+    # of b, a, c, u, d only a is relevant, at rank 2; all but u are judged
+    discount = 1 / math.log2(3)
+    expected = {"ndcg@5": discount, "cg@5": 2, "map@5": 0.5, "recall@5": 1, "judged@5": 0.8}
+    for form, truths in negative_forms(tmp_path).items():
+        for gains in ("linear", {1: 1, 2: 2}):
+            result = tl.top_k_eval(LISTED, truths, 5, metrics=names, gains=gains)
+            assert result.to_dict() == pytest.approx(expected, abs=1e-15), form
+        powers = tl.top_k_eval(LISTED, truths, 5, metrics=["cg", "ndcg"], gains="exponential")
+        assert powers.to_dict() == pytest.approx({"cg@5": 3, "ndcg@5": discount}), form
+        from_0 = tl.top_k_eval(LISTED, truths, 5, metrics="recall", relevant_from=0)
+        assert from_0["recall@5"] == 1 and from_0.hits.n_relevant.tolist() == [2], form
+    by_position = tl.Lists.from_matrix([[2, -2, 0, -0.5]])
+    assert tl.judged([[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6  # an entry of 0 says nothing
+
+
+def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp_path):
+    # trec_eval takes what is below 0 for unjudged: "in pool, but unjudged", form_res_rels.c and
+    # m_bpref.c of usnistgov/trec_eval
+    truth = {"q": {"a": 1, "b": -2, "c": 0, "d": 2, "e": 0}}
+    lists = {"q": ["b", "c", "a", "b2", "d"]}
+    options = {"k": 5, "metrics": ["bpref", "precision", "judged"]}
+    found = tl.top_k_eval(lists, truth, **options)
+    # c is above both hits, and one of N = 2 items judged 0; b is none of them
+    assert found["bpref"] == pytest.approx((1 - 1 / 2 + 1 - 1 / 2) / 2)
+    assert found["judged@5"] == 0.8
+    closed = tl.top_k_eval(lists, truth, **options, unjudged="drop")
+    assert closed["precision@5"] == 2 / 5 and closed["judged@5"] == 0.8
+    assert closed.hits.ranks.tolist() == [2, 3] and closed.hits.n_listed.tolist() == [3]
+
+
+def test_what_is_judged_below_0_is_not_judged_again():
+    assert [row.item for row in tl.unjudged({"m": LISTED}, SPAM, k=5)] == ["u"]
+
+
+def test_parts_with_and_without_items_below_0_add_up(tmp_path):
+    lists = dict.fromkeys(("q", "r", "s"), LISTED["q"])
+    truths = SPAM | {"r": {"a": 1, "c": 0}, "s": {"a": 1, "u": 3}}
+    options = {"k": [2, 5], "metrics": ["judged", "bpref", "ndcg"]}
+    for unjudged in ("miss", "drop"):
+        whole = tl.top_k_eval(lists, truths, **options, unjudged=unjudged)
+        parts = [
+            tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **options, unjudged=unjudged) for u in "qr"
+        ]
+        assert sum(parts).to_dict() == pytest.approx(
+            tl.top_k_eval(
+                {u: lists[u] for u in "qr"}, {u: truths[u] for u in "qr"}, **options,
+                unjudged=unjudged,
+            ).to_dict()
+        )  # fmt: skip
+        path = tmp_path / f"{unjudged}.npz"
+        whole.save(path)
+        assert tl.TopKResult.load(path).to_dict() == whole.to_dict()
+        assert whole.per_user("judged@5").tolist() == [0.8, 0.4, 0.4]
+
+
+ITEMS = ["x", "y", "z", "w"]
+# The same values, as people hold them: of one type, or of several beside each other.
+WRITTEN = {
+    "floats": [3.0, 0.5, 1.0, 0.0],
+    "ints and floats": [3, 0.5, 1, 0],
+    "Decimals": [Decimal(3), Decimal("0.5"), Decimal(1), Decimal(0)],
+    "Decimals, ints and floats": [3, Decimal("0.5"), 1.0, 0],
+    "objects of numpy": np.array([3, 0.5, 1, 0], object),
+    "numbers of numpy": [np.int64(3), np.float32(0.5), 1, np.float16(0)],
+}
+
+
+def _lists(given, make):
+    return make({"user_id": ["a", "b"], "item_id": [ITEMS, ["x"]], "relevance": given})
+
+
+def _long(given, make):
+    grades = [*given[0], *given[1]]
+    return make({"user_id": [*"aaaab"], "item_id": [*ITEMS, "x"], "relevance": grades})
+
+
+def _pandas(given, shape):
+    pandas = pytest.importorskip("pandas")
+    return shape(given, lambda columns: pandas.DataFrame(columns, dtype=object))
+
+
+def _polars(given, shape):
+    # it looks at the first value of numpy alone, and would make the others integers
+    given = [[one.item() if hasattr(one, "item") else one for one in row] for row in given]
+    return shape(given, partial(pytest.importorskip("polars").DataFrame, strict=False))
+
+
+def _arrow(given, shape):
+    decimals = any(isinstance(one, Decimal) for one in given[0])
+    kind = Decimal if decimals else float  # a column of Arrow is of one type
+    given = [[kind(one) for one in row] for row in given]
+    return shape(given, pytest.importorskip("pyarrow").table)
+
+
+def _parquet(given, shape, folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(_arrow(given, shape), folder / "truth.parquet")
+    return folder / "truth.parquet"
+
+
+def _jsonl(given, shape, folder):
+    columns = shape([[json.loads(str(one)) for one in row] for row in given], dict)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    (folder / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "truth.jsonl"
+
+
+def _csv(given, shape, folder):
+    columns = _long(given, dict)
+    lines = [",".join(map(str, row)) + "\n" for row in zip(*columns.values(), strict=True)]
+    (folder / "truth.csv").write_text("user_id,item_id,relevance\n" + "".join(lines))
+    return folder / "truth.csv"
+
+
+FRAMES = {"pandas": _pandas, "polars": _polars, "arrow": _arrow}
+FILES = {"parquet": _parquet, "jsonl": _jsonl, "csv": _csv}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_grade_is_its_value_in_every_form(written, tmp_path):
+    ranks, k = {"a": ["y", "q", "x", "w", "z"], "b": ["x"]}, 5
+    grades, other = WRITTEN[written], [Decimal(2) if written == "Decimals" else 2]
+    by_item = {"a": dict(zip(ITEMS, grades, strict=True)), "b": {"x": other[0]}}
+    # y 0.5 at rank 1, x 3 at rank 3, z 1 at rank 5; the ideal list has 3, 1, 0.5
+    gain = [0.5, 0.5, 0.5 + 3 / 2, 0.5 + 3 / 2, 0.5 + 3 / 2 + 1 / math.log2(6)]
+    ideal = [3, 3 + 1 / math.log2(3), *[3 + 1 / math.log2(3) + 0.5 / 2] * 3]
+    flat = tl.Lists([0, 4, 5], [*ITEMS, "x"], gains=[*grades, *other])
+    forms = {"dict": by_item, "Lists": flat}
+    for shape in (_lists, _long):
+        for name, make in FRAMES.items():
+            forms[f"{name}{shape.__name__}"] = make([grades, other], shape)
+    expected = tl.ndcg(ranks, {"a": {"x": 3.0, "y": 0.5, "z": 1.0, "w": 0.0}, "b": {"x": 2.0}})
+    np.testing.assert_allclose(expected[0], np.divide(gain, ideal), rtol=1e-12)
+    for name, truths in forms.items():
+        hits = match(list(ranks.values()) if name == "Lists" else ranks, truths, k)
+        assert hits.ideal_gains.tolist() == [3, 1, 0.5, 2], name
+        assert tl.ndcg(hits).tobytes() == expected.tobytes(), name
+    (tmp_path / "ranks.jsonl").write_text(
+        "".join(json.dumps({"user_id": u, "item_id": row}) + "\n" for u, row in ranks.items())
+    )
+    for name, write in FILES.items():
+        for shape in (_lists, _long):
+            truths = write([grades, other], shape, tmp_path)
+            options = {"metrics": "ndcg", "keep": "hits"}
+            result = tl.top_k_eval(tmp_path / "ranks.jsonl", truths, [*range(1, k + 1)], **options)
+            assert result.per_user("ndcg").tobytes() == expected.tobytes(), name
+
+
+def test_a_rank_in_a_list_of_ints_and_floats_is_its_value():
+    pandas = pytest.importorskip("pandas")
+    ranks = {"user_id": ["a"], "item_id": [["y", "z", "x"]], "rank": [[2, 3.0, 1]]}
+    truth = pandas.DataFrame({"user_id": ["a"], "item_id": ["x"]})
+    assert match(pandas.DataFrame(ranks), truth).ranks.tolist() == [1]

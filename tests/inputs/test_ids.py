@@ -18,7 +18,8 @@ NEVER_IDS = [1.0, 1.5, NAN, math.inf, True, False, None, 1j, np.True_, np.float3
 @pytest.mark.parametrize("bad", NEVER_IDS, ids=repr)
 @pytest.mark.parametrize("good", [5, "a"], ids=["integers", "strings"])
 def test_never_an_id(bad, good):
-    words = f" is a {type(bad).__name__}, never an id"
+    missing = bad is None or bad != bad
+    words = ": an item is missing" if missing else f" is a {type(bad).__name__}, never an id"
     ordered = [good, bad], (good, bad), np.array([good, bad], object)
     for ranks in ([good, bad], *([row] for row in ordered), {"ann": [good, bad]}):
         with pytest.raises(TypeError, match=f"ranks: .*{words}"):

@@ -35,7 +35,7 @@ def test_lists():
         (lambda: Lists([], []), "offsets must be"),
         (lambda: Lists([0, 1], [[5]]), "items a 1-D array"),
         (lambda: Lists([0, 1], [5], [1, 2]), "2 gains for 1 items"),
-        (lambda: Lists.from_matrix([[0, -1]]), r"entry -1 of user 0, item 1.*finite"),
+        (lambda: Lists.from_matrix([[0, -math.inf]]), r"entry -inf of user 0, item 1.*finite"),
         (lambda: Lists.from_matrix([[0.0, 1], [math.nan, 0]]), r"entry nan of user 1, item 0"),
         (lambda: Lists.from_matrix([[math.inf]]), r"entry inf of user 0, item 0"),
         (lambda: Lists.from_matrix([0, 1]), r"2-D array of numbers is needed .*not 1-D of int64"),

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from shared_inputs import DOORS, LIBRARIES, frame_of, library
 
 import toplist as tl
 
@@ -131,3 +132,87 @@ def test_a_weight_of_zero_names_the_user_by_key():
     values = {name: dict.fromkeys(users, 0.5) | {"u2": at} for at, name in enumerate("ab")}
     with pytest.raises(ValueError, match=r"weight of user 'u1' is 0\.0"):
         tl.paired_tests(values, weights=weights)
+
+
+NULL = float("nan"), None
+
+
+@pytest.mark.parametrize("null", NULL, ids=repr)
+@pytest.mark.parametrize("ids", [("a", "b"), (7, 8), (1019.0, 8.0)], ids=repr)
+def test_an_item_that_is_missing_is_named_with_its_user_and_place(ids, null):
+    """Integers beside a NaN are floats: these are not what is wrong."""
+    one, other = ids
+    whole = [int(i) if isinstance(i, float) else i for i in ids]
+    lists = {"v": [other], "u": [one, null]}
+    truths = {"v": {whole[1]}, "u": {whole[0]}}
+    by_place = list(lists.values()), list(truths.values())
+    said = f"ranks: user {{}} has {null!r} at rank 2: an item is missing"
+    pandas = library("pandas")
+    table = pandas.DataFrame({"user_id": ["v", "u"], "item_id": by_place[0]})
+    sides = [
+        ((lists, truths), "'u'"),
+        (by_place, 1),
+        ((pandas.Series(lists), truths), "'u'"),
+        ((table, truths), "'u'"),
+        (([np.array(row, object) for row in by_place[0]], by_place[1]), 1),
+    ]
+    for pair, user in sides:
+        for door in DOORS:
+            with pytest.raises(TypeError, match=said.format(user)):
+                door(*pair)
+    with pytest.raises(TypeError, match=said.format("'u'")):
+        tl.beyond.shannon_entropy(lists)
+    shown = f"ground_truths: user 'u' has {null!r} among its items: an item is missing"
+    for truth in ({"u": [one, null]}, {"u": {null}}, {"u": {one: 1, null: 2}}, {"u": null}):
+        for door in DOORS:
+            with pytest.raises(TypeError, match=shown):
+                door({"u": [whole[1]]}, truth)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("items", [["a", None], [7, None], [7.0, float("nan")]], ids=repr)
+def test_an_item_that_is_missing_in_a_table_is_named_with_its_row(name, items):
+    columns = {"user_id": ["u", "u"], "item_id": items}
+    said = r"column 'item_id' is null in row 1 \(user 'u'\): the id is missing"
+    with pytest.raises(ValueError, match=f"ranks: {said}"):
+        tl.match(frame_of(name, columns | {"rank": [1, 2]}), {"u": ["a"]})
+    with pytest.raises(ValueError, match=f"ground_truths: {said}"):
+        tl.match({"u": ["a"]}, frame_of(name, columns))
+    if name != "pandas":  # its lists are those of Python
+        lists = frame_of(name, {"user_id": ["v", "u"], "item_id": [items[:1], items]})
+        said = r"holds a null in the list of row 1 \(user 'u'\), at place 2: the id is missing"
+        with pytest.raises(ValueError, match=said):
+            tl.match(lists, {"u": ["a"]})
+
+
+def test_scores_beside_a_nan_are_not_items_that_are_missing():
+    with pytest.raises(TypeError, match=r"0\.5 is a float.*scores enter by scores\.top_k"):
+        tl.match([[0.5, float("nan")]], [{1}])
+
+
+def test_a_null_in_a_list_of_jsonl(tmp_path):
+    (tmp_path / "run.jsonl").write_text('{"user_id": "u", "item_id": ["a", null]}\n')
+    (tmp_path / "truth.jsonl").write_text('{"user_id": "u", "item_id": ["a"]}\n')
+    with pytest.raises(ValueError, match='run.jsonl:1: user "u" has null at place 2: an item is'):
+        tl.top_k_eval(tmp_path / "run.jsonl", tmp_path / "truth.jsonl", 2)
+
+
+@pytest.mark.parametrize("form", ["dict", "kept", *LIBRARIES])
+@pytest.mark.parametrize("door", DOORS)
+def test_ground_truths_without_a_user_are_refused(form, door):
+    empty = {} if form in ("dict", "kept") else frame_of(form, {"user_id": [], "item_id": []})
+    empty = tl.GroundTruths(empty) if form == "kept" else empty
+    sides = [{"u": ["a"]}]
+    if form in LIBRARIES:
+        sides.append(frame_of(form, {"user_id": ["u"], "item_id": ["a"], "rank": [1]}))
+    for ranks in sides:
+        with pytest.raises(ValueError, match="ground_truths has no user, ranks has 'u'"):
+            door(ranks, empty)
+
+
+def test_empty_truths_of_users_and_no_user_on_either_side_are_accepted():
+    for truth in ({"u": []}, {"u": {}}, {"u": set()}):
+        result = tl.top_k_eval({"u": ["a"]}, truth, 2, metrics="mrr")
+        assert (result.n_users, result.n_skipped) == (1, 1)
+    assert tl.top_k_eval({}, {}, 2, metrics="mrr").n_users == 0
+    assert tl.top_k_eval(["a"], {}, 2, metrics="mrr").n_skipped == 1  # the truth of one user

@@ -119,3 +119,22 @@ def test_padding_in_a_set_beside_a_table(padding):
 def test_padding_of_integers_is_compared_exactly(ids, padding, n_left):
     hits = tl.match(ids, [{5}], padding=padding, duplicates="first")
     assert hits.n_listed.tolist() == [n_left]
+
+
+@pytest.mark.parametrize(
+    "of_item", ["item {}".format, "an item of more than twelve bytes {}".format]
+)
+def test_padding_of_text_that_comes_late_in_a_stream(of_item):
+    pyarrow = library("pyarrow")
+    items = [[of_item(i), of_item(i + 1), "" if i > 7 else of_item(i + 50)] for i in range(10)]
+    users = [f"u{i}" for i in range(10)]
+    ranks = pyarrow.table({"user_id": users, "item_id": items})
+    truth = pyarrow.table({"user_id": users, "item_id": [[row[1]] for row in items]})
+    options = {"k": 3, "metrics": ["precision", "mrr"], "padding": ""}
+    streams = (iter(table.to_batches(max_chunksize=1)) for table in (ranks, truth))
+    streamed = tl.top_k_eval(*streams, stream=True, convention="ranx", **options)
+    whole = tl.top_k_eval(ranks, truth, convention="ranx", **options)
+    assert streamed.to_dict() == whole.to_dict()
+    assert whole["mrr@3"] == 0.5
+    kept = tl.match(ranks, truth, padding="")
+    assert kept.n_listed.tolist() == [3] * 8 + [2] * 2

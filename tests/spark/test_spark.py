@@ -633,3 +633,35 @@ def test_spark_connect(tmp_path):
         timeout=600,
     )
     assert "mrr 0.75" in done.stdout, done.stderr[-2000:]
+
+
+def test_a_score_of_ground_truths_is_relevance_under_the_header_of_beir_or_refused(session):
+    ranks = session.createDataFrame(
+        [("q", "b", 1), ("q", "a", 2)], "user_id string, item_id string, rank int"
+    )
+    rows = [("q", "a", 3), ("q", "b", 0), ("q", "c", -2)]
+    header = "`query-id` string, `corpus-id` string, score int"
+    names = {"ground_truths": {"user_id": "query-id", "item_id": "corpus-id"}}
+    for columns in (None, names):
+        truth = session.createDataFrame(rows, header)
+        found = tl.top_k_eval(ranks, truth, 2, metrics=["mrr", "cg"], columns=columns)
+        assert found.to_dict() == {"mrr@2": 0.5, "cg@2": 3.0}
+    other = session.createDataFrame(rows, "user_id string, item_id string, score int")
+    with pytest.raises(ValueError, match="ground_truths: column 'score' is not read"):
+        tl.top_k_eval(ranks, other, 2)
+    named = {"ground_truths": {"relevance": "score"}}
+    found = tl.top_k_eval(ranks, other, 2, metrics="mrr", columns=named)
+    assert found.to_dict() == {"mrr@2": 0.5}
+
+
+@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+def test_items_judged_below_0(session, unjudged):
+    grades = [("q", "a", 2), ("q", "b", -2), ("q", "c", 0), ("r", "a", 1), ("s", "a", -1)]
+    listed = [(u, i, r) for u in "qrs" for r, i in enumerate("bcad", start=1)]
+    truth = session.createDataFrame(grades, "user_id string, item_id string, relevance int")
+    ranks = session.createDataFrame(listed, "user_id string, item_id string, rank int")
+    options = {"metrics": ["judged", "map", "ndcg", "precision"], "unjudged": unjudged}
+    local = {u: {i: g for v, i, g in grades if v == u} for u in "qrs"}
+    expected = tl.top_k_eval({u: list("bcad") for u in "qrs"}, local, 4, **options)
+    found = tl.top_k_eval(ranks, truth, 4, **options)
+    assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)

@@ -100,7 +100,7 @@ def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     collapse = repeats_of(how.get("duplicates"), items_as) == "collapse"
     depth = None if collapse else k
     users, flat, single = read_ranks(ranks, depth, how.get("columns"), padding)
-    flat = alone(flat)
+    flat = alone(flat, users)
     if items_as is not None:
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
 

@@ -10,7 +10,7 @@ from toplist.cli.options import names_of_columns
 from toplist.files import parquet
 from toplist.files.formats import MOST, TREC_COLUMNS, find_format, first_line
 from toplist.files.lines import csv_rows
-from toplist.inputs.options import columns_of
+from toplist.inputs.options import columns_of, named_in
 
 
 def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
@@ -30,8 +30,8 @@ def ranked_truth(options: argparse.Namespace) -> str:
 def _swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
     if options.order is not None:
         return ""
-    names = columns_of(columns, "ranks")
     first, in_lists = _begin(recs, options.ranks_format)
+    names = named_in(columns_of(columns, "ranks"), first, "ranks")
     last, _ = _begin(options.truth, options.ground_truths_format)
     ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
     if not (ids <= {*first} and ids <= {*last}):

@@ -274,7 +274,7 @@ def _check(judged: Aligned, human: Aligned, rows: Ints, k: int) -> None:
             )
         if all(one.judged is None for one in hits):  # no grade 0: nothing says what was judged
             continue
-        n, m = (one.n_relevant if one.judged is None else one.judged.n_relevant for one in hits)
+        n, m = (one.every_judged.n_relevant for one in hits)
         if (m < n).any():
             row = int(np.argmax(m < n))
             raise ValueError(

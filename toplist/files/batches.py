@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import about, optional
+from toplist.checks import about, cached, optional
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
@@ -22,7 +23,6 @@ from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, row
 from toplist.files.tables import numbers, read_table
 from toplist.files.text import (
     FINITE,
-    GRADE,
     NUMBER,
     Row,
     RowSource,
@@ -42,6 +42,7 @@ from toplist.inputs.options import (
     Ties,
     columns_of,
     is_composite,
+    named_in,
     refuse_composite,
 )
 from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
@@ -172,9 +173,7 @@ class TextStream(Stream):
     @property
     def valid(self) -> Valid:
         """The numbers that a column of values may hold."""
-        if self.side == "ranks":
-            return NUMBER
-        return FINITE if self.format.name == "trec" else GRADE
+        return NUMBER if self.side == "ranks" else FINITE
 
     def _lists(self, source: RowSource, found: Rows, groups: Groups) -> ListsByUser:
         ordering = self.side, source.value, self.ordering
@@ -192,6 +191,11 @@ class TextStream(Stream):
 @dataclass(frozen=True)
 class ParquetStream(Stream):
     """A Parquet file, or a folder of such files."""
+
+    @cached
+    def names(self) -> dict[str, str]:
+        """What each column is called."""
+        return named_in(columns_of(self.columns, self.side), self._columns(), self.side)
 
     def parts(self, known: IdTexts) -> Iterator[UserPart]:
         """Yield the lists of complete users."""
@@ -320,14 +324,15 @@ class CompositeStream(ParquetStream):
         """As the format has it."""
         return self.format.typed_ids
 
-    @property
+    @cached
     def table(self) -> Any:
         """The whole table, in Arrow."""
         if not self.format.is_text:
             return parquet.read_table(self.path)
         arrow = optional("pyarrow", "keys of several columns are read through pyarrow", "io")
         found: dict[str, Any] = dict(read_table(self.path))
-        for name in {self.names[one] for one in COLUMNS[2:]} & found.keys():
+        names = named_in(columns_of(self.columns, self.side), found, self.side)
+        for name in {names[one] for one in COLUMNS[2:]} & found.keys():
             found[name] = numbers(self.path, name, found[name])
         return arrow.table(found)
 
@@ -383,6 +388,9 @@ class SystemOfParquet(ParquetStream):
 
     table: Any = None
 
+    def _columns(self) -> list[str]:
+        return list(self.table.column_names)
+
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         return tables.read(self._table(self.table, 0, known))
@@ -436,7 +444,10 @@ def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
             reader = arrow.RecordBatchReader.from_stream(given)
         return _streamed(reader, what), tuple(reader.schema.names)
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
-        return _checked(given, what), ()
+        batches = _checked(given, what)
+        first = [*islice(batches, 1)]
+        names = first[0].schema.names if first else ()
+        return chain(first, batches), tuple(names)
     raise TypeError(
         f"{what} is {type(given).__name__}: with stream=True, give a pyarrow.RecordBatchReader, an "
         "iterable of record batches, a lazy frame of polars, or what has __arrow_c_stream__"
@@ -474,11 +485,7 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
 
 
 def _relevant(lists: ListsByUser) -> ListsByUser:
-    """Return ground truths as TREC reads them: below 1 not relevant, below 0 not judged."""
+    """Return ground truths as TREC reads them: below 1 not relevant."""
     grades = lists.grades
     assert grades is not None  # a column that qrels have
-    kept = grades >= 0
-    n_kept = np.concatenate([[0], np.cumsum(kept)])[lists.offsets]
-    items = replace(lists.items, codes=lists.items.codes[kept])
-    grades = np.where(grades < 1, 0.0, grades)[kept]
-    return replace(lists, items=items, offsets=n_kept, grades=grades)
+    return replace(lists, grades=np.where((grades > 0) & (grades < 1), 0.0, grades))

@@ -55,8 +55,8 @@ def read_truths(
     r"""Read the relevant items of every user; users as they first appear.
 
     The parameters are those of `read_ranks`. Truths are sets, or dicts item to grade if there
-    is a ``relevance`` column. A TREC file is read as qrels: a grade below 1 is 0, judged and not
-    relevant; below 0 a document is not judged. Its truths are sets only if every grade is 1. A
+    is a ``relevance`` column. A TREC file is read as qrels: a grade from 0 to 1 is 0, judged and
+    not relevant, and so is one below 0, as of spam. Its truths are sets only if every grade is 1. A
     column of groups that `columns` names makes them `toplist.Groups`.
 
     Examples

@@ -222,7 +222,9 @@ def start_of_last(users: Any) -> int:
 
 def column_names(path: PathLike) -> list[str]:
     """Return the names of the columns of a file, or of the first file of a folder."""
-    return list(pyarrow().parquet.read_schema(_files(os.fspath(path))[0]).names)
+    name = _files(os.fspath(path))[0]
+    with _readable(name):
+        return list(pyarrow().parquet.read_schema(name).names)
 
 
 def schema_in_end(path: PathLike, most: int) -> Any:

@@ -22,10 +22,9 @@ from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
-from toplist.inputs.grades import warn_of_ignored
-from toplist.inputs.lists import NEGATIVE
-from toplist.inputs.options import COLUMNS, GROUP, renamed
-from toplist.inputs.tables import grades_and_groups
+from toplist.inputs.grades import check_ignored
+from toplist.inputs.options import COLUMNS, GROUP, named_in, renamed
+from toplist.inputs.tables import check_no_grades
 from toplist.inputs.texts import Texts, joined
 
 _KNOWN = 1 << 12  # texts whose numbers are remembered
@@ -34,8 +33,6 @@ _KNOWN = 1 << 12  # texts whose numbers are remembered
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
 # What their second field is called, where it names groups.
 _ITERATION = "iteration"
-# The header of qrels in BEIR, where columns have no names of the user's; its grade is "score".
-_BEIR = {"user_id": "query-id", "item_id": "corpus-id"}
 TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
 TREC_QRELS = ("qid", "0", "docno", "rel")
 
@@ -53,7 +50,6 @@ class Valid(NamedTuple):
 
 NUMBER = Valid(-LARGEST, LARGEST, "a number")
 FINITE = Valid(-LARGEST, LARGEST, "a finite number")
-GRADE = Valid(0.0, LARGEST, "a finite number of at least 0")
 
 
 class RowSource(TextFile):
@@ -66,7 +62,6 @@ class RowSource(TextFile):
         self.format = format
         own = columns or {}
         self.names = renamed(columns, (*COLUMNS, GROUP))
-        self._is_named = bool(own)
         if format.name == "trec":
             if own.get(GROUP, _ITERATION) != _ITERATION:
                 raise ValueError(
@@ -75,6 +70,8 @@ class RowSource(TextFile):
                 )
             own = {**_TREC_COLUMNS, GROUP: TREC_QRELS[1]}
             self.names = renamed(own, (*COLUMNS, GROUP))
+        self._named = self.names
+        self._header: tuple[str, ...] = ()  # by which `names` are those of the file
         self.needed = ["user_id", "item_id", *(name for name in candidates if name in own)]
         self.candidates = candidates  # for the values; the first that is found has them
         self.system: str | None = None  # a column of systems: users are pairs of system and user
@@ -83,9 +80,13 @@ class RowSource(TextFile):
         self._known_labels: dict[str, float] = {}
 
     @property
+    def _is_truth(self) -> bool:
+        return bool({"relevance", GROUP} & {*self.candidates})
+
+    @property
     def trec_header(self) -> tuple[str, ...]:
         """What the fields of a line of TREC are called."""
-        return TREC_QRELS if {"relevance", GROUP} & {*self.candidates} else TREC_RUN
+        return TREC_QRELS if self._is_truth else TREC_RUN
 
     def label(self, value: Any) -> float:
         """Return the number of a group, whose label is compared as text."""
@@ -98,12 +99,11 @@ class RowSource(TextFile):
 
     def choose(self, found: Collection[str], *, optional: bool = False) -> str | None:
         """Return the column that has the values, once the columns found are checked."""
-        if not self._is_named and {*_BEIR.values()} <= {*found}:
-            grade = {} if "score" in self.candidates else {"relevance": "score"}
-            self.names = renamed(_BEIR | grade)
-        grades = self.format.name != "trec" and self.names["relevance"] in found
-        if grades and GROUP in self.candidates:
-            raise self.error(*grades_and_groups("ground_truths", self.names).args)
+        if self._header != (header := (*found,)):
+            side = "ground_truths" if self._is_truth else "ranks"
+            self.names, self._header = named_in(self._named, header, side), header
+        if GROUP in self.candidates and self.format.name != "trec":
+            self._check(check_no_grades, "ground_truths", found, self.names)
         missing = [name for name in self.needed if self.names[name] not in found]
         value = next((name for name in self.candidates if self.names[name] in found), None)
         unranked = value is None and "rank" in self.candidates and not optional
@@ -123,17 +123,22 @@ class RowSource(TextFile):
             hint = header_hint([self.names[name] for name in ("rank", "score")], found)
             reason = f"neither rank nor score{hint}, ", as_is, " takes the items as they come"
         else:
-            if value is None and "relevance" in self.candidates:
-                warn_of_ignored(found, self.names)
+            if value is None and self._is_truth:
+                self._check(check_ignored, found, self.names)
             return value
         raise self.error(*reason, f"; columns found: {short([*found])}")
+
+    def _check(self, check: Callable[..., None], *given: Any) -> None:
+        """Call what checks the columns; its error gets the line of the header."""
+        try:
+            check(*given)
+        except ValueError as error:
+            raise self.error(*getattr(error, "parts", error.args)) from None
 
     def admitted(self, number: Number | None, value: Any, valid: Valid) -> Number:
         """Return the number of a cell; ValueError unless it is valid, and a rank whole."""
         if number is None or not valid.lowest <= number <= valid.highest:
-            below = valid is GRADE and number is not None and number < 0
-            more = NEGATIVE if below else way_out(value)
-            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{more}")
+            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{way_out(value)}")
         if self.value == "rank" and type(number) is float:
             if abs(number) > EXACT or not number.is_integer():
                 raise self.error(f"{self.value} {value!r:.60} is not a whole number")
@@ -400,8 +405,11 @@ def _fields(
         values = [values] * len(items)
     elif type(values) is not list or len(values) != len(items):
         raise source.error(f"{source.value} must be a list as long as the list of items")
-    for one in (user, *items):
+    for place, one in enumerate((user, *items)):
         if type(one) not in (int, str) or one == "":
+            if one is None and place and user is not None:
+                missing = f"user {json.dumps(user):.60} has null at place {place}"
+                raise source.error(f"{missing}: an item is missing, leave it out")
             raise source.error(f"{json.dumps(one):.60} is not an id: use integers or texts")
     if source.value == GROUP:
         return user, items, list(map(source.label, values))

@@ -25,7 +25,9 @@ Ground truths
 - a set, a list, a dict item -> grade, or one bare id, for each user; a 1-D array is one id each
   (leave-one-out)
 - a dict user -> any of these; a Series
-- a table: user_id, item_id and, with grades, relevance; or a row per user with lists
+- a table: user_id, item_id and, with grades, relevance; or a row per user with lists. Under the
+  header of BEIR (query-id, corpus-id, score) the score is the relevance; any other column that is
+  called score is an error, unless there is a relevance, which is then read alone
 - a scipy sparse matrix (users x items, values are grades); of 0/1 or grades as an array:
   ``tl.Lists.from_matrix(matrix)``
 - ranx ``Qrels`` and the others above
@@ -65,12 +67,14 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
   its first chunk, with the largest grade of its chunks; an id without a document is an error
 - *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up
 - *an item twice in a truth*: counted once; with two grades an error
-- *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
+- *grades*: relevant if above 0; ``relevant_from=``; below 0: judged, not
+  relevant, gain 0; NaN or infinite ones are an error
 - *groups*: an id may be in several, and counts once in all metrics but `group_recall` and
   `alpha_ndcg`; no group is an empty truth; a group without ids, and groups beside grades, are an
   error
 - *padding ids in rectangular arrays*: none assumed; ``padding=-1`` is dropped from the ends
 - *ids of two kinds* (1 and "1"), floats, bools, None, NaN: an error with an example and the way out
+- *ground truths without any user* beside lists: an error; a user's own may be empty, ``{"u": []}``
 - *a list shorter than k*: the missing places are misses
 - *rounding*: never; tables show 4 decimals
 """

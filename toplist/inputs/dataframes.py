@@ -14,13 +14,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints, optional
+from toplist.checks import Ints, is_missing, optional
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
@@ -119,8 +118,8 @@ def numbers(
     """Return a column of numbers without nulls; TypeError for anything else.
 
     With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects, which
-    fit no type of numpy, are places that order them; without it, whole Decimals are integers.
-    `where` names the row of a null.
+    fit no type of numpy, are places that order them; without it, they are their values. `where`
+    names the row of a null.
     """
     column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
@@ -132,8 +131,9 @@ def numbers(
     places = ordering.exact(values) if exact and not floats else None
     if places is not None:
         return places
-    if all(isinstance(value, Decimal) and value % 1 == 0 for value in values):
-        return ordering.of_python([int(value) for value in values])
+    found = None if exact else ordering.by_value(values)
+    if found is not None:
+        return found
     null = next((row for row, value in enumerate(values) if value is None), None)
     raise TypeError(
         f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
@@ -160,6 +160,19 @@ def ids(
     With `offsets`, the ids are the values of a column of lists; `where` names a row.
     Texts are numbered by `known`, if given.
     """
+    try:
+        return _ids(frame, name, side, offsets, where, known)
+    except TypeError:  # a NaN among integers makes floats of all
+        missing = [row for row, one in enumerate(objects(frame, name)) if is_missing(one)]
+        if not missing:
+            raise
+        raise _null(name, side, missing[0], offsets, where) from None
+
+
+def _ids(
+    frame: Any, name: str, side: str, offsets: Ints | None, where: Where, known: Texts | None
+) -> Column:
+    """Do what `ids` does; without integers, one that is missing may be the error of a type."""
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
@@ -173,12 +186,19 @@ def ids(
     distinct = column_of(name, names, what)
     missing = np.flatnonzero(codes < 0)
     if len(missing):
-        row, what = missing[0], "is null in"
-        if offsets is not None:
-            row = np.searchsorted(offsets, row, side="right") - 1
-            what = "holds a null in the list of"
-        raise ValueError(f"{side}: column {name!r} {what} {where(int(row))}")
+        raise _null(name, side, int(missing[0]), offsets, where)
     return replace(distinct, codes=distinct.codes[codes])
+
+
+def _null(name: str, side: str, row: int, offsets: Ints | None, where: Where) -> ValueError:
+    """Return the error of an id that is missing: of a row, or of a value of a column of lists."""
+    if offsets is None:
+        what, out = f"is null in {where(row)}", "leave the row out"
+    else:
+        user = int(np.searchsorted(offsets, row, side="right")) - 1
+        what = f"holds a null in the list of {where(user)}, at place {row - offsets[user] + 1}"
+        out = "leave it out"
+    return ValueError(f"{side}: column {name!r} {what}: the id is missing, {out}")
 
 
 def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, Ints] | None:

@@ -140,7 +140,7 @@ class ItemMap:
         ValueError
             For an id that has no document.
         """
-        flat, of_truth = alone(flat), flat.side != "ranks"
+        flat, of_truth = alone(flat, users), flat.side != "ranks"
         if flat.ids.dtype == np.uint64 and flat.ids.max(initial=0) >= 2**63:
             values, codes = np.unique(flat.ids, return_inverse=True)
             flat = replace(flat, ids=codes, names=values.tolist())

@@ -3,6 +3,7 @@
 from array import array as array_of
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import chain, compress, count, repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -185,7 +186,7 @@ def _grades_of(rows: Sequence[Any]) -> Floats:
     )
     flat = list(values)
     for kind in set(map(type, flat)):
-        if not issubclass(kind, (int, float, np.number, np.bool_)):
+        if not issubclass(kind, (int, float, Decimal, np.number, np.bool_)):
             example = next(value for value in flat if type(value) is kind)
             raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
     return doubles(flat)

@@ -15,6 +15,7 @@ repeats in a list: the join finds these.
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from collections.abc import Iterator, Mapping, Set
@@ -191,9 +192,10 @@ def read_once(
     A table becomes `ListsByUser`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
-    if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
-        return ranks  # a pandas Series, by position or by key: the truth decides
-    ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
+    ordering = k, padding, ties
+    if hasattr(ranks, "to_dict") and not is_frame(ranks):
+        return _series_once(ranks, ordering)
+    ranks = side_to_builtin(ranks, "ranks", ordering)
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -203,6 +205,21 @@ def read_once(
     flat = flatten(ranks, k, "ranks")
     items = integers_of(flat)
     return ranks if items is None else Lists(offsets_of(flat.lengths), items)
+
+
+def _series_once(ranks: Any, ordering: tuple[int | None, Any, str]) -> Any:
+    """Return a pandas Series with its scored rows as lists; by position or key, the truth decides.
+
+    Equal scores are ordered here: nothing that reads the lists later knows how.
+    """
+    rows, users = list(ranks), list(ranks.index)
+    if not rows or not is_truth_container(rows[0]) or not ranks.index.is_unique:
+        return ranks
+    found = side_to_builtin(dict(zip(users, rows, strict=True)), "ranks", ordering)
+    lists = list(found.values())
+    if all(map(operator.is_, lists, rows)):
+        return ranks
+    return type(ranks)(lists, index=ranks.index)
 
 
 _ONE_KEYED = (
@@ -317,10 +334,11 @@ def _check_counted(ranks: Any, truths: Any) -> None:
 def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int]:
     """Return the ranked lists of some users, and how many others there are."""
     n_common = sum(map(ranks.__contains__, users))
-    if ranks and users and not n_common:
-        from toplist.inputs.keyed import no_common_user
+    if ranks and not n_common:
+        from toplist.inputs.keyed import no_common_user, no_truths
 
-        raise no_common_user(next(iter(ranks)), users[0])
+        listed = next(iter(ranks))
+        raise no_common_user(listed, users[0]) if users else no_truths(listed)
     check_ranked(ranks)
     return [ranks.get(user, ()) for user in users], len(ranks) - n_common
 

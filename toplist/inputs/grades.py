@@ -8,9 +8,19 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, option_error, plain
+from toplist.checks import (
+    Bools,
+    Floats,
+    OptionRef,
+    Words,
+    about,
+    choice,
+    doubles,
+    option_error,
+    plain,
+)
 from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains, GainTable
 
@@ -154,20 +164,37 @@ def _pairs(gains: Any) -> tuple[tuple[float, float], ...]:
 STANDARD = Grading()
 
 
-def warn_of_ignored(columns: Iterable[Any], names: Mapping[str, str]) -> None:
-    """Warn where ground truths have no column of grades, and one that looks like it is not named.
+def check_ignored(columns: Iterable[Any], names: Mapping[str, Any]) -> None:
+    """Look for a column of grades among those of ground truths that have none by its name.
+
+    One that only looks like it is a warning. One that is called score may be grades, as in BEIR, or
+    a score that a system gave: neither is taken for granted.
+
+    Raises
+    ------
+    ValueError
+        For a column of scores.
 
     Examples
     --------
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
-    ...     warn_of_ignored(["user_id", "item_id", "Rating"], {"relevance": "relevance"})
+    ...     check_ignored(["user_id", "item_id", "Rating"], {"relevance": "relevance"})
     >>> print(found[0].message)
     ground_truths: column 'Rating' is ignored, all rows are relevant alike;
     columns={'ground_truths': {'relevance': 'Rating'}} reads it as grades
     """
-    named = set(names.values())
+    named, columns = {*names.values()}, list(columns)
+    score = score_in(columns, names)
+    if score is not None:
+        raise option_error(
+            ValueError,
+            f"ground_truths: column {score!r} is not read: if it is the relevance of the items, ",
+            OptionRef("columns", {"ground_truths": {"relevance": score}}),
+            " reads it; if it is not, leave the column out",
+            Words(f", in pandas ground_truths.drop(columns={score!r})", " of the file"),
+        )
     texts = (name for name in columns if isinstance(name, str) and name not in named)
     ignored = next((name for name in texts if plain(name) in _LIKE_GRADES), None)
     if ignored is not None:
@@ -180,16 +207,28 @@ def warn_of_ignored(columns: Iterable[Any], names: Mapping[str, str]) -> None:
         warnings.warn(warning, stacklevel=2)
 
 
+def score_in(columns: Iterable[Any], names: Mapping[str, Any]) -> str | None:
+    """Return the column of ground truths that is called score, if it holds no ids."""
+    users = names.get("user_id", "")
+    ids = {*(users if isinstance(users, tuple) else (users,)), names.get("item_id")}
+    for name in columns:
+        is_score = isinstance(name, str) and (plain(name) == "score" or name == names.get("score"))
+        if is_score and name not in ids:
+            return str(name)
+    return None
+
+
 def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:
     """Keep the items whose grade makes them relevant, with their gains; `source` is for messages.
 
     An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
-    grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1.
+    grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1. One whose
+    grade is below 0 is never relevant, and its gain is 0.
 
     Raises
     ------
     ValueError
-        For a grade that is negative, NaN or infinite, or a `relevant_from` without grades.
+        For a grade that is NaN or infinite, or a `relevant_from` without grades.
     """
     grades = truth.gains
     if grades is None:
@@ -201,7 +240,7 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
             )
         return truth
     check(truth, source, users)
-    gains = grading.gains_of(grades)
+    gains = _gains(grades, grading)
     none = np.flatnonzero(np.isnan(gains))
     if len(none):
         grade = f"{grades[none[0]]:g}"
@@ -226,11 +265,10 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
     grades = truth.gains
     if grades is None:
         return
-    bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
+    bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
-        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
-        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
-        raise _refused(truth, source, users, bad[0], wrong + way_out)
+        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is finite"
+        raise _refused(truth, source, users, bad[0], wrong)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
         if twice >= 0:
@@ -239,14 +277,28 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
 
 
 def judged(truth: Lists, grading: Grading) -> Lists | None:
-    """Return all items with a grade, 0 included, where some are not relevant; else None.
+    """Return all items with a grade of 0 or more, where some item is not relevant; else None.
 
-    The grades are those that `apply` has checked.
+    The grades are those that `apply` has checked. Without the items below 0: trec_eval takes these
+    for unjudged, in bpref and where unjudged items leave.
     """
     grades, least = truth.gains, grading.relevant_from
     if grades is None or np.all(grades > 0 if least is None else grades >= least):
         return None
-    return _kept(truth, grading.gains_of(grades), np.ones(len(grades), bool))
+    return _kept(truth, _gains(grades, grading), grades >= 0)
+
+
+def with_negative(truth: Lists, grading: Grading) -> Lists | None:
+    """Return all items with a grade, where some are below 0, as spam of TREC is; else None."""
+    grades = truth.gains
+    if grades is None or np.all(grades >= 0):
+        return None
+    return _kept(truth, _gains(grades, grading), np.ones(len(grades), bool))
+
+
+def _gains(grades: Floats, grading: Grading) -> Floats:
+    """Return the gains of grades: a grade below 0 gains nothing, as one of 0."""
+    return grading.gains_of(np.maximum(grades, 0.0))
 
 
 def _kept(truth: Lists, gains: Floats, kept: Bools) -> Lists:

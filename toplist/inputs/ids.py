@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count
@@ -20,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Ints
-from toplist.inputs.flatten import Flat, trim
+from toplist.checks import Ints, about, is_missing
+from toplist.inputs.flatten import Flat, name_user, trim, user_of
 from toplist.inputs.lists import offsets_of
 
 _NEVER_ID = (
@@ -51,6 +52,14 @@ def encode(
     ValueError
         For integers beyond 64 bits, and padding before a real id.
     """
+    with naming_missing(users, ranked, truth):
+        return _encode(ranked, truth, padding, users, hashing)
+
+
+def _encode(
+    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
+) -> tuple[Flat, Flat, bool]:
+    """Do what `encode` does; its errors of ids that are missing name a type."""
     if not (ranked.lengths.any() or truth.lengths.any()):
         padding = None
     integers = _as_integers(ranked, truth)
@@ -78,20 +87,57 @@ def _signed(flat: Flat) -> Flat:
     return flat.once(_signed, partial(replace, flat, ids=flat.ids.view(np.int64)))
 
 
-def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the ids of one side as integers, or as codes and the distinct ids."""
-    ids = integers_of(flat)
-    if ids is not None:
-        return ids, None
-    numbers = _Numbers()
-    return numbers.encode(flat).ids, list(numbers.codes)
+@contextmanager
+def naming_missing(users: Any, *sides: Flat) -> Iterator[None]:
+    """Let the error of what is no id be that of an item that is missing, if one is.
+
+    A NaN among integers makes floats of all, of which any would be named else.
+    """
+    try:
+        yield
+    except TypeError:
+        found = next(filter(None, (_missing(flat, users) for flat in sides)), None)
+        if found is None:
+            raise
+        raise found from None
 
 
-def alone(flat: Flat) -> Flat:
+def _missing(flat: Flat, users: Any) -> TypeError | None:
+    """Return the error of the first item that is missing; None without one, and beside scores."""
+    if flat.side not in ("ranks", "ground_truths"):  # a catalogue has no users
+        return None
+    for user, row in enumerate(flat.rows):
+        for place, item in enumerate(row):
+            if is_missing(item):
+                where = f"at rank {place + 1}" if flat.side == "ranks" else "among its items"
+                error = TypeError(
+                    f"{flat.side}: {name_user(users, user)} has {item!r} {where}: an item is "
+                    "missing; leave it out, or write padding as an id and name it"
+                )
+                return about(error, side=flat.side, user=user_of(users, user))
+            if isinstance(item, (float, np.floating)) and not float(item).is_integer():
+                return None
+    return None
+
+
+def encode_alone(flat: Flat, users: Any = None) -> tuple[NDArray[Any], list[Any] | None]:
+    """Return the ids of one side as integers, or as codes and the distinct ids.
+
+    `users` are for messages.
+    """
+    with naming_missing(users, flat):
+        ids = integers_of(flat)
+        if ids is not None:
+            return ids, None
+        numbers = _Numbers()
+        return numbers.encode(flat).ids, list(numbers.codes)
+
+
+def alone(flat: Flat, users: Any = None) -> Flat:
     """Return one side as integers, or as codes with the distinct ids as names."""
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind in "iu":
         return flat
-    ids, names = encode_alone(flat)
+    ids, names = encode_alone(flat, users)
     return replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
 
 
@@ -227,8 +273,8 @@ def padding_code(padding: Any, flat: Flat) -> int | None:
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )
-    names = list(flat.names)
-    return names.index(padding) if padding in names else None
+    # of a part of a file, the names are the texts of the whole file: they are looked up
+    return flat.names.index(padding) if padding in flat.names else None
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:

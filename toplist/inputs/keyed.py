@@ -90,7 +90,7 @@ def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> ListsByUse
     """Return a dict user -> ids in the form of a table; `padding` is only dropped from sets."""
     lists = [r if is_truth_container(r) else [r] for r in rows.values()]
     flat = flatten(lists, None, side, padding)
-    items = Column("item_id", *encode_alone(flat))
+    items = Column("item_id", *encode_alone(flat, list(rows)))
     users = column_of("user_id", list(rows), side)
     return ListsByUser(side, users, items, flat.offsets, flat.grades, grouped=flat.grouped)
 
@@ -205,6 +205,15 @@ def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueErro
         f"{side}: user {user!r} is in rows {first} and {second}: a user has one list"
     )
     return about(error, side=side, user=user)
+
+
+def no_truths(ranked: Any) -> ValueError:
+    """Return the error of ground truths without any user, given a user of ranks."""
+    error = ValueError(
+        f"ground_truths has no user, ranks has {ranked!r}: there is nothing to evaluate against; a "
+        "user without relevant items is {user: []}"
+    )
+    return about(error, side="ground_truths", users=(ranked, None))
 
 
 def no_common_user(ranked: Any, truth: Any) -> ValueError:

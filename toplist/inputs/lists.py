@@ -11,9 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Floats, Ints, doubles
 
-# The way out for a grade below 0. (In qrels of TREC all below 1 is not relevant, as in trec_eval.)
-NEGATIVE = ": write 0 for an item that was judged and is not relevant"
-
 
 @dataclass(frozen=True, eq=False)
 class Lists:
@@ -102,7 +99,8 @@ class Lists:
         ----------
         matrix : (n_users, n_items) array or sparse matrix
             Relevance of every item to every user: 0/1, bool, or grades. A sparse matrix (scipy's,
-            of any format) is never made dense; an item that is stored as 0 is not relevant.
+            of any format) is never made dense; an item that is stored as 0 is not relevant. One
+            below 0 was judged, and is not relevant either.
 
         Returns
         -------
@@ -112,7 +110,7 @@ class Lists:
         Raises
         ------
         ValueError
-            For an array that is not 2-D, or an entry that is negative, NaN or infinite.
+            For an array that is not 2-D, or an entry that is NaN or infinite.
 
         Examples
         --------
@@ -121,12 +119,11 @@ class Lists:
         ([2, 3], [1], [1.0, 1.0, 2.0])
         """
         n_users, users, items, gains = _entries(matrix)
-        bad = np.flatnonzero(~((gains > 0) & (gains < np.inf)))
+        bad = np.flatnonzero(~np.isfinite(gains))
         if len(bad):
-            more = NEGATIVE if gains[bad[0]] < 0 else ""
             raise ValueError(
                 f"Lists.from_matrix: entry {gains[bad[0]]:g} of user {users[bad[0]]}, item "
-                f"{items[bad[0]]}: a grade is 0 or more, and finite{more}"
+                f"{items[bad[0]]}: a grade is finite"
             )
         offsets = offsets_of(np.bincount(users, minlength=n_users))
         return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
-from toplist.checks import OptionRef, Words, choice, option_error
+from toplist.checks import OptionRef, Words, choice, option_error, plain
 from toplist.inputs.grades import Grading, read_gains
 from toplist.metrics.conventions import MISSING, RELEVANT, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import EMPTY, Empty, Gains, GainTable
@@ -16,6 +16,8 @@ from toplist.metrics.names import Metrics
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 #: A column of ground truths that is read only where ``columns=`` names it.
 GROUP = "group"
+# The columns of qrels and runs of BEIR, query-id and corpus-id, by their letters.
+_BEIR = {"user_id": "queryid", "item_id": "corpusid"}
 Duplicates = Literal["raise", "first", "collapse"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Ties = Literal["order", "item", "item_desc"]
@@ -413,6 +415,36 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, Any]:
     if side == "ranks":
         own.pop(GROUP, None)
     return renamed(own, valid if GROUP in own else COLUMNS, keys=True)
+
+
+def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[str, Any]:
+    """Return what the columns of a table are called that has these; `names` are as said.
+
+    Under the header of BEIR, query-id, corpus-id, score, whose names are compared by their letters,
+    columns that are not said to be called otherwise have its names. Its qrels have their grades in
+    "score": they are read as relevance, also where ``columns=`` names the columns of ids.
+
+    Examples
+    --------
+    >>> header = ["query-id", "corpus-id", "score"]
+    >>> named_in(columns_of(None, "ground_truths"), header, "ground_truths")["relevance"]
+    'score'
+    >>> named_in(columns_of(None, "ranks"), header, "ranks")["item_id"]
+    'corpus-id'
+    """
+    own, columns = dict(names), list(found)
+    spelled = {plain(name): name for name in reversed(columns) if isinstance(name, str)}
+    if not spelled.keys() >= {*_BEIR.values()}:
+        return own
+    for ours, letters in _BEIR.items():
+        if own[ours] == ours and ours not in columns:
+            own[ours] = spelled[letters]
+    users = own["user_id"] if isinstance(own["user_id"], tuple) else (own["user_id"],)
+    is_beir = spelled["queryid"] in users and own["item_id"] == spelled["corpusid"]
+    graded = own["relevance"] != "relevance" or "relevance" in columns
+    if is_beir and side == "ground_truths" and not graded and "score" in spelled:
+        own["relevance"] = spelled["score"]
+    return own
 
 
 def is_composite(columns: ColumnNames, side: str) -> bool:

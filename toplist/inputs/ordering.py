@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints
+from toplist.checks import Ints, doubles
 from toplist.inputs.factorize import Column, Numbering
 
 _TOP = np.uint64(1 << 63)
@@ -61,6 +61,29 @@ def of_python(values: Sequence[Any]) -> NDArray[Any]:
     mixed = array.dtype.kind == "f" and not all(isinstance(value, float) for value in values)
     places = exact(values) if mixed or array.dtype.kind == "O" else None
     return array if places is None else places
+
+
+def by_value(values: Sequence[Any]) -> NDArray[Any] | None:
+    """Return numbers of Python as an array of their values; None where one is no number.
+
+    Of ranks and grades the value counts, not only the order, as it does of scores.
+
+    Examples
+    --------
+    >>> by_value([3, 0.5, Decimal("0.25")]).tolist(), by_value([2, 1]).tolist()
+    ([3.0, 0.5, 0.25], [2, 1])
+    >>> by_value([3, True]), by_value([3, None])
+    (None, None)
+    """
+    kinds = set(map(type, values))
+    numeric = (int, float, Decimal, np.integer, np.floating)
+    if bool in kinds or not all(issubclass(kind, numeric) for kind in kinds):
+        return None
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        array = np.array(values)
+        if array.dtype.kind in "iu":  # else some need 64 bits and others a sign, or more bits
+            return array
+    return doubles(values)
 
 
 def as_integers(scores: NDArray[Any]) -> Ints:

@@ -35,9 +35,9 @@ class Sides:
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
     so that the hits have to be verified. `names` are those that codes of the truth stand for, and
     `words` returns their words; None where the integers are ids, or hashes. `judged` is the truth
-    with all graded items, where some of them are not relevant. `groups` are those of the relevant
-    items, which then are distinct. `known` is what the join knows of the truth from other lists
-    that met it.
+    with all items graded 0 or more, where some item is not relevant; `with_negative` has those
+    below 0 too, where there are any. `groups` are those of the relevant items, which then are
+    distinct. `known` is what the join knows of the truth from other lists that met it.
     """
 
     ranked: Lists
@@ -53,6 +53,7 @@ class Sides:
     names: Any = None
     words: Words | None = None
     judged: Lists | None = None
+    with_negative: Lists | None = None
     scored: Scored | None = None
     groups: ItemGroups | None = None
     known: dict[str, Any] = field(default_factory=dict)
@@ -102,6 +103,7 @@ def sides_of(
             "truth": grades.apply(truth, written[1], grading, users),
             "words": hashes_behind(relevant.names, truth),
             "judged": grades.judged(truth, grading),
+            "with_negative": grades.with_negative(truth, grading),
             "groups": groups,
             "known": {},
         }

@@ -20,7 +20,7 @@ from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
-from toplist.inputs.grades import Grading, warn_of_ignored
+from toplist.inputs.grades import Grading, check_ignored, score_in
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import (
     ListsByUser,
@@ -28,10 +28,11 @@ from toplist.inputs.keyed import (
     check_not_counted,
     column_of,
     keyed,
+    no_truths,
     user_in_two_rows,
 )
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import GROUP, ColumnNames, Shaping, columns_of
+from toplist.inputs.options import GROUP, ColumnNames, Shaping, columns_of, named_in
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import AS_GIVEN, Sides, sides_of
 from toplist.inputs.texts import Texts
@@ -64,18 +65,24 @@ def read_tables(
     rows = truths.rows if isinstance(truths, KeptTruths) else truths
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     check_not_counted("ground_truths", rows, "ranks", map(ranked.users.decode, ranked.users.codes))
+    listed = ranked.users.codes
+    if len(listed) and not len(truth.users.codes) and not isinstance(truths, ListsByUser):
+        raise no_truths(ranked.users.decode(listed[0]))  # `ListsByUser` may be a part of all
     if shaping.items_as is not None:
         ranked, truth = shaping.items_as.tables(ranked, truth, padding)
         padding = None
     return sides_of(*align(ranked, truth), k, padding, grading, shaping=shaping)
 
 
-def grades_and_groups(side: str, names: Mapping[str, str]) -> ValueError:
-    """Return the error of ground truths with a column of grades and one of groups."""
-    return ValueError(
-        f"{side} has grades, column {names['relevance']!r}, beside groups, {names[GROUP]!r}: "
-        "groups have no grades; leave out that column, and the rows that are not relevant"
-    )
+def check_no_grades(side: str, columns: Iterable[Any], names: Mapping[str, Any]) -> None:
+    """Raise ValueError for ground truths with a column of grades, or scores, and one of groups."""
+    columns = list(columns)
+    grades = names["relevance"] if names["relevance"] in columns else score_in(columns, names)
+    if grades is not None:
+        raise ValueError(
+            f"{side} has grades, column {grades!r}, beside groups, {names[GROUP]!r}: "
+            "groups have no grades; leave out that column, and the rows that are not relevant"
+        )
 
 
 def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
@@ -93,8 +100,8 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
 
 def _swapped(ranks: Any, truths: Any, columns: ColumnNames) -> bool:
     """Whether the table of ranks has no column to rank by, and that of truths has one."""
-    names = columns_of(columns, "ranks")
     ours, theirs = (set(cols.names_of(cols.readable(table))) for table in (ranks, truths))
+    names = named_in(columns_of(columns, "ranks"), ours, "ranks")
     ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
     return ids <= ours and ids <= theirs and not values & ours and bool(values & theirs)
 
@@ -114,7 +121,8 @@ def lists_of(
     """
     if is_frame(value):
         frame = cols.readable(value)
-        names, known = columns_of(columns, side), known or (Texts(), Texts())
+        names = named_in(columns_of(columns, side), cols.names_of(frame), side)
+        known = known or (Texts(), Texts())
         return read(SideTable(frame, side, names, ties=ties, known=known))
     if isinstance(value, ListsByUser):
         return value
@@ -155,6 +163,11 @@ class SideTable:
         """Return the names of the columns."""
         return cols.names_of(self.frame)
 
+    @property
+    def all_columns(self) -> list[Any]:
+        """The names of all columns: those of the file, of which some may not be read."""
+        return self.in_file() if self.in_file else self.columns
+
     @cached
     def value(self) -> str | None:
         """Return the column of values of the items: a rank or score; of a truth, grades or groups.
@@ -162,13 +175,12 @@ class SideTable:
         ValueError for a truth that has both.
         """
         if GROUP in self.names:
-            if self.names["relevance"] in self.columns:
-                raise grades_and_groups(self.side, self.names)
+            check_no_grades(self.side, self.all_columns, self.names)
             return self.one_of(GROUP)
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
         if not found and self.side == "ground_truths" and not self.first:
-            warn_of_ignored(self.in_file() if self.in_file else self.columns, self.names)
+            check_ignored(self.all_columns, self.names)
         return found[0] if found and self.order is None else None
 
     @property
@@ -222,9 +234,8 @@ class SideTable:
         ids = [] if self.wide else ["user_id", "item_id"]
         more = [n for n in ids if n not in wanted and not self.has(n)]
         names = no_columns([names, *map(repr, self._absent(more))])
-        columns = self.columns if self.in_file is None else self.in_file()
-        names += header_hint([*absent, *self._absent(more)], columns)
-        found = ", ".join(map(repr, columns))
+        names += header_hint([*absent, *self._absent(more)], self.all_columns)
+        found = ", ".join(map(repr, self.all_columns))
         parts: list[str | OptionRef] = [
             f"{self.side} has {names}, only {found or 'none'}; ",
             OptionRef("columns", {self.side: dict.fromkeys([wanted[0], *more], "NAME")}),
@@ -394,11 +405,12 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     if not given or list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
     flat = [value for row in given for value in row]
+    values: NDArray[Any] | None
     if table.value == GROUP:
         values = numbered(column_of(name, flat, f"{table.side}, column {name!r}").codes)[0]
     else:
-        values = ordering.of_python(flat)
-    if values.dtype.kind not in "iuf":
+        values = ordering.of_python(flat) if table.value == "score" else ordering.by_value(flat)
+    if values is None or values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
     groups = Groups(lists.users, lists.offsets, None)
     return put_in_order(table.ordering, groups, lists.items, values)

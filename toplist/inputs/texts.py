@@ -13,6 +13,7 @@ dictionary of their bytes takes its place, once and for all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -184,7 +185,33 @@ class Texts(Sequence[str]):
 
     def index(self, text: Any, *_: Any) -> int:
         """Return the number of a text; ValueError if it has none."""
-        return list(self).index(text)
+        keys = joined([text]).keys(0, 1)
+        with self._lock:
+            number = self._number_of(keys)
+        if number < 0:
+            raise ValueError(f"{text!r} is not one of the texts")
+        return number
+
+    def __contains__(self, text: object) -> bool:
+        """Return whether a text has a number."""
+        if not isinstance(text, str):
+            return False
+        with suppress(ValueError):
+            return self.index(text) >= 0
+        return False
+
+    def _number_of(self, keys: Keys) -> int:
+        """Return the number of one text, -1 if it has none; the others are not read for it."""
+        if self._slow is None:
+            found = np.full(1, kernels.texts.UNKNOWN, np.int64)
+            n = kernels.texts.find_texts(keys.words, self._table, self._keys, found)
+            if n >= 0 and self._agree(keys, found):
+                return int(found[0])
+        slow = self._slow  # else its hash, or its place of the table, is that of others
+        if slow is None:
+            known = self._known.bytes_of(np.arange(self._n))
+            slow = {text: number for number, text in enumerate(known)}
+        return slow.get(keys.bytes_of(np.arange(1))[0], -1)
 
     def decoded(self, numbers: Ints) -> list[str]:
         """Return the texts of many numbers."""

@@ -57,8 +57,9 @@ class Hits:
     truth_hashes : (n_users,) uint64, optional
         A hash of each ground truth, of its ids and gains; None for hits made by hand.
     judged : Hits, optional
-        The hits of all items with a grade, 0 included, where some of them are not relevant: same
-        users and lists. What is relevant decides counts; the convention says whose gains.
+        The hits of all items with a grade of 0 or more, where some item is not relevant: same users
+        and lists. What is relevant decides counts; the convention says whose gains. Where some
+        grades are below 0, it has `judged` itself: the hits of these items too.
     coverage : Coverage, optional
         Where ground truths are made of groups (`toplist.Groups`), which groups the hits are in; R
         counts the ids of all groups.
@@ -284,11 +285,17 @@ class Hits:
         n_relevant = np.where(listed, n_hits, self.n_relevant)
         return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
 
+    @property
+    def every_judged(self) -> Hits:
+        """The hits of all items with a grade, those below 0 too."""
+        return self if self.judged is None else self.judged.every_judged
+
     def judged_only(self, k: int | None = None, always: bool = False) -> Hits:
         """Return the hits of the lists without the items that have no grade; ranks close up.
 
         As trec_eval -J (Sakai, SIGIR 2007): what nobody judged is not taken for a miss. A rank is
-        then the place among the judged items of the list, of any grade, 0 included; R is as before.
+        then the place among the judged items of the list, of any grade from 0 on; R is as before.
+        An item graded below 0 leaves, as in trec_eval, which takes it for unjudged.
         Later copies of an item leave too. Where all judged items of all users are relevant (sets,
         grades above 0), nothing leaves: only hits would be left, and every list be perfect.
         The lists must have been read whole: ``match(..., unjudged="drop")`` does both.
@@ -306,17 +313,18 @@ class Hits:
         >>> match(["x", "a", "y", "b", "c"], {"a": 1, "b": 0, "c": 2}).judged_only().ranks.tolist()
         [1, 3]
         """
-        whole = self.given._changed(k=WHOLE)
+        whole = self.given.read_to(WHOLE)
         judged = whole if whole.judged is None and always else whole.judged
         closed = [whole]
         if judged is not None:
-            judged = judged._changed(k=WHOLE)
+            judged = judged.read_to(WHOLE)
             whole, n = whole._changed(judged=judged), np.diff(judged.offsets)
             both = whole, judged
             closed = [one._changed(ranks=one.places_among(judged), n_listed=n) for one in both]
         k = int(closed[0].n_listed.max(initial=0)) if k is None else k
         hits, *of_judged = (one._cut(k) for one in closed)
-        return hits._changed(judged=of_judged[0] if of_judged else None, before=whole)
+        judged = of_judged[0]._changed(judged=None) if of_judged else None
+        return hits._changed(judged=judged, before=whole)
 
     def _cut(self, k: int) -> Hits:
         """Return the hits of lists that end at rank k; judged ones are left as they are."""
@@ -325,7 +333,7 @@ class Hits:
 
     def read_to(self, k: int) -> Hits:
         """Return the hits of whole lists, none of which is longer than k."""
-        judged = None if self.judged is None else self.judged._changed(k=k)
+        judged = None if self.judged is None else self.judged.read_to(k)
         return self._changed(k=k, judged=judged)
 
     def down_to(self, depths: Ints) -> Hits:

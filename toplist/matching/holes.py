@@ -31,7 +31,7 @@ def filled(hits: Hits, k: int) -> Hits:
 
 def holes(hits: Hits, k: int) -> tuple[Ints, Ints]:
     """Return the users (rows) and ranks, down to k, of the listed items that have no grade."""
-    judged = hits if hits.judged is None else hits.judged
+    judged = hits.every_judged
     depths = np.minimum(hits.n_listed, k)
     starts = offsets_of(depths)
     is_hole = np.ones(starts[-1], bool)

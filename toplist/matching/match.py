@@ -215,7 +215,8 @@ def join(
         raise HashCollisionError
     graded, judged, examples = sides.truth.gains is not None, None, {}
     if sides.judged is not None:  # repeats were looked for with the relevant items
-        of_judged = replace(sides, truth=sides.judged, judged=None, known=known.setdefault("", {}))
+        of_judged = replace(sides, truth=sides.judged, known=known.setdefault("", {}))
+        of_judged = replace(of_judged, judged=sides.with_negative, with_negative=None)
         judged = join(of_judged, "first", n_threads)
     if not len(ranks):
         examples = _unmatched(sides)

@@ -20,7 +20,7 @@ metric                  counts                      discount at rank r          
 `cg`                    each                        1                                1
 `f1`                    each                        1                                (k + R) / 2
 `r_precision`           each hit within rank R      1                                R
-`judged`                each judged, grade 0 too    1                                min(k, n)
+`judged`                each judged, 0 or below    1                                min(k, n)
 `rbp`, p = 0.8          each                        1 / ((1 - p) p^(r - 1))          1
 `complete`              the R-th                    1                                1
 `err`                   p_j (1 - p_i) of i < j      r                                1
@@ -40,8 +40,9 @@ list the places are misses.
 In `err` the item of a hit satisfies the user with p = (2^grade - 1) / 2^max; max is the largest
 grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams and Spark need it).
 `bpref` needs items of grade 0, judged and not relevant; a hit earns 1 - min(b, R) / min(N, R) with
-b of these above it, of N. `iprec` is the best precision from the rank on that has found
-``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
+b of these above it, of N. Items below 0 have no part in it: trec_eval takes them for unjudged. They
+are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from the rank on that
+has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
 `toplist.plots.precision_recall` draws them. ``"precision(rel=2)@10"``, and so with every metric:
 relevant in this metric from grade 2 on, whatever the others count.
 
@@ -143,9 +144,10 @@ Quepid, Transformers4Rec, bwhite's gist).
   over min(k, R).
 - 1 - `judged` is the share of holes, the items of the list that nobody judged. Its users are those
   with a judgement of any grade, whatever is done with empty ground truths in other metrics.
-- ``unjudged="drop"`` is trec_eval -J, and judged_only of ir_measures: items without a grade leave
-  the lists, and ranks close up. Where no item is judged not relevant, theirs leave hits only, and
-  every list is perfect; here nothing is dropped then, and the result says so.
+- ``unjudged="drop"`` is trec_eval -J, and judged_only of ir_measures: items without a grade, or
+  with one below 0, leave the lists, and ranks close up. Where no item is judged not relevant,
+  theirs leave hits only, and every list is perfect; here nothing is dropped then, and the result
+  says so.
   ``result.bounds("ndcg@10")`` has both ends, `toplist.unjudged` what to judge next.
 
 A metric that a library lacks is an error there. A defect of a library (an item listed twice earning

@@ -603,7 +603,7 @@ METRICS: Mapping[str, Metric] = table_of(
         "1",
         "R",
         text="binary preference: judged items that are not relevant above each hit; items without "
-        "a judgement have no part (Buckley, Voorhees 2004)",
+        "a judgement, or with a grade below 0, have no part (Buckley, Voorhees 2004)",
         cut="n",
     ),
     replace(iprec_metric(), name="iprec"),

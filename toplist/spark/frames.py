@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toplist.checks import no_columns
-from toplist.inputs.grades import warn_of_ignored
+from toplist.inputs.grades import check_ignored
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.options import GROUP, SIDES, columns_of, refuse_composite
-from toplist.inputs.tables import grades_and_groups
+from toplist.inputs.options import GROUP, SIDES, columns_of, named_in, refuse_composite
+from toplist.inputs.tables import check_no_grades
 
 RANKED, RELEVANT = 0, 1
 LONG, EMPTY = -1, 0
@@ -81,13 +81,13 @@ def sides_of(
         truth = _frame_of(truth, recs.sparkSession, names_of["ground_truths"])
     for frame, argument in zip((recs, truth), SIDES, strict=True):
         _check_kind(frame, argument)
-        found = Side(frame, names_of[argument], argument)
+        found = Side(frame, named_in(names_of[argument], frame.columns, argument), argument)
         names = [found.names["user_id"], found.names["item_id"]]
         more = [system] if system is not None and argument == "ranks" else []
         _check_columns(found, [*names, *more])
         _check_value(found)
         if argument == "ground_truths" and found.value is None:
-            warn_of_ignored(frame.columns, found.names)
+            check_ignored(frame.columns, found.names)
         sides.append(found)
     _check_ids(*sides)
     return sides[0], sides[1]
@@ -152,8 +152,7 @@ def _check_value(side: Side) -> None:
             f"give both as lists of one length, or drop {name!r}"
         )
     if value == GROUP:
-        if names["relevance"] in side.frame.columns:
-            raise grades_and_groups(side.argument, names)
+        check_no_grades(side.argument, side.frame.columns, names)
         return
     element = side.element(value)
     if element not in (*_WHOLE, "float", "double") and not element.startswith("decimal("):
