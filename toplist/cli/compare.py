@@ -6,8 +6,8 @@ metric at every k; p is corrected for all comparisons that are printed. Without
 those before it, in the order of --sort if there is one: with those that are
 better. Files are those of toplist eval, read whole; systems are named by their
 files, without folder and extension. Results saved by toplist eval --save (.npz)
-may stand where lists do, by the metrics and k that they were evaluated at; of
-such results alone no TRUTH is given.
+may stand where lists do, by the metrics, k and options that they were evaluated
+with; of such results alone no TRUTH, and no option of an evaluation, is given.
 
 examples:
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10

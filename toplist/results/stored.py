@@ -107,8 +107,9 @@ def to_bytes(result: Means) -> bytes:
         del terms["unit"]
     if result.terms.weighting is None:
         del terms["weighting"], terms["clip"], terms["propensities"]
-    if not result.terms.known_as:
-        del terms["known_as"]
+    for name in ("known_as", "made_by"):
+        if not terms[name]:
+            del terms[name]
     terms["entries"] = [
         {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
         for entry in result.terms.entries
@@ -338,6 +339,8 @@ def _terms(asked: Any) -> Terms:
     terms = Terms(**{**asked, **rest, "grading": Grading(**asked["grading"])})
     if not entries or any(terms.asked[one.metric.name] != one.metric for one in entries):
         raise ValueError("no metric, or two of one name")
+    if not all(type(word) is str for pair in terms.made_by.items() for word in pair):
+        raise ValueError("an option is no text")
     if type(terms.unit) is not str:
         raise ValueError("the unit is no text")
     if terms.known_as and SYNONYMS.get(terms.known_as) != terms.convention:
