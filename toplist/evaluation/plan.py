@@ -154,7 +154,7 @@ class Plan:
         given = None if weights is None else _weights(weights, hits)
         if propensities is not None:
             hits, own, exposed = propensities.weigh(hits, list(terms.metrics.values()))
-            given = own if given is None or own is None else own * given
+            given = own if given is None else given if own is None else own * given
         more: Any = {"clusters": _clusters(self.options, hits), "depth": depth}
         found = TopKResult.of(
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
