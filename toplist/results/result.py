@@ -313,7 +313,8 @@ class TopKResult(Means, Display):
             An array or list in the order of `users`; or a dict or pandas Series keyed by user,
             where users may be absent. Users whose label is absent, None or NaN are a segment of
             their own, None. A Series with an index of its own is refused where users are known by
-            position, and a default index where they have keys.
+            position, and a default index where they have keys. Segments are in the order of ordered
+            categories (a Categorical of pandas, an Enum of polars), else sorted.
 
         Returns
         -------
