@@ -81,7 +81,8 @@ def test_many_columns_become_a_table_per_metric():
     }
     blocks = repr(tl.compare(results)).split("\n\n")
     assert [block.split("  ")[0] for block in blocks[:-1]] == ["hit = recall = cg", "mrr", "f1"]
-    assert [len(block.splitlines()) for block in blocks] == [3, 3, 3, 3]
+    assert [len(block.splitlines()) for block in blocks] == [3, 3, 3, 4]
+    assert "no list has more than 2 items: k = 3 to 4 finds no more" in blocks[-1]
     assert {block.index("@1") for block in blocks[:-1]} == {blocks[0].index("@1")}
     assert blocks[0].splitlines()[0].split()[-4:] == ["@1", "@2", "@3", "@4"]
     assert tl.compare(results).to_latex().count(r"\begin{tabular}") == 3

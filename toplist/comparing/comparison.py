@@ -413,6 +413,7 @@ class Comparison(SideBySide):
         margin: float,
         correction: Correction = "holm",
         level: float = 0.95,
+        family: TestFamily = "all",
         users: SameUsers = "same",
         clusters: Any = None,
     ) -> Tests:
@@ -420,17 +421,19 @@ class Comparison(SideBySide):
 
         Parameters
         ----------
-        names, users, clusters
+        names, family, users, clusters
             As in `test`.
         margin : float
             Above 0: what is within does not matter.
         correction : {"holm", "bh", "bonferroni", "none"}
-            Of p for all comparisons together; the intervals hold one by one.
+            Of p for the comparisons of a family; the intervals hold one by one.
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
         margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
-        asked = pairwise.TestSpec(correction=correction, level=level, margin=margin, **whose)
+        asked = pairwise.TestSpec(
+            correction=correction, level=level, family=family, margin=margin, **whose
+        )
         return testing.tests(self, names, asked)
 
     def band(

@@ -342,6 +342,7 @@ class SideBySide(Display):
         return (
             *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
+            *describe.deeper(list(results)),
             *self._once([describe.account(r) for r in results]),
         )
 
