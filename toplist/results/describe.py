@@ -186,8 +186,9 @@ def deeper(results: Sequence[Means]) -> list[str]:
 
     Of whole lists no k is; nothing is said where the length of a list may be unknown.
     """
-    longest = max((result.longest for result in results), default=0)
-    if not all(result.longest for result in results):
+    lengths = [result.longest for result in results if result.longest is not None]
+    longest = max(lengths, default=0)
+    if not longest or len(lengths) < len(results):
         return []
     ks = sorted({k for result in results for k in result.ks if k > longest})
     if not ks:

@@ -69,7 +69,7 @@ class Means:
     scored: Scored | None = None
     judged_only: Self | None = None
     exposed: Exposed | None = None
-    longest: int = 0  # of the lists; 0 where it is unknown
+    longest: int | None = None  # of the lists; None where it is unknown
 
     @classmethod
     def of(
@@ -626,6 +626,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     clusters = all_of([part.clusters for part in parts])
     if clusters is None and any(part.clusters is not None for part in parts):
         raise ValueError("cannot merge: some parts have clusters and others have none")
+    lengths = all_of([part.longest for part in parts])
     added = "lists", "scored", "exposed"
     lists, scored, exposed = (all_of([getattr(part, one) for part in parts]) for one in added)
     return type(first)(
@@ -644,7 +645,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         scored=reduce(operator.add, scored) if scored else None,
         exposed=reduce(operator.add, exposed) if exposed else None,
         judged_only=judged_only if hits is None else None,
-        longest=max(part.longest for part in parts) if all(p.longest for p in parts) else 0,
+        longest=None if lengths is None else max(lengths),
     )
 
 

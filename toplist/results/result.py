@@ -75,8 +75,8 @@ class TopKResult(Means, Display):
         Of files read in parts, examples of ids where nobody has a hit.
     graded : bool
         Whether ground truths had grades, other than 1 for all that is relevant.
-    longest : int
-        The length of the longest list, as deep as lists were read; 0 where it is unknown.
+    longest : int or None
+        The length of the longest list, as deep as lists were read; None where it is unknown.
     judged_only : TopKResult or None
         Without hits, of ``unjudged="drop"`` where nothing was dropped, as no item is judged not
         relevant: the result if all unjudged items were. Merging with other parts needs it.

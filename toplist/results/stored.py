@@ -124,7 +124,7 @@ def to_bytes(result: Means) -> bytes:
         "unmatched": None if result.unmatched is None else list(result.unmatched),
         "scored": result.scored,
         **({"exposed": result.exposed} if result.exposed else {}),
-        **({"longest": result.longest} if result.longest else {}),
+        **({} if result.longest is None else {"longest": result.longest}),
         "averages": averages,
         **({} if of_lists is None else {"lists": of_lists}),
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
@@ -292,7 +292,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         judged_only=alone,
         lists=lists,
         exposed=_exposed(*header["exposed"]) if "exposed" in header else None,
-        longest=whole(header.get("longest", 0)),
+        longest=whole(header["longest"]) if "longest" in header else None,
     )
     _check_averages(result)
     return result
