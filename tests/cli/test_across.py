@@ -110,6 +110,7 @@ def test_errors_name_the_file_or_what_to_write(saved, table, bad, cli):
     for wrong, said in (
         (["--plot", "a.txt"], "the name must end in"),
         (["--resamples", "3"], "at least 99"),
+        (["--of", "sample"], "--of sample is of differences from a baseline: add --baseline"),
         (["-o", "ml/als.json"], "would overwrite an input file"),
     ):
         status, out, err = cli("across", *others, "-m", "mrr@5", *wrong)

@@ -62,3 +62,20 @@ def test_the_lead_of_the_best_is_said_where_it_is_asked_for(cli):
     out = cli("compare", *FILES, "-m", "ndcg@10", "--lead", "--resamples", "200", "--seed", "5")[1]
     assert "itemknn ndcg@10" in out and "(200 sign flips, seed 5)" in out
     assert "best of 2 systems on the same 992 users" in out
+
+
+@pytest.mark.parametrize("margin", [(), ("--margin", "0.05")])
+def test_a_family_is_of_a_metric_or_of_all(cli, margin):
+    """Holm over two p is min(1, 2 p) of the lower one; of one p alone it is p itself."""
+    ask = "compare", *FILES, "-m", "ndcg@10", "precision@5", "--format", "json", *margin
+    of_all, of_each = (json.loads(cli(*ask, "--family", one)[1]) for one in ("all", "metric"))
+    assert [row["p_adjusted"] for row in of_each] == [row["p"] for row in of_each]
+    lower = min(of_all, key=lambda row: row["p"])
+    assert lower["p_adjusted"] == pytest.approx(min(1, 2 * lower["p"])) and lower["p"] > 0
+    assert [row["p"] for row in of_all] == [row["p"] for row in of_each]
+
+
+def test_a_band_is_drawn_as_often_as_is_asked(cli):
+    ask = "compare", *FILES, "-m", "ndcg", "-k", "5", "--band"
+    some, more = (cli(*ask, "--resamples", n)[1] for n in (99, 5000))
+    assert "at all of them together" in some and some != more

@@ -107,7 +107,7 @@ def test_whole_lists_have_no_k(good):
         (("base.npz", "odd.npz"), 1, "odd.npz: is no result that was saved by save()"),
         (
             ("base.npz", "more.csv", "truth.csv", *METRICS, "--convention", "trec_eval"),
-            *(1, "DIFFERENT CONVENTIONS"),
+            *(1, "--convention trec_eval does not go with base.npz: it was saved by an evaluation"),
         ),
         (("base.npz", "more.csv", "other.csv", *METRICS), 1, "count other users"),
     ],

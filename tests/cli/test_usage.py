@@ -179,6 +179,10 @@ WRONG = [
     (f"{COMPARE} --lead --format csv", "--lead and --movers are tables of their own: not with csv"),
     (f"{COMPARE} --resamples 98", "n_resamples must be at least 99"),
     (f"{COMPARE} --seed -1", "seed must be a whole number from 0"),
+    (f"{COMPARE} --seed 1", "--seed 1 changes nothing: --test t draws nothing"),
+    (f"{COMPARE} --resamples 99 --test sign", "--resamples 99 changes nothing: --test sign draws"),
+    (f"{COMPARE} --resamples 99 --margin 0.1 --power", "--resamples 99 changes nothing"),
+    (f"{COMPARE} --family metric --correction none", "--family metric changes nothing without a"),
     ("eval recs.csv truth.csv --segments users.csv", "write FILE:COLUMN"),
     ("eval recs.csv truth.csv --segments users.txt:a", "names no format"),
 ]

@@ -81,7 +81,8 @@ def test_many_columns_become_a_table_per_metric():
     }
     blocks = repr(tl.compare(results)).split("\n\n")
     assert [block.split("  ")[0] for block in blocks[:-1]] == ["hit = recall = cg", "mrr", "f1"]
-    assert [len(block.splitlines()) for block in blocks] == [3, 3, 3, 3]
+    assert [len(block.splitlines()) for block in blocks] == [3, 3, 3, 4]
+    assert "no list has more than 2 items: k = 3 to 4 finds no more" in blocks[-1]
     assert {block.index("@1") for block in blocks[:-1]} == {blocks[0].index("@1")}
     assert blocks[0].splitlines()[0].split()[-4:] == ["@1", "@2", "@3", "@4"]
     assert tl.compare(results).to_latex().count(r"\begin{tabular}") == 3
@@ -418,3 +419,48 @@ def test_notes_about_many_systems_are_short():
     assert accounts[5] == "16 more lines like these, of other systems"
     few = repr(tl.compare({step: some[step] for step in (0, 1, 20)})).splitlines()
     assert few[-2].startswith("0, 20: ") and few[-1].startswith("1: ")
+
+
+@pytest.fixture(scope="module")
+def five_metrics():
+    """Two systems of 60 users: each metric's p is low, and of all five together none is."""
+    rng = np.random.default_rng(3)
+    truth = {f"u{i}": {int(x) for x in rng.choice(30, 4, replace=False)} for i in range(60)}
+    a = {user: rng.permutation(30)[:10].tolist() for user in truth}
+    b = {
+        user: sorted(row, key=lambda item: rng.random() - 0.14 * (item in truth[user]))
+        for user, row in a.items()
+    }
+    metrics = ["ndcg", "mrr", "map", "recall", "precision"]
+    systems = {"a": a, "b": b}
+    return {name: tl.top_k_eval(one, truth, 5, metrics=metrics) for name, one in systems.items()}
+
+
+@pytest.mark.parametrize("form", ["to_text", "to_html", "to_markdown", "to_latex"])
+@pytest.mark.parametrize("baseline", ["a", None])
+def test_what_is_shown_changes_nothing_that_is_tested(five_metrics, form, baseline):
+    compared = tl.compare(five_metrics, baseline=baseline)
+    alone, among = compared.test("mrr@5")[0], compared.test()["b", "a", "mrr@5"]
+    assert alone.mark and not among.mark and among.p == alone.p
+    shown = getattr(compared, form)(names="mrr@5")
+    assert not any(mark in shown for mark in ("†", "‡", "dagger", "textbf", "$^{a}$"))
+    if baseline or form == "to_latex":
+        assert "5 comparisons" in shown or "5 differences" in shown
+    assert "recall" not in shown
+
+
+def test_what_is_shown_of_segments_changes_nothing_that_is_tested(five_metrics):
+    split = tl.compare(five_metrics, baseline="a").by({f"u{i}": i % 2 for i in range(60)})
+    text = split.to_text(names="mrr@5")
+    assert "after Holm over 10 comparisons in 2 segments" in text and "recall" not in text
+
+
+def test_a_name_that_is_equal_to_another_keeps_its_mark():
+    """Of one relevant item, hit is recall: it is tested once, and marked wherever it is shown."""
+    truth = {user: {user % 3} for user in range(60)}
+    lists = {"a": {user: [7, user % 3] for user in truth}, "b": {u: [u % 3, 7] for u in truth}}
+    results = {
+        s: tl.top_k_eval(one, truth, 1, metrics=["hit", "recall"]) for s, one in lists.items()
+    }
+    compared = tl.compare(results, baseline="a")
+    assert "1.0000‡" in compared.to_text(names="recall") and "1 comparison" in str(compared)

@@ -172,6 +172,7 @@ def test_tenths_are_tenths():
         (LOG, "30d", {}, "beyond the newest row .2024-01-28.: give a shorter horizon or"),
         (LOG, "12h", {}, "no row is from 2024-01-15T12:00:00 on and before 2024-01-16: give"),
         (LOG, "1s", {"horizon": "3d"}, "windows: [0-9,]* windows of 28 rows: give a longer every"),
+        (LOG, "7d", {"min_history": 6}, "before 2024-01-22 .* empty: none of its users has 6 rows"),
         (LOG, "7d", {"repeats": "last"}, "repeats='last': choose from 'first', 'keep'"),
         (([1, 1], [2, 3], [4, 5]), "7d", {}, "every='7d': .* are numbers: give a number in their"),
         (([1, 1], [2, 3], [4, 5]), True, {}, "every=True: "),

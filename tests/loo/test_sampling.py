@@ -308,3 +308,18 @@ def test_what_cannot_be_estimated_is_refused(call, message):
 def test_only_sampled_ranks_are_corrected():
     with pytest.raises(TypeError, match="give the SampledRanks of loo.sampled_ranks"):
         loo.corrected([1, 2], 5)
+
+
+def test_the_keys_of_users_stay_with_their_ranks():
+    scores, users = np.random.default_rng(0).random((20, 50)), [f"u{i}" for i in range(20)]
+    ask = {"held_out": range(20), "n": 40, "users": users}
+    found = [
+        loo.sampled_ranks(one, **ask).evaluate(k=41, metrics="mrr") for one in (scores, -scores)
+    ]
+    named = loo.sampled_ranks(scores, **ask).evaluate(k=41, metrics="mrr", users=users)
+    assert found[0] == named and list(found[0].users) == users
+    systems = {"a": found[0], "b": found[1], "named": named}
+    assert tl.compare(systems).differences == []
+    other = [user.upper() for user in users]
+    assert loo.sampled_ranks(scores, **ask).evaluate(k=41, users=other).users == other
+    assert list(loo.sampled_ranks(scores, range(20), 40).evaluate(k=41).users) == list(range(20))

@@ -77,12 +77,12 @@ def test_holdout_holds_out_the_last_rows(rows, n, validation, least, repeats):
     train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
     n_short = 0
     for user, own in kept(rows, repeats).items():
-        if max(0, len(own) - n - (validation or 0)) < least:
+        if len(own) < n + (validation or 0) + least:
             n_short += 1
             assert (sorted(train[user]), test[user], rest[user]) == (own, [], [])
             continue
         sizes = [len(part[user]) for part in (test, rest)]
-        assert sizes == [min(n, len(own)), max(0, min(len(own) - n, validation or 0))]
+        assert sizes == [n, validation or 0]
         times = [[time for time, _ in part[user]] for part in (train, rest, test)]
         assert sorted(chain(*times)) == list(chain(*map(sorted, times)))
     assert split.report.n_short == n_short
@@ -105,13 +105,74 @@ def test_holdout_by_time_never_trains_on_the_future(rows, time, validation, leas
     assert rest == Counter(row for row in known if begin <= row[2] < time)
 
 
+@pytest.mark.parametrize(
+    ("least", "validation", "train", "test"),
+    [
+        (0, None, {1: [5]}, {2: [5, 6], 3: [6, 7]}),
+        (1, None, {1: [5], 2: [5, 6]}, {3: [6, 7]}),
+        (0, 1, {1: [5], 2: [5, 6]}, {3: [6, 7]}),
+        (1, 1, {1: [5], 2: [5, 6], 3: [5, 6, 7]}, {}),
+    ],
+)
+def test_the_last_two_rows_are_two_rows_whatever_must_remain(least, validation, train, test):
+    log = [1, 2, 2, 3, 3, 3], [5, 5, 6, 5, 6, 7], [1, 1, 2, 1, 2, 3]
+    split = loo.holdout(log, last=2, min_history=least, validation=validation)
+    rest = {3: [5]} if test else {}
+    assert split.truths() == test
+    assert split.truths("train") == (train if validation else train | rest)
+    assert split.truths("validation") == (rest if validation else {})
+    assert split.report.n_short == len(train)
+
+
+SPLITS = {
+    "one": (loo.leave_one_out, {}, {"validation": True, "short": "drop", "by": "random"}),
+    "basket": (loo.leave_one_out, {"by": "basket"}, {"validation": True, "short": "drop"}),
+    "last": (loo.holdout, {"last": 2}, {"validation": 1, "short": "drop"}),
+    "share": (loo.holdout, {"ratio": 0.5}, {"validation": 0.2, "short": "drop", "by": "random"}),
+    "time": (loo.holdout, {"time": 4}, {"validation": 2}),
+    "users": (loo.held_out_users, {"test": 1, "hold": 1}, {"validation": 1, "by": "random"}),
+    "windows": (loo.windows, {"every": 2, "start": 2}, {"horizon": 1}),
+}
+
+
+@FEW
+@given(
+    *(st.sampled_from(sorted(SPLITS)), ROWS, REPEATS, st.integers(0, 3)),
+    *(st.lists(st.booleans(), min_size=3, max_size=3), st.none() | st.integers(1, 2)),
+)
+def test_every_row_has_a_place_and_test_users_keep_their_history(
+    name, rows, repeats, least, more, core
+):
+    splitter, asked, optional = SPLITS[name]
+    given = [option for option, wanted in zip(optional, more, strict=False) if wanted]
+    asked = asked | {option: optional[option] for option in given}
+    if name == "windows" and repeats == "last":
+        repeats = "first"
+    try:
+        made = splitter(columns(rows), min_history=least, repeats=repeats, k_core=core, **asked)
+    except ValueError:  # no user, no window, or no k-core: nothing is split
+        return
+    for split in made if name == "windows" else [made]:
+        report, found = split.report, [part for part in parts(split) if part is not None]
+        left_out = report.n_repeats + report.n_dropped + report.n_later
+        left_out += report.core.n_rows if report.core else 0
+        assert sum(map(Counter.total, found)) + left_out == len(rows) == report.n_rows
+        assert not sum(found, Counter()) - Counter(rows)
+        train, _, _, history = parts(split)
+        known = history if name == "users" else train
+        before = Counter(user for user, *_ in known.elements())
+        assert all(before[user] >= least for user in split.truths())
+        assert name != "windows" or split.truths()
+        assert name != "last" or {len(items) for items in split.truths().values()} <= {2}
+
+
 # Whatever the order and the kind
 
 
 @FEW
 @given(ROWS, SHUFFLES, WAYS, REPEATS, st.integers(0, 3), st.booleans())
 def test_the_order_of_rows_does_not_matter(rows, random, by, repeats, seed, validation):
-    shuffled = random.sample(rows, len(rows))
+    shuffled, seed = random.sample(rows, len(rows)), seed if by != "basket" else 0
     splits = [
         loo.leave_one_out(columns(each), by, repeats=repeats, seed=seed, validation=validation)
         for each in (rows, shuffled)
@@ -130,7 +191,7 @@ def test_the_order_of_rows_does_not_matter(rows, random, by, repeats, seed, vali
 def test_the_kind_of_the_log_does_not_matter(kinds, rows, by, seed):
     truths = None
     for log in kinds(rows):
-        split = loo.leave_one_out(log, by, seed=seed)
+        split = loo.leave_one_out(log, by, seed=seed if by != "basket" else 0)
         found = {int(user): sorted(map(int, items)) for user, items in split.truths().items()}
         truths = found if truths is None else truths
         assert found == truths, type(log)
@@ -240,6 +301,11 @@ def test_the_report_counts_the_traps():
         (([1], [2], [3]), {"by": "first"}, "by='first': choose from 'last', 'random', 'basket'"),
         (([1], [2], [3]), {"repeats": "all"}, "repeats='all': choose from"),
         (([1], [2], [3]), {"seed": -1}, "seed must be a whole number from 0 on"),
+        (
+            ([1], [2], [3]),
+            {"seed": 3, "by": "basket"},
+            "seed=3 changes nothing: a split by baskets",
+        ),
         (([1], [2], [3]), {"min_history": -1}, "min_history must be a whole number from 0 on"),
         (([1], [2], [3]), {"columns": {"rank": "r"}}, "columns: 'rank' is none of user_id"),
         ("log.xyz", {}, "log.xyz: the extension names no format"),
@@ -284,6 +350,9 @@ def test_what_is_no_log_is_refused(log, message):
         ({"time": "2011-01-01"}, "time='2011-01-01': the timestamps of this log are numbers"),
         ({"time": 1, "validation": 2}, "validation=2 begins after the test"),
         ({"ratio": 0.1, "by": "basket"}, "by='basket': choose from 'last', 'random'"),
+        ({"time": 2, "by": "random"}, "by='random' does not go with time=2"),
+        ({"time": 2, "short": "drop"}, "short='drop' does not go with time=2"),
+        ({"time": 2, "seed": 3}, "seed=3 changes nothing: a split by time"),
     ],
 )
 def test_holdout_options_are_checked(options, message):

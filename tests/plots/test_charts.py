@@ -491,3 +491,26 @@ def test_movers_of_many_users_are_few_steps_and_lower_may_be_better():
         assert filled(ax)[0] == int(falls)
         colours = [patch.get_facecolor() for patch in ax.patches if patch.get_data().values.any()]
         assert colours == [matplotlib.colors.to_rgba(differences.SIDES[0 if falls else 1])]
+
+
+def test_a_picture_says_over_how_many_users_its_means_are():
+    """A third of 90 users has an item of grade 2: the others are in no mean of recall(rel=2)."""
+    lists = {f"u{i}": [f"i{(i + j) % 7}" for j in range(4)] for i in range(90)}
+    truth = {user: {f"i{i % 5}": 1 + (i % 3 == 0)} for i, user in enumerate(lists)}
+    result = tl.top_k_eval(lists, truth, [1, 3], metrics=["ndcg", "recall(rel=2)"])
+    some = "recall(rel=2)"
+    assert (result.n_of("ndcg@3"), result.n_of(f"{some}@3")) == (90, 30)
+    titles = [
+        plots.curves(result, some),
+        plots.curves(result, "ndcg"),
+        plots.curves(result, ["ndcg", some]),
+        plots.per_user(result, f"{some}@3"),
+        tl.compare({1: result, 2: result}).plot(f"{some}@3"),
+    ]
+    said = [ax.get_title(loc="left").replace("\n", " ").split(";")[0] for ax in titles]
+    assert said == ["30 users", "90 users", "different numbers of users", "30 users", "30 users"]
+    panels = charts.panels({"a": result, "b": result}).get_supxlabel()
+    assert panels.startswith("different numbers of users")
+    halves = result.by({user: i % 2 for i, user in enumerate(lists)})
+    ax = plots.segments(halves, f"{some}@3")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["0\n15 users", "1\n15 users"]

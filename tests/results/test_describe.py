@@ -227,3 +227,52 @@ def test_a_footer_says_whether_truths_had_grades():
     alone = tl.top_k_eval(LISTS, [{1: 3, 9: 1}, {6: 2}], k=3, metrics="map")
     assert "grade" not in repr(alone)
     assert "gain = grade" in repr(tl.compare({"a": graded, "b": graded}))
+
+
+TWENTY = {f"u{user}": list(range(20)) for user in range(40)}
+ONE_EACH = {user: {at % 30} for at, user in enumerate(TWENTY)}
+
+
+@pytest.mark.parametrize(
+    ("k", "said"),
+    [
+        ([10, 20], ""),
+        (None, ""),
+        (50, "no list has more than 20 items: k = 50 finds no more"),
+        ([10, 30, 50], "no list has more than 20 items: k = 30 to 50 finds no more"),
+    ],
+)
+@pytest.mark.parametrize("convention", ["standard", "trec_eval", "xgboost"])
+def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tmp_path):
+    ask = {"k": k, "metrics": ["precision", "ndcg"], "convention": convention}
+    result = tl.top_k_eval(TWENTY, ONE_EACH, **ask)
+    rows = [f"{user},{item},{1 + item}" for user, row in TWENTY.items() for item in row]
+    truth = [f"{user},{item}" for user, row in ONE_EACH.items() for item in row]
+    for name, lines in (("r", ["user_id,item_id,rank", *rows]), ("t", ["user_id,item_id", *truth])):
+        (tmp_path / f"{name}.csv").write_text("\n".join([*lines, ""]))
+    result.save(tmp_path / "a.npz")
+    result.save(tmp_path / "a.json")
+    for one in (
+        result,
+        tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask),
+        tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask, in_memory=True),
+        tl.merge([result, tl.top_k_eval({"x": TWENTY["u0"]}, {"x": {1}}, **ask)]),
+        tl.TopKResult.load(tmp_path / "a.npz"),
+        tl.TopKResult.load(tmp_path / "a.json"),
+        tl.compare({"a": result, "b": result}),
+    ):
+        text = one.to_text()
+        assert text.count("no list has more") == bool(said) and said in text
+
+
+def test_of_lists_of_other_lengths_the_longest_decides():
+    short = {user: row[:15] for user, row in TWENTY.items()}
+    results = {
+        n: tl.top_k_eval(one, ONE_EACH, [20, 50]) for n, one in {"a": short, "b": TWENTY}.items()
+    }
+    text = str(tl.compare(results))
+    assert "LISTS OF DIFFERENT LENGTH" in text
+    assert text.count("no list has more than 20 items: k = 50 finds no more") == 1
+    ranks = tl.Hits.from_ranks([1, 2, 0], 3)
+    assert "no list" not in str(tl.top_k_eval(ranks, k=3, metrics="hit"))
+    assert "no list" not in str(tl.top_k_eval({"a": []}, {"a": {1}}, k=3, metrics="hit"))

@@ -175,3 +175,26 @@ def test_labels_of_a_series_go_by_key_or_are_refused():
     assert {label: part["hit@1"] for label, part in by_hand.items()} == {"A": 0, "B": 1}
     parts = keyed.by(pandas.Series({"bob": "B"}))
     assert {label: part["hit@1"] for label, part in parts.items()} == {"B": 0, None: 1}
+
+
+@pytest.mark.parametrize("kind", ["pandas by user", "pandas in order", "polars"])
+def test_segments_keep_the_order_of_ordered_categories(kind):
+    pandas = pytest.importorskip("pandas")
+    order, labels = ["new", "mid", "old"], ["mid", "old", "new"]
+    if kind == "polars":
+        polars = pytest.importorskip("polars")
+        ordered = polars.Series(labels, dtype=polars.Enum(order))
+    else:
+        ordered = pandas.Categorical(labels, order, ordered=True)
+        if kind == "pandas by user":
+            ordered = pandas.Series(ordered, ["a", "b", "c"])
+    lists, truths = {user: [1] for user in "abc"}, {user: {1} for user in "abc"}
+    systems = {name: tl.top_k_eval(lists, truths, k=1, metrics="hit") for name in "xy"}
+    assert list(systems["x"].by(ordered)) == order
+    assert list(tl.compare(systems).by(ordered)) == order
+    assert list(systems["x"].by(dict(zip("abc", labels, strict=True)))) == ["mid", "new", "old"]
+    if kind == "pandas by user":
+        plain = pandas.Series(pandas.Categorical(labels, order), ["a", "b", "c"])
+        assert list(systems["x"].by(plain)) == ["mid", "new", "old"]
+        some = ordered[ordered != "mid"]
+        assert list(systems["x"].by(some)) == ["new", "old", None]

@@ -66,6 +66,8 @@ def check(options: argparse.Namespace) -> None:
             raise ValueError(f"{path} is no file; across is of one metric: -m {options.metric}")
     if options.plot:
         output.check_picture(options.plot)
+    if options.of != "these" and options.baseline is None:
+        raise ValueError(f"--of {options.of} is of differences from a baseline: add --baseline")
     randomization.resamples(options.resamples)
     randomization.seeded(options.seed)
 

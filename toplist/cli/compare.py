@@ -6,8 +6,8 @@ metric at every k; p is corrected for all comparisons that are printed. Without
 those before it, in the order of --sort if there is one: with those that are
 better. Files are those of toplist eval, read whole; systems are named by their
 files, without folder and extension. Results saved by toplist eval --save (.npz)
-may stand where lists do, by the metrics and k that they were evaluated at; of
-such results alone no TRUTH is given.
+may stand where lists do, by the metrics, k and options that they were evaluated
+with; of such results alone no TRUTH, and no option of an evaluation, is given.
 
 examples:
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10
@@ -91,6 +91,9 @@ def check(options: argparse.Namespace) -> None:
         *(options.resamples, options.seed),
         margin=options.margin,
     )
+    _check_drawn(options)
+    if options.family == "metric" and options.correction == "none":
+        raise ValueError("--family metric changes nothing without a correction: leave it out")
     pairs_of(output.names_of(options.recs), _baselines(options))
     more = options.band, options.power, options.lead, options.movers is not None
     if options.format in ("json", "csv") and any(more):
@@ -100,6 +103,18 @@ def check(options: argparse.Namespace) -> None:
         )
     if options.movers is not None:
         check_positive_int(options.movers, "--movers")
+
+
+def _check_drawn(options: argparse.Namespace) -> None:
+    """Raise ValueError for --resamples or --seed where nothing is drawn."""
+    drawn = options.test in ("randomization", "bootstrap") or options.correction == "maxt"
+    for name in ("resamples", "seed"):
+        if name in options.asked and not (drawn or options.band or options.lead):
+            flag, value = f"--{name}", getattr(options, name)
+            raise ValueError(
+                f"{flag} {value} changes nothing: --test {options.test} draws nothing, and there "
+                "is no --band, --lead or --correction maxt: leave it out"
+            )
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -161,9 +176,10 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
     how = {"correction": options.correction, "level": options.level, "users": options.users}
+    how |= {"family": options.family}
     if options.margin is not None:
         return comparison.equivalence(margin=options.margin, **how)
-    how |= {name: getattr(options, name) for name in ("alternative", "family", "seed")}
+    how |= {name: getattr(options, name) for name in ("alternative", "seed")}
     return comparison.test(method=options.test, n_resamples=options.resamples, **how)
 
 
@@ -171,6 +187,7 @@ def _more(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
     """Yield the bands of every metric, the lead of the best, the power, and the movers."""
     if options.band:
         how = {"level": options.level, "users": options.users, "seed": options.seed}
+        how |= {"n_resamples": options.resamples}
         pairs = pairs_of(list(comparison.results), _baselines(options))
         for metric in dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()):
             for system, baseline in pairs:

@@ -18,7 +18,8 @@ the files:
   whole ranked list. Files of any size are read part by part; the rows of a
   user must follow each other. --in-memory reads files whole, with rows in any
   order; TREC files are always read so. Results that --save kept (.npz) may
-  stand among the lists; of such alone no truth is given.
+  stand among the lists; of such alone no truth is given. They keep the options
+  that they were made with: other ones beside them are an error.
 """
 
 import argparse
@@ -46,6 +47,7 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
+from toplist.cli.saved import check_alike, check_alone
 from toplist.cli.streams import Output, add_output, screen_width
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.evaluation.plan import entries_of
@@ -129,6 +131,8 @@ def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False
     add_formats(add, files.FORMATS)
     if not in_memory:
         add("--in-memory", "read files whole: rows in any order", action="store_true")
+    chosen = "k", "metrics"  # of a saved result, too
+    parser.set_defaults(evaluating=[name for name in parser.names if name not in chosen])
 
 
 def _cut_off(argument: str) -> int | str:
@@ -182,11 +186,20 @@ def check_asked(options: argparse.Namespace) -> None:
     if options.k and ALL in options.k:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
+        if options.truth is None:
+            raise ValueError(f"-k all: {options.recs[0]} is a saved result, which has its own k")
         options.k = None
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    check_sides(options, [*SIDES, *output.names_of(options.recs), *options.recs])
+    if options.truth is None:
+        check_alone(options, options.recs)
+    lists = {
+        path: name
+        for name, path in zip(output.names_of(options.recs), options.recs, strict=True)
+        if not is_saved(path)
+    }
+    check_sides(options, [*(SIDES if lists else ()), *lists.values(), *lists])
     Grading(options.relevant_from)
 
 
@@ -289,6 +302,7 @@ def run(options: argparse.Namespace) -> Output:
 def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
     """Return the results of all systems, by the names of their files: evaluated, or saved ones."""
     results: dict[str, TopKResult] = {}
+    saved: dict[str, TopKResult] = {}
     columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
     once = partial(GroundTruths, options.truth, columns=columns, format=form)
     user_id = names_of_columns(options, "clusters").get("user_id", "user_id")
@@ -306,8 +320,11 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
             found = output.clustered(found, clusters, path)
         if isinstance(found, TopKResult):
             results[name] = found
+            saved |= {recs: found} if is_saved(recs) else {}
         else:
             results |= {one if alone else f"{name} {one}": it for one, it in found.items()}
+    kept = list(map(id, saved.values()))
+    check_alike(options, saved, {s: one for s, one in results.items() if id(one) not in kept})
     return results
 
 

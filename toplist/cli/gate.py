@@ -4,7 +4,8 @@ Each metric is tested user by user: worse where the 95 % interval of new - base
 lies below -MARGIN, not worse where it lies above, else undecided, with the
 number of users that would decide (80 % power). Where fewer than 30 users
 differ, sign flips must agree. NEW and BASE are lists, as for toplist eval,
-with TRUTH; or results that were saved with their users, without it.
+with TRUTH; or results that were saved with their users, without it and without
+options of an evaluation, which must be those of a saved one beside lists.
 
 exit status:
   0  not worse

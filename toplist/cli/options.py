@@ -7,6 +7,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from toplist.checks import OptionRef, near, printable
@@ -65,13 +66,25 @@ class Parser(argparse.ArgumentParser):
 
         return add
 
+    @property
+    def names(self) -> list[str]:
+        """The options by their names in `read`, without what has a place and no flag."""
+        return [action.dest for action in self._known if action.option_strings]
+
     def error(self, message: str) -> NoReturn:
         """Print usage and an error that can do nothing to a terminal; leave with status 2."""
         super().error(printable(message))
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
-        """Return the arguments that are given, wherever the files stand."""
-        options, left = self.parse_known_args(self.arranged(given))
+        """Return the arguments that are given, wherever the files stand.
+
+        The names of the options among them are `asked`.
+        """
+        arranged = self.arranged(given)
+        options, left = self.parse_known_args(arranged)
+        flags = [one for one in takewhile("--".__ne__, arranged) if _is_option(one)]
+        named = (self._action(one.partition("=")[0]) for one in flags)
+        options.asked = frozenset(action.dest for action in named if action)
         if left:
             names = [flag for action in self._known for flag in action.option_strings]
             meant = near(left[0].partition("=")[0], names)

@@ -70,6 +70,11 @@ def check(options: argparse.Namespace) -> None:
     for name in ("segments", "titles", "user_titles"):
         if getattr(options, name):
             output.check_labels(option(OptionRef(name)), getattr(options, name))
+    if options.truth is None:
+        for name in ("titles", "depth"):
+            if getattr(options, name) is not None:
+                flag = option(OptionRef(name, getattr(options, name)))
+                raise ValueError(f"{flag} is of lists, and saved results have none: leave it out")
     if options.users < 0:
         raise ValueError(f"--users {options.users}: give 0 or more")
     if options.depth is not None and options.depth < 1:
@@ -136,11 +141,11 @@ def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | N
 
 
 def _beside(options: argparse.Namespace) -> dict[str, Any]:
-    """Return history and catalogue, ids as in the lists; without lists of the baseline none."""
-    path = options.recs[0]
-    if is_saved(path):
+    """Return history and catalogue, ids as in the first lists; without any lists none."""
+    pairs = zip(output.names_of(options.recs), options.recs, strict=True)
+    name, path = next((pair for pair in pairs if not is_saved(pair[1])), ("", ""))
+    if not path:
         return {}
-    name = output.names_of(options.recs)[0]
     columns = names_of_columns(options, "ranks", name, path)
     return beside_lists(options, path, columns, ("history", "catalogue"))
 

@@ -111,6 +111,9 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--by {options.by} does not go with {way}")
     if options.short != "train" and way in ("--time", "--windows", "--held-out-users"):
         raise ValueError(f"--short {options.short} does not go with {way}")
+    fixed = way if way in ("--time", "--windows") else "--by basket"
+    if options.seed and (fixed == way or (not way and options.by == "basket")):
+        raise ValueError(f"--seed {options.seed} does not go with {fixed}: it draws nothing")
     if os.path.isfile(options.out):
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):
@@ -197,6 +200,7 @@ def _made(options: argparse.Namespace, table: Any) -> Any:
         rules["k_core"] = options.k_core[0] if len(options.k_core) == 1 else tuple(options.k_core)
     more = options.validation
     if options.windows is not None:
+        del rules["seed"]  # nothing is drawn
         return windows(table, options.windows, **rules)
     if options.time is not None:
         return split.holdout(table, time=options.time, validation=more, **rules)

@@ -204,7 +204,8 @@ class Comparison(SideBySide):
         every_metric : bool
             Whether metrics that are equal by definition have a column each.
         names : str or several, optional
-            The means to show, and to test, as in `to_text`; default: all.
+            The means to show, as in `to_text`; default: all. What is tested, and what p is
+            corrected for, are all means of the comparison, shown or not.
         intervals : bool
             Whether every mean has its 95 % interval.
         digits : int, optional
@@ -412,6 +413,7 @@ class Comparison(SideBySide):
         margin: float,
         correction: Correction = "holm",
         level: float = 0.95,
+        family: TestFamily = "all",
         users: SameUsers = "same",
         clusters: Any = None,
     ) -> Tests:
@@ -419,17 +421,19 @@ class Comparison(SideBySide):
 
         Parameters
         ----------
-        names, users, clusters
+        names, family, users, clusters
             As in `test`.
         margin : float
             Above 0: what is within does not matter.
         correction : {"holm", "bh", "bonferroni", "none"}
-            Of p for all comparisons together; the intervals hold one by one.
+            Of p for the comparisons of a family; the intervals hold one by one.
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
         margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
-        asked = pairwise.TestSpec(correction=correction, level=level, margin=margin, **whose)
+        asked = pairwise.TestSpec(
+            correction=correction, level=level, family=family, margin=margin, **whose
+        )
         return testing.tests(self, names, asked)
 
     def band(
@@ -624,7 +628,19 @@ class Comparison(SideBySide):
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
         """The tests, and why there are none though there is a baseline."""
-        return tested(self.test) if self.baselines else (None, "")
+        return self._all_tested() if self.baselines else (None, "")
+
+    def _all_tested(self) -> tuple[Tests | None, str]:
+        """Return the tests of all names, also of those that are not shown; and why there are none.
+
+        There are none, either, where no name that is shown is among them.
+        """
+        if self._shown_of is None:
+            return tested(self.test)
+        tests, why = self._shown_of._all_tested()
+        if tests is not None and not {*tests.names} & {*self._tested_as.values()}:
+            return None, tested(self.test)[1] or f"{', '.join(self.names())} has no test"
+        return tests, why
 
     @property
     def _marks(self) -> dict[tuple[str, str], str]:
@@ -640,5 +656,5 @@ class Comparison(SideBySide):
         """The tests against the baselines, or of all pairs; and why there are none."""
         if self.baselines:
             return self._tested
-        tests, why = tested(self.test)
+        tests, why = self._all_tested()
         return tests, f"not tested: {why}" if why else ""

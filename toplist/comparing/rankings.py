@@ -386,5 +386,5 @@ class Across(Display):
         yield f"{rules}: mean over users; mean: over data sets, which count the same"
         if any(one.runs for one in self.comparisons.values()):
             yield "several runs of a system are averaged; intervals of ranks are for these runs"
-        users = ", ".join(f"{d} {one.n_evaluated:,}" for d, one in firsts.items())
+        users = ", ".join(f"{d} {one.n_of(self.name):,}" for d, one in firsts.items())
         yield f"users: {users}"

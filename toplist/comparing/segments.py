@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from toplist.checks import cached, prefixed, worded
 from toplist.comparing import moments, pairwise, testing
@@ -16,15 +16,19 @@ from toplist.comparing.heterogeneity import Heterogeneity, between, lines
 from toplist.comparing.pairwise import TestFamily, TestMethod
 from toplist.comparing.side_by_side import SideBySide, tested
 from toplist.comparing.tests import Tests
+from toplist.inputs.labels import categories
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
+from toplist.results.segments import by as split_by
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -58,6 +62,8 @@ class SegmentedComparison(ByLabel[S]):
 
     notes: tuple[str, ...] = (_SEGMENTS,)
     of_items: bool = False
+    # Of which this shows some names alone: what is tested, and corrected for, is all of it.
+    _shown_of: ClassVar[Any] = None
 
     def test(
         self,
@@ -210,8 +216,19 @@ class SegmentedComparison(ByLabel[S]):
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
-        """The tests that are marked, and why there are none though there is a baseline."""
+        """The tests that are marked, and why there are none though there is a baseline.
+
+        They are of all names, also where some alone are shown.
+        """
+        if self._shown_of is not None:
+            found: tuple[Tests | None, str] = self._shown_of._tested
+            return found
         return tested(self.test) if self.whole.baselines else (None, "")
+
+    def _only(self, names: Names) -> Self:
+        found = super()._only(names)
+        object.__setattr__(found, "_shown_of", self)
+        return found
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return a table per name: a row per segment, and one for all."""
@@ -239,8 +256,11 @@ class SegmentedComparison(ByLabel[S]):
         """Return what differs over all users, where no segment alone shows a difference."""
         if any(one.mark for one in tests):
             return ""
-        whole, _ = tested(lambda: testing.tests(self.whole, None, pairwise.TestSpec()))
-        found = [f"{one.system} - {one.baseline} {one.name}" for one in whole or () if one.mark]
+        everything = (self if self._shown_of is None else self._shown_of).whole
+        whole, _ = tested(lambda: testing.tests(everything, None, pairwise.TestSpec()))
+        shown = {*self.whole._tested_as.values()}
+        marked = [one for one in whole or () if one.mark and one.name in shown]
+        found = [f"{one.system} - {one.baseline} {one.name}" for one in marked]
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
@@ -267,11 +287,11 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
         raise moments.refuse("by()", f"{ON_SPARK}, and compare its results")
     first, found = next(iter(comparison.results.values())), {}
     for name, result in comparison.results.items():
-        own = labels
+        own, order = labels, categories(getattr(labels, "dtype", None))
         if has_keys(first) and has_keys(result):  # labels in an order are in that of the first
             whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
             own = dict(zip(first.users, whose, strict=True))
-        found[name] = result.by(own)
+        found[name] = split_by(result, own, order)
     whole = {name: one.whole for name, one in found.items()}
     notes = _SEGMENTS, *next(iter(found.values()))._notes()
     split = replace(comparison, results=whole)

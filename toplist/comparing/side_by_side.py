@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from toplist.checks import cached
 from toplist.comparing import aligning
@@ -56,6 +56,8 @@ class SideBySide(Display):
     baselines: tuple[str, ...] = ()
     runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs_are: RunsAre = "independent"
+    # Of which this shows some names alone: what is tested, and corrected for, is all of it.
+    _shown_of: ClassVar[Any] = None
 
     @property
     def systems(self) -> list[str]:
@@ -153,7 +155,9 @@ class SideBySide(Display):
     def _only(self, names: Names) -> Self:
         terms = chosen({name: result.terms for name, result in self.results.items()}, names)
         results = {name: replace(one, terms=terms[name]) for name, one in self.results.items()}
-        return replace(self, results=results)
+        found = replace(self, results=results)
+        object.__setattr__(found, "_shown_of", self)
+        return found
 
     def sort(self, name: AnyName) -> Self:
         """Return the same with the systems sorted by a mean, the best first.
@@ -285,6 +289,8 @@ class SideBySide(Display):
     @cached
     def _tested_as(self) -> dict[str, str]:
         """The name under which each ``name@k`` is tested: one of those equal by definition."""
+        if self._shown_of is not None:
+            return {name: self._shown_of._tested_as[name] for name in self.names()}
         groups = self._groups(every_metric=False).items()
         found = {f"{one}@{k}": f"{some[0]}@{k}" for some, ks in groups for one in some for k in ks}
         at_one = equal_names(list(self.results.values()), [n for n in found if n.endswith("@1")])
@@ -336,6 +342,7 @@ class SideBySide(Display):
         return (
             *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
+            *describe.deeper(list(results)),
             *self._once([describe.account(r) for r in results]),
         )
 

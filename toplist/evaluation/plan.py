@@ -78,6 +78,7 @@ class Plan:
     pooled: tuple[str, ...]
     options: Options
     ties: Ties
+    made_by: Mapping[str, str]
 
     @property
     def depth(self) -> int | None:
@@ -147,12 +148,13 @@ class Plan:
             propensities=None if propensities is None else propensities.digest,
             unit=self.options.unit or (USERS if self.options.clusters is None else "rows"),
             known_as="" if self.options.convention == rules.name else self.options.convention,
+            made_by=self.made_by,
         )
         counted = counted_users(hits, rules, terms.metrics.values())
         given = None if weights is None else _weights(weights, hits)
         if propensities is not None:
             hits, own, exposed = propensities.weigh(hits, list(terms.metrics.values()))
-            given = own if given is None or own is None else own * given
+            given = own if given is None else given if own is None else own * given
         more: Any = {"clusters": _clusters(self.options, hits), "depth": depth}
         found = TopKResult.of(
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
@@ -224,7 +226,14 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     if any(isinstance(entry.metric, ListMetric) for entry in entries):
         options = _read_once(options)
         entries = tuple(one for entry in entries for one in _of_lists(entry, options))
-    return Plan(entries, rules, pooled, options, options.ties or ties)
+    return Plan(entries, rules, pooled, options, options.ties or ties, _made_by(options))
+
+
+def _made_by(options: Options) -> dict[str, str]:
+    """Return the options that leave no trace in a result, where they are not the usual ones."""
+    words = {"duplicates": options.joining.repeats, "unknown": options.unknown}
+    found: dict[str, str] = {name: word for name, word in words.items() if word != "raise"}
+    return found if options.items_as is None else found | {"items_as": options.items_as.digest}
 
 
 def _weighed(

@@ -28,6 +28,7 @@ from toplist.inputs.flatten import (
     trim,
     user_of,
 )
+from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import alone, kinds_of, padding_code, two_kinds
 from toplist.inputs.keyed import ListsByUser, dict_of, is_series
 from toplist.inputs.lists import offsets_of
@@ -42,6 +43,8 @@ _FORMS = (
 )
 # Integer ids below this are looked up by themselves, in a table of 9 MB at most.
 DENSE = 1 << 20
+# Maps of more chunks are told apart by their numbers alone: to hash a million takes 0.25 s.
+EXACT = 20_000
 NOTHING: tuple[Any, Ints, Bools] = None, np.empty(0, np.int64), np.empty(0, bool)
 
 
@@ -65,9 +68,14 @@ class ItemMap:
         self._places: dict[Any, int] = {}  # the document of each id: an integer, or a code
         self._integers: _Table | None = None  # of ids that are integers
         self._of_names = NOTHING  # names, their documents, and which have one
+        self.digest = "a function"  # of chunks and documents in any order: is it the same map?
         if isinstance(given, Mapping):
             self._kind("chunks", list(given))
             self._learn(list(given), list(given.values()))
+            self.digest = f"{len(given)} chunks, {len(self._places)} ids"
+            if len(given) <= EXACT:
+                words = (hashes_of(list(one)) for one in (given, given.values()))
+                self.digest += f", {total_of(*words):x}"
 
     @classmethod
     def of(cls, items_as: Any) -> ItemMap:

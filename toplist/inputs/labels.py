@@ -63,7 +63,7 @@ class ItemLabels:
         """
         if isinstance(given, cls):
             return given
-        items, rows, categories = columns_of(given, name)
+        items, rows, order = columns_of(given, name)
         kinds_of(items, name)
         items, rows = _one_each(items, rows, name)
         ids, kinds = list(dict.fromkeys(items)), dict[Any, int]()
@@ -87,7 +87,7 @@ class ItemLabels:
                     f"{name}: {other!r} and {one!r} are written alike: give one of both"
                 )
         offsets = offsets_of(np.bincount(entries, minlength=len(ids)))
-        return cls(ids, offsets, codes, labels, categories)
+        return cls(ids, offsets, codes, labels, order)
 
     def slices(self, order: Iterable[Any] | None = None) -> tuple[NDArray[np.int32], list[Any]]:
         """Return the place of each item's only label, and labels in order, None of others last.
@@ -105,7 +105,7 @@ class ItemLabels:
             item, first = self.ids[several[0]], self.offsets[several[0]]
             one, two = (self.labels[code] for code in self.codes[first : first + 2].tolist())
             raise ValueError(f"labels: item {item!r} has two labels, {one!r} and {two!r}: {ONE}")
-        found = _ordered(self.labels, self.categories if order is None else list(order))
+        found = ordered(self.labels, self.categories if order is None else list(order))
         codes = np.full(len(n) + 1, len(found) - 1, np.int32)
         place = {one: at for at, one in enumerate(found)}
         codes[:-1][n == 1] = np.array([place[one] for one in self.labels], np.int32)[self.codes]
@@ -193,7 +193,7 @@ def columns_of(
                 f"{name}[['{key}', 'COLUMN']]; columns found: {', '.join(map(repr, names))}"
             )
         items, labels = (dataframes.objects(frame, column) for column in (key, rest[0]))
-        return items, labels, _categories(dataframes.type_of(frame, rest[0]))
+        return items, labels, categories(dataframes.type_of(frame, rest[0]))
     if is_series(given):
         if counts_rows(given.index):
             raise TypeError(
@@ -201,7 +201,7 @@ def columns_of(
                 f"table.set_index('{key}')[COLUMN], or dict(enumerate({name})) if its rows are "
                 "the ids 0, 1, 2, ..."
             )
-        return given.index.tolist(), given.tolist(), _categories(given.dtype)
+        return given.index.tolist(), given.tolist(), categories(given.dtype)
     if isinstance(given, Mapping):
         return list(given), list(given.values()), None
     raise TypeError(
@@ -210,7 +210,7 @@ def columns_of(
     )
 
 
-def _categories(dtype: Any) -> list[Any] | None:
+def categories(dtype: Any) -> list[Any] | None:
     """Return the categories of an ordered type."""
     ordered = getattr(dtype, "ordered", type(dtype).__name__ == "Enum")
     return list(dtype.categories) if ordered and hasattr(dtype, "categories") else None
@@ -234,7 +234,7 @@ def _one_each(items: list[Any], rows: list[Any], name: str) -> tuple[list[Any], 
     return items, rows
 
 
-def _ordered(labels: Iterable[Any], order: Sequence[Any] | None) -> list[Any]:
+def ordered(labels: Iterable[Any], order: Sequence[Any] | None) -> list[Any]:
     """Return labels in an order, sorted by default, None last."""
     named = list(labels)
     if order is not None:

@@ -13,6 +13,8 @@ from toplist.inputs.lists import offsets_of
 from toplist.loo.cores import Core, KCore, core_of
 from toplist.loo.logs import Log, Times, instant, newest, read_log
 
+# Rules by which nothing is drawn at random.
+FIXED = {"time": "a split by time", "basket": "a split by baskets"}
 Repeats = Literal["first", "last", "keep"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)
 
@@ -46,6 +48,9 @@ class Histories:
         """Order the rows of a log by time, or all at random; without repeats, and of its k-core."""
         choice("repeats", repeats, REPEATS)
         seed = id_hashes.seed_of(seed)
+        if seed and by in FIXED:
+            why = f" changes nothing: {FIXED[by]} draws nothing at random: leave it out"
+            raise option_error(ValueError, OptionRef("seed", seed), why)
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items

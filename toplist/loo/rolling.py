@@ -73,7 +73,6 @@ def windows(
     start: Any = None,
     min_history: int = 0,
     repeats: Repeats = "first",
-    seed: int = 0,
     k_core: KCore | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Windows:
@@ -81,7 +80,7 @@ def windows(
 
     Parameters
     ----------
-    log, repeats, seed, k_core, columns
+    log, repeats, k_core, columns
         As in `leave_one_out`. Of repeats the last cannot be kept: it may be after the window.
     every : duration
         From one cut to the next: a timedelta of datetime, numpy or pandas, text such as "7d" (w, d,
@@ -91,7 +90,7 @@ def windows(
     start : number, date, or text, optional
         The first cut. Default: the first time before which at least half of the rows lie.
     min_history : int
-        As in `holdout` with a time.
+        As in `holdout` with a time: a test has the rows of users with so many rows before its cut.
 
     Returns
     -------
@@ -104,7 +103,8 @@ def windows(
     ------
     TypeError, ValueError
         As `leave_one_out`; for durations and a start of another kind than the log's times; for a
-        horizon beyond the newest row, and a window without a row in train or test.
+        horizon beyond the newest row, and a window without a row in train or test, also by
+        `min_history`.
 
     Notes
     -----
@@ -155,7 +155,7 @@ def windows(
     """
     choice("repeats", repeats, ("first", "keep"))
     least = at_least_0(min_history, "min_history")
-    rows = Histories.of(log, columns, seed, repeats, "time", k_core)
+    rows = Histories.of(log, columns, 0, repeats, "time", k_core)
     step = _length(rows, every, "every")
     width = step if horizon is None else _length(rows, horizon, "horizon")
     ordered = replace(rows.times, values=np.sort(rows.times.values[rows.rows]))
@@ -170,9 +170,27 @@ def windows(
         if n_until == n_before:
             what = f"no row is from {cut} on and before {end}"
             raise ValueError(f"windows: {what}: give a longer horizon or another start")
+        if not _known(rows, *both, least):
+            what = f"from {cut} on and before {end} the test part would be empty"
+            why = f"none of its users has {counted(least, 'row')} before"
+            raise option_error(
+                ValueError, f"windows: {what}: {why}: give a smaller ", OptionRef("min_history")
+            )
         n_test = counted(n_until - n_before, "row")
         lines.append(f"{cut}: {counted(n_before, 'row')} before, {n_test} before {end}")
     return Windows([_written(rows, cut) for cut in cuts], lines, bounds, rows, least)
+
+
+def _known(rows: Histories, cut: Exact, end: Exact, least: int) -> bool:
+    """Return whether a user with a row from a cut on and before the end has enough before it."""
+    if not least:
+        return True
+    later, n_users = rows.since(cut), len(rows.log.users.names)
+    n_before, n_test = (
+        np.bincount(rows.users[some], minlength=n_users)
+        for some in (~later, later & ~rows.since(end))
+    )
+    return bool(((n_before >= least) & (n_test > 0)).any())
 
 
 def _length(rows: Histories, given: Any, option: str) -> Exact:

@@ -147,6 +147,8 @@ class SampledRanks:
     n_candidates : float
         How many items a user's item competes with in the whole catalogue, itself included, on
         average: `n_items` without the excluded items.
+    users : list of keys, or None
+        Of the rows, as given to `sampled_ranks`: their results know them.
 
     Examples
     --------
@@ -159,6 +161,7 @@ class SampledRanks:
     ranks: NDArray[np.int64]
     sampled: Sampled
     n_candidates: float
+    users: Sequence[Any] | None = None
 
     def evaluate(
         self,
@@ -176,7 +179,7 @@ class SampledRanks:
             As in `toplist.top_k_eval`, those of who is averaged and how: convention, weights,
             aggregate, empty, missing, relevant, n_threads.
         users : sequence, optional
-            The users' keys.
+            The users' keys; default: those given to `sampled_ranks`.
 
         Warns
         -----
@@ -184,6 +187,7 @@ class SampledRanks:
             Where the smallest k is at most n / 2, and n at most half of the catalogue.
         """
         hits = Hits.from_ranks(self.ranks, self.sampled.n + 1)
+        users = self.users if users is None else users
         if users is not None:
             hits = replace(hits, users=list(users))
         asked = Options(metrics=metrics, **options)
@@ -270,7 +274,8 @@ def sampled_ranks(
     sampler = SAMPLERS[popularity is not None]
     seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
     marked = Sampled(int(n), n_items, sampler, id_hashes.seed_of(seed), ties)
-    return SampledRanks(ranks, marked, n_items - float(seen))
+    keys = None if users is None else list(users)
+    return SampledRanks(ranks, marked, n_items - float(seen), keys)
 
 
 def _reader(scores: Any) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Any]:

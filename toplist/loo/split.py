@@ -66,7 +66,8 @@ def leave_one_out(
         Users with too few interactions: all for training, or left out altogether.
     seed : int
         Of the random order of rows of one time. It is by hashes of seed, user and item, so that
-        neither the order of rows nor the kind of the log matters.
+        neither the order of rows nor the kind of the log matters. With baskets nothing is drawn:
+        there a seed is an error.
     k_core : int, or (k_users, k_items), optional
         Leave out, before the split and after repeats, users with fewer than k rows and items with
         fewer than k, again and again until there are none. It looks at all times.
@@ -140,14 +141,15 @@ def holdout(
     ----------
     log, repeats, short, seed, k_core, columns
         As in `leave_one_out`. With `time`, a user who has too little history keeps the training
-        rows, and the test rows are dropped: they are too new for training.
+        rows, and the test rows are dropped: they are too new for training. Nothing is drawn there,
+        either: `by`, `short` and `seed` do not go with `time`.
     ratio : float
         Between 0 and 1: of n interactions, ⌊ratio · n⌋ are held out, in exact arithmetic.
     time : number, date, or text, instead of `ratio`
         Interactions from this time on are the test. In the units of the log's timestamps.
     last : int, instead of `ratio`
-        The newest `last` rows of each user. Users with no more rows than are held out stay in
-        train alone.
+        The newest `last` rows of each user, never fewer: users with fewer rows than are held out
+        and must remain (`last`, those of `validation`, and `min_history`) have no test row.
     by : {"last", "random"}
         With `ratio`: the newest ones, or ones at random.
     validation : float, a time, or int
@@ -163,7 +165,8 @@ def holdout(
     Raises
     ------
     TypeError, ValueError
-        As `leave_one_out`; unless exactly one of `ratio`, `time` and `last` is given.
+        As `leave_one_out`; unless exactly one of `ratio`, `time` and `last` is given; for an
+        option that would change nothing.
 
     Examples
     --------
@@ -180,6 +183,10 @@ def holdout(
     choice("by", by, SHARE_WAYS)
     least = at_least_0(int(time is None) if min_history is None else min_history, "min_history")
     if time is not None:
+        for option, asked, usual in (("by", by, "last"), ("short", short, "train")):
+            if asked != usual:
+                both = OptionRef(option, asked), " does not go with ", OptionRef("time", time)
+                raise option_error(ValueError, *both)
         rows = Histories.of(log, columns, seed, repeats, "time", k_core)
         test = rows.since(rows.time(time, "time"))
         begin = None if validation is None else rows.time(validation, "validation")
@@ -207,7 +214,8 @@ def holdout(
     words = "" if validation is None else f", {validation} for validation"
     if last is not None:
         how = f"hold out the last {last} of each user's rows{words} ({rows.rules(by)})"
-        return split_of(rows, how, test, rest, least, short)
+        n_held = last + (validation or 0)
+        return split_of(rows, how, test, rest, least, short, n_held=n_held)
     what = "the last by time" if by == "last" else "at random"
     how = f"hold out {ratio} of each user's rows{words}: {what} ({rows.rules(by)})"
     return split_of(rows, how, test, rest, least, short, by_share=True)
@@ -329,11 +337,13 @@ def split_of(
     least: int,
     short: str,
     later: Bools | None = None,
+    n_held: int = 0,
     **rules: Any,
 ) -> Split:
     """Take the parts from the log; users with too little history have no test.
 
-    `rest` is the validation part, `later` flags rows of no part; all other rows are train.
+    `rest` is the validation part, `later` flags rows of no part; all other rows are train. Users
+    with fewer than `n_held` rows cannot have so many held out.
     """
     if short != "test":
         choice("short", short, SHORT)
@@ -342,7 +352,8 @@ def split_of(
     out = test | rest if later is None else test | rest | later
     n_users = len(rows.log.users.names)
     history, n_test = (np.bincount(rows.users[some], minlength=n_users) for some in (~out, test))
-    too_short = (rows.counts > 0) & ((history < least) | ((n_test == 0) & (short != "test")))
+    lacks = (history < least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
+    too_short = (rows.counts > 0) & lacks
     lacking = too_short[rows.users]
     kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
     masks = {"train": np.where(lacking, kept, ~out)}

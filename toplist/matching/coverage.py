@@ -67,7 +67,8 @@ class Coverage:
     def listed(self, offsets: Ints, n_relevant: Ints, listed: Bools) -> Coverage:
         """Return the coverage of relevant items that are hit, and of users without a list.
 
-        What no list has is in no group; a group of which no item is left is none.
+        What no list has is in no group; a group of which no item is left is none, and the others
+        are numbered again.
         """
         ideal, users = offsets_of(n_relevant), np.arange(len(n_relevant))
         places = ideal[np.repeat(users, np.diff(offsets))] + self.items
@@ -78,8 +79,10 @@ class Coverage:
         groups = self.groups[np.repeat(kept, self.sizes)]
         sizes = self.sizes[kept]
         ends = offsets_of(sizes)[before[ideal]]
-        keys = np.repeat(users, np.diff(ends)) << 32 | groups
-        n_groups = np.bincount(np.unique(keys) >> 32, minlength=len(users))
+        whose = np.repeat(users, np.diff(ends))
+        left, numbers = np.unique(whose << 32 | groups, return_inverse=True)
+        n_groups = np.bincount(left >> 32, minlength=len(users))
+        groups = (numbers - offsets_of(n_groups)[whose]).astype(np.int32)
         return Coverage(items.astype(np.int32), sizes, groups, n_groups, self.order[kept])
 
     def found(

@@ -223,16 +223,19 @@ def caption(ax: "Axes", *parts: str) -> None:
     ax.set_title(lines("; ".join(parts), max(letters, 24)), loc="left", fontsize="small")
 
 
-def words(results: "Collection[Result]", ax: "Axes", level: float) -> tuple[str, str, str]:
-    """Return the parts of the caption of curves: users, rules, bands."""
+def words(
+    results: "Collection[Result]", names: "Collection[str]", ax: "Axes", level: float
+) -> tuple[str, str, str]:
+    """Return the parts of the caption of curves: users in the means of some names, rules, bands."""
     drawn = f"band: {level * 100:g} % interval" if ax.collections else "no interval"
-    return users_of(results), rules_of(results), drawn
+    return users_of(results, names), rules_of(results), drawn
 
 
-def users_of(results: "Iterable[Result]") -> str:
-    """Return how many users are in the means."""
+def users_of(results: "Iterable[Result]", names: "Collection[str]") -> str:
+    """Return how many users are in the means of some names, which may be fewer than are counted."""
     some = list(results)
-    numbers, unit = {result.n_evaluated for result in some}, some[0].terms.unit
+    numbers = {result.n_of(name) for result in some for name in names}
+    unit = some[0].terms.unit
     several = worded("different numbers of users", unit)
     return counted(numbers, unit) if len(numbers) == 1 else several
 

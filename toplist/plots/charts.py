@@ -74,7 +74,8 @@ def curves(
             style = axes.style(colour, j if len(groups) > 1 else colour)
             axes.line(ax, result, group[0], level, style, label=", ".join(text))
     axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
-    axes.caption(ax, *axes.words(systems.values(), ax, level))
+    drawn = [group[0] for group in groups]
+    axes.caption(ax, *axes.words(systems.values(), drawn, ax, level))
     if min(len(systems), len(groups)) > 1 and len(ax.lines) > axes.LEGEND_LONGEST:
         axes.legend_of_both(ax, [*systems], [" = ".join(group) for group in groups])
     else:
@@ -122,7 +123,7 @@ def over_systems(
     if not steps:
         ax.set_xticks(places, [*means], rotation=90 * turned, fontsize="small")
     axes.clean(ax)
-    axes.caption(ax, axes.users_of(results), axes.rules_of(results), what)
+    axes.caption(ax, axes.users_of(results, [name]), axes.rules_of(results), what)
     return axes.fitted(ax)
 
 
@@ -173,7 +174,8 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     labels = [axes.lines(label, letters) for label in labels]
     ncols = max(1, min(4, letters // (max(map(len, labels)) + 6)))
     figure.legend(handles, labels, loc="outside upper left", ncols=ncols, frameon=False)
-    words = "; ".join(axes.words(results.values(), places[0], level))
+    shown = [group[0] for group in groups]
+    words = "; ".join(axes.words(results.values(), shown, places[0], level))
     figure.supxlabel(axes.lines(words, 40 * across), fontsize="small")
     return figure
 
@@ -220,7 +222,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     ax.set(xlim=(0, None), ylim=(0, None))
     axes.clean(ax)
     drawn = systems.values()
-    axes.caption(ax, axes.users_of(drawn), axes.rules_of(drawn), "area below: mean")
+    axes.caption(ax, axes.users_of(drawn, [name]), axes.rules_of(drawn), "area below: mean")
     filled = max(result[name] for result in drawn) > ax.get_xlim()[1] / 2
     axes.legend(ax, inside="lower left" if filled else "upper right")
     return axes.fitted(ax)
@@ -281,7 +283,7 @@ def precision_recall(
         ax.fill_between(recalls, low, high, alpha=0.15, color=style["color"], linewidth=0)
     ax.set(xlabel="recall", ylabel="interpolated precision", ylim=(0, None))
     axes.clean(ax)
-    axes.caption(ax, *axes.words(systems.values(), ax, level))
+    axes.caption(ax, *axes.words(systems.values(), names, ax, level))
     if any(systems):
         axes.legend(ax, inside="upper right")
     return axes.fitted(ax)
@@ -328,7 +330,7 @@ def segments(
     labels: dict[str, set[int]] = {}  # the numbers of users of every segment
     for parts in systems.values():
         for label, result in parts.items():
-            labels.setdefault(label, set()).add(result.n_evaluated)
+            labels.setdefault(label, set()).add(result.n_of(name))
     step = min(0.16, 0.8 / len(systems))  # the rows of a segment stay apart from those of the next
     room = max(0.42, 0.17 * len(systems))
     ax = axes.axes(ax, 5.6, max(3.4, 0.8 + room * len(labels)))
@@ -453,6 +455,6 @@ def sampled(
             axes.line(ax, result, metric, level, axes.style(i, dash), label=text)
     axes.over_k(ax, metric)
     drawn = (*axes.named(full).values(), *axes.named(sampled).values())
-    axes.caption(ax, *axes.words(drawn, ax, level))
+    axes.caption(ax, *axes.words(drawn, [metric], ax, level))
     axes.legend(ax)
     return axes.fitted(ax)

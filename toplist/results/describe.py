@@ -181,6 +181,22 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     return "\n".join(lines)
 
 
+def deeper(results: Sequence[Means]) -> list[str]:
+    """Return that some k are deeper than every list of the results, where they are.
+
+    Of whole lists no k is; nothing is said where the length of a list may be unknown.
+    """
+    lengths = [result.longest for result in results if result.longest is not None]
+    longest = max(lengths, default=0)
+    if not longest or len(lengths) < len(results):
+        return []
+    ks = sorted({k for result in results for k in result.ks if k > longest})
+    if not ks:
+        return []
+    which = f"k = {ks[0]:,}" + f" to {ks[-1]:,}" * (len(ks) > 1)
+    return [f"no list has more than {counted(longest, 'item')}: {which} finds no more"]
+
+
 # From this share of the listed items on, equal scores are named.
 MANY_TIED = 0.01
 
@@ -210,7 +226,8 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     lines += intervals([result, *parts])
     lines += [result.exposed.words(result.terms.clip)] if result.exposed else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    return [*lines, *sampling(result), *equal_scores(result), account(result)]
+    said = *sampling(result), *equal_scores(result), *deeper([result])
+    return [*lines, *said, account(result)]
 
 
 # With fewer users who have another value than 0 a normal interval is called rough.

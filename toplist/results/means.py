@@ -69,6 +69,7 @@ class Means:
     scored: Scored | None = None
     judged_only: Self | None = None
     exposed: Exposed | None = None
+    longest: int | None = None  # of the lists; None where it is unknown
 
     @classmethod
     def of(
@@ -91,7 +92,8 @@ class Means:
         found = _counted(hits, counted, asked, weights, n_threads)
         sizes = len(hits), n_missing_of(hits), hits.n_extra
         given = terms, found, hits, counted, *sizes, weights, clusters
-        return cls(*given, graded=is_graded(terms, hits), scored=hits.scored)
+        longest = int(hits.given.n_listed.max(initial=0))
+        return cls(*given, graded=is_graded(terms, hits), scored=hits.scored, longest=longest)
 
     @property
     def n_evaluated(self) -> int:
@@ -624,6 +626,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     clusters = all_of([part.clusters for part in parts])
     if clusters is None and any(part.clusters is not None for part in parts):
         raise ValueError("cannot merge: some parts have clusters and others have none")
+    lengths = all_of([part.longest for part in parts])
     added = "lists", "scored", "exposed"
     lists, scored, exposed = (all_of([getattr(part, one) for part in parts]) for one in added)
     return type(first)(
@@ -642,6 +645,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         scored=reduce(operator.add, scored) if scored else None,
         exposed=reduce(operator.add, exposed) if exposed else None,
         judged_only=judged_only if hits is None else None,
+        longest=None if lengths is None else max(lengths),
     )
 
 

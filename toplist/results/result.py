@@ -75,6 +75,8 @@ class TopKResult(Means, Display):
         Of files read in parts, examples of ids where nobody has a hit.
     graded : bool
         Whether ground truths had grades, other than 1 for all that is relevant.
+    longest : int or None
+        The length of the longest list, as deep as lists were read; None where it is unknown.
     judged_only : TopKResult or None
         Without hits, of ``unjudged="drop"`` where nothing was dropped, as no item is judged not
         relevant: the result if all unjudged items were. Merging with other parts needs it.
@@ -313,7 +315,8 @@ class TopKResult(Means, Display):
             An array or list in the order of `users`; or a dict or pandas Series keyed by user,
             where users may be absent. Users whose label is absent, None or NaN are a segment of
             their own, None. A Series with an index of its own is refused where users are known by
-            position, and a default index where they have keys.
+            position, and a default index where they have keys. Segments are in the order of ordered
+            categories (a Categorical of pandas, an Enum of polars), else sorted.
 
         Returns
         -------

@@ -5,8 +5,7 @@ Every user is in one segment; a user may be in several slices, an item is in one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -16,6 +15,7 @@ from toplist import parallel
 from toplist.averages import per_user
 from toplist.checks import Ints, is_missing, worded
 from toplist.checks import counted as in_words
+from toplist.inputs.labels import categories, ordered
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -168,8 +168,8 @@ class Segments(ByLabel[R]):
         return pandas.DataFrame(rows(shown), columns=["segment", *describe.COLUMNS])
 
 
-def by(result: R, labels: Any) -> Segments[R]:
-    """Split a result; see `TopKResult.by`."""
+def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R]:
+    """Split a result; see `TopKResult.by`. `order` is that of labels that have lost it."""
     hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
     lists = None if result.lists is None else result.lists.of_rows(result.users)
     known = () if lists is None else lists.names
@@ -184,7 +184,7 @@ def by(result: R, labels: Any) -> Segments[R]:
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
     of_users = (name for name, one in result.terms.list_metrics.items() if one.of_users)
     left_out = tuple(name for name in of_users if name not in known)
-    members, n_unused = rows_by_label(result, labels)
+    members, n_unused = rows_by_label(result, labels, order)
     parts = {}
     for label, some in members.items():
         weights = None if whole.weights is None else whole.weights[some]
@@ -195,10 +195,13 @@ def by(result: R, labels: Any) -> Segments[R]:
     return Segments(whole, parts, n_unused, left_out=left_out)
 
 
-def rows_by_label(result: Means, labels: Any) -> tuple[dict[Any, Ints], int]:
-    """Return the rows of the users of every label, sorted, and how many labels are of no user.
+def rows_by_label(
+    result: Means, labels: Any, order: Sequence[Any] | None = None
+) -> tuple[dict[Any, Ints], int]:
+    """Return the rows of the users of every label, in order, and how many labels are of no user.
 
-    The rows without a label come last, as None.
+    They are in the order that is given, or that of an ordered type, else sorted. The rows without
+    a label come last, as None.
     """
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
@@ -207,11 +210,10 @@ def rows_by_label(result: Means, labels: Any) -> tuple[dict[Any, Ints], int]:
         if not isinstance(label, Hashable):
             raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
         members.setdefault(None if is_missing(label) else label, []).append(row)
-    order = [label for label in members if label is not None]
-    with suppress(TypeError):  # labels of several types stay in order of appearance
-        order = sorted(order)
-    order += [None] * (None in members)
-    return {label: np.array(members[label], np.int64) for label in order}, n_unused
+    known = categories(getattr(labels, "dtype", None)) if order is None else order
+    named = ordered((label for label in members if label is not None), known)
+    rows = {label: np.array(members[label], np.int64) for label in named if label in members}
+    return rows, n_unused
 
 
 def label_text(label: Any, labels: Collection[Any]) -> str:

@@ -107,8 +107,9 @@ def to_bytes(result: Means) -> bytes:
         del terms["unit"]
     if result.terms.weighting is None:
         del terms["weighting"], terms["clip"], terms["propensities"]
-    if not result.terms.known_as:
-        del terms["known_as"]
+    for name in ("known_as", "made_by"):
+        if not terms[name]:
+            del terms[name]
     terms["entries"] = [
         {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
         for entry in result.terms.entries
@@ -123,6 +124,7 @@ def to_bytes(result: Means) -> bytes:
         "unmatched": None if result.unmatched is None else list(result.unmatched),
         "scored": result.scored,
         **({"exposed": result.exposed} if result.exposed else {}),
+        **({} if result.longest is None else {"longest": result.longest}),
         "averages": averages,
         **({} if of_lists is None else {"lists": of_lists}),
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
@@ -290,6 +292,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         judged_only=alone,
         lists=lists,
         exposed=_exposed(*header["exposed"]) if "exposed" in header else None,
+        longest=whole(header["longest"]) if "longest" in header else None,
     )
     _check_averages(result)
     return result
@@ -338,6 +341,8 @@ def _terms(asked: Any) -> Terms:
     terms = Terms(**{**asked, **rest, "grading": Grading(**asked["grading"])})
     if not entries or any(terms.asked[one.metric.name] != one.metric for one in entries):
         raise ValueError("no metric, or two of one name")
+    if not all(type(word) is str for pair in terms.made_by.items() for word in pair):
+        raise ValueError("an option is no text")
     if type(terms.unit) is not str:
         raise ValueError("the unit is no text")
     if terms.known_as and SYNONYMS.get(terms.known_as) != terms.convention:

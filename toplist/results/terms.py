@@ -137,6 +137,8 @@ class Terms:
     propensities: str | None = None  # a digest
     unit: str = field(default=USERS, compare=False)
     known_as: str = field(default="", compare=False)  # a synonym of the convention, if asked by it
+    # options that leave no other trace, and are not the usual ones: words, or digests
+    made_by: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def threshold_in_gains(self) -> bool:
