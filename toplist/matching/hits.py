@@ -152,6 +152,11 @@ class Hits:
         """The hits of the lists as they were given: before unjudged items left them."""
         return self if self.before is None else self.before
 
+    @property
+    def longest(self) -> int:
+        """The length of the longest list as it was given: before unjudged items left it."""
+        return self.k if self.before is None else int(self.before.n_listed.max(initial=0))
+
     def block(self, lo: int, hi: int) -> tuple[Ints, NDArray[np.int32], NDArray[Any]]:
         """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
 
