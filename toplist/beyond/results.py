@@ -154,6 +154,12 @@ class ListResult:
 
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the curves of these users, (n_users, K); NaN for those without a list."""
+        return self.parted(name, users)[0]
+
+    def parted(
+        self, name: str, users: Sequence[Any]
+    ) -> tuple[Floats, Floats, Sequence[Any] | None]:
+        """Return the curves of these users, of all other lists, and whose these are, if known."""
         if name in WHOLE:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
@@ -161,20 +167,17 @@ class ListResult:
                 f"a merged result, or one from JSON, holds no lists, so {name} has no values per "
                 "user"
             )
-        return self.parted(name, users)[0]
-
-    def parted(self, name: str, users: Sequence[Any]) -> tuple[Floats, Floats]:
-        """Return the curves of these users, and of all other lists."""
-        assert self.values is not None
         curves, listed = self.values[name]()
         # by position, whatever keys the positions have
         if listed is None or listed is users or list(listed) == list(users):
-            return curves[: len(users)], curves[len(users) :]
+            return curves[: len(users)], curves[len(users) :], None
         place = {user: row for row, user in enumerate(listed)}
         rows = np.array([place.get(user, -1) for user in users], np.int64)
         out = np.full((len(users), curves.shape[1]), np.nan)
         out[rows >= 0] = curves[rows[rows >= 0]]
-        return out, np.delete(curves, rows[rows >= 0], axis=0)
+        known = set(rows.tolist())
+        others = [user for row, user in enumerate(listed) if row not in known]
+        return out, np.delete(curves, rows[rows >= 0], axis=0), others
 
     def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
         """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
