@@ -239,11 +239,13 @@ def evaluate_lists(
     known: ItemData,
     hits: Hits | None = None,
     whole: bool = True,
+    asked: Mapping[str, int] | None = None,
 ) -> ListResult:
     """Evaluate the metrics of the lists at every k up to `depth`.
 
     `hits` are those of the ground truth, for the metrics that read it; by their users, lists by
-    position are known. `whole` says that these are all lists, not a part.
+    position are known. `whole` says that these are all lists, not a part. `asked` has the largest k
+    of each metric by itself: no bit of its means down to there hangs on what else is asked.
 
     Raises
     ------
@@ -283,7 +285,8 @@ def evaluate_lists(
                 indexed[source.key] = source.index(lists, known.reading, whole)
             listed, of_truth = indexed[source.key], hits if metric.of_truth else None
             n, fill = source.fills(listed, of_truth, whole)
-            spread = _spread(n, listed.depth, fill, known.reading.get("n_threads"))
+            own = min((asked or {}).get(metric.name, listed.depth), listed.depth)
+            spread = _spread(n, listed.depth, fill, known.reading.get("n_threads"), own)
             held = listed.lengths if of_truth is None else of_truth.n_relevant
             n_left_out = int(np.count_nonzero(held)) - spread.n
             spreads[metric.name] = replace(spread, n_left_out=n_left_out)
@@ -292,8 +295,17 @@ def evaluate_lists(
     return ListResult(names, counts, spreads, values, given=given)
 
 
-def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:
-    """Average over n users, a block of them at a time."""
+def _spread(n: int, depth: int, fill: Fill, n_threads: int | None, own: int) -> Spread:
+    """Average over n users, a block of them at a time.
+
+    The size of a block is the order of a sum: down to `own`, it is as if there were no deeper k.
+    """
+    if own < depth:
+        near = _spread(n, own, fill, n_threads, own)
+        deep = _spread(n, depth, fill, n_threads, depth)
+        for name in ("users", "mean", "deviation"):
+            getattr(deep, name)[:own] = getattr(near, name)
+        return deep
 
     def block(lo: int, hi: int) -> Spread:
         out = np.empty((hi - lo, depth))

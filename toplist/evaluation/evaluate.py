@@ -124,7 +124,12 @@ def lists_of(
             "come in parts, as the whole list is not known"
         )
     depth = max(ks) if plan.depth is not None else max(longest or 0, *ks, 0)
-    return evaluate_lists(metrics, ranks, depth, plan.item_data, hits, longest is not None)
+    asked: dict[str, int] = {}
+    for entry in plan.entries:
+        name = entry.metric.name
+        asked[name] = max(asked.get(name, 0), *(entry.ks or (longest or depth,)))
+    whole = longest is not None
+    return evaluate_lists(metrics, ranks, depth, plan.item_data, hits, whole, asked)
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:

@@ -585,9 +585,12 @@ class OwnerlessError(ValueError):
 def in_means(result: Means, names: Iterable[str]) -> Bools:
     """Return the users who are in the mean of every one of some metrics, by ``name@k`` or name.
 
-    Of a metric of the lists, those who have a value, at k or at every k, whatever their truth.
+    A weight of 0 counts nothing. Of a metric of the lists, which have no weights, those who have a
+    value, at k or at every k, whatever their truth.
     """
     hits, counted = hits_of(result, "its users are not known")
+    if result.weights is not None:
+        counted = np.logical_and(counted, result.weights > 0)
     asked = _asked_of(result, names)
     if asked and all(isinstance(metric, ListMetric) for metric in asked.values()):
         counted = np.ones(len(hits), bool)
