@@ -18,7 +18,7 @@ from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure_of, indexing_of
 from toplist.beyond.given import digest_of
-from toplist.beyond.indexing import IndexedLists, read_lists
+from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
 from toplist.beyond.user_metrics import Fill
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.options import ItemData, needs
@@ -95,6 +95,12 @@ class Spread:
         mean = np.where(users > 0, both.mean, np.nan)
         deviation = np.where(users > 0, both.deviation, 0.0)
         return Spread(users, mean, deviation, self.n_left_out + other.n_left_out)
+
+    def after(self, near: "Spread") -> "Spread":
+        """Return the same, with what was averaged over lists that end above in its place there."""
+        names = ("users", "mean", "deviation")
+        both = {name: (getattr(near, name), getattr(self, name)) for name in names}
+        return replace(self, **{n: np.append(a, b[len(a) :]) for n, (a, b) in both.items()})
 
     def _moments(self) -> Moments:
         """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""
@@ -281,31 +287,38 @@ def evaluate_lists(
             if source is None:
                 source = OF_USERS[metric.base](known, **dict(metric.given))
                 known.sources[metric.name] = source
-            if source.key not in indexed:
-                indexed[source.key] = source.index(lists, known.reading, whole)
-            listed, of_truth = indexed[source.key], hits if metric.of_truth else None
-            n, fill = source.fills(listed, of_truth, whole)
-            own = min((asked or {}).get(metric.name, listed.depth), listed.depth)
-            spread = _spread(n, listed.depth, fill, known.reading.get("n_threads"), own)
-            held = listed.lengths if of_truth is None else of_truth.n_relevant
+            of_truth = hits if metric.of_truth else None
+            own = min((asked or {}).get(metric.name, depth), depth)
+            # first as if there were no deeper k: no bit hangs on what else is asked
+            near = [] if own == depth else [replace(lists, k=own, flat=lists.flat.cut(own))]
+            parts, found = [*near, lists], []
+            for part in parts:
+                key = source.key, part.k
+                if key not in indexed:
+                    indexed[key] = source.index(part, known.reading, whole)
+                n, fill = source.fills(indexed[key], of_truth, whole)
+                found.append(_spread(n, indexed[key].depth, fill, known.reading.get("n_threads")))
+            spread = found[-1].after(found[0])
+            held = indexed[source.key, depth].lengths if of_truth is None else of_truth.n_relevant
             n_left_out = int(np.count_nonzero(held)) - spread.n
             spreads[metric.name] = replace(spread, n_left_out=n_left_out)
-            values[metric.name] = partial(source.of_all, lists, known.reading, of_truth, whole)
+            values[metric.name] = partial(_of_all, source, parts, known.reading, of_truth, whole)
     names = tuple(metric.name for metric in metrics)
     return ListResult(names, counts, spreads, values, given=given)
 
 
-def _spread(n: int, depth: int, fill: Fill, n_threads: int | None, own: int) -> Spread:
-    """Average over n users, a block of them at a time.
+def _of_all(
+    source: Any, parts: Sequence[ReadLists], *how: Any
+) -> tuple[Floats, Sequence[Any] | None]:
+    """Return what `OfUser.of_all` does, of lists read to rising depths."""
+    *near, curves = (source.of_all(part, *how) for part in parts)
+    for some, _ in near:
+        curves[0][:, : some.shape[1]] = some
+    return curves  # type: ignore[no-any-return]
 
-    The size of a block is the order of a sum: down to `own`, it is as if there were no deeper k.
-    """
-    if own < depth:
-        near = _spread(n, own, fill, n_threads, own)
-        deep = _spread(n, depth, fill, n_threads, depth)
-        for name in ("users", "mean", "deviation"):
-            getattr(deep, name)[:own] = getattr(near, name)
-        return deep
+
+def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:
+    """Average over n users, a block of them at a time."""
 
     def block(lo: int, hi: int) -> Spread:
         out = np.empty((hi - lo, depth))
