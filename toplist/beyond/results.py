@@ -98,9 +98,9 @@ class Spread:
 
     def after(self, near: "Spread") -> "Spread":
         """Return the same, with what was averaged over lists that end above in its place there."""
-        names = ("users", "mean", "deviation")
-        both = {name: (getattr(near, name), getattr(self, name)) for name in names}
-        return replace(self, **{n: np.append(a, b[len(a) :]) for n, (a, b) in both.items()})
+        k = len(near.users)
+        users, mean = np.append(near.users, self.users[k:]), np.append(near.mean, self.mean[k:])
+        return Spread(users, mean, np.append(near.deviation, self.deviation[k:]), self.n_left_out)
 
     def _moments(self) -> Moments:
         """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""

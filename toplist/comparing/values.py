@@ -85,9 +85,9 @@ def read(
     n = next(iter(found.values())).shape[-1]
     units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
     if units.weights is not None:
-        units = units._replace(weights=weights_of(units.weights, n, users, zeros=True))
-        some = units.weights > 0  # a weight of 0 counts nothing
-        if not some.all():
+        w = weights_of(units.weights, n, users, zeros=True)
+        units, some = units._replace(weights=w), np.asarray(w > 0)
+        if not some.all():  # a weight of 0 counts nothing
             found = {name: one[..., some] for name, one in found.items()}
             units = units.of(some)
     return ParsedValues(found, units, users is not None)

@@ -128,8 +128,8 @@ def lists_of(
     for entry in plan.entries:
         name = entry.metric.name
         asked[name] = max(asked.get(name, 0), *(entry.ks or (longest or depth,)))
-    whole = longest is not None
-    return evaluate_lists(metrics, ranks, depth, plan.item_data, hits, whole, asked)
+    more = hits, longest is not None, asked
+    return evaluate_lists(metrics, ranks, depth, plan.item_data, *more)
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:

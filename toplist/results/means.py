@@ -617,7 +617,7 @@ def in_means_of_all(result: Means, names: Sequence[str]) -> tuple[Bools, Sequenc
         return in_means(result, names), ()
     n = len(hits_of(result, "its users are not known")[0])
     values, keys = zip(*map(result.values_of_all, asked), strict=True)
-    counted = np.logical_and.reduce([_have_values(some) for some in values])
+    counted = reduce(np.logical_and, map(_have_values, values))
     if keys[0] is None and counted[n:].any():
         raise OwnerlessError(
             f"the means of {', '.join(asked)} are also over {np.count_nonzero(counted[n:]):,} "
@@ -639,8 +639,8 @@ def _asked_of(result: Means, names: Iterable[str]) -> dict[str, Metric | ListMet
 
 def _have_values(values: Floats) -> Bools:
     """Return who has a value, of values at one k, or at every k."""
-    known: Bools = np.isfinite(values).reshape(len(values), -1).all(axis=1)
-    return known
+    known = np.isfinite(values).reshape(len(values), -1)
+    return np.asarray(known.all(axis=1), bool)
 
 
 # What there is on Spark instead of values per user in a result.
