@@ -50,7 +50,8 @@ def recbole_entropy(lists, k):
 
 
 def personalisation(lists, k):
-    shared = [len(set(top(a, k)) & set(top(b, k))) for a, b in combinations(lists, 2)]
+    listed = [one for one in lists if len(one)]  # an empty list is none
+    shared = [len(set(top(a, k)) & set(top(b, k))) for a, b in combinations(listed, 2)]
     return 1 - sum(shared) / len(shared) / k if shared else math.nan
 
 

@@ -128,8 +128,9 @@ def top_k_eval(
     convention : str
         A name in `CONVENTIONS`, or of a library that shares one: whose divisors and policies.
     weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
-        How much each user counts, 0 or more: means are Σwx / Σw, and intervals hold also where
-        weights go with the values. What has keys is matched by key.
+        How much each user counts, 0 or more, of which 0 counts nothing, in tests too: means are
+        Σwx / Σw, and intervals hold also where weights go with the values. What has keys is matched
+        by key.
     clusters : dict row -> user, pandas Series by row, one label per row, or str, optional
         Where the rows are no users: which of them belong together, such as the sessions of a user.
         Intervals, tests and power are then those of clusters (CR2, see `TopKResult.interval`); the
@@ -156,7 +157,8 @@ def top_k_eval(
         Users with relevant items and no list: 0, or left out. Default: the convention's.
     relevant : {"all", "listed"}, optional
         Which relevant items count as R: all, or where a ground truth is known for listed items
-        only, those in the whole list, whatever k (see `Hits.listed`). Default: the convention's.
+        only, those in the whole list, whatever k (see `Hits.listed`); `judged` stays as it is.
+        Default: the convention's.
     duplicates : {"raise", "first", "collapse"}, optional
         An item twice in one list: refused; or later copies earn nothing and keep their place; or
         they leave and ranks close up: of [d1, d1, d2] is left [d1, d2]. k and the ranks in messages

@@ -48,7 +48,7 @@ def test_counts_give_the_bits_of_the_lists(lists, ks, zeros):
     if zeros:
         counts = {k: {0: CATALOGUE - sum(one.values())} | one for k, one in counts.items()}
     catalogue = None if zeros else CATALOGUE
-    found = from_counts_of_counts(counts, catalogue=catalogue, n_users=len(lists))
+    found = from_counts_of_counts(counts, catalogue=catalogue, n_users=sum(map(bool, lists)))
     for figure in FIGURES:
         expected = figure(local)[np.array(sorted(ks)) - 1]
         assert figure(found).tobytes() == expected.tobytes()
@@ -320,7 +320,7 @@ def test_parts_add_up_to_the_whole_by_tables_and_by_sorting(monkeypatch, table):
         for part in parts[1:]:
             growing = growing.plus(part, absorbing=True)
         for found in (added, growing, pickle.loads(pickle.dumps(added)), added.without_lists()):
-            assert found.n_users == 40
+            assert found.n_users == sum(map(bool, lists)) < 40
             for mine, theirs in zip(found.pairs, whole.pairs, strict=True):
                 assert np.array_equal(mine, theirs)
             assert np.array_equal(tl.beyond.gini(found), tl.beyond.gini(whole))
@@ -328,3 +328,45 @@ def test_parts_add_up_to_the_whole_by_tables_and_by_sorting(monkeypatch, table):
             entropies = tl.beyond.shannon_entropy(found), tl.beyond.shannon_entropy(whole)
             assert np.array_equal(*entropies)
         assert pickle.dumps(parts[0]) == before  # nothing was added to the first part itself
+
+
+# What is a list, and which exposures merge
+
+
+@pytest.mark.parametrize("nothing", [{}, {"c": []}, {"c": [-1, -1]}])
+def test_an_empty_list_is_no_list(nothing):
+    """Two lists of two items share one: their overlap is a half."""
+    lists = {"a": [1, 2], "b": [1, 3], **nothing}
+    known = {"catalogue": 4, "padding": -1}
+    names = ["personalisation", "item_coverage", "gini"]
+    result = tl.top_k_eval(lists, {"a": {1}, "c": {2}}, 2, metrics=names, **known)
+    assert [result[f"{name}@2"] for name in names] == [0.5, 0.75, 0.375]
+    assert [result.n_of(name) for name in names] == [2, 2, 2]
+    assert beyond.personalisation(lists, 2, padding=-1).tolist() == [0, 0.5]
+    assert beyond.exposure(lists, 2, **known).n_users == 2
+    groups = beyond.group_exposure(lists, 2, groups=["x", "x", "y", "y"], padding=-1)
+    assert groups.n_users == 2
+
+
+SAME = [["z", "a", "m"], ("m", "z", "a"), {"a", "m", "z"}, np.array(["m", "a", "z"])]
+SAME += [np.array(["z", "m", "a"], object), dict.fromkeys("amz")]
+
+
+@pytest.mark.parametrize("one", range(len(SAME)))
+@pytest.mark.parametrize("other", range(len(SAME)))
+def test_exposures_over_the_same_items_merge_whatever_their_order(one, other):
+    """An array is sorted where it is read, a list is not: each comes from another way to read."""
+    parts = [
+        beyond.exposure(lists, 2, catalogue=SAME[given])
+        for lists, given in (([["z", "a"], ["m"]], one), ([["a", "m"]], other))
+    ]
+    for merged in (parts[0] + parts[1], parts[0].without_lists() + parts[1].without_lists()):
+        assert dict(zip(merged.catalogue, merged.counts(), strict=True)) == {"z": 1, "a": 2, "m": 2}
+        assert dict(zip(merged.catalogue, merged.counts(1), strict=True)) == {
+            "z": 1,
+            "a": 1,
+            "m": 1,
+        }
+        assert beyond.gini(merged)[-1] == pytest.approx(2 / 15, rel=1e-15)
+    with pytest.raises(ValueError, match="over two catalogues"):
+        parts[0] + beyond.exposure([["a"]], 2, catalogue=["a", "m", "y"])

@@ -60,7 +60,7 @@ def test_exposure_of_groups_is_the_formula(lists, k, groups, discount):
     again = beyond.group_exposure(exposure, groups=groups, discount=discount)
     sizes = {group: list(groups.values()).count(group) for group in groups.values()}
     for found, n_items in ((by_lists, len(groups)), (stated, 7), (again, 7)):
-        assert found.k == depth_of(lists, k) and found.n_users == len(lists)
+        assert found.k == depth_of(lists, k) and found.n_users == sum(map(bool, lists))
         of = {**sizes, None: n_items - len(groups)}
         expected = [of[group] / n_items if n_items else math.nan for group in found.groups]
         same(found.target_share, expected)

@@ -402,3 +402,16 @@ def test_tables(library):
         np.testing.assert_allclose(result[name], evaluate()[name], rtol=0, atol=1e-12)
     found = curves("novelty")[[4, 0, 2]]
     np.testing.assert_allclose(result.per_user("novelty"), found, rtol=0, atol=1e-15)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="below rank 65,536 metrics that divide by k stay as they are there",
+)
+@pytest.mark.parametrize(("name", "value"), [("serendipity", 1e-5), ("personalisation", 1 - 1e-5)])
+def test_metrics_that_divide_by_k_change_below_every_list(name, value):
+    """One item is relevant, not expected, and in both lists."""
+    name = f"{name}@100000"
+    found = tl.top_k_eval([[1, 2], [1, 3]], [{1}, {1}], metrics=name, baseline={9})
+    assert found[name] == pytest.approx(value, rel=1e-9)

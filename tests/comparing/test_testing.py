@@ -363,3 +363,85 @@ def test_a_band_of_users_in_another_order_has_their_values(unjudged):
     for name in both.names():
         difference = found["b"][name] - found["a"][name]
         assert both.band(name.partition("@")[0]).difference[-1] == pytest.approx(difference)
+
+
+# Metrics of the lists are tested over the users of their means
+
+COUNTS = {item: float(item * item) for item in range(9)}
+LISTED = {"a": [5, 1], "b": [3, 4], "c": [8, 2], "d": [6, 0], "z": [7, 2]}
+OTHER = {"a": [1, 5], "b": [7, 1], "c": [2, 0], "d": [4, 0], "z": [8, 6]}
+# b has an empty truth, c one without a hit, and z, whose list counts too, has none
+GRADED = {"a": {5: 1}, "b": {}, "c": {1: 2, 3: 0}, "d": {6: 1, 2: 0}}
+
+
+@pytest.mark.parametrize("beside", [[], ["judged"], ["mrr"], ["bpref"], ["judged", "recall"]])
+@pytest.mark.parametrize("relevant", ["all", "listed"])
+def test_tests_of_metrics_of_the_lists_are_over_all_lists(beside, relevant):
+    """Means of a user are 13, 12.5, 34, 18, 26.5 and 13, 25, 2, 8, 50: their difference is -1.2."""
+    name, asked = "average_popularity@2", ["average_popularity", *beside]
+    compared = tl.compare(
+        {
+            system: tl.top_k_eval(
+                lists, GRADED, 2, metrics=asked, item_counts=COUNTS, relevant=relevant
+            )
+            for system, lists in (("one", LISTED), ("two", OTHER))
+        }
+    )
+    means = [one[name] for one in compared.results.values()]
+    assert means == [20.8, 19.6]
+    test = compared.test(name)[0]
+    assert test.n == 5 and test.difference == pytest.approx(-1.2, rel=1e-12)
+    assert "in other tables" not in str(compared.test(name))
+    assert compared.movers(name).values.shape == (2, 5)
+    assert compared.band("average_popularity").n == compared.power(name).rows[0]["n"] == 5
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=ValueError,
+    reason="means of metrics of the lists have no weights, tests of their differences would",
+)
+def test_metrics_of_the_lists_are_tested_where_users_have_weights():
+    weights = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 1.0}
+    compared = tl.compare(
+        {
+            system: tl.top_k_eval(
+                {user: lists[user] for user in GRADED},
+                GRADED,
+                2,
+                metrics="average_popularity",
+                item_counts=COUNTS,
+                weights=weights,
+            )
+            for system, lists in (("one", LISTED), ("two", OTHER))
+        }
+    )
+    a, b = (one["average_popularity@2"] for one in compared.results.values())
+    assert compared.test("average_popularity@2")[0].difference == pytest.approx(b - a)
+
+
+# A weight of 0
+
+WEIGHTS = {user: float(user % 3) for user in range(30)}
+SOME = [user for user, weight in WEIGHTS.items() if weight]
+
+
+@pytest.mark.parametrize("method", ["t", "randomization", "bootstrap"])
+def test_a_weight_of_0_counts_nothing(method):
+    rng = np.random.default_rng(2)
+    truths = {user: set(rng.permutation(9)[:2].tolist()) for user in WEIGHTS}
+    lists = [{user: rng.permutation(9)[:4].tolist() for user in WEIGHTS} for _ in range(2)]
+
+    def compared(users):
+        def of(side):
+            return {user: side[user] for user in users}
+
+        asked = {"k": 3, "metrics": ["mrr", "hit"], "weights": of(WEIGHTS)}
+        both = zip("ab", lists, strict=True)
+        return tl.compare({s: tl.top_k_eval(of(some), of(truths), **asked) for s, some in both})
+
+    one, other = (compared(users).test(method=method) for users in (WEIGHTS, SOME))
+    for name in ("mrr@3", "hit@3"):
+        for field in ("n", "difference", "p", "low", "high"):
+            assert getattr(one["b", name], field) == getattr(other["b", name], field)
+    assert one["b", "mrr@3"].n == len(SOME) == 20

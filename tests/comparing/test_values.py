@@ -1,5 +1,6 @@
 """Values of one's own: dicts, Series and tables are matched by user, and never by accident."""
 
+import copy
 import pickle
 import re
 
@@ -209,3 +210,47 @@ def test_a_bootstrap_of_few_who_differ_says_that_it_is_liberal():
     few = tl.paired_tests(values, method="bootstrap", n_resamples=99)
     assert "the bootstrap is liberal where fewer than 100 users differ" in str(few)
     assert "liberal" not in str(tl.paired_tests(values))
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(20) // 2])
+def test_values_of_weight_0_count_nothing(clusters):
+    x, y, weights = *np.random.default_rng(0).random((2, 20)), np.arange(20) % 3
+    some = weights > 0
+    one = tl.paired_tests({"x": x, "y": y}, weights=weights, clusters=clusters)[0]
+    alone = None if clusters is None else clusters[some]
+    given = {"weights": weights[some], "clusters": alone}
+    other = tl.paired_tests({"x": x[some], "y": y[some]}, **given)[0]
+    assert (one.n, one.difference, one.p, one.low) == (13, other.difference, other.p, other.low)
+    for wrong in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="the weight of user 2 is .* must be 0 or more"):
+            tl.paired_tests({"x": x, "y": y}, weights=np.where(np.arange(20) == 2, wrong, 1))
+
+
+REDUCED = {
+    "mean": lambda curves: curves.mean(axis=1),
+    "nan_to_num": lambda curves: np.nan_to_num(curves)[:, -1],
+    "astype": lambda curves: curves.astype(np.float32)[:, -1],
+    "copy": lambda curves: curves.copy()[:, -1],
+    "deepcopy": lambda curves: copy.deepcopy(curves)[:, -1],
+}
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="values that went through numpy lose their users, and are paired by position",
+)
+@pytest.mark.parametrize("reduce", REDUCED.values(), ids=REDUCED)
+def test_values_by_user_are_matched_or_refused_after_numpy(reduce):
+    """Equal lists of the same users in two orders: nobody wins."""
+    lists = {user: [user, user + 1, user + 2] for user in range(30)}
+    truths = {user: {user + user % 3} for user in range(30)}
+    values = {}
+    for name, users in (("a", [*lists]), ("b", [*lists][::-1])):
+        sides = ({user: side[user] for user in users} for side in (lists, truths))
+        values[name] = reduce(tl.top_k_eval(*sides, 3, metrics="mrr").per_user("mrr"))
+    try:
+        test = tl.paired_tests(values)[0]
+    except (TypeError, ValueError):
+        return
+    assert (test.wins, test.losses) == (0, 0)

@@ -107,3 +107,35 @@ def test_the_command_line(asked, names, tmp_path, capsys):
     other = written(tmp_path, "other.csv", {user: list[::-1] for user, list in RANKS.items()})
     assert main(["compare", files[0], other, files[1], *asked, "--format", "json"]) == 0
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == names
+
+
+# Metrics of the lists beside one of whole lists
+
+JUDGED = {"a": {"x": 1, "n": 0}, "b": {"y": 1, "x": 0}}
+LISTED = {"a": ["s", "t", "x", "n", "z"], "b": ["u", "y", "x", "w", "v"]}
+ITEMS = [*"rnstuvwxyz"]
+
+
+@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+@pytest.mark.parametrize("beside", [[], ["bpref"], ["mrr@4"], ["bpref", "ndcg@1"]])
+def test_lists_are_read_to_their_k_whatever_is_asked_beside(unjudged, beside):
+    """Of 10 items, 7 are among the first 4 of both lists, which are cut before others leave."""
+    known = {"catalogue": ITEMS, "unjudged": unjudged}
+    found = tl.top_k_eval(LISTED, JUDGED, metrics=["item_coverage@4", *beside], **known)
+    assert found["item_coverage@4"] == 7 / 10
+
+
+@pytest.mark.parametrize("beside", [[], ["bpref"], ["bpref", "hit@2"]])
+def test_serendipity_of_shorter_lists_is_over_k(beside):
+    lists, truths = {"u": ["a", "b", "c", "d"]}, {"u": {"a": 1, "e": 0}}
+    metrics = ["serendipity@10", *beside]
+    found = tl.top_k_eval(lists, truths, metrics=metrics, baseline={"u": ["b"]})
+    assert found["serendipity@10"] == 0.1
+
+
+def test_whole_lists_in_parts_are_refused_by_the_name_of_what_reads_them(tmp_path):
+    paths = [written(tmp_path, f"{n}.csv", side) for n, side in enumerate((RANKS, TRUTHS))]
+    with pytest.raises(ValueError, match="bpref: metrics of the lists, .* need a k"):
+        tl.top_k_eval(
+            *paths, metrics=["item_coverage@2", "bpref"], catalogue=list(map(str, range(11)))
+        )

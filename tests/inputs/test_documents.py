@@ -600,3 +600,26 @@ def test_a_map_travels():
     tl.match(lists, truths, items_as=sent)
     found = tl.match(lists, truths, K, items_as=pickle.loads(pickle.dumps(sent)))
     assert found.ranks.tolist() == tl.match(plain, relevant, K).ranks.tolist()
+
+
+@pytest.mark.parametrize("form", [dict, *LIBRARIES])
+@pytest.mark.parametrize(
+    "items_as",
+    [
+        {"x1": "x", "x2": "x", "y1": "y"},
+        {one: one for one in ("x", "y")},
+        lambda ids: [one[0] for one in ids],
+    ],
+)
+def test_a_history_has_a_document_as_often_as_its_chunks(form, items_as):
+    """Counts 4 and 1: the list has 4, the history x, x, y 3 on average, which is a third less."""
+    chunks = ["x1", "x2", "y1"] if callable(items_as) or "x1" in items_as else ["x", "x", "y"]
+    history = {"ann": chunks}
+    if form is not dict:
+        history = frame_of(form, {"user_id": ["ann"] * 3, "item_id": chunks})
+    known = {"item_counts": {"x": 4, "y": 1}, "item_labels": {"x": "war", "y": "love"}}
+    lists, names = {"ann": chunks[:1]}, ["popularity_lift@1", "calibration(distance=hellinger)@1"]
+    given = {"history": history, "items_as": items_as, **known}
+    found = tl.top_k_eval(lists, {"ann": {"x"}}, metrics=names, **given)
+    assert found[names[0]] == pytest.approx(1 / 3, rel=1e-15)
+    assert found[names[1]] == pytest.approx((1 - (2 / 3) ** 0.5) ** 0.5, rel=1e-15)

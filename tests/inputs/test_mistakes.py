@@ -122,16 +122,18 @@ def test_integers_of_any_size_are_told_in_one_line():
         tl.paired_tests({"a": [big, 1], "b": [1, 2]})
 
 
-def test_a_weight_of_zero_names_the_user_by_key():
+def test_a_weight_of_zero_counts_nothing_and_one_below_names_the_user_by_key():
+    """u0 of weight 1 loses its hit, and u2 of weight 2 gets one: a third, whatever u1 does."""
     truths, users = {"u0": [1], "u1": [1], "u2": [2]}, ["u0", "u1", "u2"]
     weights = dict(zip(users, [1.0, 0.0, 2.0], strict=True))
     some = [{user: [row] for user in users} for row in (1, 2)]
     a, b = (tl.top_k_eval(one, truths, 1, weights=weights) for one in some)
-    with pytest.raises(ValueError, match=r"of user 'u1' is 0\.0.*leave users of weight 0 out"):
-        tl.compare({"a": a, "b": b}).test("hit@1")
+    test = tl.compare({"a": a, "b": b}).test("hit@1")[0]
+    assert test.n == 2 and test.difference == pytest.approx(1 / 3) == b["hit@1"] - a["hit@1"]
     values = {name: dict.fromkeys(users, 0.5) | {"u2": at} for at, name in enumerate("ab")}
-    with pytest.raises(ValueError, match=r"weight of user 'u1' is 0\.0"):
-        tl.paired_tests(values, weights=weights)
+    assert tl.paired_tests(values, weights=weights)[0].n == 2
+    with pytest.raises(ValueError, match=r"weight of user 'u1' is -1\.0: it must be 0 or more"):
+        tl.paired_tests(values, weights=weights | {"u1": -1.0})
 
 
 NULL = float("nan"), None

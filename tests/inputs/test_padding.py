@@ -138,3 +138,20 @@ def test_padding_of_text_that_comes_late_in_a_stream(of_item):
     assert whole["mrr@3"] == 0.5
     kept = tl.match(ranks, truth, padding="")
     assert kept.n_listed.tolist() == [3] * 8 + [2] * 2
+
+
+@pytest.mark.parametrize("n_pads", [1, 2, 5])
+@pytest.mark.parametrize("pad", [-1, ""])
+def test_padding_is_no_item_that_a_baseline_lacks(n_pads, pad):
+    """Both listed items are expected, and nothing else is listed."""
+    a, b, c = (4, 5, 6) if pad == -1 else "abc"
+    ranks, k = [[a, b, *[pad] * n_pads]], 2 + n_pads
+    for row in ([a, b], [a, b, pad], {a, b, pad}, (a, b, pad, pad)):
+        known = {"baseline": [row], "padding": pad}
+        names = ["unexpectedness", "serendipity"]
+        found = tl.top_k_eval(ranks, [{a}], k, metrics=names, **known)
+        assert (found[f"unexpectedness@{k}"], found[f"serendipity@{k}"]) == (0, 0)
+        assert not tl.beyond.unexpectedness(ranks, k, **known).any()
+    known = {"baseline": {b}, "padding": pad}
+    found = tl.top_k_eval([[a, b, c, pad]], [{a}], 4, metrics=names, **known)
+    assert (found["unexpectedness@4"], found["serendipity@4"]) == (2 / 3, 1 / 4)

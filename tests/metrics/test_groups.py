@@ -295,3 +295,22 @@ def test_the_result_says_what_it_is():
     assert r"0.7^{m_g}" in result.formula("alpha_ndcg(alpha=0.3)@3", "latex")
     low, high = result.interval("group_recall@3")
     assert low < result["group_recall@3"] < high
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="means that are sums of floats follow the order of the users, which sources differ in",
+)
+def test_the_order_of_users_changes_no_bit_of_a_mean():
+    rng = np.random.default_rng(3)
+    lists = {user: rng.permutation(12)[:6].tolist() for user in range(50)}
+    groups = {user: [rng.permutation(12)[:2].tolist() for _ in range(3)] for user in lists}
+    orders = [[*groups], [*groups][::-1], rng.permutation(50).tolist()]
+    found = {
+        tl.top_k_eval(
+            lists, tl.Groups({user: groups[user] for user in order}), 5, metrics="alpha_ndcg"
+        )["alpha_ndcg@5"]
+        for order in orders
+    }
+    assert len(found) == 1

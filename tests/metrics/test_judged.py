@@ -116,3 +116,18 @@ def test_judged_of_parts_where_a_user_has_no_relevant_item(tmp_path):
     for sides, how in (((ranks, truths), {}), (batches, {"stream": True})):
         result = tl.top_k_eval(*sides, 1, metrics="judged", **how)
         assert result["judged@1"] == 1 and result.n_of("judged") == 2
+
+
+def test_judged_is_over_who_was_judged_where_r_counts_listed_items():
+    """Both of a's two are judged and none of b's, who was judged too."""
+    lists, truths = {"a": ["x", "y"], "b": ["p", "q"]}, {"a": {"x": 1, "y": 0}, "b": {"z": 1}}
+    asked = {"k": 2, "metrics": ["judged", "hit"], "relevant": "listed"}
+    result = tl.top_k_eval(lists, truths, **asked)
+    assert result["judged@2"] == 0.5 and result.n_of("judged") == 2
+    assert result["hit@2"] == 1 and result.n_of("hit") == 1
+    assert result.per_user("judged@2").tolist() == [1, 0]
+    account = "1 of 2 users evaluated, 1 skipped (no relevant items), judged: over 2, those with"
+    assert account in str(result)
+    assert tl.judged(lists, truths, 2, relevant="listed")[:, 1].tolist() == [1, 0]
+    nobody = tl.top_k_eval(lists, truths | {"b": {}}, **asked)
+    assert nobody["judged@2"] == 1 and nobody.n_of("judged") == 1

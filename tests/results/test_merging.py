@@ -148,3 +148,17 @@ def test_merge_is_the_sum_of_the_parts_to_the_last_bit():
     for wrong, error in (([], ValueError), ([1], TypeError), ({"a": parts[0]}, TypeError)):
         with pytest.raises(error, match="merge"):
             tl.merge(wrong)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=ValueError,
+    reason="beside a metric of whole lists, those of the lists are kept to the longest of a part",
+)
+def test_parts_whose_longest_lists_differ_merge_with_metrics_of_the_lists():
+    known = {"metrics": ["average_popularity@2", "bpref"], "item_counts": dict.fromkeys("abcde", 1)}
+    parts = [
+        top_k_eval({user: row}, {user: {row[0]: 1, "z": 0}}, **known)
+        for user, row in (("ann", ["a", "b"]), ("bob", ["c", "a", "b", "d", "e"]))
+    ]
+    assert sum(parts)["average_popularity@2"] == 1

@@ -137,7 +137,7 @@ def test_metrics_of_all_lists_together_do_not_split():
     result = tl.top_k_eval(ranks, truths, 2, metrics=["hit", "item_coverage"], catalogue=10)
     split = result.by({1: "a", 2: "b"})
     assert [part.names() for part in split.values()] == [["hit@2"], ["hit@2"]]
-    assert "item_coverage" not in repr(split)
+    assert "of all lists together, left out: item_coverage" in repr(split)
     alone = tl.top_k_eval(ranks, truths, 2, metrics=["item_coverage"], catalogue=10)
     with pytest.raises(ValueError, match="they do not split"):
         alone.by({1: "a"})
@@ -198,3 +198,23 @@ def test_segments_keep_the_order_of_ordered_categories(kind):
         assert list(systems["x"].by(plain)) == ["mid", "new", "old"]
         some = ordered[ordered != "mid"]
         assert list(systems["x"].by(some)) == ["new", "old", None]
+
+
+def test_metrics_of_all_lists_are_left_out_by_name():
+    lists, truths = {"a": ["x", "y"], "b": ["p", "x"]}, {"a": {"x"}, "b": {"z"}}
+    known = {"catalogue": list("pxyz"), "item_counts": dict.fromkeys("pxyz", 1)}
+    whole = ["item_coverage", "gini", "shannon_entropy", "personalisation"]
+    result = tl.top_k_eval(lists, truths, 2, metrics=["mrr", *whole, "novelty"], **known)
+    found = result.by({"a": "new", "b": "old"})
+    assert found.left_out == (*whole,) and found["new"].names() == ["mrr@2", "novelty@2"]
+    line = f"of all lists together, left out: {', '.join(whole)}"
+    assert line in str(found)
+    assert line in str(tl.compare({"one": result, "two": result}).by({"a": "new", "b": "old"}))
+    halves = [
+        tl.top_k_eval({u: lists[u]}, {u: truths[u]}, 2, metrics=["mrr", "gini", "novelty"], **known)
+        for u in "ab"
+    ]
+    merged = sum(halves).by({"a": "new", "b": "old"})
+    assert merged.left_out == ("gini", "novelty")
+    assert "of all lists together, left out: gini" in str(merged)
+    assert "no values of users, left out: novelty" in str(merged)

@@ -624,3 +624,25 @@ def test_clusters_are_kept_and_ids_of_items_are_not():
     assert "of 2 clusters" in repr(again) and "sessions" in repr(again)
     with pytest.raises(ValueError, match="which item"):
         again.by_item({1: "a"})
+
+
+def test_lists_without_a_truth_are_tested_from_a_file_as_before_it(tmp_path):
+    """Whose they are is kept; of files that do not say it, what counts them is not tested."""
+    lists = {**RANKS, "y": [1, 2], "z": [2, 1]}
+    sides = lists, {user: row[::-1] for user, row in lists.items()}
+    given = {name: one for name, one in OF_LISTS.items() if name != "clusters"}
+    results = {name: evaluated(ranks=side, **given) for name, side in zip("ab", sides, strict=True)}
+    again = {name: through_a_file(one) for name, one in results.items()}
+    tests = tl.compare(results).test()
+    assert repr(tests) == repr(tl.compare(again).test())
+    name = next(one.name for one in tests if one.name.startswith("novelty"))
+    assert tests["b", name].n == results["a"].n_of(name) > results["a"].n_evaluated
+    old = {}
+    for system, one in results.items():
+        path = tmp_path / f"{system}.npz"
+        changed(path, one, lambda arrays: [arrays.pop(k) for k in [*arrays] if "others" in k])
+        old[system] = tl.TopKResult.load(path)
+    tests = tl.compare(old).test()
+    assert name not in tests.names and "nothing says whose the lists" in str(tests)
+    with pytest.raises(ValueError, match="nothing says whose they are: evaluate again"):
+        tl.compare(old).test(name)

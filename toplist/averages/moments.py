@@ -215,6 +215,11 @@ class ListAverages(Protocol):
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the values of these users at every k."""
 
+    def parted(
+        self, name: str, users: Sequence[Any]
+    ) -> tuple[Floats, Floats, Sequence[Any] | None]:
+        """Return the same, those of all other lists, and whose these are, if known."""
+
     def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
         """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
 

@@ -75,7 +75,7 @@ def truths_of(hits: Hits, metric: Metric) -> Hits:
     How many were judged is counted before those that were not leave the lists.
     """
     if metric.of == "judged":
-        return hits.given.every_judged
+        return hits.of_judged
     if metric.relevant_from is not None:
         hits = hits.from_grade(metric.relevant_from)
     return hits.groups if metric.of == "groups" else hits

@@ -86,7 +86,8 @@ All but `overlap`, `rbo` and `group_exposure` also stand in `toplist.top_k_eval`
 their defaults, where what they need is given: with intervals, segments (``result.by``), tests
 (`toplist.compare`), merging and saving. Parameters stand in the name: ``"calibration(weights=rank,
 distance=hellinger)"``, ``"intra_list_diversity(distance=jaccard)"``. They are of all lists, also of
-users without a ground truth; only serendipity and hit_share read it, and are over its users.
+users without a ground truth, and so are tests; only serendipity and hit_share read it, and are over
+its users. An empty list is no list.
 
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
 >>> tl.top_k_eval(lists, chosen, k=[1, 3], metrics=["ndcg", "item_coverage", "novelty"],

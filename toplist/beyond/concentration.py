@@ -214,7 +214,7 @@ def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Counting
     Returns
     -------
     (K,) float64
-        NaN for fewer than two users.
+        NaN for fewer than two lists; an empty list is none.
 
     Examples
     --------

@@ -104,7 +104,7 @@ class Exposure(ListingCounts):
     k : int
         The largest k.
     n_users : int
-        Number of lists, empty ones included.
+        Number of lists; an empty one is none.
     n_items : int
         Size of the catalogue; without a stated one, of all ids met.
     catalogue : range, array or list, or None
@@ -153,7 +153,7 @@ class Exposure(ListingCounts):
             told = "exposures merge over a stated catalogue only: give "
             raise option_error(ValueError, told, OptionRef("catalogue"))
         if not _same(self.catalogue, other.catalogue):
-            raise ValueError("exposures over two catalogues do not merge")
+            other = other._over(self.catalogue)
         n_users, size = self.n_users + other.n_users, self.k * self.n_items
         both: Any
         if size <= TABLE and (absorbing or size <= FREE + 8 * self.k * n_users):
@@ -164,6 +164,22 @@ class Exposure(ListingCounts):
         else:
             both = _merged(self.pairs, other.pairs, self.n_items)
         return replace(self, n_users=n_users, source=both)
+
+    def _over(self, catalogue: Any) -> Exposure:
+        """Return the same over the same ids in another order, or form; ValueError for others."""
+        ours, theirs = (
+            one.tolist() if isinstance(one, np.ndarray) else list(one)
+            for one in (self.catalogue, catalogue)
+        )
+        place = {one: row for row, one in enumerate(theirs)}
+        if len(ours) != len(theirs) or not all(one in place for one in ours):
+            raise ValueError("exposures over two catalogues do not merge")
+        starts, items, counts = self.pairs
+        items = np.array([place[one] for one in ours], items.dtype)[items]
+        order = np.lexsort((items, self.pairs.ranks))
+        return replace(
+            self, catalogue=catalogue, source=UserItemPairs(starts, items[order], counts[order])
+        )
 
     def _added_to(self, table: Ints) -> Ints:
         """Add how many lists have each item at each rank to a table (K, n_items)."""
@@ -406,7 +422,8 @@ def exposure_of(lists: ReadLists, rules: Indexing) -> Exposure:
     """Count how often each item is at each rank."""
     listed, ids = indexed(lists, rules), rules.ids
     n_items = listed.n_items if ids is None else len(ids)
-    return Exposure(listed.depth, len(listed), n_items, ids, listed, rules.n_threads)
+    n_lists = int(np.count_nonzero(listed.lengths))
+    return Exposure(listed.depth, n_lists, n_items, ids, listed, rules.n_threads)
 
 
 def discounts_of(discount: Any, depth: int) -> Floats:

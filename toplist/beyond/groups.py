@@ -41,7 +41,7 @@ class GroupExposure:
     discount : str or callable
         What a listing is divided by, as in `Exposure.discounted`.
     n_users : int
-        Number of lists, empty ones included.
+        Number of lists; an empty one is none.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def _of_lists(ranks: Any, k: int | None, known: Labelled, how: Reading) -> tuple
     bounds = parallel.bounds(listed.offsets, max(parallel.BLOCK, 4 * total.size))
     for part in parallel.run(count, bounds, how.get("n_threads")):
         total += part
-    return total, len(listed)
+    return total, int(np.count_nonzero(listed.lengths))
 
 
 def _of_exposure(

@@ -139,10 +139,9 @@ class Indexing:
         repeats = repeats_of(how.get("duplicates"), how.get("items_as"))
         return replace(self, duplicates=repeats, **given)
 
-    def of(self, *lists: ReadLists) -> Indexing:
+    def of(self, lists: ReadLists) -> Indexing:
         """Return the same for lists that may be without padding."""
-        settled = any(one.settled for one in lists)
-        return replace(self, padding=None) if settled and self.padding is not None else self
+        return replace(self, padding=None) if lists.settled and self.padding is not None else self
 
 
 def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
@@ -338,11 +337,13 @@ def indexed_together(
     ValueError
         For an id twice in a list, misplaced padding; the message says in which of `names`.
     """
-    rules = Indexing(None).reading(how).of(*lists)
+    rules = Indexing(None).reading(how)
     flats = [replace(one.flat, side=name) for one, name in zip(lists, names, strict=True)]
-    if rules.padding is not None:
+    if rules.padding is not None:  # each side by itself: one may be without padding already
         flats = [
-            trim(flat, padding_code(rules.padding, flat), one.users) if flat.lengths.any() else flat
+            flat
+            if one.settled or not flat.lengths.any()
+            else trim(flat, padding_code(rules.padding, flat), one.users)
             for flat, one in zip(flats, lists, strict=True)
         ]
     *codes, n_items = _numbered_together(*flats)

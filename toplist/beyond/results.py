@@ -18,7 +18,7 @@ from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure_of, indexing_of
 from toplist.beyond.given import digest_of
-from toplist.beyond.indexing import IndexedLists, read_lists
+from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
 from toplist.beyond.user_metrics import Fill
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.options import ItemData, needs
@@ -96,6 +96,12 @@ class Spread:
         deviation = np.where(users > 0, both.deviation, 0.0)
         return Spread(users, mean, deviation, self.n_left_out + other.n_left_out)
 
+    def after(self, near: "Spread") -> "Spread":
+        """Return the same, with what was averaged over lists that end above in its place there."""
+        k = len(near.users)
+        users, mean = np.append(near.users, self.users[k:]), np.append(near.mean, self.mean[k:])
+        return Spread(users, mean, np.append(near.deviation, self.deviation[k:]), self.n_left_out)
+
     def _moments(self) -> Moments:
         """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""
         weights: Any = np.maximum(self.users, 0)  # where `Moments` has one number for all k
@@ -154,6 +160,12 @@ class ListResult:
 
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the curves of these users, (n_users, K); NaN for those without a list."""
+        return self.parted(name, users)[0]
+
+    def parted(
+        self, name: str, users: Sequence[Any]
+    ) -> tuple[Floats, Floats, Sequence[Any] | None]:
+        """Return the curves of these users, of all other lists, and whose these are, if known."""
         if name in WHOLE:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
@@ -161,20 +173,17 @@ class ListResult:
                 f"a merged result, or one from JSON, holds no lists, so {name} has no values per "
                 "user"
             )
-        return self.parted(name, users)[0]
-
-    def parted(self, name: str, users: Sequence[Any]) -> tuple[Floats, Floats]:
-        """Return the curves of these users, and of all other lists."""
-        assert self.values is not None
         curves, listed = self.values[name]()
         # by position, whatever keys the positions have
         if listed is None or listed is users or list(listed) == list(users):
-            return curves[: len(users)], curves[len(users) :]
+            return curves[: len(users)], curves[len(users) :], None
         place = {user: row for row, user in enumerate(listed)}
         rows = np.array([place.get(user, -1) for user in users], np.int64)
         out = np.full((len(users), curves.shape[1]), np.nan)
         out[rows >= 0] = curves[rows[rows >= 0]]
-        return out, np.delete(curves, rows[rows >= 0], axis=0)
+        known = set(rows.tolist())
+        others = [user for row, user in enumerate(listed) if row not in known]
+        return out, np.delete(curves, rows[rows >= 0], axis=0), others
 
     def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
         """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
@@ -236,11 +245,13 @@ def evaluate_lists(
     known: ItemData,
     hits: Hits | None = None,
     whole: bool = True,
+    asked: Mapping[str, int] | None = None,
 ) -> ListResult:
     """Evaluate the metrics of the lists at every k up to `depth`.
 
     `hits` are those of the ground truth, for the metrics that read it; by their users, lists by
-    position are known. `whole` says that these are all lists, not a part.
+    position are known. `whole` says that these are all lists, not a part. `asked` has the largest k
+    of each metric by itself: no bit of its means down to there hangs on what else is asked.
 
     Raises
     ------
@@ -276,17 +287,34 @@ def evaluate_lists(
             if source is None:
                 source = OF_USERS[metric.base](known, **dict(metric.given))
                 known.sources[metric.name] = source
-            if source.key not in indexed:
-                indexed[source.key] = source.index(lists, known.reading, whole)
-            listed, of_truth = indexed[source.key], hits if metric.of_truth else None
-            n, fill = source.fills(listed, of_truth, whole)
-            spread = _spread(n, listed.depth, fill, known.reading.get("n_threads"))
-            held = listed.lengths if of_truth is None else of_truth.n_relevant
+            of_truth = hits if metric.of_truth else None
+            own = min((asked or {}).get(metric.name, depth), depth)
+            # first as if there were no deeper k: no bit hangs on what else is asked
+            near = [] if own == depth else [replace(lists, k=own, flat=lists.flat.cut(own))]
+            parts, found = [*near, lists], []
+            for part in parts:
+                key = source.key, part.k
+                if key not in indexed:
+                    indexed[key] = source.index(part, known.reading, whole)
+                n, fill = source.fills(indexed[key], of_truth, whole)
+                found.append(_spread(n, indexed[key].depth, fill, known.reading.get("n_threads")))
+            spread = found[-1].after(found[0])
+            held = indexed[source.key, depth].lengths if of_truth is None else of_truth.n_relevant
             n_left_out = int(np.count_nonzero(held)) - spread.n
             spreads[metric.name] = replace(spread, n_left_out=n_left_out)
-            values[metric.name] = partial(source.of_all, lists, known.reading, of_truth, whole)
+            values[metric.name] = partial(_of_all, source, parts, known.reading, of_truth, whole)
     names = tuple(metric.name for metric in metrics)
     return ListResult(names, counts, spreads, values, given=given)
+
+
+def _of_all(
+    source: Any, parts: Sequence[ReadLists], *how: Any
+) -> tuple[Floats, Sequence[Any] | None]:
+    """Return what `OfUser.of_all` does, of lists read to rising depths."""
+    *near, curves = (source.of_all(part, *how) for part in parts)
+    for some, _ in near:
+        curves[0][:, : some.shape[1]] = some
+    return curves  # type: ignore[no-any-return]
 
 
 def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:

@@ -87,9 +87,15 @@ def values_at(lists: ListResult, users: Sequence[Any], ks: Sequence[int]) -> Flo
     """Return the values of users at some k's, metric by metric; then those of all other lists."""
     known, parts = replace(lists, cuts=tuple(ks)), [np.empty(0)]
     for name in sorted(lists.values or ()):
-        both = np.concatenate(known.parted(name, users))
+        both = np.concatenate(known.parted(name, users)[:2])
         parts.append(both[:, known.at_cuts(both.shape[1])].ravel())
     return np.concatenate(parts)
+
+
+def others_of(lists: ListResult, users: Sequence[Any]) -> Sequence[Any]:
+    """Return whose the lists of `values_at` are that are of none of these users."""
+    found = (lists.parted(name, users)[2] for name in sorted(lists.values or ()))
+    return max((some for some in found if some is not None), key=len, default=[])
 
 
 def with_values(
@@ -98,8 +104,11 @@ def with_values(
     ks: Sequence[int],
     sizes: tuple[int, int],
     given: Floats,
+    listed: Sequence[Any] | None = None,
 ) -> ListResult:
     """Return metrics with what `values_at` returned; `sizes` are those of users, of other lists.
+
+    `listed` are the keys of both, where they are known.
 
     Raises
     ------
@@ -113,17 +122,19 @@ def with_values(
         own, given = np.split(given, [n_rows * np.count_nonzero(at)])
         own = own.reshape(n_rows, np.count_nonzero(at))
         _check_values(own, spread, at, name)
-        values[name] = partial(_spread_out, own, at)
+        values[name] = partial(_spread_out, own, at, None if name in of_truth else listed)
     if len(given):
         raise ValueError("it has more values of users than there are users")
     return replace(known, values=values)
 
 
-def _spread_out(values: Floats, at: Bools) -> tuple[Floats, None]:
-    """Return curves of users by position, and of lists of nobody, of which some k's are known."""
+def _spread_out(
+    values: Floats, at: Bools, listed: Sequence[Any] | None
+) -> tuple[Floats, Sequence[Any] | None]:
+    """Return curves of users, and of other lists, of which some k's are known; and their keys."""
     curves = np.full((len(values), len(at)), np.nan)
     curves[:, at] = values
-    return curves, None
+    return curves, listed
 
 
 def _check_values(values: Floats, kept: Spread, at: Bools, name: str) -> None:

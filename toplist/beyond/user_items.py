@@ -75,7 +75,7 @@ class UserItems:
             if how.get("items_as") is not None:
                 from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
 
-                flat = ItemMap.of(how["items_as"]).mapped(flat, None, users)
+                flat = ItemMap.of(how["items_as"]).mapped(flat, None, users, repeats=True)
         except (TypeError, ValueError) as error:
             raise error if str(error).startswith(name) else prefixed(f"{name}: ", error) from None
         return cls(name, flat, users, everyone)

@@ -18,7 +18,7 @@ from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
 from toplist.inputs import options
 from toplist.inputs.id_hashes import hashes_of
 from toplist.results import describe
-from toplist.results.means import Means, has_keys, hits_of, in_means
+from toplist.results.means import Means, has_keys, hits_of, in_means_of_all
 
 Results = Mapping[str, Means]
 CountedBySystem = Mapping[str, Bools]  # whom each system counts
@@ -35,7 +35,8 @@ class Aligned:
     """Several results over the same users.
 
     ``rows[system]`` are the rows of the users in this result; `users` are their keys, None where
-    they are known by position. `n_left_out` users are counted by some of the systems only.
+    they are known by position. `n_left_out` users are counted by some of the systems only. Below
+    the rows of a result are its lists without a ground truth, for metrics of all lists.
     """
 
     results: Results
@@ -50,8 +51,13 @@ class Aligned:
 
     def values(self, system: str, name: str) -> Floats:
         """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``."""
-        values = np.asarray(self.results[system].per_user(name))  # without the keys of its rows
+        values, _ = self.results[system].values_of_all(name)
         return np.ascontiguousarray(values[self.rows[system]])
+
+    @property
+    def has_others(self) -> bool:
+        """Whether some have a list and no ground truth, in one result at least."""
+        return any((rows >= self.results[s].n_users).any() for s, rows in self.rows.items())
 
     @property
     def weights(self) -> Floats | None:
@@ -72,6 +78,11 @@ class Aligned:
             raise ValueError(
                 f"{other} has clusters and {without[0]} has none: evaluate both with clusters=, or "
                 "give them to test()"
+            )
+        if self.has_others:
+            raise ValueError(
+                "lists without a ground truth are in these means, and have no cluster: give those "
+                "of all users to test(), as a dict user -> label"
             )
         found = {
             system: [labels[row] for row in self.rows[system].tolist()]  # type: ignore[index]
@@ -107,7 +118,8 @@ def align(
     alike : sequence of sequences of names, optional
         Whose ground truths and weights must be the same; default: those of all.
     metrics : sequence of str, optional
-        The metrics, without ``@``, whose means must count a user.
+        The metrics, as ``name@k`` or without ``@``, whose means must count a user: those of the
+        lists also count users without a ground truth.
 
     Raises
     ------
@@ -125,9 +137,14 @@ def align(
             f"the users of {one} have keys, those of {other} are known by position: name them by "
             "users= where the lists are evaluated"
         )
-    counted = {system: in_means(result, metrics) for system, result in results.items()}
-    match = _by_key if all(keyed.values()) else _by_position
-    found = match(results, counted, users)
+    counted, keys = dict[str, Bools](), dict[str, Sequence[Any]]()
+    for system, result in results.items():
+        counted[system], others = in_means_of_all(result, metrics)
+        keys[system] = [*result.users, *others] if others else result.users
+    if all(keyed.values()):
+        found = _by_key(results, counted, keys, users)
+    else:
+        found = _by_position(results, counted, users)
     if not found.n:
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
@@ -156,21 +173,25 @@ def _by_position(results: Results, counted: CountedBySystem, users: str) -> Alig
     return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
 
 
-def _by_key(results: Results, counted: CountedBySystem, users: str) -> Aligned:
-    """Return the rows of the users that all results count, in the order of their words."""
+def _by_key(
+    results: Results, counted: CountedBySystem, known: Mapping[str, Sequence[Any]], users: str
+) -> Aligned:
+    """Return the rows of the users that all results count, in the order of their words.
+
+    `known` are the keys of the rows.
+    """
     first, *others = results
     rows = {first: np.flatnonzero(counted[first])}
-    whole = results[first].users
-    keys = [whole[row] for row in rows[first].tolist()]
+    keys = [known[first][row] for row in rows[first].tolist()]
     n_all = len(keys)
-    one = results[first], counted[first]
-    if all(_same_rows(*one, results[other], counted[other]) for other in others):
+    one = known[first], counted[first]
+    if all(_same_rows(*one, known[other], counted[other]) for other in others):
         rows |= dict.fromkeys(others, rows[first])
         kept = np.arange(len(keys))
     else:
         places = {}
         for system in others:
-            theirs = results[system].users
+            theirs = known[system]
             places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
         kept = np.array([i for i, key in enumerate(keys) if all(key in p for p in places.values())])
         kept = kept.astype(np.int64)
@@ -211,10 +232,13 @@ def _check(found: Aligned, first: str, system: str) -> None:
     """Refuse other ground truths and weights of the same users."""
     one, other = found.results[first], found.results[system]
     rows, others = found.rows[first], found.rows[system]
+    both = (rows < one.n_users) & (others < other.n_users)  # of whom both have a ground truth
+    rows, others = rows[both], others[both]
     changed, what = _other_truths(one, rows, other, others)
     if changed.any():
         row = int(np.flatnonzero(changed)[0])
-        user = int(rows[row]) if found.users is None else found.users[row]
+        user = int(rows[row])
+        user = user if found.users is None else one.users[user]
         same = "" if what == NUMBER else " of the same sizes"
         raise ValueError(
             f"{first} and {system} have other ground truths{same}: {int(changed.sum()):,} of "
@@ -231,11 +255,9 @@ def _check(found: Aligned, first: str, system: str) -> None:
         raise ValueError(f"{first} and {system} have other weights of the same users")
 
 
-def _same_rows(one: Means, counted: Any, other: Means, also: Any) -> bool:
+def _same_rows(one: Sequence[Any], counted: Any, other: Sequence[Any], also: Any) -> bool:
     """Return whether the same users, in one order, are counted in both."""
-    if not np.array_equal(counted, also):
-        return False
-    return one.users is other.users or list(one.users) == list(other.users)
+    return np.array_equal(counted, also) and (one is other or list(one) == list(other))
 
 
 FEW_NAMES = 4
@@ -373,7 +395,7 @@ def _users(results: Results, first: str, name: str) -> str:
         return (
             f"DIFFERENT USERS: {first} over {one.n_evaluated:,}, {name} over {other.n_evaluated:,}"
         )
-    if not _same_rows(one, one.counted, other, other.counted):
+    if not _same_rows(one.users, one.counted, other.users, other.counted):
         row_of = [
             dict(zip((result.users[row] for row in rows.tolist()), rows.tolist(), strict=True))
             for result, rows in ((one, mine), (other, theirs))

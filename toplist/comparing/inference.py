@@ -206,9 +206,9 @@ def paired_tests(
     level : float
         Of the intervals, between 0 and 1.
     weights, clusters : one per user, or dict user -> value
-        Weights above 0; labels of rows that belong together, such as the sessions of a user. The
-        t test allows for few or unequal ones (CR2, with Satterthwaite's degrees of freedom: Bell
-        and McCaffrey 2002), and a line says where they are too few.
+        Weights, of which 0 counts nothing; labels of rows that belong together, such as the
+        sessions of a user. The t test allows for few or unequal ones (CR2, with Satterthwaite's
+        degrees of freedom: Bell and McCaffrey 2002), and a line says where they are too few.
     runs : {"independent", "paired"}, optional
         Several runs (seeds, splits) of each system: users are averaged over runs first, and both
         users and runs are sources of error; "paired" where run i of all systems is of one split.

@@ -15,6 +15,7 @@ from toplist.comparing import moments, testing
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.pairwise import TestSpec
 from toplist.comparing.side_by_side import SideBySide
+from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
@@ -171,7 +172,7 @@ def movers(
         raise moments.refuse("movers()", "test() works")
     found = source.found
     values = np.array([source.values(one, name) for one in pair])
-    hits = [_hits(both.results[one], name).subset(found.rows[one]) for one in pair]
+    hits = [_of_rows(_hits(both.results[one], name), found.rows[one]) for one in pair]
     keys = found.rows[pair[0]].tolist() if found.users is None else found.users
     n_relevant = np.maximum(*(one.n_relevant for one in hits))
     higher = testing._higher(both, name)
@@ -190,6 +191,18 @@ def movers(
     others = [row for row in draw if row not in chosen][:n_drawn]
     rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
     return Movers(rows, name, pair, values, higher, compared.unit, drawn)
+
+
+def _of_rows(hits: Hits, rows: Ints) -> Hits:
+    """Return the hits of some rows; those below all rows, without a ground truth, have none."""
+    there = rows < len(hits)
+    if there.all():
+        return hits.subset(rows)
+    found = hits.subset(rows[there])
+    n_hits, n_relevant, n_listed = np.zeros((3, len(rows)), np.int64)
+    n_hits[there], n_relevant[there] = np.diff(found.offsets), found.n_relevant
+    n_listed[there] = found.n_listed
+    return Hits(offsets_of(n_hits), found.ranks, n_relevant, n_listed, k=hits.k)
 
 
 def _hits(result: Means, name: str) -> Hits:

@@ -27,7 +27,7 @@ from toplist.metrics.names import listed
 from toplist.plots.axes import rules_of
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.means import Means, hits_of, in_means
+from toplist.results.means import Means, OwnerlessError, hits_of, in_means_of_all
 from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.clustered import numbered, spread, units, weights_of
 from toplist.stats.paired import FEW
@@ -46,19 +46,26 @@ ALLOWED = (
 )
 
 
+# Why a metric of the lists is not tested.
+UNLIKE = "the systems have no values of the same users (common ones may be tested)"
+UNWEIGHTED = "they have no weights"
+NO_CLUSTER = "lists without a ground truth are in their means, and have no cluster"
+OF_NOBODY = "nothing says whose the lists without a ground truth are, which are in their means"
+
+
 def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
     runs = compared.runs_are if compared.runs else None
     asked = replace(asked, runs=runs, baselines=compared.baselines, unit=compared.unit)
     asked = replace(asked, rules=rules_of([*compared.results.values()]))
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
-    for name in _names(compared, names, asked.users):
+    for name in _names(compared, names, asked.users, asked.clusters):
         policies = (_counting(one, name) for one in compared.results.values())
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
         found = _tests(compared, groups[0], asked)
-        return found if names is not None else _with_equal(compared, found)
+        return found if names is not None else _with_equal(compared, found, asked)
     if asked.correction == "maxt":
         raise ValueError(
             "correction='maxt' is over comparisons of the same users, and these metrics count "
@@ -66,7 +73,7 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
         )
     alone = replace(asked, correction="none")
     found = together([_tests(compared, group, alone) for group in groups], asked)
-    return found if names is not None else _with_equal(compared, found)
+    return found if names is not None else _with_equal(compared, found, asked)
 
 
 def _counting(result: Means, name: str) -> Any:
@@ -74,18 +81,19 @@ def _counting(result: Means, name: str) -> Any:
     metric = name.rpartition("@")[0]
     if metric not in result.terms.list_metrics or result.hits is None:
         return result.terms.counting.get(metric)
-    return in_means(result, [name]).tobytes()
+    return in_means_of_all(result, [name])[0].tobytes()
 
 
-def _with_equal(compared: SideBySide, found: Tests) -> Tests:
+def _with_equal(compared: SideBySide, found: Tests, asked: TestSpec) -> Tests:
     """Return tests with a note about names that are equal and tested once, or not tested."""
     same: dict[str, list[str]] = {name: [] for name in found.names}
-    left_out, pooled = [], []
+    pooled, left_out = [], dict[str, list[str]]()
     for name, tested in compared._tested_as.items():
         if tested in same:
             same[tested].append(name)
         elif isinstance(compared._metric(name), ListMetric) and not _of_all_lists(compared, name):
-            left_out.append(name)
+            why = _why_untested(compared, name, asked.users, asked.clusters) or UNLIKE
+            left_out.setdefault(why, []).append(name)
         elif _is_pooled(compared, name):
             pooled.append(name)
     equal = [" = ".join(some) for some in same.values() if len(some) > 1]
@@ -94,10 +102,7 @@ def _with_equal(compared: SideBySide, found: Tests) -> Tests:
         notes.append(f"equal by definition, and tested once: {'; '.join(equal)}")
     if pooled:
         notes.append(f"not tested, as they are ratios of sums over users: {', '.join(pooled)}")
-    if left_out:
-        why = "the systems have no values of the same users (common ones may be tested)"
-        why = "they have no weights" if _are_weighted(compared) else why
-        notes.append(f"not tested, as {why}: {', '.join(left_out)}")
+    notes += [f"not tested, as {why}: {', '.join(some)}" for why, some in left_out.items()]
     return replace(found, plan=replace(found.plan, notes=tuple(notes)))
 
 
@@ -141,7 +146,7 @@ def _of_lists(compared: SideBySide, found: Tests) -> Iterator[str]:
     yield from (line for line in compared.differences if aligning.is_of_data(line, needs))
     others: dict[tuple[str, str], list[str]] = {}
     for name, metric in metrics.items():
-        if isinstance(metric, ListMetric) and not metric.of_truth:
+        if isinstance(metric, ListMetric):
             tested = {one.n for one in found if one.name == name}
             over = {result.n_of(name) for result in compared.results.values()}
             if over != tested:
@@ -150,8 +155,8 @@ def _of_lists(compared: SideBySide, found: Tests) -> Iterator[str]:
                 )
                 others.setdefault((few, all_of), []).append(name)
     for (few, all_of), names in others.items():
-        words = f"over {few} users of the ground truth; in other tables, over all {all_of} users"
-        yield f"{', '.join(names)}: tested {worded(words, compared.unit)} who have a value"
+        words = f"over {few} users who have a value in every system; in other tables, over {all_of}"
+        yield f"{', '.join(names)}: tested {worded(words, compared.unit)}"
 
 
 @dataclass(frozen=True)
@@ -423,7 +428,9 @@ def _pair(
     return str(system), str(baseline)
 
 
-def _names(compared: SideBySide, names: Names, users: str = "same") -> list[str]:
+def _names(
+    compared: SideBySide, names: Names, users: str = "same", clusters: Any = None
+) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is None:
         held = [one.names() for one in compared.results.values()]
@@ -431,7 +438,8 @@ def _names(compared: SideBySide, names: Names, users: str = "same") -> list[str]
         some = [n for n in known if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _is_pooled(compared, name)] or some
-        some = [name for name in some if not _lacks_users(compared, name, users)] or some
+        why = {name: _why_untested(compared, name, users, clusters) for name in some}
+        some = [name for name in some if not why[name]] or some
     else:
         first = next(iter(compared.results.values())).terms
         some = [first.spelled(name) for name in listed(names)]
@@ -483,20 +491,27 @@ def _of_all_lists(compared: SideBySide, name: str) -> bool:
     return isinstance(metric, ListMetric) and not metric.of_users
 
 
-def _lacks_users(compared: SideBySide, name: str, users: str) -> bool:
-    """Return whether a metric of the lists cannot be tested over these users.
+def _why_untested(compared: SideBySide, name: str, users: str, clusters: Any = None) -> str:
+    """Return why a metric of the lists cannot be tested over these users; "" if it can.
 
     As where some have no list, where a loaded result has no values, or where users have weights.
     """
     if not isinstance(compared._metric(name), ListMetric):
-        return False
+        return ""
     if _are_weighted(compared):
-        return True
+        return UNWEIGHTED
     try:
-        align(compared.results, users, compared._alike, [name])
+        found = align(compared.results, users, compared._alike, [name])
+    except OwnerlessError:
+        return OF_NOBODY
     except ValueError:
-        return True
-    return False
+        return UNLIKE
+    if found.has_others:  # for users with a ground truth, what is wrong with clusters is an error
+        try:
+            _units(found, clusters)
+        except ValueError:
+            return NO_CLUSTER
+    return ""
 
 
 def _are_weighted(compared: SideBySide) -> bool:

@@ -62,6 +62,8 @@ def read(
 ) -> ParsedValues:
     """Read values by system: arrays of equal length, or dicts user -> value with the same users.
 
+    Users of weight 0 are left out.
+
     Raises
     ------
     TypeError, ValueError
@@ -83,7 +85,11 @@ def read(
     n = next(iter(found.values())).shape[-1]
     units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
     if units.weights is not None:
-        units = units._replace(weights=weights_of(units.weights, n, users))
+        w = weights_of(units.weights, n, users, zeros=True)
+        units, some = units._replace(weights=w), np.asarray(w > 0)
+        if not some.all():  # a weight of 0 counts nothing
+            found = {name: one[..., some] for name, one in found.items()}
+            units = units.of(some)
     return ParsedValues(found, units, users is not None)
 
 

@@ -48,7 +48,7 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
         order = joining.ties, joining.padding
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
-    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.k))
+    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest))
 
 
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:
@@ -109,18 +109,27 @@ def lists_of(
 ) -> ListResult | None:
     """Evaluate metrics of the lists themselves, where some are asked for.
 
-    `longest` is the length of the longest list, which is their k where the plan has none; without
-    it the lists are a part of all.
+    `longest` is the length of the longest list, which they are read to where a metric has no k;
+    without it the lists are a part of all.
     """
     if not metrics:
         return None
     from toplist.beyond.results import evaluate_lists  # a third of the import of toplist
 
-    depth = longest if plan.depth is None else plan.depth
-    if depth is None:
-        names = ", ".join(metric.name for metric in metrics)
-        raise ValueError(f"{names}: lists that come in parts need a k, the whole list is not known")
-    return evaluate_lists(metrics, ranks, depth, plan.item_data, hits, longest is not None)
+    ks = [k for entry in plan.entries for k in entry.ks]
+    if plan.depth is None and longest is None:
+        whole = ", ".join(entry.metric.name for entry in plan.entries if not entry.ks)
+        raise ValueError(
+            f"{whole}: metrics of the lists, and what is asked beside them, need a k where lists "
+            "come in parts, as the whole list is not known"
+        )
+    depth = max(ks) if plan.depth is not None else max(longest or 0, *ks, 0)
+    asked: dict[str, int] = {}
+    for entry in plan.entries:
+        name = entry.metric.name
+        asked[name] = max(asked.get(name, 0), *(entry.ks or (longest or depth,)))
+    more = hits, longest is not None, asked
+    return evaluate_lists(metrics, ranks, depth, plan.item_data, *more)
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:

@@ -127,7 +127,7 @@ class Plan:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
         entries = tuple(_settled(entry, hits) for entry in self.entries)
         found = replace(self, entries=entries).part(hits, max(hits.k, 1))
-        return replace(found, terms=found.terms.with_depth(hits.k), lists=lists)
+        return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
 
     def part(self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH) -> TopKResult:
         """Evaluate the hits of some users, whose result is to be merged with others.

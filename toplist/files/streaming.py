@@ -136,7 +136,7 @@ def _evaluate_whole(
     except (ValueError, TypeError) as error:
         raise located(error, streams) from None
     ranks = replace(ranked, users=in_list(ranked.users), items=in_list(ranked.items))
-    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.k))
+    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest))
 
 
 def _by_system(

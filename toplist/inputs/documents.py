@@ -135,11 +135,17 @@ class ItemMap:
         return self, flat
 
     def mapped(
-        self, flat: Flat, padding: Any = None, users: Any = None, whole: bool = False
+        self,
+        flat: Flat,
+        padding: Any = None,
+        users: Any = None,
+        whole: bool = False,
+        repeats: bool = False,
     ) -> Flat:
         """Return one side of documents, without padding; truths hold each once.
 
-        `whole` says that these are all users, so that a truth may be seen to be a matrix.
+        `whole` says that these are all users, so that a truth may be seen to be a matrix. With
+        `repeats`, each document is there as often as its chunks: what a user had counts so.
 
         Raises
         ------
@@ -162,7 +168,7 @@ class ItemMap:
             if lists.gains is not None and not flat.grouped:
                 grades.check(lists, flat, users)
         found = replace(flat, ids=self._documents(flat, users), names=self._names)
-        return _once(found) if of_truth and not flat.grouped else found
+        return found if repeats or flat.grouped or not of_truth else _once(found)
 
     def _documents(self, flat: Flat, users: Any) -> Ints:
         """Return the document of each id: an integer, or a code."""

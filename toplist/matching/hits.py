@@ -68,6 +68,8 @@ class Hits:
         of groups.
     before : Hits, optional
         Where unjudged items left the lists (see `judged_only`), the hits of the whole lists.
+    n_judged : (n_users,) integers, optional
+        Where R counts listed items only (see `listed`), how many were judged, listed or not.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
     scored : Scored, optional
@@ -104,6 +106,7 @@ class Hits:
     truth_hashes: NDArray[np.uint64] | None = None
     judged: Hits | None = None
     before: Hits | None = None
+    n_judged: Ints | None = None
     examples: tuple[str, str] | None = None
     cause: str = ""
     scored: Scored | None = None
@@ -153,6 +156,20 @@ class Hits:
         """The hits of the lists as they were given: before unjudged items left them."""
         return self if self.before is None else self.before
 
+    @property
+    def of_judged(self) -> Hits:
+        """The hits of all judged items in the lists as given; R counts all that were judged."""
+        given = self.given
+        found = given.every_judged
+        if given.n_judged is None:
+            return found
+        return found._changed(n_relevant=given.n_judged, gains=None, ideal_gains=None)
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest list as it was given: before unjudged items left it."""
+        return self.k if self.before is None else int(self.before.n_listed.max(initial=0))
+
     def block(self, lo: int, hi: int) -> tuple[Ints, NDArray[np.int32], NDArray[Any]]:
         """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
 
@@ -200,6 +217,7 @@ class Hits:
             fingerprints=fingerprints.merged(self.fingerprints, other.fingerprints, disjoint),
             truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
             judged=_merged_judged(self, other, disjoint),
+            n_judged=_merged_n_judged(self, other),
             coverage=_merged_coverage(self, other),
             items=self.items.merged(other.items) if self.items and other.items else None,
             **_merged_examples(self, other),
@@ -239,6 +257,7 @@ class Hits:
             users=[users[row] for row in rows.tolist()],
             truth_hashes=None if self.truth_hashes is None else self.truth_hashes[rows],
             judged=None if self.judged is None else self.judged.subset(rows),
+            n_judged=None if self.n_judged is None else self.n_judged[rows],
             coverage=coverage,
             items=None if self.items is None else self.items.subset(self.offsets, rows),
         )
@@ -250,7 +269,8 @@ class Hits:
         ids knows no others); what is not listed has no part in any metric. So do libraries that
         take labels beside scores: torchmetrics, LightGBM, TensorFlow Ranking, Evidently. A list may
         score 1 with half of the relevant items missing. Users without a list keep their R: the
-        policy for missing lists is about them.
+        policy for missing lists is about them. `judged`, which is over what was retrieved, stays as
+        it is.
 
         Parameters
         ----------
@@ -283,7 +303,8 @@ class Hits:
         within = self._changed(coverage=coverage, items=items)
         within = within if k is None else within._cut(k)
         n_relevant = np.where(listed, n_hits, self.n_relevant)
-        return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
+        own = {"n_relevant": n_relevant, "n_judged": self.of_judged.n_relevant}
+        return within._changed(**own, ideal_gains=ideal, judged=judged)
 
     @property
     def every_judged(self) -> Hits:
@@ -563,6 +584,13 @@ def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any]
 
 def _joined_hashes(a: Any, b: Any) -> Any:
     return None if a is None or b is None else np.concatenate([a, b])
+
+
+def _merged_n_judged(a: Hits, b: Hits) -> Ints | None:
+    """Return how many items were judged, where R of one side counts listed items only."""
+    if a.n_judged is None and b.n_judged is None:
+        return None
+    return np.concatenate([a.of_judged.n_relevant, b.of_judged.n_relevant])
 
 
 def _merged_judged(a: Hits, b: Hits, disjoint: bool) -> Hits | None:

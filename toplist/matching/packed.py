@@ -39,7 +39,7 @@ def pack(hits: Hits, prefix: str = "hits") -> tuple[dict[str, Any], Arrays]:
     """
     given = hits.given
     columns = {"n_hits": np.diff(given.offsets)}
-    names = (*_SIZES[1:], "ranks", *_GAINS, "truth_hashes")
+    names = (*_SIZES[1:], "ranks", *_GAINS, "truth_hashes", "n_judged")
     columns |= {name: getattr(given, name) for name in names}
     if given.coverage is not None:
         columns |= vars(given.coverage)
@@ -91,6 +91,7 @@ def unpack(plain: Any, arrays: Arrays, prefix: str = "hits") -> Hits:
         fingerprints=from_plain(plain["fingerprints"]),
         truth_hashes=column("truth_hashes", "u", np.uint64) if has("truth_hashes") else None,
         judged=unpack(plain["judged"], arrays, f"{prefix}.judged") if plain["judged"] else None,
+        n_judged=column("n_judged") if has("n_judged") else None,
         examples=None if examples is None else (str(examples[0]), str(examples[1])),
         cause=str(plain["cause"]),
         scored=None if plain["scored"] is None else Scored(*map(whole, plain["scored"])),
@@ -126,7 +127,10 @@ def _check(hits: Hits) -> None:
     """Raise ValueError for what `Hits` takes on trust from the join."""
     if hits.truth_hashes is not None and len(hits.truth_hashes) != len(hits):
         raise ValueError(f"{len(hits.truth_hashes):,} hashes for {len(hits):,} ground truths")
-    judged, coverage = hits.judged, hits.coverage
+    judged, coverage, n_judged = hits.judged, hits.coverage, hits.n_judged
+    listed = hits.n_relevant if judged is None else judged.n_relevant
+    if n_judged is not None and (len(n_judged) != len(hits) or (n_judged < listed).any()):
+        raise ValueError("fewer items were judged than are relevant")
     if judged is not None:
         same = np.array_equal(judged.n_listed, hits.n_listed)
         if not same or (judged.n_relevant < hits.n_relevant).any() or not _include(judged, hits):

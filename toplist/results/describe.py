@@ -143,10 +143,11 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
 
 def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
-    n = result.n_of(metric.name)
+    at = [result.n_of(f"{metric.name}@{k}") for k in result.terms.ks_of[metric.name]]
+    n = at[-1]
     if metric.of_users:
-        least = min(result.n_of(f"{metric.name}@{k}") for k in result.terms.ks_of[metric.name])
-        left_out = result._moments[metric.name].n_left_out
+        least, deepest = min(at), result._moments[metric.name]
+        left_out = deepest.n + deepest.n_left_out - n
         more = f" ({left_out:,} left out)" if left_out else ""
         more += ", without weights" * result.terms.weighted
         users = f"{least:,} to " * (least < n) + counted(n, "user")

@@ -274,18 +274,32 @@ class Means:
     def _values(self, name: AnyName) -> Floats:
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
-            of_lists = self._list_values(metric)
-            self._check_known(metric, k, of_users=True)
-            width = of_lists.shape[1]  # below the lists it stays as it is
-            if k is not None:
-                return of_lists[:, min(k, width) - 1]
-            per_user.empty((len(of_lists), self.terms.depth))
-            return np.pad(of_lists, ((0, 0), (0, self.terms.depth - width)), "edge")
+            return self._of_curves(metric, k, self._list_values(metric))
         hits, counted = hits_of(self, "it has no values per user")
         hits, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
         if k is None:
             return per_user.curves(hits, counted, metric, self.terms.depth)
         return per_user.values(hits, counted, metric, k)
+
+    def _of_curves(self, metric: ListMetric, k: int | None, curves: Floats) -> Floats:
+        """Return the values of lists at k, or at every k, from their curves."""
+        self._check_known(metric, k, of_users=True)
+        width = curves.shape[1]  # below the lists it stays as it is
+        if k is not None:
+            return curves[:, min(k, width) - 1]
+        per_user.empty((len(curves), self.terms.depth))
+        return np.pad(curves, ((0, 0), (0, self.terms.depth - width)), "edge")
+
+    def values_of_all(self, name: AnyName) -> tuple[Floats, Sequence[Any] | None]:
+        """Return the values of each user, then those of lists without a ground truth.
+
+        And whose these lists are, where that is known. Only metrics of the lists have such.
+        """
+        metric, k = self.terms.find(name)
+        if not isinstance(metric, ListMetric) or self.lists is None:
+            return self._values(name), None
+        own, others, keys = self.lists.parted(metric.name, self.users)
+        return self._of_curves(metric, k, np.concatenate([own, others])), keys
 
     @property
     def n_clusters(self) -> int:
@@ -566,21 +580,69 @@ def is_graded(terms: Terms, hits: Hits) -> bool:
     return hits.graded or any(one.graded for one in read)
 
 
+class OwnerlessError(ValueError):
+    """Lists that have no ground truth, and of which nothing says whose they are."""
+
+
 def in_means(result: Means, names: Iterable[str]) -> Bools:
     """Return the users who are in the mean of every one of some metrics, by ``name@k`` or name.
 
-    Of a metric of the lists, those who have a value, at k or at every k.
+    A weight of 0 counts nothing. Of a metric of the lists, which have no weights, those who have a
+    value, at k or at every k, whatever their truth.
     """
     hits, counted = hits_of(result, "its users are not known")
-    metrics, of_lists = result.terms.metrics, result.terms.list_metrics
-    for given in names:
-        name = given if given in result.terms.asked else given.rpartition("@")[0]
-        if name in metrics:
-            counted = per_user.counted_in(hits, counted, metrics[name])
-        elif name in of_lists and of_lists[name].of_users:
-            values = result.per_user(given)
-            counted = counted & np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if result.weights is not None:
+        counted = np.logical_and(counted, result.weights > 0)
+    asked = _asked_of(result, names)
+    if asked and all(isinstance(metric, ListMetric) for metric in asked.values()):
+        counted = np.ones(len(hits), bool)
+    for given, metric in asked.items():
+        if isinstance(metric, Metric):
+            counted = per_user.counted_in(hits, counted, metric)
+        else:
+            counted = np.logical_and(counted, _have_values(result.per_user(given)))
     return counted
+
+
+def in_means_of_all(result: Means, names: Sequence[str]) -> tuple[Bools, Sequence[Any]]:
+    """Return `in_means`, then who else is, with a list and no ground truth; and their keys.
+
+    Nobody else is in means of hits, nor of metrics of the lists that read the ground truth.
+
+    Raises
+    ------
+    OwnerlessError
+        If nobody knows whose the lists are that have no ground truth.
+    """
+    asked = _asked_of(result, names)
+    if not asked or any(isinstance(one, Metric) or one.of_truth for one in asked.values()):
+        return in_means(result, names), ()
+    n = len(hits_of(result, "its users are not known")[0])
+    values, keys = zip(*map(result.values_of_all, asked), strict=True)
+    counted = reduce(np.logical_and, map(_have_values, values))
+    if keys[0] is None and counted[n:].any():
+        raise OwnerlessError(
+            f"the means of {', '.join(asked)} are also over {np.count_nonzero(counted[n:]):,} "
+            "lists without a ground truth, and nothing says whose they are: evaluate again"
+        )
+    return (counted[:n], ()) if keys[0] is None else (counted, keys[0])
+
+
+def _asked_of(result: Means, names: Iterable[str]) -> dict[str, Metric | ListMetric]:
+    """Return the metrics of some names, with ``@k`` or without, that are means over users."""
+    known = result.terms.asked
+    found = {one: known.get(one) or known.get(one.rpartition("@")[0]) for one in names}
+    return {
+        name: one
+        for name, one in found.items()
+        if isinstance(one, Metric) or (one is not None and one.of_users)
+    }
+
+
+def _have_values(values: Floats) -> Bools:
+    """Return who has a value, of values at one k, or at every k."""
+    known = np.isfinite(values).reshape(len(values), -1)
+    return np.asarray(known.all(axis=1), bool)
 
 
 # What there is on Spark instead of values per user in a result.

@@ -17,7 +17,7 @@ from toplist.checks import Ints, is_missing, worded
 from toplist.checks import counted as in_words
 from toplist.inputs.labels import categories, ordered
 from toplist.inputs.user_values import values_by_user
-from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.earned import Preference
 from toplist.results import describe
@@ -124,9 +124,14 @@ class Segments(ByLabel[R]):
     def _notes(self) -> list[str]:
         """Return what does not split so, and how many labels are not used."""
         lines = []
-        if self.left_out:
-            why = "not split by item" if self.of_items else "no values of users"
-            lines.append(f"{why}, left out: {', '.join(self.left_out)}")
+        if self.of_items and self.left_out:
+            lines.append(f"not split by item, left out: {', '.join(self.left_out)}")
+        elif self.left_out:
+            bases = {name: LIST_METRICS[name.partition("(")[0]] for name in self.left_out}
+            whole = [name for name, one in bases.items() if not one.of_users]
+            others = [name for name, one in bases.items() if one.of_users]
+            for why, some in (("of all lists together", whole), ("no values of users", others)):
+                lines += [f"{why}, left out: {', '.join(some)}"] if some else []
         if self.n_unused:
             unused, whose = in_words(self.n_unused, "label"), UNKNOWN[self.of_items]
             lines.append(worded(f"{unused} of {whose} (unused)", self.whole.terms.unit))
@@ -182,8 +187,7 @@ def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R
             "values of users: they do not split"
         )
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
-    of_users = (name for name, one in result.terms.list_metrics.items() if one.of_users)
-    left_out = tuple(name for name in of_users if name not in known)
+    left_out = tuple(name for name in result.terms.list_metrics if name not in known)
     members, n_unused = rows_by_label(result, labels, order)
     parts = {}
     for label, some in members.items():

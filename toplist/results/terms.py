@@ -170,12 +170,20 @@ class Terms:
         """The largest k."""
         return max((k for entry in self.entries for k in entry.ks), default=0)
 
-    def with_depth(self, depth: int) -> Terms:
-        """Return the same with the whole list as the k of entries without one."""
+    def with_depth(self, depth: int, longest: int | None = None) -> Terms:
+        """Return the same with the whole list as the k of entries without one.
+
+        `longest` is the k of metrics of the lists themselves, which are of lists as they are given;
+        default: the same.
+        """
         if all(one.ks for one in self.entries):
             return self
-        entries = (one if one.ks else replace(one, ks=(max(depth, 1),)) for one in self.entries)
-        return replace(self, entries=tuple(entries))
+        given = depth if longest is None else longest
+
+        def of(one: Entry) -> tuple[int, ...]:
+            return one.ks or (max(given if isinstance(one.metric, ListMetric) else depth, 1),)
+
+        return replace(self, entries=tuple(replace(one, ks=of(one)) for one in self.entries))
 
     @cached
     def longest(self) -> int:

@@ -3,10 +3,10 @@
 A file has, as arrays of bytes, a header in JSON and the result without users (`to_bytes`); the hits
 and the weights, each in the smallest type that holds them; the values of users of metrics of the
 lists, at the k's asked for, and of lists without a ground truth below these; the keys of the users,
-integers or text in UTF-8, or columns of these; and a hash of all this. What is read must be whole,
-and the hits and values must give the histograms and means of the result: to the last bit where
-these are integers, else but for rounding, as another machine has other last digits. There is no
-pickle in it.
+and of those who have such a list, integers or text in UTF-8, or columns of these; and a hash of all
+this. What is read must be whole, and the hits and values must give the histograms and means of the
+result: to the last bit where these are integers, else but for rounding, as another machine has
+other last digits. There is no pickle in it.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ VERSION = 1
 HEADER, RESULT, SEAL = "header", "result", "seal"
 # The array with the values of users of the metrics of the lists, at the k's asked for.
 VALUES = "lists"
+# The keys of the users of lists without a ground truth, which are in the means of these metrics.
+OTHERS = "others"
 # What reading may raise for a file that is none of these.
 DAMAGE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError),
@@ -71,6 +73,8 @@ def content(result: Means, whole: bytes) -> Callable[[str], None]:
         from toplist.beyond import stored as lists  # what few need, so that imports are quick
 
         columns[VALUES] = lists.values_at(own, result.users, result.terms.ks)
+        others = lists.others_of(own, result.users)
+        columns |= _packed(OTHERS, others) if others else {}
     header = {
         "format": VERSION,
         "fingerprints": [asdict(one) for one in result.fingerprints],
@@ -194,15 +198,16 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         clusters=_unpacked("clusters", arrays, len(hits)),
         fingerprints=from_plain(header["fingerprints"]),
     )
+    others = _unpacked(OTHERS, arrays, found.n_extra)
     if VALUES in arrays:
-        found = _with_values(found, arrays.pop(VALUES))
+        found = _with_values(found, arrays.pop(VALUES), others)
     if arrays:
         raise ValueError(f"array {next(iter(arrays))!r:.40} is not known here")
     _check(found, *hits_of(found, "there are none"))
     return found
 
 
-def _with_values(found: M, values: NDArray[Any]) -> M:
+def _with_values(found: M, values: NDArray[Any], others: list[Any] | None) -> M:
     """Return a result with the values of users of the metrics of the lists."""
     from toplist.beyond import stored as lists  # what few need, so that imports are quick
 
@@ -210,8 +215,13 @@ def _with_values(found: M, values: NDArray[Any]) -> M:
     own: Any = found.lists
     if own is None or values.dtype.kind not in "uf":
         raise ValueError(f"values of users of {values.dtype}, of no metric of the lists")
-    sizes = found.n_users, found.n_extra
-    own = lists.with_values(own, of_truth, found.terms.ks, sizes, values.astype(np.float64))
+    sizes, listed = (found.n_users, found.n_extra), None
+    if others is not None:
+        listed = [*found.users, *others]
+        if len(set(listed)) < len(listed):
+            raise ValueError("a list without a ground truth is of a user who has one")
+    more = sizes, values.astype(np.float64), listed
+    own = lists.with_values(own, of_truth, found.terms.ks, *more)
     return replace(found, lists=own)
 
 

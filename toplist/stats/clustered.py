@@ -152,8 +152,10 @@ def degrees_of_freedom(sizes: Floats) -> float:
     return 1 / (float((shares**2).sum()) + pairs)
 
 
-def weights_of(weights: ArrayLike, n: int, users: Sequence[Any] | None = None) -> Floats:
-    """Return weights as float64, one per user, all positive.
+def weights_of(
+    weights: ArrayLike, n: int, users: Sequence[Any] | None = None, zeros: bool = False
+) -> Floats:
+    """Return weights as float64, one per user, all positive; with `zeros`, 0 or more.
 
     Examples
     --------
@@ -163,12 +165,10 @@ def weights_of(weights: ArrayLike, n: int, users: Sequence[Any] | None = None) -
     w = doubles(weights)
     if w.shape != (n,):
         raise ValueError(f"weights has shape {w.shape}: one per user is needed, ({n},)")
-    good = (w > 0) & np.isfinite(w)
+    good = ((w >= 0) if zeros else (w > 0)) & np.isfinite(w)
     if not good.all():
         row = int(np.argmin(good))
         user = row if users is None else repr(users[row])
-        raise ValueError(
-            f"the weight of user {user} is {w[row]}: it must be positive and finite; leave "
-            "users of weight 0 out of the evaluation"
-        )
+        least = "0 or more" if zeros else "positive"
+        raise ValueError(f"the weight of user {user} is {w[row]}: it must be {least} and finite")
     return w
