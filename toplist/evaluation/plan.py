@@ -209,7 +209,8 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
     pooled = tuple(asked) if options.aggregate == "pooled" else ()  # ratios of sums over users
     if options.aggregate is None:
-        pooled = tuple(name for name in asked if name in (*rules.pooled, *scored))
+        ratios = *rules.pooled, *scored
+        pooled = tuple(name for name, one in asked.items() if one.base in ratios)
     for name in pooled:
         if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "

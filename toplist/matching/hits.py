@@ -365,7 +365,12 @@ class Hits:
         gain = self.grading.gain_of(least)
         counts = offsets_of(ideal >= gain)[offsets_of(every.n_relevant)]
         found = every.kept(gains >= gain)
-        graded = {} if every.gains is None else {"ideal_gains": ideal[ideal >= gain]}
+        graded: dict[str, Any] = {}
+        if every.gains is not None:  # as in ground truths that hold these items alone
+            ideal = ideal[ideal >= gain]
+            graded = {"ideal_gains": ideal}
+            if np.all(ideal == 1):
+                graded = {"gains": None, "ideal_gains": None}
         return found._changed(n_relevant=np.diff(counts), judged=every, **graded)
 
     def earning(self, earned: Callable[[Hits], Any]) -> Hits:

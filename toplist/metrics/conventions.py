@@ -90,7 +90,7 @@ class Convention:
 
     def policy_of(self, metric: Metric) -> Empty:
         """Return what is done in a metric with users whose ground truth is empty."""
-        return metric.empty or self.empty_of.get(metric.name, self.empty)
+        return metric.empty or self.empty_of.get(metric.base, self.empty)
 
 
 def _metrics(names: str, *others: Metric, graded: bool = False) -> dict[str, Metric]:
@@ -195,9 +195,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
         _metrics("hit precision recall f1 map/R mrr dcg ndcg rbp", _N_HITS, graded=True),
         empty="zero",
         source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
-        text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
-        "which counts missing lists as 0. Not copied: repeated items that count twice, and grades "
-        "in rbp, which then exceeds 1.",
+        text="cg is its hits, and hits is read as cg. It wants the same users on both sides, or "
+        "make_comparable=True, which counts missing lists as 0. Not copied: repeated items that "
+        "count twice, and grades in rbp, which then exceeds 1.",
     ),
     Convention(
         "rectools",
@@ -580,9 +580,13 @@ KNOWN = "relevant items"
 
 def known_of(metric: Metric) -> str:
     """Return what the ground truth of a user has, who is not empty in a metric, in words."""
-    if metric.relevant_from is not None:
-        return f"items of grade {metric.relevant_from:g} or more"
-    return "a judgement" if metric.of == "judged" else KNOWN
+    if metric.of == "judged":  # from grade 0 on, whatever counts as relevant
+        return "a judgement"
+    return (
+        KNOWN
+        if metric.relevant_from is None
+        else f"items of grade {metric.relevant_from:g} or more"
+    )
 
 
 def policies(

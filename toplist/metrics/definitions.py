@@ -276,6 +276,11 @@ class Metric:
         """The same definition, whatever is done with empty ground truths."""
         return self.with_policy(None)
 
+    @property
+    def base(self) -> str:
+        """The name without parameters, by which a convention knows it."""
+        return self.name.partition("(")[0]
+
     def with_policy(self, empty: Empty | None) -> Metric:
         """Return the same metric with a valid policy for empty ground truths.
 

@@ -401,6 +401,14 @@ class Means:
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
         return Population(single, self.graded)
 
+    def _population_of(self, metric: Metric) -> Population:
+        """Return what is known of the users of a metric, which may count more items."""
+        least, usual = metric.relevant_from, self.terms.grading.relevant_from
+        fewer = least is None or (least > 0 if usual is None else least >= usual)
+        if fewer and metric.of != "judged":
+            return self.population
+        return replace(self.population, single=False)
+
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition.
 
@@ -414,7 +422,7 @@ class Means:
 
         ks = terms.ks_of[name]
         of, where = (identity_at_one, 1 in ks) if k == "1" else (identity, ks)
-        return of(metric, self.population, name in terms.pooled), metric.empty, where
+        return of(metric, self._population_of(metric), name in terms.pooled), metric.empty, where
 
     def is_proportion(self, name: str) -> bool:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
@@ -432,9 +440,10 @@ class Means:
         def bound(metric: Metric | ListMetric) -> str:
             if isinstance(metric, ListMetric):
                 return "within 1" if metric.within_one else ""
-            if is_proportion(metric, self.population):
+            population = self._population_of(metric)
+            if is_proportion(metric, population):
                 return "0 or 1"
-            return "within 1" if is_within_one(metric, self.population) else ""
+            return "within 1" if is_within_one(metric, population) else ""
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
