@@ -42,7 +42,8 @@ grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams 
 `bpref` needs items of grade 0, judged and not relevant; a hit earns 1 - min(b, R) / min(N, R) with
 b of these above it, of N. `iprec` is the best precision from the rank on that has found
 ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
-`toplist.plots.precision_recall` draws them. ``"precision(rel=2)@10"``, and so with every metric:
+`toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval" it is
+int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric:
 relevant in this metric from grade 2 on, whatever the others count.
 
 Where truths are made of groups (`toplist.Groups`: facts of an answer, hops, near-duplicates), any

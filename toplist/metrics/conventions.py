@@ -16,7 +16,15 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 from toplist.checks import readable
-from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
+from toplist.metrics.definitions import (
+    METRICS,
+    TREC_IPREC,
+    DivisorName,
+    Empty,
+    Gains,
+    Metric,
+    table_of,
+)
 
 Missing = Literal["zero", "skip", "raise"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -177,8 +185,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
     Convention(
         "trec_eval",
         _metrics(
-            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref iprec "
+            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref "
             "group_recall alpha_ndcg",
+            TREC_IPREC,
             graded=True,
         ),
         empty="zero",
@@ -188,7 +197,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
         "m_ndcg_cut.c m_recip_rank.c m_Rprec.c m_bpref.c m_iprec_at_recall.c; err, nerr and "
         "complete are those of ir_measures, which asks gdeval",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
-        "Rprec when k covers R. Users without a list are left out; its option -c counts them as 0.",
+        "Rprec when k covers R. iprec reads from the hit number int(recall R + .9) on, in floating "
+        "point: of .7 and R = 3 that is 2, where the standard one rounds up to 3. Users without a list are left out; its option -c counts them as 0.",
     ),
     Convention(
         "ranx",

@@ -17,7 +17,13 @@ from toplist.metrics.beyond_accuracy import (
     variant,
 )
 from toplist.metrics.conventions import Convention
-from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
+from toplist.metrics.definitions import (
+    METRICS,
+    PARAMETRIC,
+    Metric,
+    MetricName,
+    with_parameters,
+)
 
 # Propensity-scored metrics, in `toplist.metrics.weighing`.
 SCORED_NAMES = "psp", "psndcg"
@@ -200,7 +206,7 @@ def _with_parameters(metric: Metric, given: str) -> Metric:
     rel = numbers.pop("rel", None)
     if numbers:
         try:
-            metric = PARAMETRIC[name](**numbers)
+            metric = with_parameters(metric, **numbers)
         except TypeError:
             wrong = ", ".join(map(repr, numbers))
             raise ValueError(f"metric {name!r} takes no parameter {wrong}") from None
