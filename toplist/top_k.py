@@ -153,7 +153,9 @@ def top_k_eval(
         Users with an empty ground truth: left out of the mean (NaN per user), or 0, or 1. Default:
         the convention's, which may differ from metric to metric; what is given here is of all.
     missing : {"zero", "skip", "raise"}, optional
-        Users with relevant items and no list: 0, or left out. Default: the convention's.
+        Users without a list, or with an empty one: 0, or left out. Default: the convention's. Whom
+        `empty` or `missing` leaves out is left out, whatever the other says: NaN per user, counted
+        in `n_skipped`.
     relevant : {"all", "listed"}, optional
         Which relevant items count as R: all, or where a ground truth is known for listed items
         only, those in the whole list, whatever k (see `Hits.listed`). Default: the convention's.

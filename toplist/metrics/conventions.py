@@ -59,7 +59,7 @@ class Convention:
         What is done with a user whose ground truth is empty: left out of the means, 0, 1, or an
         error.
     missing : {"zero", "skip", "raise"}
-        What is done with a user who has a ground truth but no list.
+        What is done with a user who has no list. Whom `empty` or `missing` leaves out is left out.
     pooled : tuple of str
         Metrics that are a ratio of sums over users, instead of a mean of ratios.
     source : str
@@ -197,8 +197,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
         "m_ndcg_cut.c m_recip_rank.c m_Rprec.c m_bpref.c m_iprec_at_recall.c; err, nerr and "
         "complete are those of ir_measures, which asks gdeval",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
-        "Rprec when k covers R. iprec reads from the hit number int(recall R + .9) on, in floating "
-        "point: of .7 and R = 3 that is 2, where the standard one rounds up to 3. Users without a list are left out; its option -c counts them as 0.",
+        "Rprec when k covers R. iprec reads from hit number int(recall R + .9) on, in floating "
+        "point: of .7 and R = 3 that is 2, where the standard one rounds up to 3. Users without a "
+        "list are left out; its option -c counts them as 0.",
     ),
     Convention(
         "ranx",
