@@ -12,10 +12,11 @@ Extreme classification calls it propensity-scored precision (Jain, Prabhu, Varma
 >>> p = {"hit": 0.5, "new": 0.1, "old": 0.125}
 >>> tl.top_k_eval(ranks, truths, k=[1, 2], metrics=["recall", "mrr"], propensities=p)
                              @1                       @2
-recall  0.6000 [0.1500, 0.9273]  1.0000 [0.3826, 1.0000]
+recall  0.6000 [0.0000, 1.0000]  1.0000 –
 mrr     0.6000 [0.0000, 1.0000]  0.8000 [0.0000, 1.0000]
 convention standard, relevant items count 1 / propensity (SNIPS): weighted mean over users
-95 % interval, ± half or [low, high]: Wilson for recall; Student's t for mrr (rough: only 3 users)
+95 % interval, ± half or [low, high]: Student's t (rough: only 3 users);
+– where all values are equal
 3 relevant items count as much as 2.4 of equal propensity
 3 of 3 users evaluated
 

@@ -1,5 +1,7 @@
 """What holds under every convention, or for every metric, whatever the numbers are."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,108 @@ def test_a_lower_grade_of_a_metric_than_of_all_makes_several_items_relevant():
     half = 1.959963984540054 * np.std([2 / 3, 1 / 3] * 6, ddof=1) / 12**0.5
     assert (low, high) == pytest.approx((1 / 2 - half, 1 / 2 + half))
     assert " = " not in str(result)
+
+
+# An interval of a segment
+
+
+ITEMS = [f"i{place}" for place in range(12)]
+OF_HITS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "complete"]
+SUMS = ["cg", "dcg", "precision", "psp", "psndcg"]
+
+
+def population(seed, single, graded):
+    """Return lists, truths and labels: the truths of label x hold one item, of grade 1."""
+    rng = random.Random(seed)
+    users = [f"u{place}" for place in range(rng.choice([5, 9, 14]))]
+    lists = {user: rng.sample(ITEMS, rng.choice([1, 2, 5, 8])) for user in users}
+    labels = {user: rng.choice("xyz") for user in users}
+    truths = {}
+    for user in users:
+        alone = single or labels[user] == "x"
+        items = rng.sample(ITEMS, 1 if alone else rng.choice([0, 1, 2, 4]))
+        grades = [0, 1, 2, 3] if graded and labels[user] != "x" else [1]
+        truths[user] = {item: rng.choice(grades) for item in items}
+    del lists[users[-1]]  # a user without a list
+    given = {
+        "propensities": {item: rng.choice([0.1, 0.2, 0.5, 1]) for item in ITEMS},
+        "weights": {user: rng.choice([0.5, 1, 2, 3]) for user in users},
+        "clusters": {user: rng.choice("abcdef") for user in users},
+        "item_counts": {item: rng.randrange(1, 100) for item in ITEMS},
+    }
+    return lists, truths, labels, given
+
+
+# metrics, whether all truths hold one item, whether they have grades, and options; of those in
+# `population` the names
+SEGMENTS = [
+    ([*OF_HITS, "rbp", "r_precision", "judged"], False, False, []),
+    (OF_HITS, True, False, []),
+    ([*OF_HITS, "err(max=3)"], False, True, []),
+    (OF_HITS, False, True, ["weights"]),
+    (OF_HITS, True, False, ["weights"]),
+    (OF_HITS, False, True, ["clusters"]),
+    (OF_HITS, False, True, ["weights", "clusters"]),
+    ([*OF_HITS, "average_popularity"], False, False, ["item_counts"]),
+    (["recall", "cg", "dcg", "psp", "psndcg"], False, False, ["propensities"]),
+    (["recall", "hit", "mrr", "ndcg", "precision"], True, False, ["propensities"]),
+    (["recall", "dcg", "cg"], False, False, ["propensities", "weights"]),
+    (["recall", "dcg", "psp"], False, False, ["propensities", "clusters"]),
+    (SUMS, False, False, ["propensities", {"weighting": "ips"}]),
+    (SUMS, True, False, ["propensities", {"weighting": "ips"}]),
+    (OF_HITS, False, False, [{"aggregate": "pooled"}]),
+    (["ndcg", "map", "recall"], False, True, [{"convention": "evidently"}]),
+    (["ndcg", "map", "iprec"], False, True, [{"convention": "trec_eval", "relevant_from": 2}]),
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("metrics", "single", "graded", "options"), SEGMENTS)
+def test_a_segment_is_an_evaluation_of_its_users_alone(metrics, single, graded, options, seed):
+    lists, truths, labels, given = population(seed, single, graded)
+    named = {one: given[one] for one in options if isinstance(one, str)}
+    named |= {key: value for one in options if isinstance(one, dict) for key, value in one.items()}
+    whole = tl.top_k_eval(lists, truths, [1, 3, 6], metrics=metrics, **named)
+    for label, part in whole.by(labels).items():
+        users = [user for user in truths if labels[user] == label]
+        own = dict(named)
+        for one in {"weights", "clusters"} & {*named}:
+            own[one] = {user: named[one][user] for user in users}
+        its = {user: lists[user] for user in users if user in lists}
+        if not its:
+            continue  # lists and truths of no common user are refused
+        alone = tl.top_k_eval(
+            its, {user: truths[user] for user in users}, [1, 3, 6], metrics=metrics, **own
+        )
+        for name in part.names():
+            found, expected = (
+                [one[name], *one.interval(name), one.std(name), one.n_of(name)]
+                for one in (part, alone)
+            )
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13, err_msg=name)
+        kinds = [str(one).split("95 %")[-1].splitlines()[0] for one in (part, alone)]
+        assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("options", [[], ["weights"], ["propensities"], ["clusters"]])
+def test_hit_alone_is_a_proportion_and_equal_values_print_no_interval(single, options):
+    """Each of six users finds all that is relevant: 1 of 1, or 2 of 2."""
+    lists = {f"u{place}": ["i0", "i1"] for place in range(6)}
+    truths = {user: {"i0": 1} | ({} if single else {"i1": 1}) for user in lists}
+    given = {
+        "weights": {user: place + 1.0 for place, user in enumerate(lists)},
+        "propensities": {"i0": 0.5, "i1": 0.1},
+        "clusters": {user: place // 2 for place, user in enumerate(lists)},
+    }
+    named = {one: given[one] for one in options}
+    metrics = ["recall"] if options == ["propensities"] and not single else ["hit", "recall"]
+    result = tl.top_k_eval(lists, truths, [1, 2], metrics=metrics, **named)
+    rows = {line.split()[0]: line for line in str(result).splitlines()[1:]}
+    assert rows["recall"].split()[-2:] == ["1.0000", "–"]
+    assert result.interval("recall@2") == (1.0, 1.0)
+    assert "– where all values are equal" in str(result)
+    if "hit" in metrics and options != ["clusters"]:
+        assert "Wilson for hit" in str(result) or "]: Wilson" in str(result)
+        low, high = result.interval("hit@2")
+        assert low < 0.7 and high == 1.0

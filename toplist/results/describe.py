@@ -345,7 +345,7 @@ def page(result: Means, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
     shown = result.terms.ks_of
     names = list(shown)
-    groups = [(name,) for name in names] if every_metric else equal_names([result], names)
+    groups = [(name,) for name in names] if every_metric else equal_names([result], names, True)
     rows = []
     for group in groups:
         first = group[0]
