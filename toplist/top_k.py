@@ -143,7 +143,8 @@ def top_k_eval(
         How likely each relevant item was to be observed, above 0 and at most 1: it counts 1 / p.
         For psp and psndcg, and unbiased estimates of other metrics: see `toplist.propensities`.
     weighting : {"snips", "ips"}
-        Under `propensities`: over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision.
+        Under `propensities`: over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision,
+        where everybody counts who has a list, with 0 where nothing was observed.
     clip : float, optional
         Under `propensities`: smaller p count as this one, such as 0.01.
     aggregate : {"mean", "pooled"}, optional

@@ -29,7 +29,8 @@ def account(result: Means) -> str:
     n_empty = result.n_evaluated - result.histograms.n_of("skip")
     if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
         score = {"zero": 0, "one": 1}.get(terms.empty)
-        parts.append(f"{n_empty:,} of them without relevant items (counted as {score})")
+        what = "an observed item" if terms.weighting == "ips" else "relevant items"
+        parts.append(f"{n_empty:,} of them without {what} (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
     if result.n_skipped > listless:
         parts.append(f"{result.n_skipped - listless:,} skipped (no relevant items)")
