@@ -175,7 +175,7 @@ def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]]) -> M:
     hashes = [hits_of(one, "")[0].truth_hashes for one, _ in sources]
     known = [rows[at] for rows, (_, at) in zip(hashes, sources, strict=True) if rows is not None]
     more = Hits(
-        np.zeros(n + 1, np.int64),  # type: ignore[arg-type]
+        np.zeros(n + 1, np.int64),
         *(np.empty(0, np.int32), np.zeros(n, np.int64), np.zeros(n, np.int64)),
         k=hits.k,
         grading=hits.grading,

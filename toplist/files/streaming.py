@@ -419,10 +419,10 @@ class Join:
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent) and not self.part:
             raise _no_user_in_both(self.streams, self.users[extra[0]], self.users[absent[0]])
-        sides = [(absent, self.truth, "ranks")]
+        alone = [(absent, self.truth, "ranks")]
         if self.plan.options.counts_all:  # after the users of the truth
-            sides, extra = [*sides, (extra, self.ranked, "ground_truths")], extra[:0]
-        for users, side, other in sides:
+            alone, extra = [*alone, (extra, self.ranked, "ground_truths")], extra[:0]
+        for users, side, other in alone:
             for first in range(0, len(users), PART):
                 numbers = users[first : first + PART]
                 offsets = np.zeros(len(numbers) + 1, np.int64)
