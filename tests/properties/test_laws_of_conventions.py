@@ -1,6 +1,8 @@
 """What holds under every convention, or for every metric, whatever the numbers are."""
 
+import itertools
 import random
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
@@ -197,3 +199,118 @@ def test_hit_alone_is_a_proportion_and_equal_values_print_no_interval(single, op
         assert "Wilson for hit" in str(result) or "]: Wilson" in str(result)
         low, high = result.interval("hit@2")
         assert low < 0.7 and high == 1.0
+
+
+# Bounds
+
+
+def holes_of(lists, truths, k):
+    """Return the unjudged items among the first k of every list, as (user, item)."""
+    return [(u, item) for u, row in lists.items() for item in row[:k] if item not in truths[u]]
+
+
+def judged_in_every_way(truths, holes, grades):
+    """Yield the truths with every judgement of the holes; None is that they have none."""
+    for judgements in itertools.product([None, *grades], repeat=len(holes)):
+        found = {user: dict(row) for user, row in truths.items()}
+        for (user, item), grade in zip(holes, judgements, strict=True):
+            found[user] |= {} if grade is None else {item: grade}
+        yield found
+
+
+def few(seed, graded):
+    """Return lists and truths of two users with at most six holes."""
+    rng = random.Random(seed)
+    lists = {user: rng.sample("abcdefg", rng.choice([1, 3, 4])) for user in "uv"}
+    grades = [0, 1, 3] if graded else [0, 1]
+    truths = {
+        user: {item: rng.choice(grades) for item in rng.sample("abcdefgxy", rng.choice([0, 2, 5]))}
+        for user in "uv"
+    }
+    truths["u"]["z"] = grades[-1]
+    return lists, truths, grades[1:]
+
+
+# No unjudged item that becomes relevant lowers these; others have bounds without grades alone.
+RISING = {"hit", "precision", "recall", "mrr", "f1", "rbp", "cg", "dcg", "err(max=3)"}
+
+
+def bounded_names(convention):
+    names = {"err": "err(max=3)", "nerr": "nerr(max=3)"}
+    every = [names.get(one, one) for one in convention_of(convention).metrics]
+    every += ["iprec(recall=0.5)"] * ("iprec" in every)
+    return [one for one in every if one not in ("bpref", "judged")]
+
+
+SOME = {"map", "ndcg", "nerr(max=3)", "r_precision", "complete", "group_recall", "alpha_ndcg"}
+
+
+def in_bounds(lists, truths, grades, k, names, **options):
+    """Compare the bounds of an evaluation with the means of every judgement."""
+    graded_ones = options.get("empty") == "one" and max(grades) > 1
+    may_lack = SOME | ({"cg", "dcg", "err(max=3)"} if graded_ones else set())
+    whole = tl.top_k_eval(lists, truths, k, metrics=names, **options)
+    found = {}
+    for name in names:
+        with suppress(ValueError) if name in may_lack else nullcontext():
+            found[name] = whole.bounds(f"{name}@{k}")
+    holes = holes_of(lists, truths, k)
+    means = [
+        tl.top_k_eval(lists, one, k, metrics=[*found], **options).to_dict()
+        for one in judged_in_every_way(truths, holes, grades)
+    ]
+    for name, ends in found.items():
+        values = [one[f"{name}@{k}"] for one in means]
+        assert ends == pytest.approx((min(values), max(values)), abs=1e-12), (name, options)
+    return set(found)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("empty", ["zero", "one"])
+def test_bounds_are_the_least_and_the_largest_mean_of_all_judgements(seed, graded, empty):
+    lists, truths, grades = few(seed, graded)
+    for k in (1, 3):
+        names = bounded_names("standard")
+        has = in_bounds(lists, truths, grades, k, names, empty=empty)
+        if empty == "zero":
+            assert has >= RISING if graded else has == {*names}
+        weights = {"u": 1, "v": 3}
+        in_bounds(lists, truths, grades, k, [*has], empty=empty, weights=weights)
+
+
+@pytest.mark.parametrize("convention", sorted({*CONVENTION_CHOICES} - {"standard"}))
+def test_bounds_are_those_of_the_convention(convention):
+    for seed, graded in ((1, False), (4, True)):
+        lists, truths, grades = few(seed, graded)
+        options = {"convention": convention, "empty": "zero", "missing": "zero"}
+        if convention_of(convention).relevant == "listed":  # as are the grades that there are
+            lists = {user: row[:3] for user, row in lists.items()}  # R is of whole lists
+            listed = {user: {*row} & {*truths[user]} for user, row in lists.items()}
+            truths = {user: {i: truths[user][i] for i in row} for user, row in listed.items()}
+            grades = sorted({1, *(g for row in truths.values() for g in row.values() if g)})
+        in_bounds(lists, truths, grades, 3, bounded_names(convention), **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("options", [{"relevant_from": 0}, {"relevant_from": 3}])
+def test_bounds_read_thresholds(seed, options):
+    lists, truths, grades = few(seed, True)
+    names = ["hit", "precision", "recall", "cg", "dcg", "precision(rel=3)", "recall(rel=1)"]
+    in_bounds(lists, truths, [0, *grades], 3, names, empty="zero", **options)
+    pooled = {"aggregate": "pooled", "empty": "zero"}
+    in_bounds(lists, truths, grades, 3, ["precision", "recall", "f1", "cg", "hit"], **pooled)
+
+
+def test_bounds_by_hand():
+    """Judged b or c of [a, b, c] moves the ideal list too; an item of grade 0 gains nothing."""
+    truth = {"q": {"a": 1, "z": 0}}
+    result = tl.top_k_eval({"q": ["a", "b", "c"]}, truth, 3, metrics=["ndcg", "map"])
+    assert result.bounds("ndcg@3") == pytest.approx((1.5 / (1 + 1 / np.log2(3)), 1))
+    assert result.bounds("map@3") == pytest.approx(((1 + 2 / 3) / 2, 1))
+    zero = {"q": {"a": 0, "z": 0}}
+    result = tl.top_k_eval({"q": ["a", "b"]}, zero, 2, metrics="cg", relevant_from=0)
+    assert result.bounds("cg@2") == (0, 0)
+    judged = {"q": {"a": 1, "z": 0}}
+    with pytest.raises(ValueError, match="bpref has no bounds"):
+        tl.top_k_eval({"q": ["x", "a"]}, judged, metrics="bpref").bounds("bpref")

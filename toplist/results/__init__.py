@@ -20,8 +20,8 @@ What a result holds
   interval where every value is 0 or 1 by definition, as that of hit; else mean ± z std/√n, cut to
   [0, 1] where the metric cannot leave it; with weights the variance is linearised, as they may go
   with the values; none is printed where all values are equal
-- ``.bounds(name)``: the mean if all listed items that nobody judged are misses, and if all are
-  relevant
+- ``.bounds(name)``: the least and the largest mean, whatever the judgements of the listed items
+  that nobody judged
 - ``.formula(name, style="latex")``: which formula, and by which policies
 - ``.to_dict()``, ``.to_pandas()``, ``.to_pandas(per_user=True)``, ``.to_text()``,
   ``.to_markdown()``, ``.to_latex()``, ``.plot()``
