@@ -98,13 +98,12 @@ def level(recall: float, theirs: str, parameters: str = "", **options: Any) -> Q
         n_relevant = len(oracle.relevant_items(truth, twins.named(name)[1].get("relevant_from")))
         if ranked and not left and not twins.trec_needed(recall, n_relevant):
             return math.nan
-        return twins.value(name, ranked, truth, k, needed=twins.trec_needed, **given)
+        return twins.value(name, ranked, truth, k, **given)
 
     name, given = f"iprec(recall={recall}{parameters})", {**TREC, **options}
-    reason = "int(x R + .9) in floating point may be one short of x R rounded up"
-    if options:
-        reason += ", and 0/0 is NaN where no document is judged and none is asked for"
-    return Question(theirs, name, options=given, stated=Stated(reason, as_trec_eval))
+    reason = "0/0 is NaN where no document is judged and none is asked for"
+    stated = Stated(reason, as_trec_eval) if options else None
+    return Question(theirs, name, options=given, stated=stated)
 
 
 def text_ideal(ranked: list[Any], groups: list[Any], k: int) -> float:

@@ -319,7 +319,7 @@ def prepared(ranked, truth, items_as=None, duplicates="first", unjudged="miss", 
     return ranked, truth if gains is None else valued(truth, gains)
 
 
-def value(name, ranked, truth, k, *, convention="standard", needed=None, **options):
+def value(name, ranked, truth, k, *, convention="standard", **options):
     """Evaluate a measure by its name for one user; a truth that is a list is one of groups.
 
     >>> value("alpha_ndcg(alpha=0.5)", ["a", "c"], [{"a", "x"}, {"c"}], 2)
@@ -329,8 +329,8 @@ def value(name, ranked, truth, k, *, convention="standard", needed=None, **optio
     """
     name, parameters = named(name)
     ranked, truth = prepared(ranked, truth, **options)
-    if needed is not None:
-        parameters["needed"] = needed
+    if name == "iprec" and convention == "trec_eval":
+        parameters["needed"] = trec_needed
     if name == "bpref":
         return bpref(ranked, truth, **parameters)
     if name in OF_GROUPS and (isinstance(truth, list) or name not in OF_ITEMS):

@@ -49,7 +49,7 @@ MADE = {
     "Shown": shown,
     "ListedItem": lambda: next(iter(shown().lists.values()))[0],
     "MissedItem": lambda: shown().missed[0],
-    "Bounds": lambda: compared().results["x"].bounds("ndcg@5"),
+    "Bounds": lambda: compared().results["x"].bounds("recall@5"),
     "Tests": lambda: compared().test(),
     "Contrast": lambda: compared().test()[0],
     "TestPlan": lambda: compared().test().plan,

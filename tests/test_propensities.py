@@ -76,9 +76,10 @@ def test_with_one_relevant_item_it_is_the_mean_of_users_with_its_weight(users, p
     weights = [1 / p[next(iter(truth))] if truth else 0 for truth in truths]
     plain = tl.top_k_eval(lists, truths, k, metrics=metrics, weights=weights)
     assert found.to_dict() == pytest.approx(plain.to_dict(), rel=1e-12, abs=1e-15)
-    assert found.is_proportion("recall") and not found.graded
-    for name in (f"hit@{k}", f"recall@{k}"):  # Wilson's
-        assert found.interval(name) == pytest.approx(plain.interval(name), rel=1e-12)
+    assert found.is_proportion("hit") and not found.graded
+    hit, recall = found.interval(f"hit@{k}"), found.interval(f"recall@{k}")
+    assert hit == pytest.approx(plain.interval(f"hit@{k}"), rel=1e-12)  # Wilson's
+    assert recall == pytest.approx(found.interval(f"cg@{k}"), rel=1e-12, nan_ok=True)
 
 
 @settings(deadline=None)
@@ -229,6 +230,7 @@ def test_merging_saving_pickling(tmp_path):
     ips = tl.top_k_eval(
         {"z": ["a"]}, {"z": {"a"}}, [1, 2], metrics="dcg", propensities=GIVEN, weighting="ips"
     )
+    plain = tl.top_k_eval(RANKS, TRUTHS, k=[1, 2], metrics=["dcg"], empty="zero")
     with pytest.raises(ValueError, match="weighting is None in one and 'ips' in the other"):
         plain + ips
 
@@ -429,3 +431,132 @@ def test_the_formula_of_psndcg_has_its_own_divisor():
     result = tl.top_k_eval([["a"]], [{"a"}], 2, metrics="psndcg", propensities={"a": 0.5})
     own = "of each user both over the sum of 1 / log2(i+1) for i up to min(k,R)"
     assert own in str(result.formula("psndcg@2"))
+
+
+# Who counts under IPS
+
+OBSERVED = {"u": ["a"], "y": ["b"]}  # of w, z and v nothing was observed, y has no list
+LISTED = {"u": ["a", "d"], "v": ["b"], "w": ["c", "a"], "z": ["d"]}
+EVERYBODY = {"k": 2, "metrics": ["cg", "dcg", "precision"], "weighting": "ips"} | {
+    "propensities": {"a": 0.5, "b": 0.25, "c": 1.0, "d": 0.2}
+}
+
+
+def rows_of(sides, name):
+    """Return the lists, or truths, as columns: whoever has no item has no row."""
+    pairs = [(user, item, place) for user, row in sides.items() for place, item in enumerate(row)]
+    columns = zip(*pairs, strict=True)
+    found = dict(zip(["user_id", "item_id", "rank"], map(list, columns), strict=True))
+    found["rank"] = [place + 1 for place in found["rank"]]
+    if name == "truth":
+        del found["rank"]
+    return found
+
+
+def forms_of_observed(tmp_path):
+    pd, pl, pa = (pytest.importorskip(one) for one in ("pandas", "polars", "pyarrow"))
+    pq = pytest.importorskip("pyarrow.parquet")
+    both = rows_of(LISTED, "lists"), rows_of(OBSERVED, "truth")
+    yield "dicts", (LISTED, OBSERVED), {}
+    yield "graded", (LISTED, {u: dict.fromkeys(row, 1) for u, row in OBSERVED.items()}), {}
+    yield "kept", (LISTED, tl.GroundTruths(OBSERVED)), {}
+    yield "Series", (pd.Series(LISTED), pd.Series(OBSERVED)), {}
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        yield make.__module__, tuple(map(make, both)), {}
+        yield "beside a dict", (LISTED, make(both[1])), {}
+        yield "kept rows", (make(both[0]), tl.GroundTruths(make(both[1]))), {}
+    for side, columns in zip(("lists", "truth"), both, strict=True):
+        pd.DataFrame(columns).to_csv(tmp_path / f"{side}.csv", index=False)
+        pq.write_table(pa.table(columns), tmp_path / f"{side}.parquet")
+    for ext in ("csv", "parquet"):
+        paths = tuple(str(tmp_path / f"{side}.{ext}") for side in ("lists", "truth"))
+        for way in ({}, {"in_memory": True}, {"keep": "hits"}):
+            yield f"{ext} {way}", paths, way
+    yield "stream", tuple(pa.table(one).to_reader() for one in both), {"stream": True}
+    known = {user: OBSERVED.get(user, []) for user in ("u", "y", "v", "w", "z")}
+    yield "all in the truth", (LISTED, known), {}
+    by_position = [LISTED.get(user, []) for user in known], [*known.values()]
+    yield "positions", by_position, {"users": [*known]}
+
+
+def test_under_ips_whoever_has_a_list_counts_in_every_form(tmp_path):
+    """1 / .5 for a of u, and 0 for the other four: 2 / 5, or 2 / 5 / 2 of precision@2."""
+    for form, both, way in forms_of_observed(tmp_path):
+        found = tl.top_k_eval(*both, **EVERYBODY, **way)
+        assert found.to_dict() == pytest.approx({"cg@2": 0.4, "dcg@2": 0.4, "precision@2": 0.2}), (
+            form
+        )
+        assert (found.n_users, found.n_evaluated, found.n_extra) == (5, 5, 0), form
+        assert (found.n_skipped, found.n_missing, found.n_of("cg")) == (0, 1, 5), form
+        assert "3 of them without an observed item (counted as 0)" in str(found), form
+        assert "ignored" not in str(found), form
+        assert found.std("cg@2") == pytest.approx(np.std([2, 0, 0, 0, 0], ddof=1)), form
+        if found.hits is not None:
+            assert list(found.users) == ["u", "y", "v", "w", "z"], form
+            assert found.per_user("cg@2").tolist() == [2, 0, 0, 0, 0], form
+            saved = tmp_path / "kept.npz"
+            found.save(saved)
+            assert tl.TopKResult.load(saved) == found, form
+
+
+def test_under_ips_parts_merge_and_missing_lists_may_be_left_out():
+    whole = tl.top_k_eval(LISTED, OBSERVED, **EVERYBODY)
+    one = {user: LISTED[user] for user in "uv"}, {"u": ["a"]}
+    other = {user: LISTED[user] for user in "wz"} | {"y": []}, {"y": ["b"]}
+    parts = [tl.top_k_eval(*part, **EVERYBODY) for part in (one, other)]
+    for merged in (sum(parts), sum(part.without_users() for part in parts)):
+        assert merged.to_dict() == pytest.approx(whole.to_dict()) and merged.n_users == 5
+    skipped = tl.top_k_eval(LISTED, OBSERVED, missing="skip", **EVERYBODY)
+    assert skipped["cg@2"] == 2 / 4 and skipped.n_skipped == 1
+    weights = dict(zip("uyvwz", [4, 1, 1, 1, 1], strict=True))
+    weighted = tl.top_k_eval(LISTED, OBSERVED, weights=weights, **EVERYBODY)
+    assert weighted["cg@2"] == pytest.approx(4 * 2 / 8)
+    padded = {user: [*row, *["pad"] * (2 - len(row))] for user, row in LISTED.items()}
+    padded["o"] = ["pad", "pad"]  # no list at all
+    found = tl.top_k_eval(padded, OBSERVED, padding="pad", missing="skip", **EVERYBODY)
+    assert found["cg@2"] == 2 / 4 and found.n_skipped == 2
+
+
+def test_under_ips_systems_are_compared_over_the_users_of_all():
+    """b has lists for u, y and o: 1 / .5 and 1 / .25 among the six users of both."""
+    lists = {"u": ["d", "a"], "y": ["b"], "o": ["a"]}
+    results = {"a": LISTED, "b": lists}
+    results = {name: tl.top_k_eval(one, OBSERVED, **EVERYBODY) for name, one in results.items()}
+    both = tl.compare(results)
+    assert "DIFFERENT USERS" not in str(both)
+    assert both.results["a"]["cg@2"] == pytest.approx(2 / 6)
+    assert both.results["b"]["cg@2"] == pytest.approx(6 / 6)
+    row = both.test("cg@2")[0]
+    assert (row.n, row.difference) == (6, pytest.approx(4 / 6))
+    assert results["a"]["cg@2"] == pytest.approx(2 / 5)  # as it was
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"empty": "skip"}, "weighting='ips' does not go with empty='skip'"),
+        ({"hits": True}, r"counts the users with a list alone, .* its 3: give the lists"),
+    ],
+)
+def test_what_cannot_know_who_counts_under_ips_is_refused(change, words):
+    sides = (tl.match(LISTED, OBSERVED),) if change.pop("hits", False) else (LISTED, OBSERVED)
+    with pytest.raises(ValueError, match=words):
+        tl.top_k_eval(*sides, **EVERYBODY, **change)
+
+
+def test_ips_is_unbiased_where_few_are_observed():
+    """Over samples of what is observed, by more than four standard errors where users are lost."""
+    rng = np.random.default_rng(3)
+    p = {item: float(one) for item, one in enumerate(np.linspace(0.5, 0.1, 40))}
+    relevant = {user: rng.choice(40, 2, replace=False).tolist() for user in range(60)}
+    lists = {user: rng.choice(40, 5, replace=False).tolist() for user in range(60)}
+    truth = tl.top_k_eval(lists, relevant, metrics="precision@5")["precision@5"]
+    found = []
+    for _ in range(300):
+        seen = {user: [i for i in row if rng.random() < p[i]] for user, row in relevant.items()}
+        seen = {user: row for user, row in seen.items() if row}  # rows of what was observed
+        how = {"propensities": p, "weighting": "ips"}
+        found.append(tl.top_k_eval(lists, seen, metrics="precision@5", **how)["precision@5"])
+    error = np.std(found, ddof=1) / len(found) ** 0.5
+    assert abs(np.mean(found) - truth) < 4 * error
+    assert error < truth / 20

@@ -12,10 +12,11 @@ Extreme classification calls it propensity-scored precision (Jain, Prabhu, Varma
 >>> p = {"hit": 0.5, "new": 0.1, "old": 0.125}
 >>> tl.top_k_eval(ranks, truths, k=[1, 2], metrics=["recall", "mrr"], propensities=p)
                              @1                       @2
-recall  0.6000 [0.1500, 0.9273]  1.0000 [0.3826, 1.0000]
+recall  0.6000 [0.0000, 1.0000]  1.0000 –
 mrr     0.6000 [0.0000, 1.0000]  0.8000 [0.0000, 1.0000]
 convention standard, relevant items count 1 / propensity (SNIPS): weighted mean over users
-95 % interval, ± half or [low, high]: Wilson for recall; Student's t for mrr (rough: only 3 users)
+95 % interval, ± half or [low, high]: Student's t (rough: only 3 users);
+– where all values are equal
 3 relevant items count as much as 2.4 of equal propensity
 3 of 3 users evaluated
 
@@ -55,6 +56,15 @@ of the sum of w over the hits down to k, precision@k is that over k, dcg@k has w
 is unbiased for its value if all relevant items had been observed. It needs p itself, not a multiple
 of it, and may pass 1. recall and ndcg would need the number of all relevant items: SNIPS has the
 sum of w in its place.
+
+Everybody counts who has a list or a ground truth, with 0 where nothing was observed: a mean of
+those alone of whom something was observed would be too high. A truth in rows has no row of others,
+so users who are in the lists only are added after its users, and the account says how many users
+are without an observed item; ``empty="skip"`` and `Hits`, which do not know these users, are
+refused. ``missing`` says what is done with users without a list. `toplist.compare` takes the users
+of all systems, with 0 in a system that has no list for one. In a simulation (500 samples of 300
+users with 3 relevant items each, observed with p from 0.6 down to 0.03) precision@10 is 0.0151 and
+the mean of the estimates 0.0154 ± 0.0005; over the users with an observed item alone it was 0.126.
 
 >>> found = tl.top_k_eval(ranks, truths, k=1, metrics="precision", propensities=p, weighting="ips")
 >>> found["precision@1"]    # (2 + 10 + 0) / 3

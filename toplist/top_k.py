@@ -144,7 +144,8 @@ def top_k_eval(
         How likely each relevant item was to be observed, above 0 and at most 1: it counts 1 / p.
         For psp and psndcg, and unbiased estimates of other metrics: see `toplist.propensities`.
     weighting : {"snips", "ips"}
-        Under `propensities`: over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision.
+        Under `propensities`: over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision,
+        where everybody counts who has a list, with 0 where nothing was observed.
     clip : float, optional
         Under `propensities`: smaller p count as this one, such as 0.01.
     aggregate : {"mean", "pooled"}, optional
@@ -154,7 +155,9 @@ def top_k_eval(
         Users with an empty ground truth: left out of the mean (NaN per user), or 0, or 1. Default:
         the convention's, which may differ from metric to metric; what is given here is of all.
     missing : {"zero", "skip", "raise"}, optional
-        Users with relevant items and no list: 0, or left out. Default: the convention's.
+        Users without a list, or with an empty one: 0, or left out. Default: the convention's. Whom
+        `empty` or `missing` leaves out is left out, whatever the other says: NaN per user, counted
+        in `n_skipped`.
     relevant : {"all", "listed"}, optional
         Which relevant items count as R: all, or where a ground truth is known for listed items
         only, those in the whole list, whatever k (see `Hits.listed`); `judged` stays as it is.

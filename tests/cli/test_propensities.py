@@ -29,3 +29,18 @@ def test_the_command_line(tmp_path, monkeypatch, cli, good, bad):
     write_text("two.csv", "item_id,p\na,0.9\nb,0\n")
     assert "item 'b' has 0: give a probability" in bad(*ask, "--propensities", "two.csv")
     assert "psndcg" in good("metrics") and "1 / p" in good("metrics", "psp")
+
+
+def test_under_ips_files_are_compared_over_the_users_of_all(good):
+    """u finds a, 1 / .5; y has no list, v and w are in one file alone: 2 / 5 in both."""
+    write_text("a.csv", "user_id,item_id,rank\nu,a,1\nu,d,2\nv,b,1\nw,c,1\n")
+    write_text("b.csv", "user_id,item_id,rank\nu,d,1\nu,a,2\no,b,1\n")
+    write_text("t.csv", "user_id,item_id\nu,a\ny,b\n")
+    write_text("q.csv", "item_id,p\na,.5\nb,.25\nc,1\nd,.2\n")
+    ask = ["-m", "cg@2", "--propensities", "q.csv:p", "--weighting", "ips"]
+    both = good("eval", "a.csv", "b.csv", "t.csv", *ask)
+    assert "DIFFERENT" not in both and both.count("0.4000") == 2
+    assert "5 of 5 users evaluated, 3 of them without an observed item" in both
+    alone = good("eval", "a.csv", "t.csv", *ask)
+    assert "0.5000" in alone and "4 of 4 users evaluated" in alone
+    assert "over 5 users" in good("compare", "a.csv", "b.csv", "t.csv", *ask)

@@ -256,3 +256,43 @@ def test_formulas_in_latex():
     )
     assert r"\nl" not in found.formula("alpha_ndcg", "latex")
     assert r"\mathrm{group\_recall}" in found.formula("group_recall", "latex")
+
+
+# R, ranks of the hits, the interpolated precision of pytrec_eval-terrier 0.5.11, and that where
+# recall times R is rounded up: .7 of 3 is 2.1, and .7 * 3 + .9 is 2.9999999999999996
+LEVELS = [
+    (3, [1, 2], 0.7, 1.0, 0.0),
+    (3, [1, 2, 9], 0.7, 1.0, 1 / 3),
+    (3, [1, 4, 9], 0.6, 0.5, 0.5),
+    (23, [*range(1, 17)], 0.7, 1.0, 0.0),
+    (33, [*range(2, 25)], 0.7, 23 / 24, 0.0),
+    (33, [*range(2, 25)], 0.6, 23 / 24, 23 / 24),
+    (2, [1, 4], 1, 0.5, 0.5),
+    (2, [3], 0, 1 / 3, 1 / 3),
+]
+
+
+@pytest.mark.parametrize(("R", "ranks", "recall", "theirs", "exact"), LEVELS)
+def test_the_level_of_recall_under_trec_eval_is_its_own(R, ranks, recall, theirs, exact):
+    truth = {f"hit{rank}": 1 for rank in ranks} | {f"left{i}": 1 for i in range(R - len(ranks))}
+    lists = [f"hit{i}" if i in ranks else f"miss{i}" for i in range(1, 31)]
+    name = f"iprec(recall={recall})"
+    for convention, expected in (("trec_eval", theirs), ("standard", exact)):
+        found = evaluated([name], lists, truth, 30, convention=convention)
+        assert float(found) == pytest.approx(expected, abs=1e-15), convention
+
+
+def test_the_formula_of_a_level_of_recall_says_which_hit_reaches_it(tmp_path, capsys):
+    rules = {"trec_eval": ("int(0.5 R + .9)", r"\lfloor 0.5 R + 0.9 \rfloor")}
+    rules["standard"] = ("ceil(0.5 R)", r"\lceil 0.5 R \rceil")
+    for convention, (words, latex) in rules.items():
+        result = evaluated(["iprec(recall=0.5)", "iprec"], convention=convention)
+        assert f"[j >= {words}]" in result.formula("iprec(recall=0.5)")
+        assert latex in result.formula("iprec(recall=0.5)", "latex")
+        assert "own definition" not in str(result)
+        result.save(tmp_path / "kept.npz")
+        again = tl.TopKResult.load(tmp_path / "kept.npz")
+        assert again == result == tl.TopKResult.from_bytes(result.to_bytes())
+        assert again.formula("iprec") == result.formula("iprec")
+        assert main(["metrics", "iprec(recall=0.5)", "--convention", convention]) == 0
+        assert words in capsys.readouterr().out

@@ -155,3 +155,64 @@ def test_nothing_relevant_enough_scores_1_where_the_policy_says_so():
     assert found.per_user("ndcg@2").tolist() == [1, 1, alone]
     assert found.per_user("recall@2").tolist() == [1, 1, 1]
     assert found["ndcg@2"] == pytest.approx((2 + alone) / 3) and alone < 1
+
+
+# a has both, b no list, c no relevant item, d neither; e has an empty list, f neither
+BOTH = (
+    {"a": [1, 2], "c": [2], "e": [], "f": []},
+    {"a": {1}, "b": {1}, "c": set(), "d": set(), "e": {2}, "f": set()},
+)
+VALUES = {"zero": 0.0, "one": 1.0, "skip": np.nan}
+
+
+def by_policies(user, empty, missing):
+    """Return the reciprocal rank of a user: who is left out by either policy is left out."""
+    lists, truths = BOTH
+    if missing == "skip" and not lists.get(user):
+        return np.nan
+    return (1.0 if user == "a" else 0.0) if truths[user] else VALUES[empty]
+
+
+def doors():
+    lists, truths = BOTH
+    users = [*truths]
+    rows = [[*lists.get(user, [])] for user in users], [[*truths[user]] for user in users]
+    yield "keys", lists, truths, {}
+    yield "positions", *rows, {"users": users}
+    yield "hits", tl.match(lists, truths), None, {}
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+@pytest.mark.parametrize("empty", ["zero", "one", "skip"])
+def test_who_is_left_out_by_either_policy_is_left_out(empty, missing):
+    expected = {user: by_policies(user, empty, missing) for user in BOTH[1]}
+    known = [value for value in expected.values() if not np.isnan(value)]
+    for door, lists, truths, options in doors():
+        options |= {"metrics": ["mrr@2", "hit@2"], "empty": empty, "missing": missing}
+        whole = tl.top_k_eval(lists, truths, **options)
+        for result in (whole, sum(whole.by({user: user for user in expected}).values())):
+            for name in ("mrr@2", "hit@2"):
+                assert result[name] == np.mean(known), door
+                found = dict(zip(result.users, result.per_user(name), strict=True))
+                np.testing.assert_equal(found, expected, door)
+            assert (result.n_users, result.n_evaluated) == (6, len(known)), door
+            assert result.n_skipped == 6 - len(known), door
+            assert result.n_missing == 2, door
+    if missing == "skip":
+        assert "users without a list are left out" in whole.formula("mrr")
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+@pytest.mark.parametrize("empty", ["zero", "one", "skip"])
+def test_who_is_left_out_of_files_is_left_out(tmp_path, empty, missing):
+    """A file has no empty list; a grade of 0 is a truth that is empty."""
+    (tmp_path / "recs.csv").write_text("user_id,item_id,rank\na,1,1\na,2,2\nc,2,1\n")
+    rows = "a,1,1\nb,1,1\nc,1,0\nd,1,0\n"
+    (tmp_path / "truth.csv").write_text(f"user_id,item_id,relevance\n{rows}")
+    expected = [by_policies(user, empty, missing) for user in "abcd"]
+    known = [value for value in expected if not np.isnan(value)]
+    for way in ({}, {"in_memory": True}, {"keep": "hits"}):
+        paths = str(tmp_path / "recs.csv"), str(tmp_path / "truth.csv")
+        result = tl.top_k_eval(*paths, metrics="mrr@2", empty=empty, missing=missing, **way)
+        assert result["mrr@2"] == np.mean(known)
+        assert (result.n_users, result.n_evaluated, result.n_missing) == (4, len(known), 1)

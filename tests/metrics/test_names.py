@@ -171,6 +171,44 @@ def test_every_synonym_is_of_a_name_and_is_none_itself():
     assert all(callable(attrgetter(ours)(tl)) for ours in names.PACKAGE_NAMES.values())
 
 
+# What a library calls one of its metrics, which is another than its name is elsewhere.
+OF_LIBRARIES = [
+    ("ranx", "hits@2", "cg@2", 1.5),
+    ("ranx", "hits_at_2", "cg@2", 1.5),
+    ("ranx", "hit_rate@2", "hit@2", 1.0),
+    ("standard", "hits@2", "hit@2", 1.0),
+    ("recbole", "hits@2", "hit@2", 1.0),
+    # of the first user 2 / min(2, 3), or 2 / 3; of the second 1 / 2
+    ("recommenders", "map_at_2", "map_at_k@2", 0.75),
+    ("recommenders", "map@2", "map@2", (2 / 3 + 1 / 2) / 2),
+    ("trec_eval", "map_cut_2", "map@2", (2 / 3 + 1 / 2) / 2),
+    ("standard", "map_at_2", "map@2", 0.75),
+]
+
+
+@pytest.mark.parametrize(("convention", "written", "name", "value"), OF_LIBRARIES)
+def test_a_name_means_what_it_means_in_the_library_of_the_convention(
+    convention, written, name, value
+):
+    lists, truths = [["a", "b", "x"], ["d", "x", "y"]], [{"a", "b", "c"}, {"d", "e"}]
+    found = tl.top_k_eval(lists, truths, metrics=written, convention=convention)
+    assert found.to_dict() == {name: pytest.approx(value, abs=1e-15)}
+    assert found[written] == found[name]
+
+
+def test_a_name_of_ranx_at_the_gate(tmp_path, monkeypatch, capsys):
+    """The first list of the new system loses one of two hits, and is a hit still."""
+    monkeypatch.chdir(tmp_path)
+    truth = {str(user): {"a", "b"} for user in range(40)}
+    for name, row in (("base", ["a", "b"]), ("new", ["a", "x"])):
+        lists = dict.fromkeys(truth, row)
+        known = {"metrics": ["hits@2", "hit_rate@2"], "convention": "ranx"}
+        tl.top_k_eval(lists, truth, **known).save(f"{name}.npz")
+    for name, status in (("hits@2", 1), ("hit_rate@2", 0)):
+        found = main(["gate", "new.npz", "base.npz", "-m", name, "--margin", "0.5"])
+        assert found == status, capsys.readouterr()
+
+
 OF_A_RESULT = {
     "hit@3": "accuracy@3",
     "ndcg": "ndgc",

@@ -88,8 +88,8 @@ def test_what_differs_is_in_the_caption(result):
 
 def test_equal_curves_are_one_line():
     one_out = tl.top_k_eval(tl.Hits.from_ranks([1, 4, 0, 2], 5), k=5)
-    assert texts(plots.curves(one_out)) == ["hit = recall", "ndcg", "map = mrr", "precision"]
-    assert plots.curves(one_out, ["recall", "hit"]).get_ylabel() == "recall = hit@k"
+    assert texts(plots.curves(one_out)) == ["hit", "recall", "ndcg", "map = mrr", "precision"]
+    assert plots.curves(one_out, ["mrr", "map"]).get_ylabel() == "mrr = map@k"
 
 
 def test_a_picture_of_panels_has_one_per_metric():
@@ -99,7 +99,7 @@ def test_a_picture_of_panels_has_one_per_metric():
     }
     figure = charts.panels(results)
     assert [ax.get_ylabel() for ax in figure.axes] == [
-        *("hit = recall@k", "precision@k", "map = mrr@k", "ndcg@k")
+        *("hit@k", "precision@k", "recall@k", "map = mrr@k", "ndcg@k")
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["good", "poor"]
     for ax in figure.axes:

@@ -227,6 +227,8 @@ def test_results_saved_by_0_2_0_load_with_their_figures(name, tmp_path):
     held = saved.content(result)
     for part in ("values", "std", "interval"):
         for one, said in OLD[name][part].items():
+            if part == "interval" and one.startswith("cg") and name == "one":
+                continue  # 0.2.0 said Wilson's, as no user has two hits; it is no proportion
             assert held[part][one] == pytest.approx(said, abs=1e-12)
     assert ("saved by toplist 0.2" in repr(result)) == result.terms.weighted
     both = tl.merge([result, result], disjoint=True)

@@ -372,7 +372,8 @@ def count(
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.earning is not None and read.graded
-        if of_curves or (metric.graded and (read.graded or read is not hits)):
+        other = read is not hits and not metric.counts_others
+        if of_curves or (metric.graded and (read.graded or other)):
             gathered[metric.name] = gather(read, metric, ratio)
         elif (metric.counts_others or metric.earning is not None) and read is not hits:
             gathered[metric.name] = tally(read, metric)

@@ -272,10 +272,11 @@ def run(options: argparse.Namespace) -> Output:
         axes.need_matplotlib()
     missing = options.missing or convention_of(options.convention).missing
     # all systems count the same users of the truth, except where users without a list are left
-    # out: then the comparison must know the users themselves, not only their number
+    # out, and under ips, where those count who have a list alone: then the comparison must know
+    # the users themselves, not only their number
     whole = bool(options.per_user or options.segments or options.item_segments)
     whole |= bool(options.clusters) or output.saves_users(options.save)
-    whole |= len(options.recs) > 1 and missing == "skip"
+    whole |= len(options.recs) > 1 and (missing == "skip" or options.weighting == "ips")
     results = evaluated(options, options.in_memory or whole)
     if options.segments or options.item_segments:
         named = names_of_columns(options, "segments")

@@ -33,7 +33,8 @@ from toplist.cli.streams import Output, add_output, screen_width
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.aligning import USERS
 from toplist.comparing.gating import gate
-from toplist.metrics.names import canonical
+from toplist.metrics.conventions import convention_of
+from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results.result import TopKResult
 from toplist.results.saved import json_number
 from toplist.stats.paired import checked
@@ -69,7 +70,7 @@ def _numbered(argument: str) -> tuple[str, float]:
     """Read ``0.005`` or ``ndcg@10=0.005``: a name, or "", and its number."""
     name, _, number = argument.rpartition("=")
     try:
-        return canonical(name), float(number)
+        return name, float(number)
     except ValueError:
         words = f"{argument!r}: write a number, or name@k=number as in ndcg@10=0.005"
         raise argparse.ArgumentTypeError(words) from None
@@ -78,10 +79,10 @@ def _numbered(argument: str) -> tuple[str, float]:
 def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened; margins and floors become dicts by name."""
     options.recs = list(dict.fromkeys([options.new, options.base]))
-    given = dict(options.margin or [])
+    given = {_spelled(name, options): number for name, number in options.margin or ()}
     if len(given) < len(options.margin or []):
         raise ValueError("--margin: give one number for all, or one for each name@k")
-    names = list(dict.fromkeys(map(canonical, options.metrics or given)))
+    names = list(dict.fromkeys(_spelled(one, options) for one in options.metrics or given))
     if "" in given and not options.metrics:
         raise ValueError("--margin: of which metric? write -m ndcg@10, or --margin ndcg@10=0.005")
     if "" in given and len(given) > 1:
@@ -92,7 +93,7 @@ def check(options: argparse.Namespace) -> None:
     if {*margins} != {*names}:
         lacking = sorted({*margins} ^ {*names})
         raise ValueError(f"--margin and -m name the same metrics, and {lacking[0]} is in one alone")
-    floors = dict(options.floor or [])
+    floors = {_spelled(name, options): number for name, number in options.floor or ()}
     if "" in floors or len(floors) < len(options.floor or []):
         raise ValueError("--floor: write name@k=number, once for each name")
     for name, margin in margins.items():
@@ -111,6 +112,13 @@ def check(options: argparse.Namespace) -> None:
     if options.truth and is_saved(options.truth):
         raise ValueError(f"{options.truth} is a saved result: a gate is of two, NEW and BASE")
     check_asked(options)
+
+
+def _spelled(name: str, options: argparse.Namespace) -> str:
+    """Return a metric by its name here, if its convention is known before the results are read."""
+    if any(map(is_saved, options.recs)) and hangs_on_convention(name):
+        return name
+    return canonical(name, convention_of(options.convention).name)
 
 
 def run(options: argparse.Namespace) -> Output:

@@ -8,8 +8,8 @@ came. Users by position are those of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
 from toplist.inputs import options
 from toplist.inputs.id_hashes import hashes_of
+from toplist.matching.hits import Hits
 from toplist.results import describe
 from toplist.results.means import Means, has_keys, hits_of, in_means_of_all
+
+M = TypeVar("M", bound=Means)
 
 Results = Mapping[str, Means]
 CountedBySystem = Mapping[str, Bools]  # whom each system counts
@@ -153,6 +156,66 @@ def align(
         for other in others:
             _check(found, first, other)
     return found
+
+
+def united(results: Mapping[str, M]) -> dict[str, M]:
+    """Return results under IPS over the users of all, where these are known; others as they are.
+
+    Whoever has a list counts, so that two systems count others: in a system that has no list for a
+    user without an observed item, the value is 0, or as its policy for missing lists says.
+    """
+    found = dict(results)
+    known = [one.hits is not None and has_keys(one) for one in found.values()]
+    if len(found) < 2 or not all(known):
+        return found
+    if any(one.terms.weighting != "ips" for one in found.values()):
+        return found
+    every: dict[Any, tuple[M, int]] = {}
+    for one in found.values():
+        hits, _ = hits_of(one, "")
+        for row in np.flatnonzero(hits.n_relevant == 0).tolist():
+            every.setdefault(one.users[row], (one, row))
+    for system, one in found.items():
+        mine = set(one.users)
+        absent = {user: source for user, source in every.items() if user not in mine}
+        found[system] = _with_users(one, absent) if absent else one
+    return found
+
+
+def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]]) -> M:
+    """Return a result with more users, who have no relevant item and no list, after the others.
+
+    `absent` are their rows in another result, whose weights and clusters are theirs.
+    """
+    hits, counted = hits_of(result, "")
+    n, sources = len(absent), list(absent.values())
+    hashes = [hits_of(one, "")[0].truth_hashes for one, _ in sources]
+    known = [rows[at] for rows, (_, at) in zip(hashes, sources, strict=True) if rows is not None]
+    more = Hits(
+        np.zeros(n + 1, np.int64),
+        *(np.empty(0, np.int32), np.zeros(n, np.int64), np.zeros(n, np.int64)),
+        k=hits.k,
+        grading=hits.grading,
+        users=list(absent),
+        truth_hashes=np.array(known, np.uint64) if len(known) == n else None,
+    )
+    of_all = hits.merged(more, disjoint=True).of_part(fingerprints=hits.fingerprints)
+    weights, clusters = result.weights, result.clusters
+    if weights is not None:
+        theirs = [1.0 if one.weights is None else one.weights[at] for one, at in sources]
+        weights = np.concatenate([weights, theirs])
+    if clusters is not None:
+        clusters = [
+            *clusters,
+            *(at if one.clusters is None else one.clusters[at] for one, at in sources),
+        ]
+    counts = np.full(n, result.terms.missing != "skip")
+    depth = int(result.histograms.cuts[-1])
+    whole = type(result).of(
+        *(result.terms, of_all, np.append(counted, counts), weights), clusters=clusters, depth=depth
+    )
+    kept = "n_extra", "lists", "unmatched", "scored", "exposed"
+    return replace(whole, **{name: getattr(result, name) for name in kept})
 
 
 def _by_position(results: Results, counted: CountedBySystem, users: str) -> Aligned:

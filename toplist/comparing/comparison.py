@@ -11,7 +11,7 @@ from toplist import plots
 from toplist.checks import cached, choice
 from toplist.comparing import leads, movers, pairwise, testing
 from toplist.comparing import segments as segment_tests
-from toplist.comparing.aligning import SameUsers
+from toplist.comparing.aligning import SameUsers, united
 from toplist.comparing.bands import Band
 from toplist.comparing.inference import Drawn, TukeyMethod
 from toplist.comparing.leads import Lead
@@ -99,7 +99,7 @@ def compare(
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
     found, names = _runs(results)
-    found = dict(zip(found, in_line([*found.values()]), strict=True))
+    found = united(dict(zip(found, in_line([*found.values()]), strict=True)))
     unit = next(iter(found.values())).terms.unit  # one noun for all
     for name, one in found.items():
         if one.terms.unit != unit:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import check_positive_int, prefixed
+from toplist.checks import OptionRef, check_positive_int, option_error, prefixed
 from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of, settled
-from toplist.inputs.flatten import is_frame
-from toplist.inputs.forms import are_queries, read_once
+from toplist.inputs.flatten import Flat, is_frame
+from toplist.inputs.forms import are_queries, read_once, read_ranks
 from toplist.inputs.options import Duplicates, Joining, Options, Ties, Unjudged
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
@@ -48,7 +48,33 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
         order = joining.ties, joining.padding
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
-    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest))
+    extra = None
+    if plan.options.counts_all and hits.n_extra:
+        if isinstance(ranks, Hits):
+            raise option_error(
+                ValueError,
+                OptionRef("weighting", "ips"),
+                f" counts the users with a list alone, and this Hits does not have its "
+                f"{hits.n_extra:,}: give the lists and the ground truths",
+            )
+        users, flat, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
+        extra = with_a_list_alone(hits, users or (), flat, joining.padding)
+    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest), extra)
+
+
+def with_a_list_alone(hits: Hits, users: Sequence[Any], lists: Flat, padding: Any = None) -> Hits:
+    """Return the users of lists who have no row in hits, as hits without a relevant item."""
+    known = set(hits.users or ())
+    rows = [row for row, user in enumerate(users) if user not in known]
+    lengths = np.minimum(lists.lengths[rows], hits.k)
+    if padding is not None:
+        for place, row in enumerate(rows):
+            ids = lists.row(row)
+            while lengths[place] and ids[lengths[place] - 1] == padding:
+                lengths[place] -= 1
+    nothing: dict[Any, tuple[Any, ...]] = dict.fromkeys((users[row] for row in rows), ())
+    found, _ = joined(nothing, nothing, 1, Joining())
+    return found.of_part(n_listed=lengths)
 
 
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:

@@ -123,15 +123,20 @@ class Plan:
         found = {m.name: lacks(m, hits) for m in metrics if isinstance(m, Metric)}
         return {name: words and (before or found)[name] for name, words in found.items()}
 
-    def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
-        """Evaluate hits; `lists` are the metrics of the lists themselves."""
+    def result(
+        self, hits: Hits, lists: ListResult | None = None, extra: Hits | None = None
+    ) -> TopKResult:
+        """Evaluate hits; `lists` are the metrics of the lists themselves, `extra` as in `part`."""
         entries = tuple(_settled(entry, hits) for entry in self.entries)
-        found = replace(self, entries=entries).part(hits, max(hits.k, 1))
+        found = replace(self, entries=entries).part(hits, max(hits.k, 1), extra)
         return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
 
-    def part(self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH) -> TopKResult:
+    def part(
+        self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH, extra: Hits | None = None
+    ) -> TopKResult:
         """Evaluate the hits of some users, whose result is to be merged with others.
 
+        `extra` are users who have a list alone, and rows after the others.
         Where the plan has no k, its terms have none yet, and averages that need the users' curves
         are kept down to `depth`, or the longest list.
         """
@@ -150,16 +155,28 @@ class Plan:
             known_as="" if self.options.convention == rules.name else self.options.convention,
             made_by=self.made_by,
         )
-        counted = counted_users(hits, rules, terms.metrics.values())
-        given = None if weights is None else _weights(weights, hits)
+        own = None
         if propensities is not None:
             hits, own, exposed = propensities.weigh(hits, list(terms.metrics.values()))
-            given = own if given is None else given if own is None else own * given
+            if extra is not None:
+                hits = without_relevant(hits, propensities.weigh(extra, ())[0])
+        counted = counted_users(hits, rules, terms.metrics.values())
+        given = None if weights is None else _weights(weights, hits)
+        if own is not None:
+            given = own if given is None else own * given
         more: Any = {"clusters": _clusters(self.options, hits), "depth": depth}
         found = TopKResult.of(
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
         )
         return found if exposed is None else replace(found, exposed=exposed)
+
+
+def without_relevant(hits: Hits, more: Hits) -> Hits:
+    """Return hits with more users, who have no relevant item, in the rows after the others."""
+    from toplist.matching.fingerprints import together  # what few need, so that imports are quick
+
+    found = hits.merged(more.of_part(k=hits.k, grading=hits.grading), disjoint=True)
+    return found.of_part(n_extra=0, fingerprints=(together(found.fingerprints),))
 
 
 def _settled(entry: Entry, hits: Hits) -> Entry:
@@ -208,10 +225,19 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
     entries = entries_of(options.metrics, k, rules)
     options, entries, scored = _weighed(options, entries)
+    if options.counts_all:  # whoever has a list, with 0 where nothing was observed
+        rules = replace(rules, empty="zero", empty_of={})
+        entries = tuple(
+            replace(one, metric=one.metric.with_policy("zero"))
+            if isinstance(one.metric, Metric)
+            else one
+            for one in entries
+        )
     asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
     pooled = tuple(asked) if options.aggregate == "pooled" else ()  # ratios of sums over users
     if options.aggregate is None:
-        pooled = tuple(name for name in asked if name in (*rules.pooled, *scored))
+        ratios = *rules.pooled, *scored
+        pooled = tuple(name for name, one in asked.items() if one.base in ratios)
     for name in pooled:
         if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
@@ -263,6 +289,10 @@ def _weighed(
         return options, entries, []
     for other in among(unjudged=["miss"], aggregate=[None], empty=[None, "skip", "zero"]):
         raise option_error(ValueError, given, " does not go with ", other, ": leave it out")
+    if options.weighting == "ips" and options.empty == "skip":
+        text = ": a user counts as 0 where nothing was observed, else the mean is of those observed"
+        way = OptionRef("weighting", "ips"), " does not go with ", OptionRef("empty", "skip")
+        raise option_error(ValueError, *way, text)
     found = Propensities(options.propensities, options.weighting, options.clip)
     entries = tuple(replace(one, metric=weighed(one.metric, found.weighting)) for one in entries)
     return replace(options, propensities=found), entries, scored

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from toplist.beyond.results import ListResult
 from toplist.checks import OptionRef, about, option_error
-from toplist.evaluation.evaluate import evaluate, lists_of, ruled
+from toplist.evaluation.evaluate import evaluate, lists_of, ruled, with_a_list_alone
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
     Stream,
@@ -136,7 +136,11 @@ def _evaluate_whole(
     except (ValueError, TypeError) as error:
         raise located(error, streams) from None
     ranks = replace(ranked, users=in_list(ranked.users), items=in_list(ranked.items))
-    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest))
+    extra = None
+    if plan.options.counts_all and n_extra:
+        padding = plan.options.joining.padding
+        extra = with_a_list_alone(hits, ranks.keys, ranks.flat, padding)
+    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest), extra)
 
 
 def _by_system(
@@ -415,11 +419,16 @@ class Join:
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent) and not self.part:
             raise _no_user_in_both(self.streams, self.users[extra[0]], self.users[absent[0]])
-        for first in range(0, len(absent), PART):
-            numbers = absent[first : first + PART]
-            offsets = np.zeros(len(numbers) + 1, np.int64)
-            nothing = Flat("ranks", np.empty(0, np.int64), offsets, np.diff(offsets))
-            self._evaluate(numbers, nothing, self.truth.waiting.take(numbers))
+        alone = [(absent, self.truth, "ranks")]
+        if self.plan.options.counts_all:  # after the users of the truth
+            alone, extra = [*alone, (extra, self.ranked, "ground_truths")], extra[:0]
+        for users, side, other in alone:
+            for first in range(0, len(users), PART):
+                numbers = users[first : first + PART]
+                offsets = np.zeros(len(numbers) + 1, np.int64)
+                nothing = Flat(other, np.empty(0, np.int64), offsets, np.diff(offsets))
+                pair = nothing, side.waiting.take(numbers)
+                self._evaluate(numbers, *(pair if other == "ranks" else pair[::-1]))
         if self.result is None:  # a part of nothing; a file without rows is an error
             offsets = np.zeros(1, np.int64)
             sides = (

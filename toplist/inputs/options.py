@@ -277,6 +277,11 @@ memory
         return joining._replace(items_as=self.items_as)
 
     @property
+    def counts_all(self) -> bool:
+        """Whether users count who have a list alone: under IPS, with 0 where nothing was seen."""
+        return self.propensities is not None and self.weighting == "ips"
+
+    @property
     def items(self) -> Items:
         """What is given of the items."""
         given = {name: getattr(self, name) for name in ITEMS}

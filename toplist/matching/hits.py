@@ -245,13 +245,16 @@ class Hits:
             items = taken(self.offsets, coverage.items)
             coverage = coverage.subset(rows, self.n_relevant, items, taken)
         users = range(len(self)) if self.users is None else self.users
+        gains, best = taken(self.offsets, self.gains), taken(ideal, self.ideal_gains)
+        if best is not None and np.all(best == 1):  # as in ground truths of these users alone
+            gains, best = None, None
         return trusted(
             offsets=offsets_of(np.diff(self.offsets)[rows]),
             ranks=taken(self.offsets, self.ranks),
             n_relevant=self.n_relevant[rows],
             n_listed=self.n_listed[rows],
-            gains=taken(self.offsets, self.gains),
-            ideal_gains=taken(ideal, self.ideal_gains),
+            gains=gains,
+            ideal_gains=best,
             k=self.k,
             grading=self.grading,
             users=[users[row] for row in rows.tolist()],
@@ -394,7 +397,12 @@ class Hits:
         gain = self.grading.gain_of(least)
         counts = offsets_of(ideal >= gain)[offsets_of(every.n_relevant)]
         found = every.kept(gains >= gain)
-        graded = {} if every.gains is None else {"ideal_gains": ideal[ideal >= gain]}
+        graded: dict[str, Any] = {}
+        if every.gains is not None:  # as in ground truths that hold these items alone
+            ideal = ideal[ideal >= gain]
+            graded = {"ideal_gains": ideal}
+            if np.all(ideal == 1):
+                graded = {"gains": None, "ideal_gains": None}
         return found._changed(n_relevant=np.diff(counts), judged=every, **graded)
 
     def earning(self, earned: Callable[[Hits], Any]) -> Hits:

@@ -9,22 +9,22 @@ from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 
 
-def filled(hits: Hits, k: int) -> Hits:
-    """Return the hits if every item of the first k that has no grade were relevant.
+def filled(hits: Hits, users: Ints, ranks: Ints) -> Hits:
+    """Return the hits if some holes were relevant: unjudged items at ranks of users (rows).
 
-    It gains as much as the best item of the user's ground truth, 1 where that has no gain. Without
-    grades, all items that are not in the truth have no grade. R and the ideal grow by these items.
+    Each gains as much as the best item of all ground truths, 1 without grades. R and the ideal grow
+    by these items.
 
     Examples
     --------
     >>> from toplist import match
-    >>> best = filled(match(["x", "a", "b", "y"], {"a": 2, "b": 0}), 3)
+    >>> hits = match(["x", "a", "b", "y"], {"a": 2, "b": 0})
+    >>> best = filled(hits, *holes(hits, 3))
     >>> best.ranks.tolist(), best.gains.tolist(), best.n_relevant.tolist()
     ([1, 2], [2.0, 2.0], [2])
     """
-    users, ranks = holes(hits, k)
     judged = hits if hits.judged is None else hits.judged
-    gains = _best_gains(judged)[users]
+    gains = np.full(len(users), _largest_gain(judged))
     more = None if hits.judged is None else _with(judged, users, ranks, gains)
     return replace(_with(hits, users, ranks, gains), judged=more)
 
@@ -43,14 +43,16 @@ def holes(hits: Hits, k: int) -> tuple[Ints, Ints]:
     return users, places - starts[users] + 1
 
 
-def _best_gains(judged: Hits) -> Floats:
-    """Return the largest gain in the ground truth of each user; 1 where there is none above 0."""
-    best = np.ones(len(judged))
-    if judged.ideal_gains is not None:
-        has = judged.n_relevant > 0
-        best[has] = judged.ideal_gains[offsets_of(judged.n_relevant)[:-1][has]]
-        best[best == 0] = 1.0
-    return best
+def _largest_gain(judged: Hits) -> float:
+    """Return the largest gain in the ground truths; 1 where nothing is judged relevant.
+
+    Where items of grade 0 are relevant, and there are no others, they gain 0.
+    """
+    if judged.ideal_gains is None or not len(judged.ideal_gains):
+        return 1.0
+    largest = float(judged.ideal_gains.max())
+    zero_is_relevant = judged.grading.relevant_from == 0
+    return largest if largest > 0 or zero_is_relevant else 1.0
 
 
 def _with(hits: Hits, users: Ints, ranks: Ints, gains: Floats) -> Hits:

@@ -43,7 +43,8 @@ grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams 
 b of these above it, of N. Items below 0 have no part in it: trec_eval takes them for unjudged. They
 are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from the rank on that
 has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
-`toplist.plots.precision_recall` draws them. ``"precision(rel=2)@10"``, and so with every metric:
+`toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval" it is
+int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric:
 relevant in this metric from grade 2 on, whatever the others count.
 
 Where truths are made of groups (`toplist.Groups`: facts of an answer, hops, near-duplicates), any
@@ -147,8 +148,7 @@ Quepid, Transformers4Rec, bwhite's gist).
 - ``unjudged="drop"`` is trec_eval -J, and judged_only of ir_measures: items without a grade, or
   with one below 0, leave the lists, and ranks close up. Where no item is judged not relevant,
   theirs leave hits only, and every list is perfect; here nothing is dropped then, and the result
-  says so.
-  ``result.bounds("ndcg@10")`` has both ends, `toplist.unjudged` what to judge next.
+  says so. ``result.bounds("precision@10")`` has both ends, `toplist.unjudged` what to judge next.
 
 A metric that a library lacks is an error there. A defect of a library (an item listed twice earning
 twice, ideals made from the hits found) is not copied. ``aggregate="pooled"`` divides sums over

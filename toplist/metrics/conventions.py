@@ -16,7 +16,15 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 from toplist.checks import readable
-from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
+from toplist.metrics.definitions import (
+    METRICS,
+    TREC_IPREC,
+    DivisorName,
+    Empty,
+    Gains,
+    Metric,
+    table_of,
+)
 
 Missing = Literal["zero", "skip", "raise"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -51,7 +59,7 @@ class Convention:
         What is done with a user whose ground truth is empty: left out of the means, 0, 1, or an
         error.
     missing : {"zero", "skip", "raise"}
-        What is done with a user who has a ground truth but no list.
+        What is done with a user who has no list. Whom `empty` or `missing` leaves out is left out.
     pooled : tuple of str
         Metrics that are a ratio of sums over users, instead of a mean of ratios.
     source : str
@@ -90,7 +98,7 @@ class Convention:
 
     def policy_of(self, metric: Metric) -> Empty:
         """Return what is done in a metric with users whose ground truth is empty."""
-        return metric.empty or self.empty_of.get(metric.name, self.empty)
+        return metric.empty or self.empty_of.get(metric.base, self.empty)
 
 
 def _metrics(names: str, *others: Metric, graded: bool = False) -> dict[str, Metric]:
@@ -177,8 +185,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
     Convention(
         "trec_eval",
         _metrics(
-            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref iprec "
+            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref "
             "group_recall alpha_ndcg",
+            TREC_IPREC,
             graded=True,
         ),
         empty="zero",
@@ -188,16 +197,18 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
         "m_ndcg_cut.c m_recip_rank.c m_Rprec.c m_bpref.c m_iprec_at_recall.c; err, nerr and "
         "complete are those of ir_measures, which asks gdeval",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
-        "Rprec when k covers R. Users without a list are left out; its option -c counts them as 0.",
+        "Rprec when k covers R. iprec reads from hit number int(recall R + .9) on, in floating "
+        "point: of .7 and R = 3 that is 2, where the standard one rounds up to 3. Users without a "
+        "list are left out; its option -c counts them as 0.",
     ),
     Convention(
         "ranx",
         _metrics("hit precision recall f1 map/R mrr dcg ndcg rbp", _N_HITS, graded=True),
         empty="zero",
         source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
-        text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
-        "which counts missing lists as 0. Not copied: repeated items that count twice, and grades "
-        "in rbp, which then exceeds 1.",
+        text="cg is its hits, and hits is read as cg. It wants the same users on both sides, or "
+        "make_comparable=True, which counts missing lists as 0. Not copied: repeated items that "
+        "count twice, and grades in rbp, which then exceeds 1.",
     ),
     Convention(
         "rectools",
@@ -580,9 +591,13 @@ KNOWN = "relevant items"
 
 def known_of(metric: Metric) -> str:
     """Return what the ground truth of a user has, who is not empty in a metric, in words."""
-    if metric.relevant_from is not None:
-        return f"items of grade {metric.relevant_from:g} or more"
-    return "a judgement" if metric.of == "judged" else KNOWN
+    if metric.of == "judged":  # from grade 0 on, whatever counts as relevant
+        return "a judgement"
+    return (
+        KNOWN
+        if metric.relevant_from is None
+        else f"items of grade {metric.relevant_from:g} or more"
+    )
 
 
 def policies(

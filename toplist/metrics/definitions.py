@@ -276,6 +276,11 @@ class Metric:
         """The same definition, whatever is done with empty ground truths."""
         return self.with_policy(None)
 
+    @property
+    def base(self) -> str:
+        """The name without parameters, by which a convention knows it."""
+        return self.name.partition("(")[0]
+
     def with_policy(self, empty: Empty | None) -> Metric:
         """Return the same metric with a valid policy for empty ground truths.
 
@@ -476,14 +481,26 @@ def nerr_metric(max: float | None = None) -> Metric:
 
 def iprec_metric(recall: float = 0.1) -> Metric:
     """Return interpolated precision: the best from the rank on that reaches a recall."""
+    return _iprec(
+        recall, earned.Interpolated, f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
+    )
+
+
+def trec_iprec_metric(recall: float = 0.1) -> Metric:
+    """Return interpolated precision, where trec_eval says which hit reaches a recall."""
+    first = f"int({recall:g} R + .9)"
+    return _iprec(recall, earned.TrecInterpolated, first, rf"\lfloor {recall:g} R + 0.9 \rfloor")
+
+
+def _iprec(recall: float, earning: type[earned.Interpolated], first: str, latex: str) -> Metric:
     if not (isinstance(recall, (int, float)) and 0 <= recall <= 1):
         raise ValueError(f"iprec: recall = {recall!r} must be a number from 0 to 1")
     return Metric(
         _called("iprec", recall=recall),
         Earned(
-            f"[j >= ceil({recall:g} R)] (m_j - m_(j-1))",
-            earned.Interpolated(recall),
-            rf"[j \ge \lceil {recall:g} R \rceil] (m_j - m_{{j-1}})",
+            f"[j >= {first}] (m_j - m_(j-1))",
+            earning(recall),
+            rf"[j \ge {latex}] (m_j - m_{{j-1}})",
             "within 1",
             "m_j: the largest precision at a hit, from the first one that reaches the recall on",
         ),
@@ -617,6 +634,16 @@ PARAMETRIC: dict[str, Callable[..., Metric]] = {
     "iprec": iprec_metric,
     "alpha_ndcg": alpha_ndcg_metric,
 }
+
+#: `iprec` as convention "trec_eval" computes it.
+TREC_IPREC = replace(trec_iprec_metric(), name="iprec")
+
+
+def with_parameters(metric: Metric, **given: float) -> Metric:
+    """Return a metric of `PARAMETRIC` with other parameters, computed as this one is."""
+    function = metric.earning and metric.earning.function
+    make = trec_iprec_metric if isinstance(function, earned.TrecInterpolated) else None
+    return (make or PARAMETRIC[metric.base])(**given)
 
 
 @lru_cache(maxsize=256)

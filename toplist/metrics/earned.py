@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Floats
+from toplist.checks import Floats, Ints
 
 
 def complete(hits: Any) -> Any:
@@ -94,14 +94,32 @@ class Interpolated:
 
     def __call__(self, hits: Any) -> Floats:
         """Return the gains of hits."""
-        from fractions import Fraction  # few ask for it, and imports are quick
-
-        share, sizes = Fraction(str(self.recall)), np.unique(hits.n_relevant)
-        needed = np.array([max(1, ceil(share * int(R))) for R in sizes], np.int64)
-        first = needed[np.searchsorted(sizes, hits.n_relevant)]
+        sizes = np.unique(hits.n_relevant)
+        first = self.needed(sizes)[np.searchsorted(sizes, hits.n_relevant)]
         gains = np.empty(len(hits.ranks))
         kernels.curves.best_precision(hits.offsets, hits.ranks, first, gains)
         return gains
+
+    def needed(self, sizes: Ints) -> Ints:
+        """Return at which hit the recall is reached, for each number of relevant items."""
+        from fractions import Fraction  # few ask for it, and imports are quick
+
+        share = Fraction(str(self.recall))
+        return np.array([max(1, ceil(share * int(R))) for R in sizes], np.int64)
+
+
+@dataclass(frozen=True)
+class TrecInterpolated(Interpolated):
+    """The same from hit number int(recall R + .9) on, in floating point, as trec_eval counts.
+
+    That is one less than recall R rounded up where .7 R + .9 is 2.99...96 (R = 3, 23, 33), and
+    where the recall has more than one decimal.
+    """
+
+    def needed(self, sizes: Ints) -> Ints:
+        """Return at which hit the recall is reached, for each number of relevant items."""
+        found: Ints = np.maximum((self.recall * sizes + 0.9).astype(np.int64), 1)
+        return found
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,13 @@ from toplist.metrics.beyond_accuracy import (
     variant,
 )
 from toplist.metrics.conventions import Convention
-from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
+from toplist.metrics.definitions import (
+    METRICS,
+    PARAMETRIC,
+    Metric,
+    MetricName,
+    with_parameters,
+)
 
 # Propensity-scored metrics, in `toplist.metrics.weighing`.
 SCORED_NAMES = "psp", "psndcg"
@@ -87,7 +93,9 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
     """
     if isinstance(entry, Metric):
         return entry, None
-    found = _SPELLING.fullmatch(canonical(entry)) if isinstance(entry, str) else None
+    found = None
+    if isinstance(entry, str):
+        found = _SPELLING.fullmatch(canonical(entry, convention.name))
     if not found:
         meant = _did_you_mean(entry, convention)
         raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
@@ -198,7 +206,7 @@ def _with_parameters(metric: Metric, given: str) -> Metric:
     rel = numbers.pop("rel", None)
     if numbers:
         try:
-            metric = PARAMETRIC[name](**numbers)
+            metric = with_parameters(metric, **numbers)
         except TypeError:
             wrong = ", ".join(map(repr, numbers))
             raise ValueError(f"metric {name!r} takes no parameter {wrong}") from None
@@ -245,6 +253,12 @@ _SAME = {
     "personalisation": "personalization",
     "psp": "psprecision, ps_precision, propensity_scored_precision",
     "psndcg": "ps_ndcg, propensity_scored_ndcg",
+}
+# Names that mean another metric of a convention, since its library has both. ranx: hits counts the
+# hits, hit_rate is 1 for any; recommenders: map_at_k is over min(k, R), map over R.
+_OF_CONVENTION = {
+    "ranx": {"hits": "cg"},
+    "recommenders": {"mapat": "map_at_k"},
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
@@ -314,8 +328,10 @@ _PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNOREC
 _AT_K = re.compile(r"(?P<name>[^@]*?[^@_\-. ])(@|[_\-. ](at[_\-. ])?)(?P<k>\d+)", re.IGNORECASE)
 
 
-def canonical(entry: str) -> str:
+def canonical(entry: str, convention: str = "standard") -> str:
     """Return an entry of `metrics` by its name here, if another library's name means just that.
+
+    Under the convention of a library, a name means what it means there.
 
     Examples
     --------
@@ -323,6 +339,8 @@ def canonical(entry: str) -> str:
     ['ndcg@10', 'precision@5', 'map', 'mrr@10', 'map@10', 'recall@5']
     >>> [canonical(one) for one in ("RBP(p=0.8)@10", "ndcg@10", "F1", "ERR@10", "coverage")]
     ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'err@10', 'coverage']
+    >>> canonical("hits@10"), canonical("hits@10", "ranx")
+    ('hit@10', 'cg@10')
     """
     rbp = _RBP.fullmatch(entry)
     if rbp:
@@ -330,17 +348,31 @@ def canonical(entry: str) -> str:
     recall = _IPREC.fullmatch(entry)
     if recall:
         return f"iprec(recall={float(recall['recall'])})"
+    own = _OF_CONVENTION.get(convention, {})
+    read = _READ | own if own else _READ
     if "(" in entry:  # with parameters, whose numbers are written as here
         before, _, rest = entry.partition("(")
         given, end, k = rest.partition(")")
         given = _NUMBER.sub(lambda one: _written(float(one[0])), given)
-        return f"{_READ.get(plain(before), before)}({given}{end}{k}"
-    whole = _READ.get(plain(entry)) if "@" not in entry else None
+        return f"{read.get(plain(before), before)}({given}{end}{k}"
+    whole = read.get(plain(entry)) if "@" not in entry else None
     found = _AT_K.fullmatch(entry)
     if whole is not None or not found:
         return whole or entry
-    name = _READ.get(plain(found["name"]))
+    with_at = own.get(plain(entry[: found.start("k")]))  # "map_at" of "map_at_10"
+    name = with_at or read.get(plain(found["name"]))
     return entry if name is None else f"{name}@{found['k']}"
+
+
+def hangs_on_convention(entry: str) -> bool:
+    """Return whether an entry of `metrics` is another metric under some convention.
+
+    Examples
+    --------
+    >>> hangs_on_convention("hits@10"), hangs_on_convention("hit_rate@10")
+    (True, False)
+    """
+    return any(canonical(entry, one) != canonical(entry) for one in _OF_CONVENTION)
 
 
 def _written(number: float) -> str:

@@ -34,37 +34,31 @@ class Population:
     graded: bool
 
 
-def is_proportion(metric: Metric, population: Population) -> bool:
+def is_proportion(metric: Metric) -> bool:
     """Return whether every user's value is 0 or 1 by definition, so that the mean is a proportion.
 
-    These are metrics that count the first hit as 1; and, where no user has more than one relevant
-    item, all others that count this item as 1 at every rank. A metric with functions of its own is
-    not.
+    These are metrics that count the first hit as 1 at every rank. Others may be 0 or 1 for every
+    user of a population, as recall in leave-one-out; they are no proportions, so that the interval
+    of a segment is of the same kind as that of all. A metric with functions of its own is none.
 
     Examples
     --------
     >>> from toplist.metrics.definitions import METRICS
-    >>> alone, several = Population(True, False), Population(False, False)
-    >>> [is_proportion(METRICS["hit"], one) for one in (alone, several)]
-    [True, True]
-    >>> [is_proportion(METRICS["recall"], one) for one in (alone, several)]
-    [True, False]
+    >>> [name for name in METRICS if is_proportion(METRICS[name])]
+    ['hit', 'complete']
     """
     if metric.earning is not None:
         return metric.earning.most == "0 or 1"
-    if not (population.single or metric.counts == "first"):
-        return False
-    if metric.graded and population.graded:
+    if metric.counts != "first" or metric.graded:
         return False
     if metric.discounting != DISCOUNTS["1"] or metric.dividing not in DIVISORS.values():
         return False
-    return _divides_by_one(metric, population.single)
+    return _divides_by_one(metric)
 
 
 @lru_cache(maxsize=256)
-def _divides_by_one(metric: Metric, single: bool) -> bool:
-    sizes = np.ones(1, np.int64) if single else _SIZES
-    return bool(np.all(_divisors(metric, sizes) == 1))
+def _divides_by_one(metric: Metric) -> bool:
+    return bool(np.all(_divisors(metric, _SIZES) == 1))
 
 
 def is_within_one(metric: Metric, population: Population) -> bool:
@@ -166,15 +160,21 @@ def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tup
 class HasIdentities(Protocol):
     """What metrics are equal in: a result."""
 
+    def is_proportion(self, name: str) -> bool:
+        """Return whether the mean of a metric is a proportion by definition."""
+
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition."""
 
 
-def equal_names(results: Sequence[HasIdentities], names: Sequence[str]) -> list[tuple[str, ...]]:
+def equal_names(
+    results: Sequence[HasIdentities], names: Sequence[str], intervals: bool = False
+) -> list[tuple[str, ...]]:
     """Group the metrics that are equal by definition in all of the results, and asked at equal k.
 
     In leave-one-out, hit equals recall, and map equals mrr. Values that happen to agree do not
-    make metrics equal.
+    make metrics equal. With `intervals`, those have to be equal too: a proportion, as hit, has one
+    of its own.
 
     Examples
     --------
@@ -185,7 +185,8 @@ def equal_names(results: Sequence[HasIdentities], names: Sequence[str]) -> list[
     """
     groups: list[tuple[Any, list[str]]] = []  # keys hold functions, which need not be hashable
     for name in names:
-        key = [result.identity(name) for result in results]
+        key: list[Any] = [result.identity(name) for result in results]
+        key += [intervals and result.is_proportion(name) for result in results]
         equal = next((group for other, group in groups if other == key), None)
         if equal is None:
             groups.append((key, [name]))

@@ -57,14 +57,14 @@ def curves(
     >>> result = tl.top_k_eval([[1, 2], [3, 1]], [{2}, {3}], k=2, metrics=["hit", "recall", "mrr"])
     >>> ax = tl.plots.curves(result)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['hit = recall', 'mrr']
+    ['hit', 'recall', 'mrr']
     """
     systems = axes.named(results)
     first = next(iter(systems.values()))
     with_k = (name for name, one in first.terms.metrics.items() if one.cut != "n")
     names = [metrics] if isinstance(metrics, str) else list(metrics or with_k)
     axes.check_curves(names, first)
-    groups = equal_names(list(systems.values()), names)
+    groups = equal_names(list(systems.values()), names, True)
     ax = axes.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
         for j, group in enumerate(groups):
@@ -157,7 +157,7 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     matplotlib Figure
     """
     names = list(dict.fromkeys(name for one in results.values() for name in one.terms.metrics))
-    groups = equal_names(list(results.values()), names)
+    groups = equal_names(list(results.values()), names, True)
     across = min(3, len(groups))
     down = -(-len(groups) // across)
     figure = axes.figure(3.2 * across, 0.5 + 2.5 * down)

@@ -17,17 +17,17 @@ What a result holds
 (3, 0, 0, 0)
 
 - ``result["ndcg@10"]``, ``result["ndcg"]``, ``.std(name)``, ``.interval(name, 0.95)``: Wilson's
-  interval where every value is 0 or 1 by definition, as that of hit, also of recall in
-  leave-one-out; else mean ± z std/√n, cut to [0, 1] where the metric cannot leave it; with weights
-  the variance is linearised, as they may go with the values
-- ``.bounds(name)``: the mean if all listed items that nobody judged are misses, and if all are
-  relevant
+  interval where every value is 0 or 1 by definition, as that of hit; else mean ± z std/√n, cut to
+  [0, 1] where the metric cannot leave it; with weights the variance is linearised, as they may go
+  with the values; none is printed where all values are equal
+- ``.bounds(name)``: the least and the largest mean, whatever the judgements of the listed items
+  that nobody judged
 - ``.formula(name, style="latex")``: which formula, and by which policies
 - ``.to_dict()``, ``.to_pandas()``, ``.to_pandas(per_user=True)``, ``.to_text()``,
   ``.to_markdown()``, ``.to_latex()``, ``.plot()``
 - ``hit, ndcg = result``: it unpacks into one value per metric
 
-Metrics that are equal by definition share a row in print, in leave-one-out ``hit = recall`` and
+Metrics that are equal by definition, with their intervals, share a row in print, in leave-one-out
 ``map = mrr``; values that happen to agree do not. ``.to_text(every_metric=True)`` has a row for
 each.
 

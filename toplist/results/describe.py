@@ -29,7 +29,8 @@ def account(result: Means) -> str:
     n_empty = result.n_evaluated - result.histograms.n_of("skip")
     if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
         score = {"zero": 0, "one": 1}.get(terms.empty)
-        parts.append(f"{n_empty:,} of them without relevant items (counted as {score})")
+        what = "an observed item" if terms.weighting == "ips" else "relevant items"
+        parts.append(f"{n_empty:,} of them without {what} (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
     if result.n_skipped > listless:
         parts.append(f"{result.n_skipped - listless:,} skipped (no relevant items)")
@@ -363,7 +364,7 @@ def page(result: Means, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
     shown = result.terms.ks_of
     names = list(shown)
-    groups = [(name,) for name in names] if every_metric else equal_names([result], names)
+    groups = [(name,) for name in names] if every_metric else equal_names([result], names, True)
     rows = []
     for group in groups:
         first = group[0]

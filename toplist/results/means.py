@@ -194,8 +194,8 @@ class Means:
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the confidence interval of a mean.
 
-        Where every user's value is 0 or 1 by definition, as that of hit, and in leave-one-out that
-        of recall, the mean p is a proportion, and the interval is Wilson's (1927)::
+        Where every user's value is 0 or 1 by the definition of the metric, as that of hit, the mean
+        p is a proportion, and the interval is Wilson's (1927)::
 
             (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
 
@@ -210,6 +210,7 @@ class Means:
 
         Under ``propensities=``, t of Kish's effective number of users n' less 1 takes the place of
         z, and n' that of n in n / (n - 1); n' is (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)².
+        Where all values are equal, both ends are the mean, and none is printed.
 
         Of rows in clusters, it is mean ± t · error for every metric, proportions and pooled ones
         (x - ratio · y in place of x - mean) too, cut to [0, 1] likewise. π is a cluster's share of
@@ -417,6 +418,14 @@ class Means:
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
         return Population(single, self.graded)
 
+    def _population_of(self, metric: Metric) -> Population:
+        """Return what is known of the users of a metric, which may count more items."""
+        least, usual = metric.relevant_from, self.terms.grading.relevant_from
+        fewer = least is None or (least > 0 if usual is None else least >= usual)
+        if fewer and metric.of != "judged":
+            return self.population
+        return replace(self.population, single=False)
+
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition.
 
@@ -430,11 +439,11 @@ class Means:
 
         ks = terms.ks_of[name]
         of, where = (identity_at_one, 1 in ks) if k == "1" else (identity, ks)
-        return of(metric, self.population, name in terms.pooled), metric.empty, where
+        return of(metric, self._population_of(metric), name in terms.pooled), metric.empty, where
 
     def is_proportion(self, name: str) -> bool:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
-        return self._bounds[name] == "0 or 1"
+        return self._bounds.get(name) == "0 or 1"
 
     def is_within_one(self, name: str) -> bool:
         """Return whether a metric, without ``@``, is from 0 to 1 by definition."""
@@ -448,9 +457,10 @@ class Means:
         def bound(metric: Metric | ListMetric) -> str:
             if isinstance(metric, ListMetric):
                 return "within 1" if metric.within_one else ""
-            if is_proportion(metric, self.population):
+            if is_proportion(metric):
                 return "0 or 1"
-            return "within 1" if is_within_one(metric, self.population) else ""
+            population = self._population_of(metric)
+            return "within 1" if is_within_one(metric, population) else ""
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 

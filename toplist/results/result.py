@@ -128,14 +128,18 @@ class TopKResult(Means, Display):
         return describe.explanation(self, self.terms.find(name)[0], style)
 
     def bounds(self, name: AnyName) -> Bounds:
-        """Return a mean at both ends of what the unjudged items of the first k can be.
+        """Return the least and the largest mean for all judgements of the unjudged items.
 
-        `low` is the mean as it is: they are misses. `high` is the mean if all of them were
-        relevant: each gains as much as the best item of the user's ground truth (1 without grades),
-        R grows by their number, and so does nDCG's ideal list. The width shows what the holes of
-        the judgements can hide (Moffat and Zobel 2008 call it the residual of RBP). As R grows,
-        `high` of a metric with R in its divisor (recall stays above; map, ndcg) may be below `low`
-        where the unjudged items stand below the hits.
+        Each unjudged item of the first k may be not relevant, or relevant with a gain up to the
+        largest of all ground truths (1 without grades; of listed items, where R counts these). R
+        grows by those that are, and so does nDCG's ideal list. Both ends are reached by some
+        judgement. The width shows what the holes of the judgements can hide (Moffat and Zobel 2008
+        call it the residual of RBP).
+
+        Where no relevant item lowers a metric, `low` is the mean as it is, and `high` that if all
+        unjudged items are relevant: of hit, precision, recall, mrr, f1, rbp, cg, dcg and err. Of
+        map, ndcg, nerr, r_precision and the like it is not so: one more relevant item makes R grow,
+        and may stand below the hits. Their bounds are of users one by one, without grades.
 
         An item is judged that has a grade, 0 included. Where no truth has a grade 0, as with sets,
         every item that is not in the truth counts as unjudged; so do later copies of an item
@@ -157,7 +161,8 @@ class TopKResult(Means, Display):
             For a name that the result does not have.
         ValueError
             For metrics that do not read what is relevant (of the lists themselves, and judged),
-            results of ``unjudged="drop"``, and results without hits.
+            bpref and functions of your own, of grades also map, ndcg and the like, and as pooled
+            ratios; for results of ``unjudged="drop"``, with propensities, and without hits.
 
         Examples
         --------

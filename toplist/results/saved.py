@@ -14,8 +14,12 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import islice
+from statistics import NormalDist
 from typing import Any, TypeVar
 
+import numpy as np
+
+from toplist.averages.moments import wilson
 from toplist.checks import prefixed
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import formula
@@ -184,11 +188,11 @@ def _from_json(made: type[M], stream: Any, name: str) -> M:
         )
     whole = base64.b64decode(found[WHOLE], validate=True)
     result = from_bytes(made, whole)
-    different = _differences(found, content(result))
+    different = _differences(found, result)
     if different and whole.startswith(FIRST):
         # the first format does not say whether truths had grades, on which intervals depend
         other = replace(result, graded=not result.graded)
-        if not _differences(found, content(other)):
+        if not _differences(found, other):
             return other
     for where, said, held in different[:1]:
         raise ValueError(
@@ -198,8 +202,27 @@ def _from_json(made: type[M], stream: Any, name: str) -> M:
     return result
 
 
-def _differences(found: Any, held: Any) -> list[tuple[str, Any, Any]]:
-    return list(_compared(found, held))
+def _was_a_proportion(result: Means, where: str, said: Any) -> bool:
+    """Return whether an interval is Wilson's, of a metric that is 0 or 1 for one relevant item.
+
+    Until 0.4, files said it of these, as of recall in leave-one-out.
+    """
+    kind, _, name = where.partition(" of ")
+    if kind != "interval" or not isinstance(said, float) or not result.population.single:
+        return False
+    metric, k = result.terms.find(name)
+    if not isinstance(metric, Metric) or metric.name in result.terms.pooled or result.clusters:
+        return False
+    average = result.histograms.moments(metric, np.array([k]))
+    z = NormalDist().inv_cdf(0.975)
+    ends = wilson(average.mean, average.effective, z)
+    return any(math.isclose(said, float(end[0]), rel_tol=1e-9, abs_tol=1e-12) for end in ends)
+
+
+def _differences(found: Any, result: Means) -> list[tuple[str, Any, Any]]:
+    """Return where the part for readers contradicts the result, with both values."""
+    rows = _compared(found, content(result))
+    return [row for row in rows if not _was_a_proportion(result, *row[:2])]
 
 
 def _compared(said: Any, held: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]:

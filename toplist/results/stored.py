@@ -30,11 +30,12 @@ from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, SYNONYMS
 from toplist.metrics.definitions import (
     EMPTY,
     METRICS,
-    PARAMETRIC,
+    TREC_IPREC,
     Earned,
     Geometric,
     Metric,
     rbp_metric,
+    with_parameters,
 )
 from toplist.metrics.weighing import SCORED, Exposed, is_scored
 from toplist.results.means import Means, Unmatched, fingerprints_of
@@ -171,10 +172,14 @@ def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
     return plain
 
 
+# Metrics by which what hits earn is stored: those of the tables, and that of a convention.
+_EARNING = {**METRICS, "trec_iprec": TREC_IPREC}
+
+
 def _earned_content(earned: Earned) -> Any:
     """Return what a metric of the tables with these earnings is called, and its parameters."""
     kind = type(earned.function)
-    for name, metric in METRICS.items():
+    for name, metric in _EARNING.items():
         if metric.earning and isinstance(metric.earning.function, kind):
             given = vars(earned.function)
             if is_dataclass(kind) or metric.earning == earned:
@@ -184,7 +189,7 @@ def _earned_content(earned: Earned) -> Any:
 
 def _earned(name: str, **given: float) -> Any:
     """Return what hits earn in a metric of the tables."""
-    return (PARAMETRIC[name](**given) if given else METRICS[name]).counts
+    return (with_parameters(_EARNING[name], **given) if given else _EARNING[name]).counts
 
 
 def from_bytes(made: type[M], data: bytes) -> M:

@@ -241,7 +241,7 @@ class Terms:
     def spelled(self, name: Any) -> Any:
         """Return a name as it is here, where it is written in the words of another library."""
         known = not isinstance(name, str) or name.rpartition("@")[0] in self.asked
-        return name if known or name in self.asked else canonical(name)
+        return name if known or name in self.asked else canonical(name, self.convention)
 
     def find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
         """Return the metric and the k of ``"name"`` or ``"name@k"``; a KeyError has the names."""

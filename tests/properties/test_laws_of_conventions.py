@@ -1,0 +1,316 @@
+"""What holds under every convention, or for every metric, whatever the numbers are."""
+
+import itertools
+import random
+from contextlib import nullcontext, suppress
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist.metrics.conventions import CONVENTION_CHOICES, convention_of
+
+KS = [1, 3, 7]
+LISTS = {
+    "ann": ["x", "y", "z", "w"],
+    "bob": ["y", "x"],
+    "cid": ["z", "q"],
+    "dee": [],
+    "eve": ["w", "v", "u", "x", "y"],
+    "gus": ["x"],
+    "ida": ["q", "x", "y"],
+}
+# eve, gus and hal have no relevant item, hal and fay no list, dee an empty one
+ONES = {
+    "ann": {"y": 1, "w": 1, "m": 1},
+    "bob": {"x": 1},
+    "cid": {"m": 1},
+    "dee": {"x": 1},
+    "eve": {},
+    "fay": {"x": 1},
+    "gus": {},
+    "hal": {},
+    "ida": {"y": 1},
+}
+# the same with judged items that are not relevant, which bpref needs
+JUDGED = {user: {**dict.fromkeys("qz", 0), **grades} for user, grades in ONES.items()}
+POLICIES = [
+    {},
+    {"empty": "skip"},
+    {"empty": "zero"},
+    {"empty": "one"},
+    {"missing": "skip"},
+    {"missing": "zero"},
+    {"relevant": "all"},
+    {"relevant": "listed"},
+    {"aggregate": "pooled"},
+]
+
+
+def said(result, name):
+    """Return all that a result says of a metric: its numbers, of whom, and the averages' rules."""
+    numbers = (result[name], result.std(name), *result.interval(name), result.per_user(name))
+    rules = [result.formula(name).splitlines()[-2]]
+    counts = result.n_of(name), result.n_evaluated, result.n_skipped, result.n_missing
+    return [np.asarray(one, float).tobytes() for one in numbers], counts, rules
+
+
+def asked(metric, name, truths, **options):
+    """Return what an evaluation says of a metric, or the error without the metric's name."""
+    k = None if metric.cut == "n" else KS
+    try:
+        result = tl.top_k_eval(LISTS, truths, k, metrics=name, **options)
+    except ValueError as error:
+        return str(error).replace(name, metric.name)
+    numbers, counts, rules = said(result, name)
+    return (
+        numbers,
+        counts,
+        [one.replace("items of grade 1 or more", "relevant items") for one in rules],
+    )
+
+
+@pytest.mark.parametrize("convention", CONVENTION_CHOICES)
+def test_relevant_from_grade_1_is_the_metric_itself_where_all_grades_are_1(convention):
+    rules = convention_of(convention)
+    of_errors = {"raise": {"empty": "skip", "missing": "zero"}}
+    usual = of_errors.get(rules.empty, {})  # an error is the policy: then that of others
+    for name, metric in rules.metrics.items():
+        truths = JUDGED if name in ("bpref", "judged") else ONES
+        for policy in POLICIES:
+            options = {"convention": convention, **usual, **policy}
+            plain = asked(metric, name, truths, **options)
+            other = asked(metric, f"{name}(rel=1)", truths, **options)
+            assert other == plain, (name, policy)
+
+
+def test_a_lower_grade_of_a_metric_than_of_all_makes_several_items_relevant():
+    """Of the grades 2, 1, 1 the lists find 2 and 1: one of one, and two or one of three."""
+    lists, truths = [["a", "b"], ["a", "x"]] * 6, [{"a": 2, "b": 1, "c": 1}] * 12
+    names = ["recall", "recall(rel=1)", "hit(rel=1)"]
+    result = tl.top_k_eval(lists, truths, 2, metrics=names, relevant_from=2)
+    assert [*result] == pytest.approx([1, 1 / 2, 1])
+    low, high = result.interval("recall(rel=1)@2")
+    half = 1.959963984540054 * np.std([2 / 3, 1 / 3] * 6, ddof=1) / 12**0.5
+    assert (low, high) == pytest.approx((1 / 2 - half, 1 / 2 + half))
+    assert " = " not in str(result)
+
+
+# An interval of a segment
+
+
+ITEMS = [f"i{place}" for place in range(12)]
+OF_HITS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "complete"]
+SUMS = ["cg", "dcg", "precision", "psp", "psndcg"]
+
+
+def population(seed, single, graded):
+    """Return lists, truths and labels: the truths of label x hold one item, of grade 1."""
+    rng = random.Random(seed)
+    users = [f"u{place}" for place in range(rng.choice([5, 9, 14]))]
+    lists = {user: rng.sample(ITEMS, rng.choice([1, 2, 5, 8])) for user in users}
+    labels = {user: rng.choice("xyz") for user in users}
+    truths = {}
+    for user in users:
+        alone = single or labels[user] == "x"
+        items = rng.sample(ITEMS, 1 if alone else rng.choice([0, 1, 2, 4]))
+        grades = [0, 1, 2, 3] if graded and labels[user] != "x" else [1]
+        truths[user] = {item: rng.choice(grades) for item in items}
+    del lists[users[-1]]  # a user without a list
+    given = {
+        "propensities": {item: rng.choice([0.1, 0.2, 0.5, 1]) for item in ITEMS},
+        "weights": {user: rng.choice([0.5, 1, 2, 3]) for user in users},
+        "clusters": {user: rng.choice("abcdef") for user in users},
+        "item_counts": {item: rng.randrange(1, 100) for item in ITEMS},
+    }
+    return lists, truths, labels, given
+
+
+# metrics, whether all truths hold one item, whether they have grades, and options; of those in
+# `population` the names
+SEGMENTS = [
+    ([*OF_HITS, "rbp", "r_precision", "judged"], False, False, []),
+    (OF_HITS, True, False, []),
+    ([*OF_HITS, "err(max=3)"], False, True, []),
+    (OF_HITS, False, True, ["weights"]),
+    (OF_HITS, True, False, ["weights"]),
+    (OF_HITS, False, True, ["clusters"]),
+    (OF_HITS, False, True, ["weights", "clusters"]),
+    ([*OF_HITS, "average_popularity"], False, False, ["item_counts"]),
+    (["recall", "cg", "dcg", "psp", "psndcg"], False, False, ["propensities"]),
+    (["recall", "hit", "mrr", "ndcg", "precision"], True, False, ["propensities"]),
+    (["recall", "dcg", "cg"], False, False, ["propensities", "weights"]),
+    (["recall", "dcg", "psp"], False, False, ["propensities", "clusters"]),
+    (SUMS, False, False, ["propensities", {"weighting": "ips"}]),
+    (SUMS, True, False, ["propensities", {"weighting": "ips"}]),
+    (OF_HITS, False, False, [{"aggregate": "pooled"}]),
+    (["ndcg", "map", "recall"], False, True, [{"convention": "evidently"}]),
+    (["ndcg", "map", "iprec"], False, True, [{"convention": "trec_eval", "relevant_from": 2}]),
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("metrics", "single", "graded", "options"), SEGMENTS)
+def test_a_segment_is_an_evaluation_of_its_users_alone(metrics, single, graded, options, seed):
+    lists, truths, labels, given = population(seed, single, graded)
+    named = {one: given[one] for one in options if isinstance(one, str)}
+    named |= {key: value for one in options if isinstance(one, dict) for key, value in one.items()}
+    whole = tl.top_k_eval(lists, truths, [1, 3, 6], metrics=metrics, **named)
+    for label, part in whole.by(labels).items():
+        users = [user for user in truths if labels[user] == label]
+        own = dict(named)
+        for one in {"weights", "clusters"} & {*named}:
+            own[one] = {user: named[one][user] for user in users}
+        its = {user: lists[user] for user in users if user in lists}
+        if not its:
+            continue  # lists and truths of no common user are refused
+        alone = tl.top_k_eval(
+            its, {user: truths[user] for user in users}, [1, 3, 6], metrics=metrics, **own
+        )
+        for name in part.names():
+            found, expected = (
+                [one[name], *one.interval(name), one.std(name), one.n_of(name)]
+                for one in (part, alone)
+            )
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13, err_msg=name)
+        kinds = [str(one).split("95 %")[-1].splitlines()[0] for one in (part, alone)]
+        assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("options", [[], ["weights"], ["propensities"], ["clusters"]])
+def test_hit_alone_is_a_proportion_and_equal_values_print_no_interval(single, options):
+    """Each of six users finds all that is relevant: 1 of 1, or 2 of 2."""
+    lists = {f"u{place}": ["i0", "i1"] for place in range(6)}
+    truths = {user: {"i0": 1} | ({} if single else {"i1": 1}) for user in lists}
+    given = {
+        "weights": {user: place + 1.0 for place, user in enumerate(lists)},
+        "propensities": {"i0": 0.5, "i1": 0.1},
+        "clusters": {user: place // 2 for place, user in enumerate(lists)},
+    }
+    named = {one: given[one] for one in options}
+    metrics = ["recall"] if options == ["propensities"] and not single else ["hit", "recall"]
+    result = tl.top_k_eval(lists, truths, [1, 2], metrics=metrics, **named)
+    rows = {line.split()[0]: line for line in str(result).splitlines()[1:]}
+    assert rows["recall"].split()[-2:] == ["1.0000", "–"]
+    assert result.interval("recall@2") == (1.0, 1.0)
+    assert "– where all values are equal" in str(result)
+    if "hit" in metrics and options != ["clusters"]:
+        assert "Wilson for hit" in str(result) or "]: Wilson" in str(result)
+        low, high = result.interval("hit@2")
+        assert low < 0.7 and high == 1.0
+
+
+# Bounds
+
+
+def holes_of(lists, truths, k):
+    """Return the unjudged items among the first k of every list, as (user, item)."""
+    return [(u, item) for u, row in lists.items() for item in row[:k] if item not in truths[u]]
+
+
+def judged_in_every_way(truths, holes, grades):
+    """Yield the truths with every judgement of the holes; None is that they have none."""
+    for judgements in itertools.product([None, *grades], repeat=len(holes)):
+        found = {user: dict(row) for user, row in truths.items()}
+        for (user, item), grade in zip(holes, judgements, strict=True):
+            found[user] |= {} if grade is None else {item: grade}
+        yield found
+
+
+def few(seed, graded):
+    """Return lists and truths of two users with at most six holes."""
+    rng = random.Random(seed)
+    lists = {user: rng.sample("abcdefg", rng.choice([1, 3, 4])) for user in "uv"}
+    grades = [0, 1, 3] if graded else [0, 1]
+    truths = {
+        user: {item: rng.choice(grades) for item in rng.sample("abcdefgxy", rng.choice([0, 2, 5]))}
+        for user in "uv"
+    }
+    truths["u"]["z"] = grades[-1]
+    return lists, truths, grades[1:]
+
+
+# No unjudged item that becomes relevant lowers these; others have bounds without grades alone.
+RISING = {"hit", "precision", "recall", "mrr", "f1", "rbp", "cg", "dcg", "err(max=3)"}
+
+
+def bounded_names(convention):
+    names = {"err": "err(max=3)", "nerr": "nerr(max=3)"}
+    every = [names.get(one, one) for one in convention_of(convention).metrics]
+    every += ["iprec(recall=0.5)"] * ("iprec" in every)
+    return [one for one in every if one not in ("bpref", "judged")]
+
+
+SOME = {"map", "ndcg", "nerr(max=3)", "r_precision", "complete", "group_recall", "alpha_ndcg"}
+
+
+def in_bounds(lists, truths, grades, k, names, **options):
+    """Compare the bounds of an evaluation with the means of every judgement."""
+    graded_ones = options.get("empty") == "one" and max(grades) > 1
+    may_lack = SOME | ({"cg", "dcg", "err(max=3)"} if graded_ones else set())
+    whole = tl.top_k_eval(lists, truths, k, metrics=names, **options)
+    found = {}
+    for name in names:
+        with suppress(ValueError) if name in may_lack else nullcontext():
+            found[name] = whole.bounds(f"{name}@{k}")
+    holes = holes_of(lists, truths, k)
+    means = [
+        tl.top_k_eval(lists, one, k, metrics=[*found], **options).to_dict()
+        for one in judged_in_every_way(truths, holes, grades)
+    ]
+    for name, ends in found.items():
+        values = [one[f"{name}@{k}"] for one in means]
+        assert ends == pytest.approx((min(values), max(values)), abs=1e-12), (name, options)
+    return set(found)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("empty", ["zero", "one"])
+def test_bounds_are_the_least_and_the_largest_mean_of_all_judgements(seed, graded, empty):
+    lists, truths, grades = few(seed, graded)
+    for k in (1, 3):
+        names = bounded_names("standard")
+        has = in_bounds(lists, truths, grades, k, names, empty=empty)
+        if empty == "zero":
+            assert has >= RISING if graded else has == {*names}
+        weights = {"u": 1, "v": 3}
+        in_bounds(lists, truths, grades, k, [*has], empty=empty, weights=weights)
+
+
+@pytest.mark.parametrize("convention", sorted({*CONVENTION_CHOICES} - {"standard"}))
+def test_bounds_are_those_of_the_convention(convention):
+    for seed, graded in ((1, False), (4, True)):
+        lists, truths, grades = few(seed, graded)
+        options = {"convention": convention, "empty": "zero", "missing": "zero"}
+        if convention_of(convention).relevant == "listed":  # as are the grades that there are
+            lists = {user: row[:3] for user, row in lists.items()}  # R is of whole lists
+            listed = {user: {*row} & {*truths[user]} for user, row in lists.items()}
+            truths = {user: {i: truths[user][i] for i in row} for user, row in listed.items()}
+            grades = sorted({1, *(g for row in truths.values() for g in row.values() if g)})
+        in_bounds(lists, truths, grades, 3, bounded_names(convention), **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("options", [{"relevant_from": 0}, {"relevant_from": 3}])
+def test_bounds_read_thresholds(seed, options):
+    lists, truths, grades = few(seed, True)
+    names = ["hit", "precision", "recall", "cg", "dcg", "precision(rel=3)", "recall(rel=1)"]
+    in_bounds(lists, truths, [0, *grades], 3, names, empty="zero", **options)
+    pooled = {"aggregate": "pooled", "empty": "zero"}
+    in_bounds(lists, truths, grades, 3, ["precision", "recall", "f1", "cg", "hit"], **pooled)
+
+
+def test_bounds_by_hand():
+    """Judged b or c of [a, b, c] moves the ideal list too; an item of grade 0 gains nothing."""
+    truth = {"q": {"a": 1, "z": 0}}
+    result = tl.top_k_eval({"q": ["a", "b", "c"]}, truth, 3, metrics=["ndcg", "map"])
+    assert result.bounds("ndcg@3") == pytest.approx((1.5 / (1 + 1 / np.log2(3)), 1))
+    assert result.bounds("map@3") == pytest.approx(((1 + 2 / 3) / 2, 1))
+    zero = {"q": {"a": 0, "z": 0}}
+    result = tl.top_k_eval({"q": ["a", "b"]}, zero, 2, metrics="cg", relevant_from=0)
+    assert result.bounds("cg@2") == (0, 0)
+    judged = {"q": {"a": 1, "z": 0}}
+    with pytest.raises(ValueError, match="bpref has no bounds"):
+        tl.top_k_eval({"q": ["x", "a"]}, judged, metrics="bpref").bounds("bpref")
