@@ -15,7 +15,7 @@ def test_where_the_hits_stand_does_not_change_a_mean_of_proportions(ranks):
     hits = tl.Hits.from_ranks(ranks + [0] * 7, 3)
     result = tl.top_k_eval(hits, k=3, metrics=["hit", "precision", "recall", "f1"])
     assert list(result) == [0.3, 0.1, 0.3, 0.15]
-    assert result.interval("hit@3") == result.interval("recall@3")
+    assert result.std("hit@3") == result.std("recall@3")
     parts = [tl.top_k_eval(hits.subset(some), k=3) for some in ([0, 3, 4], [1, 2, 5, 6, 7, 8, 9])]
     assert tl.merge(parts, disjoint=True)["hit@3"] == 0.3
 

@@ -103,7 +103,7 @@ def gate(
     >>> print(found)
     ndcg@5 -0.0022 [-0.0035, -0.0009]: not worse than -0.01 (p <0.001, one-sided, by t \
 and sign flips, as only 14 differ)
-    recall@5 0.7145 [0.6943, 0.7339]: above the floor 0.5
+    recall@5 0.7145 [0.6947, 0.7343]: above the floor 0.5
     gate: not worse
     new - base, paired t over 2,000 users; intervals are 95 %, each side is tested at p < 0.025
     where fewer than 30 users differ, sign flips must agree: p is the larger of both (seed 0)
