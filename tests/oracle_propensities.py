@@ -49,15 +49,15 @@ def snips(name: str, lists: list, truths: list, w: dict, k: int) -> float:
 
 
 def ips(name: str, lists: list, truths: list, w: dict, k: int) -> float:
-    """Return the mean over all users of the sum over hits of w times worth; over k for precision.
+    """Return the mean over users of the sum over hits of w times worth; over k for precision.
 
-    Users without an observed item count 0.
+    These are all who have a list or an observed item; without the latter they count 0.
     """
     total = 0.0
     for listed, truth in known(lists, truths):
         worth = WORTH.get(name, lambda r: 1 / k)
         total += sum(w[item] * worth(r) for r, item in hits(listed, truth, k))
-    return total / len(lists)
+    return total / sum(bool(listed or truth) for listed, truth in zip(lists, truths, strict=True))
 
 
 def psp(lists: list, truths: list, w: dict, k: int) -> float:

@@ -514,7 +514,18 @@ def test_under_ips_parts_merge_and_missing_lists_may_be_left_out():
     padded = {user: [*row, *["pad"] * (2 - len(row))] for user, row in LISTED.items()}
     padded["o"] = ["pad", "pad"]  # no list at all
     found = tl.top_k_eval(padded, OBSERVED, padding="pad", missing="skip", **EVERYBODY)
-    assert found["cg@2"] == 2 / 4 and found.n_skipped == 2
+    assert found["cg@2"] == 2 / 4 and (found.n_users, found.n_skipped) == (5, 1)
+
+
+def test_under_ips_who_has_neither_a_list_nor_an_observed_item_counts_in_no_form():
+    """As in rows, where such users cannot be said: 1 / .5 of u, and 0 for y, v, w and z."""
+    lists = LISTED | {"o": [], "n": []}
+    found = tl.top_k_eval(lists, OBSERVED | {"n": set(), "m": set()}, **EVERYBODY)
+    assert found["cg@2"] == pytest.approx(2 / 5)
+    assert (found.n_evaluated, found.n_skipped, found.n_missing) == (5, 2, 1)
+    other = tl.top_k_eval(lists | {"n": ["a"]}, OBSERVED | {"n": set()}, **EVERYBODY)
+    row = tl.compare({"one": found, "other": other}).test("cg@2")[0]
+    assert (row.n, row.baseline_mean) == (6, pytest.approx(2 / 6))
 
 
 def test_under_ips_systems_are_compared_over_the_users_of_all():

@@ -57,7 +57,7 @@ is unbiased for its value if all relevant items had been observed. It needs p it
 of it, and may pass 1. recall and ndcg would need the number of all relevant items: SNIPS has the
 sum of w in its place.
 
-Everybody counts who has a list or a ground truth, with 0 where nothing was observed: a mean of
+Everybody counts who has a list or an observed item, with 0 where nothing was observed: a mean of
 those alone of whom something was observed would be too high. A truth in rows has no row of others,
 so users who are in the lists only are added after its users, and the account says how many users
 are without an observed item; ``empty="skip"`` and `Hits`, which do not know these users, are

@@ -47,3 +47,20 @@ def test_weights_of_a_series_beside_positions():
     table = pandas.DataFrame({"user_id": ["a", "b"], "weight": [3.0, 1.0]})
     with pytest.raises(TypeError, match=r"weights is a table: .*dict\(zip"):
         tl.top_k_eval(lists, truths, k=1, weights=table)
+
+
+def test_users_of_weight_0_are_counted_nowhere():
+    """Of four users with a truth, two weigh something; every metric says so."""
+    lists = {"a": ["x"], "b": ["y"], "c": ["x"], "d": []}
+    truths = {"a": {"x": 2}, "b": {"x": 1}, "c": {"z": 0, "x": 1}, "d": {"y": 1}}
+    names = ["hit", "ndcg", "judged", "complete", "recall(rel=1)", "group_recall"]
+    weights = {"a": 0.0, "b": 1.0, "c": 3.0, "d": 0.0}
+    result = tl.top_k_eval(lists, truths, 1, metrics=names, weights=weights)
+    assert {name: result.n_of(name) for name in names} == dict.fromkeys(names, 2)
+    assert (result.n_evaluated, result.n_skipped) == (2, 2)
+    assert "2 of 4 users evaluated, 2 skipped (no relevant items, or a weight of 0)" in str(result)
+    assert result["hit@1"] == 3 / 4 and result.per_user("hit@1").tolist() == [1, 0, 1, 0]
+    some = {user: weight for user, weight in weights.items() if weight}
+    alone = tl.top_k_eval(lists, {u: truths[u] for u in some}, 1, metrics=names, weights=some)
+    for name in names:
+        assert result.interval(f"{name}@1") == alone.interval(f"{name}@1")

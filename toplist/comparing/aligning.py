@@ -172,22 +172,26 @@ def united(results: Mapping[str, M]) -> dict[str, M]:
         return found
     every: dict[Any, tuple[M, int]] = {}
     for one in found.values():
-        hits, _ = hits_of(one, "")
-        for row in np.flatnonzero(hits.n_relevant == 0).tolist():
+        hits, counted = hits_of(one, "")
+        for row in np.flatnonzero(counted & (hits.n_relevant == 0)).tolist():
             every.setdefault(one.users[row], (one, row))
     for system, one in found.items():
-        mine = set(one.users)
-        absent = {user: source for user, source in every.items() if user not in mine}
-        found[system] = _with_users(one, absent) if absent else one
+        rows, counted = {user: row for row, user in enumerate(one.users)}, hits_of(one, "")[1]
+        absent = {user: source for user, source in every.items() if user not in rows}
+        idle = [rows[user] for user in every if user in rows and not counted[rows[user]]]
+        found[system] = _with_users(one, absent, idle) if absent or idle else one
     return found
 
 
-def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]]) -> M:
-    """Return a result with more users, who have no relevant item and no list, after the others.
+def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]], idle: list[int]) -> M:
+    """Return a result with more users in its means, who have no relevant item and no list.
 
-    `absent` are their rows in another result, whose weights and clusters are theirs.
+    `absent` are their rows in another result, whose weights and clusters are theirs: they come
+    after the others. `idle` are rows of the result that were in no mean.
     """
     hits, counted = hits_of(result, "")
+    counted = counted.copy()
+    counted[idle] = result.terms.missing != "skip"
     n, sources = len(absent), list(absent.values())
     hashes = [hits_of(one, "")[0].truth_hashes for one, _ in sources]
     known = [rows[at] for rows, (_, at) in zip(hashes, sources, strict=True) if rows is not None]

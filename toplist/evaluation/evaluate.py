@@ -63,7 +63,10 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
 
 
 def with_a_list_alone(hits: Hits, users: Sequence[Any], lists: Flat, padding: Any = None) -> Hits:
-    """Return the users of lists who have no row in hits, as hits without a relevant item."""
+    """Return the users of lists who have no row in hits, as hits without a relevant item.
+
+    An empty list is no list.
+    """
     known = set(hits.users or ())
     rows = [row for row, user in enumerate(users) if user not in known]
     lengths = np.minimum(lists.lengths[rows], hits.k)
@@ -72,9 +75,10 @@ def with_a_list_alone(hits: Hits, users: Sequence[Any], lists: Flat, padding: An
             ids = lists.row(row)
             while lengths[place] and ids[lengths[place] - 1] == padding:
                 lengths[place] -= 1
-    nothing: dict[Any, tuple[Any, ...]] = dict.fromkeys((users[row] for row in rows), ())
+    some = (users[row] for row, length in zip(rows, lengths, strict=True) if length)
+    nothing: dict[Any, tuple[Any, ...]] = dict.fromkeys(some, ())
     found, _ = joined(nothing, nothing, 1, Joining())
-    return found.of_part(n_listed=lengths)
+    return found.of_part(n_listed=lengths[lengths > 0])
 
 
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:

@@ -161,6 +161,8 @@ class Plan:
             if extra is not None:
                 hits = without_relevant(hits, propensities.weigh(extra, ())[0])
         counted = counted_users(hits, rules, terms.metrics.values())
+        if self.options.counts_all:  # who has a list, or an item that was observed
+            counted &= (hits.n_relevant > 0) | (hits.n_listed > 0)
         given = None if weights is None else _weights(weights, hits)
         if own is not None:
             given = own if given is None else own * given

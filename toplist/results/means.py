@@ -565,7 +565,9 @@ class Means:
 def _counted(
     hits: Hits, counted: Bools, asked: Terms, weights: Floats | None, n_threads: int | None = None
 ) -> Histograms:
-    """Return the histograms of what was asked, with every k."""
+    """Return the histograms of what was asked, with every k; a weight of 0 counts nothing."""
+    if weights is not None:
+        counted = counted & (weights > 0)
     return histograms.count(
         hits,
         counted,
