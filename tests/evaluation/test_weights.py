@@ -49,7 +49,7 @@ def test_weights_of_a_series_beside_positions():
         tl.top_k_eval(lists, truths, k=1, weights=table)
 
 
-def test_users_of_weight_0_are_counted_nowhere():
+def test_users_of_weight_0_are_counted_nowhere(tmp_path):
     """Of four users with a truth, two weigh something; every metric says so."""
     lists = {"a": ["x"], "b": ["y"], "c": ["x"], "d": []}
     truths = {"a": {"x": 2}, "b": {"x": 1}, "c": {"z": 0, "x": 1}, "d": {"y": 1}}
@@ -64,3 +64,5 @@ def test_users_of_weight_0_are_counted_nowhere():
     alone = tl.top_k_eval(lists, {u: truths[u] for u in some}, 1, metrics=names, weights=some)
     for name in names:
         assert result.interval(f"{name}@1") == alone.interval(f"{name}@1")
+    result.save(tmp_path / "kept.npz")
+    assert tl.TopKResult.load(tmp_path / "kept.npz") == result

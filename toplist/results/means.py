@@ -565,12 +565,10 @@ class Means:
 def _counted(
     hits: Hits, counted: Bools, asked: Terms, weights: Floats | None, n_threads: int | None = None
 ) -> Histograms:
-    """Return the histograms of what was asked, with every k; a weight of 0 counts nothing."""
-    if weights is not None:
-        counted = counted & (weights > 0)
+    """Return the histograms of what was asked, with every k."""
     return histograms.count(
         hits,
-        counted,
+        weighing(counted, weights),
         tuple(asked.measured.values()),
         asked.ks,
         weights,
@@ -578,6 +576,11 @@ def _counted(
         threshold_in_gains=asked.threshold_in_gains,
         n_threads=n_threads,
     )
+
+
+def weighing(counted: Bools, weights: Floats | None) -> Bools:
+    """Return the users in `counted` who weigh something: a weight of 0 counts nothing."""
+    return counted if weights is None else counted & (weights > 0)
 
 
 def n_missing_of(hits: Hits) -> int:

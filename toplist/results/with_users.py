@@ -35,7 +35,7 @@ from toplist.matching.hits import Hits
 from toplist.matching.packed import Arrays, pack, take, unpack
 from toplist.metrics.definitions import Metric
 from toplist.results import npz
-from toplist.results.means import Means, hits_of, is_graded, n_missing_of
+from toplist.results.means import Means, hits_of, is_graded, n_missing_of, weighing
 from toplist.results.stored import from_bytes
 
 M = TypeVar("M", bound=Means)
@@ -239,6 +239,7 @@ def _check(found: Means, hits: Hits, counted: Bools) -> None:
         raise ValueError(f"its hits are {facts}, its result is of {said}")
     # parts whose longest lists differ may know less of some averages than they have ranks
     deepest = max(kept.depth, int(kept.cuts[-1]))
+    counted = weighing(counted, found.weights)
     rows, n_of_row = histograms.rows_of(hits, counted, kept.metrics, deepest)
     tables = kept.n_relevant, kept.n_listed, kept.n_users
     same = all(map(np.array_equal, tables, (rows.n_relevant, rows.n_listed, n_of_row)))
