@@ -33,14 +33,10 @@ def account(result: Means) -> str:
         parts.append(f"{n_empty:,} of them without {what} (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
     if result.n_skipped > listless:
-        why = (
-            "no relevant items"
-            if terms.weighting != "ips"
-            else "neither a list nor an observed item"
-        )
-        if terms.weighted and terms.weighting is None:
-            some = result.weights is None or not result.weights.all()
-            why += ", or a weight of 0" if some else ""
+        ips, weights = terms.weighting == "ips", result.weights
+        why = "neither a list nor an observed item" if ips else "no relevant items"
+        if terms.weighted and terms.weighting is None and (weights is None or not weights.all()):
+            why += ", or a weight of 0"
         parts.append(f"{result.n_skipped - listless:,} skipped ({why})")
     if result.n_missing:
         policy = "left out" if terms.missing == "skip" else "counted as 0"
