@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from shared_inputs import DOORS, NAN, rows
+from shared_inputs import DOORS, NAN, library, rows
 
 import toplist as tl
 from toplist import Lists, match
@@ -277,3 +277,10 @@ def test_a_rank_in_a_list_of_ints_and_floats_is_its_value():
     ranks = {"user_id": ["a"], "item_id": [["y", "z", "x"]], "rank": [[2, 3.0, 1]]}
     truth = pandas.DataFrame({"user_id": ["a"], "item_id": ["x"]})
     assert match(pandas.DataFrame(ranks), truth).ranks.tolist() == [1]
+
+
+def test_lists_of_grades_that_are_no_numbers_are_refused():
+    pandas = library("pandas")
+    table = {"user_id": ["u"], "item_id": [["a", "b"]], "relevance": [["high", None]]}
+    with pytest.raises(TypeError, match="'relevance' must hold lists of numbers"):
+        tl.match({"u": ["a"]}, pandas.DataFrame(table))
