@@ -106,8 +106,8 @@ def test_intervals_are_those_of_ratios_of_sums(users, p, k):
         half = oracle.half(pairs, t_ppf)
         low, high = found.interval(f"{name}@{k}")
         mean = found[f"{name}@{k}"]
-        assert high == pytest.approx(min(mean + half, 1 if name != "dcg" else 9), abs=1e-7)
-        assert low == pytest.approx(max(mean - half, 0 if name != "dcg" else -9), abs=1e-7)
+        assert high == pytest.approx(min(mean + half, 1), abs=1e-7)
+        assert low == pytest.approx(max(mean - half, 0), abs=1e-7)
 
 
 def test_the_scale_of_propensities_is_none_of_snips_and_all_of_ips():
@@ -571,3 +571,11 @@ def test_ips_is_unbiased_where_few_are_observed():
     error = np.std(found, ddof=1) / len(found) ** 0.5
     assert abs(np.mean(found) - truth) < 4 * error
     assert error < truth / 20
+
+
+def test_intervals_of_snips_are_cut_where_no_relevant_item_counts_more_than_its_weight():
+    lists = {"a": [1, 2], "b": [2, 3], "c": [3, 4], "d": [4, 1]}
+    truths, p = {"a": [1, 2], "b": [3, 2], "c": [3], "d": [2]}, {1: 0.5, 2: 0.1, 3: 0.25, 4: 0.3}
+    found = tl.top_k_eval(lists, truths, 2, metrics=["recall", "cg", "dcg"], propensities=p)
+    assert found.interval("cg@2") == found.interval("recall@2") == (0, 1)
+    assert found.interval("dcg@2") == (0, 1)

@@ -121,7 +121,8 @@ def top_k_eval(
         in memory, only a PathLike is a path: a text may be an id. `GroundTruths` beside any form:
         read once, for many lists. `Groups`: any id of a group will do, all groups are wanted.
     k : int or several ints, optional
-        Cut-offs. None is the whole list: the length of the longest one. A metric may carry its own
+        Cut-offs. None is the whole list: the length of the longest one of a user of the ground
+        truth. A metric may carry its own
         (``metrics=["ndcg@10", "recall"], k=[5, 20]``), which wins over these.
     metrics : names or Metric objects
         Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.

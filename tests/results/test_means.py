@@ -120,3 +120,14 @@ def test_only_metrics_that_cannot_leave_0_and_1_are_cut():
             assert np.all(np.isnan(low) | ((low >= 0) & (high <= 1)))
     graded = tl.top_k_eval(lists, [{1: 3, 2: 1}, {8: 1}], 2, metrics=["ndcg", "cg"])
     assert graded.interval("ndcg@2")[1] == 1 and graded.interval("cg@2")[1] > 1
+
+
+def test_an_interval_does_not_hang_on_a_metric_beside_it():
+    """In leave-one-out dcg is within 1, also where ERR is asked, whose gains are of its own."""
+    lists = {"a": [1, 2], "b": [2, 3], "c": [3, 4], "d": [4, 1]}
+    truths = {"a": 1, "b": 3, "c": 3, "d": 2}
+    alone = tl.top_k_eval(lists, truths, 2, metrics="dcg")
+    for other in ("err", "nerr", "ndcg", "judged"):
+        beside = tl.top_k_eval(lists, truths, 2, metrics=["dcg", other])
+        assert beside.interval("dcg@2") == alone.interval("dcg@2")
+    assert alone.interval("dcg@2")[1] == 1

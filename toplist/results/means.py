@@ -460,6 +460,8 @@ class Means:
             if is_proportion(metric):
                 return "0 or 1"
             population = self._population_of(metric)
+            if self.terms.weighting == "snips":  # a mean over relevant items, each by itself
+                population = replace(population, single=True, graded=False)
             return "within 1" if is_within_one(metric, population) else ""
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
@@ -591,7 +593,8 @@ def n_missing_of(hits: Hits) -> int:
 def is_graded(terms: Terms, hits: Hits) -> bool:
     """Return whether ground truths have grades, or a metric reads such."""
     threshold, metrics = terms.threshold_in_gains, terms.metrics.values()
-    read = (per_user.gains_of(hits, one, threshold) for one in metrics if one.graded)
+    usual = (one for one in metrics if one.graded and one.earning is None)  # ERR has gains always
+    read = (per_user.gains_of(hits, one, threshold) for one in usual)
     return hits.graded or any(one.graded for one in read)
 
 

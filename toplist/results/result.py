@@ -131,19 +131,21 @@ class TopKResult(Means, Display):
         """Return the least and the largest mean for all judgements of the unjudged items.
 
         Each unjudged item of the first k may be not relevant, or relevant with a gain up to the
-        largest of all ground truths (1 without grades; of listed items, where R counts these). R
+        largest of all ground truths (1 where no grade is above 0; of listed items, where R counts these). R
         grows by those that are, and so does nDCG's ideal list. Both ends are reached by some
         judgement. The width shows what the holes of the judgements can hide (Moffat and Zobel 2008
         call it the residual of RBP).
 
         Where no relevant item lowers a metric, `low` is the mean as it is, and `high` that if all
         unjudged items are relevant: of hit, precision, recall, mrr, f1, rbp, cg, dcg and err. Of
-        map, ndcg, nerr, r_precision and the like it is not so: one more relevant item makes R grow,
-        and may stand below the hits. Their bounds are of users one by one, without grades.
+        map, ndcg, r_precision and the like it is not so: one more relevant item makes R grow, and
+        may stand below the hits. Their bounds are of users one by one; with grades, ndcg and nerr
+        have none.
 
         An item is judged that has a grade, 0 included. Where no truth has a grade 0, as with sets,
-        every item that is not in the truth counts as unjudged; so do later copies of an item
-        (``duplicates="first"``). The users are those of the mean.
+        every item that is not in the truth counts as unjudged. So do later copies of an item
+        (``duplicates="first"``), which no judgement makes relevant: `high` may then be too high.
+        The users are those of the mean.
 
         Parameters
         ----------
@@ -161,8 +163,8 @@ class TopKResult(Means, Display):
             For a name that the result does not have.
         ValueError
             For metrics that do not read what is relevant (of the lists themselves, and judged),
-            bpref and functions of your own, of grades also map, ndcg and the like, and as pooled
-            ratios; for results of ``unjudged="drop"``, with propensities, and without hits.
+            bpref and functions of your own, of grades also ndcg and nerr, with ``empty="one"`` also
+            cg, dcg and err, and as pooled ratios; for ground truths of groups; for results of ``unjudged="drop"``, with propensities, and without hits.
 
         Examples
         --------
