@@ -128,7 +128,7 @@ class Plan:
     ) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves, `extra` as in `part`."""
         entries = tuple(_settled(entry, hits) for entry in self.entries)
-        found = replace(self, entries=entries).part(hits, max(hits.k, 1), extra)
+        found = replace(self, entries=entries).part(hits, max(hits.longest, 1), extra)
         return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
 
     def part(
