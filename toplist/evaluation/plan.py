@@ -217,7 +217,8 @@ def lacks(metric: Metric, hits: Hits) -> str:
             f"{hits.largest_grade:g}: give a lower rel="
         )
     needs_misses = earning is not None and isinstance(earning.function, Preference)
-    return NO_MISS if needs_misses and len(hits) and hits.judged is None else ""
+    needs_misses = needs_misses and len(hits) > 0
+    return NO_MISS if needs_misses and not per_user.truths_of(hits, metric).has_misses else ""
 
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
