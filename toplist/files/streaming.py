@@ -419,9 +419,9 @@ class Join:
         if self.matrix is not None and self.is_binary and self.items.names is None:
             raise located(self.matrix, self.streams)
         if not self.measured:  # a part without lists has the same metrics as others
-            nothing = np.empty(0, np.int64)
-            column = Column("user_id", nothing, _UserIds(self.users, nothing))
-            items, offsets = Column("item_id", nothing, self.items.names), np.zeros(1, np.int64)
+            none = np.empty(0, np.int64)
+            column = Column("user_id", none, _UserIds(self.users, none))
+            items, offsets = Column("item_id", none, self.items.names), np.zeros(1, np.int64)
             self._measure(ListsByUser("ranks", column, items, offsets))
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent) and not self.part:
