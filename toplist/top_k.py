@@ -166,7 +166,8 @@ def top_k_eval(
     duplicates : {"raise", "first", "collapse"}, optional
         An item twice in one list: refused; or later copies earn nothing and keep their place; or
         they leave and ranks close up: of [d1, d1, d2] is left [d1, d2]. k and the ranks in messages
-        then count what is left. Default: "raise", with `items_as` "collapse".
+        then count what is left. Default: "raise", with `items_as` "collapse". Lists of users
+        without a ground truth are not joined, so that "raise" does not look at these.
     items_as : dict id -> document, pandas Series, table or function, optional
         Of ids that are chunks (passages, variants): the item that each is a part of, in place of
         the ids of lists and truths; metrics of the lists and their data are of documents, too. See
@@ -175,8 +176,8 @@ def top_k_eval(
         What is done with listed items that have no grade: they are misses; or they leave the
         lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
         -J); so does a later copy of an item. Grades of 0 are judgements; items below 0 leave, as in
-        trec_eval. Where no item is judged
-        not relevant, as in sets, nothing is dropped, and the account says so. `judged` is counted
+        trec_eval. Where no item of grade 0 or more is judged not relevant, as in sets, nothing is
+        dropped, and the account says so. `judged` is counted
         before: its mean at the largest k stands in the account. Metrics of the lists themselves
         read them as they are.
     padding : id, optional

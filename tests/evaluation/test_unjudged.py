@@ -113,13 +113,64 @@ def test_it_is_said():
         tl.map(LISTS, GRADES, 3, unjudged="keep")
 
 
-@pytest.mark.parametrize("truth", [{"q": {"a", "c"}}, {"q": {"a": 1, "c": 2}}])
+@pytest.mark.parametrize(
+    "truth", [{"q": {"a", "c"}}, {"q": {"a": 1, "c": 2}}, {"q": {"a": 1, "c": 2, "z": -1}}]
+)
 def test_nothing_leaves_where_nothing_is_judged_not_relevant(truth):
     result = tl.top_k_eval(LISTS, truth, 3, unjudged="drop")
     assert list(result) == list(tl.top_k_eval(LISTS, truth, 3))
     words = "NOTHING DROPPED: no item is judged not relevant (grade 0); judged@3 0.3333"
     assert words in str(result)
     assert result.drops_nothing
+
+
+@pytest.mark.parametrize(
+    ("grades", "least"), [({"a": 1, "z": -1}, None), ({"a": 1, "b": 0, "z": -2}, 0)]
+)
+def test_items_below_0_are_judged_and_are_no_misses(grades, least):
+    lists, truths = {"q": ["x", "a", "z"]}, {"q": grades}
+    asked = {"unjudged": "drop", "relevant_from": least}
+    result = tl.top_k_eval(lists, truths, 3, metrics=["precision", "judged"], **asked)
+    assert result.drops_nothing and "NOTHING DROPPED" in str(result)
+    assert list(result) == [1 / 3, 2 / 3]
+    for unjudged in ("drop", "miss"):
+        with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
+            tl.top_k_eval(lists, truths, 3, metrics="bpref", relevant_from=least, unjudged=unjudged)
+    with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
+        tl.bpref(lists, truths, relevant_from=least)
+
+
+def test_lists_close_up_where_another_part_has_a_miss():
+    asked = {"k": 3, "metrics": "mrr", "unjudged": "drop"}
+    lists = {"q": ["x", "a", "z"], "p": ["a", "y", "b"]}
+    truths = {"q": {"a": 1, "z": -1}, "p": {"a": -1, "y": 1, "b": 0}}
+    parts = [tl.top_k_eval({one: lists[one]}, {one: truths[one]}, **asked) for one in lists]
+    assert [part["mrr@3"] for part in parts] == [0.5, 1]
+    whole = tl.top_k_eval(lists, truths, **asked)
+    for found in (tl.merge(parts), tl.merge(parts[::-1]), whole):
+        assert not found.drops_nothing and found["mrr@3"] == 1
+        assert found.by({"q": "one", "p": "other"})["one"]["mrr@3"] == 1
+
+
+def test_bpref_reads_as_misses_what_its_own_threshold_leaves_out():
+    lists, truths = [["b", "a"]], [{"a": 2, "b": 1}]
+    assert tl.top_k_eval(lists, truths, metrics="bpref(rel=2)")["bpref(rel=2)@2"] == 0
+    with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
+        tl.top_k_eval(lists, [{"a": 1, "b": 0}], metrics="bpref(rel=0)")
+
+
+def test_judged_of_parts_is_of_the_lists_as_they_were_given(tmp_path):
+    lists = {93: [3, 1], 113: [1, 8]}
+    truths = {93: {1: 1, 4: 0, 3: 1}, 113: {1: 0, 4: 1}}
+    asked = {"metrics": "bpref", "unjudged": "drop"}
+    parts = [tl.top_k_eval({one: lists[one]}, {one: truths[one]}, **asked) for one in lists]
+    merged, whole = tl.merge(parts), tl.top_k_eval(lists, truths, **asked)
+    assert merged.to_dict() == whole.to_dict() == {"bpref@2": 0.5}
+    # 2 of 2 items of one list, 1 of 2 of the other
+    assert "judged@2 0.7500 before unjudged items left" in str(merged)
+    assert str(merged) == str(whole)
+    merged.save(tmp_path / "merged.npz")
+    assert tl.TopKResult.load(tmp_path / "merged.npz").to_dict() == whole.to_dict()
 
 
 def test_from_hits():

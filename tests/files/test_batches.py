@@ -247,3 +247,23 @@ def test_items_of_later_batches_are_looked_up(monkeypatch, kind, known):
     whole = tl.top_k_eval(lists, truth, [2, 6], **options)
     assert found.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12, nan_ok=True)
     assert found["item_coverage@6"] == whole["item_coverage@6"] < 1
+
+
+@pytest.mark.parametrize("keep", [None, "hits"])
+@pytest.mark.parametrize("text", [False, True])
+def test_an_empty_part_has_the_metrics_of_the_lists(text, keep):
+    recs, truth, ranks, truths = tables(text=text)
+    counts = {item: n for n, item in enumerate(sorted(set().union(*ranks.values())), 1)}
+    asked = {"metrics": ["novelty", "recall", "item_coverage"], "item_counts": counts}
+    asked |= {"catalogue": list(counts)}
+    expected = tl.top_k_eval(ranks, truths, K, **asked)
+
+    def part(*sides):
+        readers = (one.to_reader() for one in sides)
+        return tl.top_k_eval(*readers, K, part=True, stream=True, keep=keep, **asked)
+
+    full, empty, listless = part(recs, truth), part(recs[:0], truth[:0]), part(recs[:0], truth)
+    assert np.isnan(empty[f"novelty@{K}"]) and empty.n_of(f"novelty@{K}") == 0
+    assert np.isnan(listless[f"novelty@{K}"]) and listless[f"recall@{K}"] == 0
+    for some in ([full, empty], [empty, full], [empty, empty, full]):
+        assert tl.merge(some).to_dict() == pytest.approx(expected.to_dict(), abs=1e-12)

@@ -314,3 +314,18 @@ def test_the_order_of_users_changes_no_bit_of_a_mean():
         for order in orders
     }
     assert len(found) == 1
+
+
+def test_a_pooled_ideal_has_the_gains_of_the_groups():
+    truths = tl.Groups({"a": [["x", "z"]], "b": [["y1"], ["y1", "y2"]]})
+    asked = {"k": 1, "metrics": "alpha_ndcg", "aggregate": "pooled"}
+    lists = {"a": ["x"], "b": ["y1"]}
+    # perfect lists of gains 1 and 2: (1 + 2) / (1 + 2)
+    result = tl.top_k_eval(lists, truths, **asked)
+    assert result["alpha_ndcg@1"] == 1 and result.per_user("alpha_ndcg@1").tolist() == [1, 1]
+    # y2 is of one group: (1 + 1) / (1 + 2)
+    parts = [
+        tl.top_k_eval({one: row}, tl.Groups({one: truth}), **asked)
+        for one, row, truth in (("a", ["x"], [["x", "z"]]), ("b", ["y2"], [["y1"], ["y1", "y2"]]))
+    ]
+    assert tl.merge(parts)["alpha_ndcg@1"] == pytest.approx(2 / 3, abs=1e-15)

@@ -276,3 +276,13 @@ def test_of_lists_of_other_lengths_the_longest_decides():
     ranks = tl.Hits.from_ranks([1, 2, 0], 3)
     assert "no list" not in str(tl.top_k_eval(ranks, k=3, metrics="hit"))
     assert "no list" not in str(tl.top_k_eval({"a": []}, {"a": {1}}, k=3, metrics="hit"))
+
+
+def test_formulas_say_which_grades_gain():
+    lists, truths = {1: ["a", "b"]}, {1: {"a": 1, "b": 2}}
+    for convention in ("trec_eval", "mteb", "elasticsearch"):
+        asked = {"metrics": ["ndcg", "ndcg(rel=2)"], "convention": convention, "relevant_from": 2}
+        result = tl.top_k_eval(lists, truths, 2, **asked)
+        assert "items of lower grades than 2 gain, too" in result.formula("ndcg@2")
+        own = result.formula("ndcg(rel=2)@2")
+        assert "relevant: from grade 2 on" in own and "lower grades" not in own

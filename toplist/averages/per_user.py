@@ -257,6 +257,7 @@ def ratio_fillers(
     hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> tuple[Callable[[int, int], Floats], Callable[[int, int], Floats]]:
     """Return functions of ``lo, hi``: what these users add to both sums of a ratio of sums."""
+    metric = metric.summed  # the ideal, too, is of what hits earn
     sums = filler(hits, counted, replace(metric, divisor="1"), cuts)
     divisors = divisor_filler(hits, counted, metric, cuts)
     if not metric.dividing.balanced:

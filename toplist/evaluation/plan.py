@@ -128,7 +128,7 @@ class Plan:
     ) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves, `extra` as in `part`."""
         entries = tuple(_settled(entry, hits) for entry in self.entries)
-        found = replace(self, entries=entries).part(hits, max(hits.k, 1), extra)
+        found = replace(self, entries=entries).part(hits, max(hits.longest, 1), extra)
         return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
 
     def part(
@@ -219,7 +219,8 @@ def lacks(metric: Metric, hits: Hits) -> str:
             f"{hits.largest_grade:g}: give a lower rel="
         )
     needs_misses = earning is not None and isinstance(earning.function, Preference)
-    return NO_MISS if needs_misses and len(hits) and hits.judged is None else ""
+    needs_misses = needs_misses and len(hits) > 0
+    return NO_MISS if needs_misses and not per_user.truths_of(hits, metric).has_misses else ""
 
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:

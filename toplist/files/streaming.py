@@ -308,6 +308,7 @@ class Join:
             _Side(stream, self.users, self.items, plan.options) for stream in streams
         )
         self.lists: ListResult | None = None
+        self.measured = False  # whether there were lists
         self.result: TopKResult | None = None
         self.longest = 0
         self.lacking: dict[str, str] | None = None  # what all parts lack, by metric
@@ -364,6 +365,7 @@ class Join:
 
     def _measure(self, lists: ListsByUser) -> None:
         """Add the metrics of a part of the lists themselves."""
+        self.measured = True
         metrics = [one for one in self.plan.list_metrics if not one.of_truth]
         if metrics:
             lists = replace(lists, items=replace(lists.items, names=self.items.names))
@@ -416,6 +418,11 @@ class Join:
         """Add the users without lists, and count the lists without users."""
         if self.matrix is not None and self.is_binary and self.items.names is None:
             raise located(self.matrix, self.streams)
+        if not self.measured:  # a part without lists has the same metrics as others
+            none = np.empty(0, np.int64)
+            column = Column("user_id", none, _UserIds(self.users, none))
+            items, offsets = Column("item_id", none, self.items.names), np.zeros(1, np.int64)
+            self._measure(ListsByUser("ranks", column, items, offsets))
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent) and not self.part:
             raise _no_user_in_both(self.streams, self.users[extra[0]], self.users[absent[0]])

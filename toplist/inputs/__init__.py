@@ -62,7 +62,8 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
 - *no user in common; lists by position of another number*: an error
 - *an item twice in one list*: an error that names the user, the item and both ranks;
   ``duplicates="first"``: later copies earn nothing and keep their place; ``"collapse"``: they
-  leave, and ranks close up, so that k counts what is left
+  leave, and ranks close up, so that k counts what is left; lists of users without a truth are not
+  joined, and not looked at
 - *chunks of documents*: ``items_as={chunk: document}`` evaluates documents, each at the place of
   its first chunk, with the largest grade of its chunks; an id without a document is an error
 - *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up

@@ -60,6 +60,8 @@ class Hits:
         The hits of all items with a grade of 0 or more, where some item is not relevant: same users
         and lists. What is relevant decides counts; the convention says whose gains. Where some
         grades are below 0, it has `judged` itself: the hits of these items too.
+    no_miss : bool
+        Whether only items below 0 are judged not relevant, so that `judged` has the same hits.
     coverage : Coverage, optional
         Where ground truths are made of groups (`toplist.Groups`), which groups the hits are in; R
         counts the ids of all groups.
@@ -105,6 +107,7 @@ class Hits:
     fingerprints: tuple[Fingerprint, ...] = ()
     truth_hashes: NDArray[np.uint64] | None = None
     judged: Hits | None = None
+    no_miss: bool = False
     before: Hits | None = None
     n_judged: Ints | None = None
     examples: tuple[str, str] | None = None
@@ -166,6 +169,11 @@ class Hits:
         return found._changed(n_relevant=given.n_judged, gains=None, ideal_gains=None)
 
     @property
+    def has_misses(self) -> bool:
+        """Whether some item with a grade of 0 or more is judged not relevant."""
+        return self.judged is not None and not self.no_miss
+
+    @property
     def longest(self) -> int:
         """The length of the longest list as it was given: before unjudged items left it."""
         return self.k if self.before is None else int(self.before.n_listed.max(initial=0))
@@ -217,6 +225,7 @@ class Hits:
             fingerprints=fingerprints.merged(self.fingerprints, other.fingerprints, disjoint),
             truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
             judged=_merged_judged(self, other, disjoint),
+            no_miss=_merged_no_miss(self, other),
             n_judged=_merged_n_judged(self, other),
             coverage=_merged_coverage(self, other),
             items=self.items.merged(other.items) if self.items and other.items else None,
@@ -260,6 +269,7 @@ class Hits:
             users=[users[row] for row in rows.tolist()],
             truth_hashes=None if self.truth_hashes is None else self.truth_hashes[rows],
             judged=None if self.judged is None else self.judged.subset(rows),
+            no_miss=self.no_miss,
             n_judged=None if self.n_judged is None else self.n_judged[rows],
             coverage=coverage,
             items=None if self.items is None else self.items.subset(self.offsets, rows),
@@ -320,8 +330,9 @@ class Hits:
         As trec_eval -J (Sakai, SIGIR 2007): what nobody judged is not taken for a miss. A rank is
         then the place among the judged items of the list, of any grade from 0 on; R is as before.
         An item graded below 0 leaves, as in trec_eval, which takes it for unjudged.
-        Later copies of an item leave too. Where all judged items of all users are relevant (sets,
-        grades above 0), nothing leaves: only hits would be left, and every list be perfect.
+        Later copies of an item leave too. Where no item of grade 0 or more is judged not relevant,
+        of all users (sets, grades above 0, these and some below 0), nothing leaves: only hits would
+        be left, and every list be perfect.
         The lists must have been read whole: ``match(..., unjudged="drop")`` does both.
 
         Parameters
@@ -338,17 +349,19 @@ class Hits:
         [1, 3]
         """
         whole = self.given.read_to(WHOLE)
-        judged = whole if whole.judged is None and always else whole.judged
+        judged = whole.judged
+        if not whole.has_misses:
+            judged = (whole if judged is None else judged) if always else None
         closed = [whole]
         if judged is not None:
             judged = judged.read_to(WHOLE)
-            whole, n = whole._changed(judged=judged), np.diff(judged.offsets)
+            whole, n = whole._changed(judged=judged, no_miss=False), np.diff(judged.offsets)
             both = whole, judged
             closed = [one._changed(ranks=one.places_among(judged), n_listed=n) for one in both]
         k = int(closed[0].n_listed.max(initial=0)) if k is None else k
         hits, *of_judged = (one._cut(k) for one in closed)
         judged = of_judged[0]._changed(judged=None) if of_judged else None
-        return hits._changed(judged=judged, before=whole)
+        return hits._changed(judged=judged, no_miss=False, before=whole)
 
     def _cut(self, k: int) -> Hits:
         """Return the hits of lists that end at rank k; judged ones are left as they are."""
@@ -403,7 +416,9 @@ class Hits:
             graded = {"ideal_gains": ideal}
             if np.all(ideal == 1):
                 graded = {"gains": None, "ideal_gains": None}
-        return found._changed(n_relevant=np.diff(counts), judged=every, **graded)
+        n_relevant = np.diff(counts)
+        no_miss = np.array_equal(n_relevant, every.n_relevant)
+        return found._changed(n_relevant=n_relevant, judged=every, no_miss=no_miss, **graded)
 
     def earning(self, earned: Callable[[Hits], Any]) -> Hits:
         """Return the same hits with what they earn as their gains: `counts` of `toplist.Metric`."""
@@ -421,7 +436,7 @@ class Hits:
     def weighed(self, gains: Floats | None, ideal: Floats | None, truth_hashes: Any) -> Hits:
         """Return the same hits with the weights of items as gains, of relevant items alone."""
         changed = {"gains": gains, "ideal_gains": ideal, "truth_hashes": truth_hashes}
-        return self._changed(**changed, judged=None)
+        return self._changed(**changed, judged=None, no_miss=False)
 
     def of_part(self, **changed: Any) -> Hits:
         """Return the hits with other users or fingerprints, those of judged items alike."""
@@ -607,6 +622,12 @@ def _merged_judged(a: Hits, b: Hits, disjoint: bool) -> Hits | None:
         return None
     parts = [hits if hits.judged is None else hits.judged for hits in (a, b)]
     return parts[0].merged(parts[1], disjoint)
+
+
+def _merged_no_miss(a: Hits, b: Hits) -> bool:
+    """Return whether two parts have hits of judged items, and no miss among these."""
+    judged = a.judged is not None or b.judged is not None
+    return judged and not (a.has_misses or b.has_misses)
 
 
 def _merged_coverage(a: Hits, b: Hits) -> Coverage | None:

@@ -234,6 +234,7 @@ def join(
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
         judged=judged,
+        no_miss=judged is not None and np.array_equal(judged.n_relevant, n_relevant),
         coverage=None if groups is None else _covered(groups, places),
         items=_items_of(sides, places, n_relevant) if groups is None else None,
         scored=sides.scored,

@@ -51,6 +51,7 @@ def pack(hits: Hits, prefix: str = "hits") -> tuple[dict[str, Any], Arrays]:
         "n_extra": int(given.n_extra),
         "fingerprints": [asdict(one) for one in given.fingerprints],
         "judged": None,
+        "no_miss": given.no_miss,
         **{name: getattr(given, name) for name in ("examples", "cause", "scored")},
     }
     if given.judged is not None:
@@ -91,6 +92,7 @@ def unpack(plain: Any, arrays: Arrays, prefix: str = "hits") -> Hits:
         fingerprints=from_plain(plain["fingerprints"]),
         truth_hashes=column("truth_hashes", "u", np.uint64) if has("truth_hashes") else None,
         judged=unpack(plain["judged"], arrays, f"{prefix}.judged") if plain["judged"] else None,
+        no_miss=bool(plain.get("no_miss")),  # files of before 0.4 do not say it
         n_judged=column("n_judged") if has("n_judged") else None,
         examples=None if examples is None else (str(examples[0]), str(examples[1])),
         cause=str(plain["cause"]),

@@ -39,13 +39,15 @@ list the places are misses.
 
 In `err` the item of a hit satisfies the user with p = (2^grade - 1) / 2^max; max is the largest
 grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams and Spark need it).
-`bpref` needs items of grade 0, judged and not relevant; a hit earns 1 - min(b, R) / min(N, R) with
-b of these above it, of N. Items below 0 have no part in it: trec_eval takes them for unjudged. They
-are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from the rank on that
-has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
-`toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval" it is
-int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric:
-relevant in this metric from grade 2 on, whatever the others count.
+`bpref` needs judged items that are not relevant, of grade 0 or more; a hit earns 1 - min(b, R) /
+min(N, R) with b of these above it, of N. Items below 0 have no part in it: trec_eval takes them for
+unjudged. They are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from
+the rank on that has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1,
+..., 1, and `toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval"
+it is int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric: relevant
+in this metric from grade 2 on, whatever the others count. Lower grades gain nothing in it, also in
+"trec_eval", "mteb" and "elasticsearch", where ``relevant_from=2`` leaves the gains of nDCG as they
+are.
 
 Where truths are made of groups (`toplist.Groups`: facts of an answer, hops, near-duplicates), any
 id of a group will do. `group_recall` is the share of groups that are found. In `alpha_ndcg` the
@@ -146,7 +148,7 @@ Quepid, Transformers4Rec, bwhite's gist).
 - 1 - `judged` is the share of holes, the items of the list that nobody judged. Its users are those
   with a judgement of any grade, whatever is done with empty ground truths in other metrics.
 - ``unjudged="drop"`` is trec_eval -J, and judged_only of ir_measures: items without a grade, or
-  with one below 0, leave the lists, and ranks close up. Where no item is judged not relevant,
+  with one below 0, leave the lists, and ranks close up. Where no other is judged not relevant,
   theirs leave hits only, and every list is perfect; here nothing is dropped then, and the result
   says so. ``result.bounds("precision@10")`` has both ends, `toplist.unjudged` what to judge next.
 

@@ -174,6 +174,8 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         peers = []  # conventions differ in what the threshold does to gains
     of_gains = metric.graded and not metric.earning
     gain_words = WEIGHT_WORDS.get(terms.weighting or "", GAIN_WORDS.get(gains, terms.grading.words))
+    if reads_all_grades(result, metric):
+        gain_words += f"; items of lower grades than {terms.grading.relevant_from:g} gain, too"
     lines = [
         formula(metric, style),
         worded(SYMBOLS[style], terms.unit),
@@ -185,6 +187,13 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         account(result),
     ]
     return "\n".join(lines)
+
+
+def reads_all_grades(result: Means, metric: Metric) -> bool:
+    """Return whether the gains of a metric ignore from which grade on items are relevant."""
+    terms = result.terms
+    ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
+    return ignored and metric.graded and metric.relevant_from is None
 
 
 def deeper(results: Sequence[Means]) -> list[str]:

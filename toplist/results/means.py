@@ -110,7 +110,7 @@ class Means:
         """Whether unjudged items were to leave the lists, and did not: see `Hits.judged_only`."""
         if self.hits is None:
             return self.judged_only is not None
-        return self.terms.unjudged == "drop" and self.hits.given.judged is None
+        return self.terms.unjudged == "drop" and not self.hits.given.has_misses
 
     def without_unjudged(self) -> Self | None:
         """Return the result of judged items alone, of one that drops nothing; None of others.

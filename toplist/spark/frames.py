@@ -259,13 +259,13 @@ def perhaps_systems(recs: Side) -> str:
 
 
 def has_misses(truth: Side, relevant_from: float | None) -> bool:
-    """Return whether an item of the ground truths is judged and not relevant; a job of Spark."""
+    """Return whether an item of grade 0 or more is judged not relevant; a job of Spark."""
     if truth.value is None:
         return False
     frame, own = _rows(truth, None)
     grades = own[truth.value].cast("double")
-    misses = grades <= 0 if relevant_from is None else grades < relevant_from
-    return not frame.where(misses).isEmpty()
+    misses = grades == 0 if relevant_from is None else grades < relevant_from
+    return not frame.where(misses & (grades >= 0)).isEmpty()
 
 
 def users_of(side: Side, where: Any = None) -> Any:
