@@ -31,8 +31,9 @@ def test_the_command_line(tmp_path, monkeypatch, cli, good, bad):
     assert "psndcg" in good("metrics") and "1 / p" in good("metrics", "psp")
 
 
-def test_under_ips_files_are_compared_over_the_users_of_all(good):
+def test_under_ips_files_are_compared_over_the_users_of_all(tmp_path, monkeypatch, good):
     """u finds a, 1 / .5; y has no list, v and w are in one file alone: 2 / 5 in both."""
+    monkeypatch.chdir(tmp_path)
     write_text("a.csv", "user_id,item_id,rank\nu,a,1\nu,d,2\nv,b,1\nw,c,1\n")
     write_text("b.csv", "user_id,item_id,rank\nu,d,1\nu,a,2\no,b,1\n")
     write_text("t.csv", "user_id,item_id\nu,a\ny,b\n")
