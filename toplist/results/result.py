@@ -131,9 +131,9 @@ class TopKResult(Means, Display):
         """Return the least and the largest mean for all judgements of the unjudged items.
 
         Each unjudged item of the first k may be not relevant, or relevant with a gain up to the
-        largest of all ground truths (1 where no grade is above 0; of listed items, where R counts these). R
-        grows by those that are, and so does nDCG's ideal list. Both ends are reached by some
-        judgement. The width shows what the holes of the judgements can hide (Moffat and Zobel 2008
+        largest of all ground truths (1 where no grade is above 0; of listed items, where R counts
+        these). R grows by those that are, and so does nDCG's ideal list. Both ends are reached by
+        some judgement. The width shows what the holes of the judgements can hide (Moffat and Zobel 2008
         call it the residual of RBP).
 
         Where no relevant item lowers a metric, `low` is the mean as it is, and `high` that if all
@@ -164,7 +164,8 @@ class TopKResult(Means, Display):
         ValueError
             For metrics that do not read what is relevant (of the lists themselves, and judged),
             bpref and functions of your own, of grades also ndcg and nerr, with ``empty="one"`` also
-            cg, dcg and err, and as pooled ratios; for ground truths of groups; for results of ``unjudged="drop"``, with propensities, and without hits.
+            cg, dcg and err, and as pooled ratios; for ground truths of groups; for results of
+            ``unjudged="drop"``, with propensities, and without hits.
 
         Examples
         --------
