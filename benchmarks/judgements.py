@@ -5,7 +5,7 @@
     python benchmarks/judgements.py --envs envs --write  # and write README.md here
 
 An input is one user's list, grades and groups, at four k's, or the whole list where a measure has
-no k. The oracle is `tests/oracle_judgements.py`, plain Python written from the formulas. Every
+no k. The oracle is `tests/oracle/judgements.py`, plain Python written from the formulas. Every
 value of a peer must be the oracle's, and toplist's, to 1e-9, and to 5 decimals where a peer rounds
 to them. What toplist does not have yet is said, and the oracle alone is compared.
 

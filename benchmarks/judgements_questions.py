@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from conformance_peers import ROUNDED, TOLERANCE
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import oracle
-import oracle_judgements as twins
+from oracle import hits as oracle
+from oracle import judgements as twins
 
 
 class Stated(NamedTuple):

@@ -5,7 +5,7 @@
     python benchmarks/lists.py --envs envs --write  # and write README.md here
 
 An input is one user's list, history and truth, at four k's; of a metric of all lists together five
-users' lists, at one k. The oracle is `tests/oracle_lists.py` and `tests/oracle_beyond.py`, plain
+users' lists, at one k. The oracle is `tests/oracle/lists.py` and `tests/oracle/beyond.py`, plain
 Python written from the formulas. Every value of a peer must be the oracle's, and toplist's, to
 1e-9, or what 32 bits hold where a peer counts in them. What toplist does not have is said.
 

@@ -10,8 +10,8 @@ from typing import Any
 from lists_answers import Population, elliot_tail
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import oracle_beyond as oracle
-import oracle_lists as twins
+from oracle import beyond as oracle
+from oracle import lists as twins
 
 
 class World:

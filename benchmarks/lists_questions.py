@@ -30,8 +30,8 @@ from lists_formulas import (
 from toplist import beyond
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import oracle_beyond as oracle
-import oracle_lists as twins
+from oracle import beyond as oracle
+from oracle import lists as twins
 
 SINGLE = 1e-5  # what numbers of 32 bits hold
 

@@ -5,7 +5,7 @@
     python benchmarks/propensities.py --smoke         # 20 inputs
 
 An input has 1 to 12 users with a list of 10 ids each, some of them without a relevant item, random
-propensities, half of them equal, and four k's. The oracle is `tests/oracle_propensities.py`, plain
+propensities, half of them equal, and four k's. The oracle is `tests/oracle/propensities.py`, plain
 Python written from the definitions. pyxclib (github.com/kunaldahiya/pyxclib) is not on PyPI: clone
 it and build it there, ``python setup.py build_ext --inplace``; PYTHONPATH has the clone. toplist
 must give the values of the oracle to 1e-12, and pyxclib, which keeps psndcg in float32, to 1e-6.
@@ -62,7 +62,7 @@ def answers(asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def compared(drawn: dict[str, Any], peer: dict[str, Any] | None) -> tuple[int, float, float]:
     """Return the number of values, and the largest differences of toplist, and of the peer."""
-    import oracle_propensities as oracle
+    from oracle import propensities as oracle
 
     import toplist as tl
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from oracle import IDEAL_PLACES, METRICS, OVER, divisor_of, hit_ranks, relevant_items
+from oracle.hits import IDEAL_PLACES, METRICS, OVER, divisor_of, hit_ranks, relevant_items
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "cases"
 

@@ -1,8 +1,8 @@
 """The library compared with the oracle: functions, results and `Hits`, of drawn populations."""
 
 import numpy as np
-import oracle
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from strategies import int64_ids, populations, populations_with_duplicates
 
 import toplist as tl

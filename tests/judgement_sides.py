@@ -7,7 +7,7 @@ None. Users without a relevant item score 0.
 
 import inspect
 
-import oracle_judgements as oracle
+from oracle import judgements as oracle
 
 import toplist as tl
 

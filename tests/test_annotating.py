@@ -4,10 +4,10 @@ import csv
 import gzip
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from shared_inputs import csv_of
 from strategies import graded_populations, populations
 

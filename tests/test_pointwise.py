@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-import oracle_beyond as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import beyond as oracle
 
 from toplist import parallel, pointwise
 

@@ -5,10 +5,10 @@ import pickle
 import re
 
 import numpy as np
-import oracle_propensities as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import propensities as oracle
 from shared_inputs import LIBRARIES, frame_of
 
 import toplist as tl

@@ -5,11 +5,11 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-import oracle
 import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 
 import toplist as tl
 

@@ -7,10 +7,10 @@ import sys
 
 import cases
 import numpy as np
-import oracle_beyond as oracle
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from oracle import beyond as oracle
 
 import toplist as tl
 from toplist import beyond

@@ -5,10 +5,10 @@ import sys
 from collections import Counter
 
 import numpy as np
-import oracle_beyond as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import beyond as oracle
 
 import toplist as tl
 from toplist import beyond

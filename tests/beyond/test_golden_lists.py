@@ -8,9 +8,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import oracle_beyond as beyond_oracle
-import oracle_lists as oracle
 import pytest
+from oracle import beyond as beyond_oracle
+from oracle import lists as oracle
 
 from toplist import beyond
 

@@ -5,10 +5,10 @@ import pickle
 import sys
 
 import numpy as np
-import oracle_beyond as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import beyond as oracle
 
 from toplist import beyond
 from toplist.metrics.definitions import DISCOUNTS

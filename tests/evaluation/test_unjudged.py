@@ -3,11 +3,11 @@
 import pickle
 
 import numpy as np
-import oracle
 import pytest
 from differential import NOBODY_LEFT_OUT, agree, columns, expectations, twins_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from shared_inputs import csv_of
 from strategies import graded_populations, populations
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import oracle
 import pytest
 from differential import agree, columns, expectations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from strategies import populations
 
 import toplist as tl

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 import cases
 import numpy as np
-import oracle
 import pytest
+from oracle import hits as oracle
 from systems import RANKS, TRUTHS
 
 import toplist as tl

@@ -7,12 +7,12 @@ toplist does not have yet is skipped, by name.
 import math
 
 import numpy as np
-import oracle
-import oracle_judgements as twins
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judgement_sides import by_oracle, by_toplist, lacking
+from oracle import hits as oracle
+from oracle import judgements as twins
 from strategies import ITEMS, populations, populations_with_duplicates
 
 import toplist as tl

@@ -6,10 +6,10 @@ import random
 import time
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 
 import toplist as tl
 

@@ -1,11 +1,11 @@
 """Ground truths that are known for listed items only: R is the number of hits in the list."""
 
 import numpy as np
-import oracle
 import pytest
 from differential import agree, columns, expectations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from strategies import graded_populations, populations
 
 import toplist as tl

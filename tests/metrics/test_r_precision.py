@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-import oracle
 import pytest
 from differential import ANY, COUNTS, DISCOUNTS, agree, columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 
 import toplist as tl
 

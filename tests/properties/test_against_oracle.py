@@ -3,8 +3,6 @@
 import math
 from dataclasses import replace
 
-import oracle
-import oracle_judgements
 import pytest
 from differential import (
     ANY,
@@ -22,39 +20,13 @@ from differential import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
+from oracle import judgements as oracle_judgements
+from oracle.policies import EMPTY_OF, EXPONENTIAL, GRADED, LISTED, POLICIES, POOLED
 from strategies import graded_populations
 
 import toplist as tl
 
-# The twins that are not in the oracle's own tables, by the library's names
-
-BY_POLICIES = {  # empty truths, missing lists: the conventions
-    ("skip", "zero"): (
-        "standard neurec-cpp rectorch recbole rectools implicit sentence-transformers ragas "
-        "replay recpack cornac longmemeval pytorch-metric-learning"
-    ),
-    ("zero", "zero"): (
-        "neurec sklearn ranx spark mlflow haystack haystack-2025 elasticsearch transformers4rec "
-        "bwhite"
-    ),
-    ("zero", "skip"): "trec_eval mteb tf-ranking torchmetrics catboost opensearch quepid",
-    ("skip", "skip"): "lenskit recommenders irspack evidently elliot autorag",
-    ("raise", "raise"): "llamaindex",
-    ("one", "skip"): "lightgbm xgboost",
-}
-POLICIES = {name: both for both, names in BY_POLICIES.items() for name in names.split()}
-EMPTY_OF = {
-    ("mteb", "r_cap"): "skip",
-    ("ragas", "precision"): "zero",
-    ("xgboost", "precision"): "zero",
-    ("catboost", "recall"): "one",
-    ("catboost", "ndcg"): "one",
-}
-LISTED = {"evidently", "tf-ranking", "lightgbm", "torchmetrics", "xgboost", "catboost", "bwhite"}
-EXPONENTIAL = {"tf-ranking", "lightgbm", "elliot", "xgboost", "elasticsearch", "opensearch"}
-EXPONENTIAL |= {"quepid"}
-POOLED = {("implicit", "precision")}  # all others are means over users
-GRADED = {"cg", "dcg", "ndcg", "err", "nerr"}
 # Compared with twins of their own in metrics/test_golden_judgements.py.
 JUDGEMENTS = {"complete", "group_recall", "alpha_ndcg", "err", "nerr", "bpref", "iprec"}
 

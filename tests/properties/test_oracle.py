@@ -4,10 +4,10 @@ import doctest
 import math
 
 import cases
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from strategies import int64_ids, populations, populations_with_duplicates
 from systems import RANKS, TRUTHS
 

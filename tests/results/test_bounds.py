@@ -1,10 +1,10 @@
 """`TopKResult.bounds`: the least and the largest mean of all judgements of the unjudged items."""
 
-import oracle
 import pytest
 from differential import agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import hits as oracle
 from strategies import graded_populations, populations
 
 import toplist as tl

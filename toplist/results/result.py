@@ -133,8 +133,8 @@ class TopKResult(Means, Display):
         Each unjudged item of the first k may be not relevant, or relevant with a gain up to the
         largest of all ground truths (1 where no grade is above 0; of listed items, where R counts
         these). R grows by those that are, and so does nDCG's ideal list. Both ends are reached by
-        some judgement. The width shows what the holes of the judgements can hide (Moffat and Zobel 2008
-        call it the residual of RBP).
+        some judgement. The width shows what the holes of the judgements can hide (Moffat and Zobel
+        2008 call it the residual of RBP).
 
         Where no relevant item lowers a metric, `low` is the mean as it is, and `high` that if all
         unjudged items are relevant: of hit, precision, recall, mrr, f1, rbp, cg, dcg and err. Of

@@ -1,6 +1,6 @@
 """Slow, obvious twins of the metrics of lists that need a history, labels, distances or a truth.
 
-As in `oracle_beyond`, each function is the definition of its metric, to be checked by reading, and
+As in `oracle.beyond`, each function is the definition of its metric, to be checked by reading, and
 nothing is shared with the library. `ranked` is one user's list of ids, best first, `history` the
 ids that the user interacted with, each as often as it did; `labels` gives each item's labels, one
 or several. A later place of an item in a list is left out and ranks do not close up. What cannot
@@ -10,7 +10,7 @@ be said (nothing is listed, no history, no label) is NaN.
 import math
 from collections import Counter
 
-from oracle_beyond import mean_of, top
+from oracle.beyond import mean_of, top
 
 
 def discount(rank):
@@ -140,7 +140,7 @@ def group_popularity_lift(lists, histories, k, counts):
     return (listed - known) / known if known else math.nan
 
 
-# Distances of items for `oracle_beyond.intra_list_diversity`
+# Distances of items for `oracle.beyond.intra_list_diversity`
 
 
 def jaccard_distance(a, b):

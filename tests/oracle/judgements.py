@@ -11,7 +11,7 @@ import ast
 import math
 from fractions import Fraction
 
-import oracle
+from oracle import hits as oracle
 
 # What is done to a list, a truth or the grades before anything is measured
 

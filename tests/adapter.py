@@ -1,0 +1,686 @@
+"""The one place that knows how options of an evaluation are spelled, and how data is handed over.
+
+`call(world, options, door)` evaluates a `World` (tests/world.py) under options in neutral words and
+returns an `Answer` of plain numbers; what the library refuses comes through as its own error. The
+rows of the matrix, the digest and the oracle know these words alone, so that they outlive the names
+of keywords.
+
+The words: metrics, k, convention, empty, missing, relevant, aggregate, gains, weights, clusters,
+propensities (with weighting, clip), items_as, relevant_from, unjudged, duplicates, padding, ties,
+users, unit, columns, system, keep, whole (a file is read whole), unknown, n_threads. What is data
+of the world (weights, clusters, propensities, items_as, padding, users, columns, system) is asked
+for by True. Facts of items are given where a metric needs them.
+"""
+
+import contextlib
+import io
+import json
+import math
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from world import padding_of
+
+import toplist as tl
+
+# Which facts of the world a metric of the lists needs, by the first word of its name.
+FACTS = {
+    "item_coverage": ["catalogue"],
+    "gini": ["catalogue"],
+    "average_popularity": ["counts"],
+    "tail_percentage": ["counts"],
+    "novelty": ["counts"],
+    "popularity_lift": ["counts", "history"],
+    "intra_list_diversity": ["features"],
+    "calibration": ["labels", "history"],
+    "exposure_share": ["labels"],
+    "hit_share": ["labels"],
+    "unexpectedness": ["expected"],
+    "serendipity": ["expected"],
+}
+# What facts and policies are called by the library.
+KEYWORDS = {
+    "counts": "item_counts",
+    "labels": "item_labels",
+    "expected": "baseline",
+    "whole": "in_memory",
+}
+OF_DATA = (
+    "weights",
+    "clusters",
+    "propensities",
+    "items_as",
+    "padding",
+    "users",
+    "columns",
+    "system",
+    "groups",
+)
+
+
+@dataclass
+class Answer:
+    """What an evaluation says, in plain numbers: keys are "metric@k"."""
+
+    means: dict
+    std: dict
+    intervals: dict
+    n: dict
+    counts: dict
+    users: list | None = None
+    values: dict | None = None
+    said: str = field(default="", compare=False)
+
+
+def facts_of(metrics):
+    """List the facts that metrics need."""
+    bases = [name.partition("@")[0].partition("(")[0] for name in metrics]
+    return list(dict.fromkeys(fact for base in bases for fact in FACTS.get(base, [])))
+
+
+# What columns are called where `columns` is asked for.
+RENAMED = {
+    "user_id": "who",
+    "item_id": "what",
+    "rank": "place",
+    "score": "points",
+    "relevance": "worth",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A world under options, on its way to a door."""
+
+    world: object
+    options: dict
+
+    def __getitem__(self, word):
+        return self.options.get(word)
+
+    def words(self):
+        """Return the options that are words, by the library's keywords."""
+        words = {name: value for name, value in self.options.items() if name not in OF_DATA}
+        words = {KEYWORDS.get(name, name): value for name, value in words.items()}
+        words.setdefault("k", None)
+        if self["whole"] is False:
+            del words["in_memory"]
+        return words
+
+    def fact(self, name):
+        """Return a fact; with unknown="skip" one that lacks the first item."""
+        held = getattr(self.world, name)
+        if self["unknown"] == "skip" and name in ("counts", "labels", "features"):
+            return dict(list(held.items())[1:])
+        if self["unknown"] == "skip" and name == "catalogue":
+            return held[1:]
+        return held
+
+    def facts(self):
+        """Return the facts that the metrics need, by the library's keywords."""
+        names = facts_of(self.options["metrics"])
+        return {KEYWORDS.get(name, name): self.fact(name) for name in names}
+
+    def data(self):
+        """Return the data that options ask for, by the library's keywords."""
+        world, found = self.world, {}
+        if self["weights"]:
+            found["weights"] = {user: world.weights[user] for user in world.users}
+        if self["clusters"]:
+            found["clusters"] = {user: world.clusters[user] for user in world.users}
+        if self["propensities"]:
+            found["propensities"] = world.propensities
+        if self["items_as"]:
+            found["items_as"] = world.documents
+        if self["padding"]:
+            found["padding"] = padding_of(world)
+        return found
+
+    def keywords(self):
+        """Return all keywords but those of a door."""
+        return self.words() | self.facts() | self.data()
+
+    def evaluate(self, ranks, truths, **more):
+        """Call the library; of several systems the first is wanted."""
+        keywords = self.keywords() | more
+        found = tl.top_k_eval(ranks, truths, **keywords)
+        return found["a"] if "system" in keywords else found
+
+
+# Lists and truths as Python holds them
+
+
+def lists_of(case):
+    """Return lists by user: of items, or of items and scores."""
+    world = case.world
+    if world.scores is None:
+        return world.lists
+    return {
+        user: dict(zip(items, world.scores[user], strict=True))
+        for user, items in world.lists.items()
+    }
+
+
+def truths_of(case):
+    """Return truths by user: sets, dicts item -> grade, or groups."""
+    if case["groups"]:
+        return tl.Groups(case.world.groups)
+    if case.world.graded:
+        return case.world.truths
+    return {user: set(grades) for user, grades in case.world.truths.items()}
+
+
+def by_key(case, folder):
+    """Give dicts user -> list and user -> truth."""
+    return case.evaluate(lists_of(case), truths_of(case))
+
+
+def positions_of(case):
+    """Return lists and truths by row, and what goes with the rows."""
+    users = case.world.users
+    more = {}
+    for name in ("weights", "clusters"):
+        if case[name] and not case["users"]:
+            more[name] = [getattr(case.world, name)[user] for user in users]
+    for name in ("history", "expected"):
+        if name in facts_of(case["metrics"]) and not case["users"]:
+            more[KEYWORDS.get(name, name)] = [case.fact(name)[user] for user in users]
+    if case["users"]:
+        more["users"] = users
+    if case["groups"]:
+        return list(lists_of(case).values()), tl.Groups(list(case.world.groups.values())), more
+    return list(lists_of(case).values()), list(truths_of(case).values()), more
+
+
+def by_position(case, folder):
+    """Give a list of lists and a list of truths."""
+    lists, truths, more = positions_of(case)
+    return case.evaluate(lists, truths, **more)
+
+
+def by_array(case, folder):
+    """Give a rectangle of ids, filled up by padding, and truths by row."""
+    import numpy as np
+
+    lists, truths, more = positions_of(case)
+    pad = padding_of(case.world)
+    longest = max(map(len, lists), default=0)
+    rows = [[*items, *[pad] * (longest - len(items))] for items in lists]
+    return case.evaluate(np.array(rows), truths, **more | {"padding": pad})
+
+
+def by_hits(case, folder):
+    """Join first, evaluate the hits."""
+    keywords = case.keywords()
+    k = keywords["k"]
+    longest = max(map(len, case.world.lists.values()), default=0)
+    depth = None if k is None else max(longest, *(k if isinstance(k, list) else [k]))
+    names = ("duplicates", "padding", "relevant_from", "gains", "items_as", "unjudged", "ties")
+    join = {name: keywords.pop(name) for name in names if name in keywords}
+    if "n_threads" in keywords:
+        join["n_threads"] = keywords["n_threads"]
+    hits = tl.match(lists_of(case), truths_of(case), depth, **join)
+    return tl.top_k_eval(hits, **keywords)
+
+
+def in_parts(case, folder):
+    """Evaluate the users in two halves and merge the results."""
+    users = list(dict.fromkeys([*case.world.lists, *case.world.truths]))
+    halves = [case.world.only(users[start::2]) for start in (0, 1)]
+    return tl.merge([by_key(Case(half, case.options), folder) for half in halves])
+
+
+def saved(case, folder):
+    """Save the result and load it."""
+    by_key(case, folder).save(folder / "result.npz")
+    return tl.TopKResult.load(folder / "result.npz")
+
+
+# Tables
+
+
+def columns_of(case):
+    """Return the columns of two tables, with the names that the case asks for."""
+    world = case.world
+    lists, truths = world.lists.items(), world.truths.items()
+    ranks = {
+        "user_id": [user for user, items in lists for _ in items],
+        "item_id": [item for _, items in lists for item in items],
+    }
+    if world.scores is None:
+        ranks["rank"] = [rank for _, items in lists for rank, _ in enumerate(items, start=1)]
+    else:
+        ranks["score"] = [one for user, _ in lists for one in world.scores[user]]
+    truth = {
+        "user_id": [user for user, grades in truths for _ in grades],
+        "item_id": [item for _, grades in truths for item in grades],
+    }
+    if case["groups"]:
+        rows = [
+            (user, item, row)
+            for user, groups in world.groups.items()
+            for row, group in enumerate(groups)
+            for item in group
+        ]
+        truth = dict(
+            zip(("user_id", "item_id", "fact"), map(list, zip(*rows, strict=True)), strict=True)
+        )
+    elif world.graded:
+        truth["relevance"] = [grade for _, grades in truths for grade in grades.values()]
+    if case["system"]:
+        others = world.of_other()
+        ranks["model"] = ["a"] * len(ranks["user_id"])
+        for user, items in others.lists.items():
+            for rank, item in enumerate(items, start=1):
+                ranks["user_id"].append(user)
+                ranks["item_id"].append(item)
+                ranks["rank" if world.scores is None else "score"].append(rank)
+                ranks["model"].append("b")
+    if case["columns"]:
+        ranks, truth = ({RENAMED.get(n, n): one for n, one in t.items()} for t in (ranks, truth))
+    return ranks, truth
+
+
+def names_of(case):
+    """Return the keywords that name columns."""
+    more = {}
+    if case["columns"]:
+        more["columns"] = {
+            "ranks": {
+                name: theirs
+                for name, theirs in RENAMED.items()
+                if name in ("user_id", "item_id", "score" if case.world.scores else "rank")
+            },
+            "ground_truths": {
+                name: theirs
+                for name, theirs in RENAMED.items()
+                if name in ("user_id", "item_id")
+                or (name == "relevance" and case.world.graded and not case["groups"])
+            },
+        }
+    if case["groups"]:
+        more.setdefault("columns", {}).setdefault("ground_truths", {})["group"] = "fact"
+    if case["system"]:
+        more["system"] = "model"
+    return more
+
+
+def table(library):
+    """Return the door of a library's tables."""
+
+    def door(case, folder):
+        from importlib import import_module
+
+        module = import_module(library)
+        make = module.table if library == "pyarrow" else module.DataFrame
+        ranks, truth = columns_of(case)
+        for name in ("relevance", RENAMED["relevance"]):  # a column has one type
+            if name in truth:
+                truth[name] = list(map(float, truth[name]))
+        return case.evaluate(make(ranks), make(truth), **names_of(case))
+
+    return door
+
+
+def nested(case, folder):
+    """Give frames of pandas with a row per user: lists of items, of scores, of grades."""
+    import pandas as pd
+
+    world = case.world
+    ranks = {"user_id": list(world.lists), "item_id": list(world.lists.values())}
+    if world.scores is not None:
+        ranks["score"] = list(world.scores.values())
+    truth = {"user_id": world.users, "item_id": [list(one) for one in world.truths.values()]}
+    if world.graded:
+        truth["relevance"] = [list(one.values()) for one in world.truths.values()]
+    return case.evaluate(pd.DataFrame(ranks), pd.DataFrame(truth))
+
+
+def stream(case, folder):
+    """Give readers of record batches of three rows."""
+    import pyarrow as pa
+
+    ranks, truth = (pa.table(columns) for columns in columns_of(case))
+
+    def reader(rows):
+        return pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches(max_chunksize=3))
+
+    more = names_of(case)
+    return case.evaluate(reader(ranks), reader(truth), stream=True, **more)
+
+
+# Files
+
+
+def text_of(columns, separator):
+    """Write columns as lines of text with a header."""
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
+
+
+def write(format, columns, path, trec):
+    """Write the columns of one table as a file of a format."""
+    if format in ("csv", "tsv"):
+        path.write_text(text_of(columns, "," if format == "csv" else "\t"))
+    elif format == "jsonl":
+        rows = zip(*columns.values(), strict=True)
+        path.write_text(
+            "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+        )
+    elif format == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table(columns), path, row_group_size=4)
+    else:
+        path.write_text(trec(columns))
+
+
+def run_of(columns):
+    """Write a run: user Q0 item rank score tag; trec_eval reads the score."""
+    lines = []
+    for row, (user, item) in enumerate(zip(columns["user_id"], columns["item_id"], strict=True)):
+        score = columns["score"][row] if "score" in columns else -columns["rank"][row]
+        lines.append(f"{user} Q0 {item} {columns.get('rank', [1] * row + [1])[row]} {score} tag\n")
+    return "".join(lines)
+
+
+def qrels_of(columns):
+    """Write judgements: user 0 item grade."""
+    grades = columns.get("relevance", [1] * len(columns["user_id"]))
+    rows = zip(columns["user_id"], columns["item_id"], grades, strict=True)
+    return "".join(f"{user} 0 {item} {grade}\n" for user, item, grade in rows)
+
+
+def files_of(case, folder, format):
+    """Write both sides; return their paths."""
+    ranks, truth = columns_of(case)
+    paths = folder / f"ranks.{format}", folder / f"truth.{format}"
+    for columns, path, trec in zip((ranks, truth), paths, (run_of, qrels_of), strict=True):
+        write(format, columns, path, trec)
+    return paths
+
+
+def file(format):
+    """Return the door of files of a format."""
+
+    def door(case, folder):
+        return case.evaluate(*files_of(case, folder, format), **names_of(case))
+
+    return door
+
+
+def beir(case, folder):
+    """Give a table of ranks, and judgements under BEIR's header."""
+    ranks, truth = columns_of(case)
+    names = {"user_id": "query-id", "item_id": "corpus-id", "relevance": "score"}
+    write("csv", ranks, folder / "ranks.csv", None)
+    write("tsv", {names[name]: one for name, one in truth.items()}, folder / "qrels.tsv", None)
+    return case.evaluate(folder / "ranks.csv", folder / "qrels.tsv", **names_of(case))
+
+
+# The command line
+
+
+def flags(words):
+    """Return options of the command line for words."""
+    found = []
+    for name, value in words.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            found.append(flag)
+        elif isinstance(value, dict):
+            found += [flag, ",".join(f"{a}={b}" for a, b in value.items())]
+        elif value is not None:
+            found += [flag, str(value)]
+    return found
+
+
+def command_line(case, folder):
+    """Run ``toplist eval`` on two files and read the JSON that it prints."""
+    from toplist.cli import main
+
+    words = case.words()
+    metrics, k = words.pop("metrics"), words.pop("k")
+    arguments = ["eval", *map(str, files_of(case, folder, "csv")), "-m", *metrics]
+    if not all("@" in name for name in metrics):
+        arguments += ["-k", *map(str, k if isinstance(k, list) else [k or "all"])]
+    arguments += flags(words)
+    world, n = case.world, 0
+
+    def fact(flag, columns, name=None):
+        nonlocal n
+        n += 1
+        path = folder / f"fact{n}.csv"
+        path.write_text(text_of(columns, ","))
+        arguments.extend([flag, f"{path}:{name}" if name else str(path)])
+
+    def long(held, what):
+        rows = [(key, one) for key, values in held.items() for one in values]
+        return {what[0]: [key for key, _ in rows], what[1]: [one for _, one in rows]}
+
+    if case["clusters"]:
+        users = world.users
+        fact("--clusters", {"user_id": users, "c": [world.clusters[u] for u in users]}, "c")
+    if case["propensities"]:
+        held = world.propensities
+        fact("--propensities", {"item_id": list(held), "p": list(held.values())}, "p")
+    if case["items_as"]:
+        held = world.documents
+        fact("--items-as", {"item_id": list(held), "document": list(held.values())})
+    if case["padding"]:
+        arguments += [f"--padding={padding_of(world)}"]
+    for name in facts_of(metrics):
+        held = case.fact(name)
+        if name == "catalogue":
+            fact("--catalogue", {"item_id": held})
+        elif name == "counts":
+            fact("--item-counts", {"item_id": list(held), "count": list(held.values())})
+        elif name == "features":
+            columns = {"item_id": list(held)}
+            columns |= {f"f{i}": [one[i] for one in held.values()] for i in range(3)}
+            fact("--features", columns)
+        elif name == "labels":
+            fact("--item-labels", long(held, ("item_id", "label")))
+        elif name == "history":
+            fact("--history", long(held, ("user_id", "item_id")))
+        else:
+            fact("--baseline-lists", long(held, ("user_id", "item_id")))
+    names = names_of(case)
+    if "columns" in names:
+        arguments.append("--columns")
+        for side, columns in names["columns"].items():
+            arguments += [f"{side}:{ours}={theirs}" for ours, theirs in columns.items()]
+    if "system" in names:
+        arguments += ["--system", "model"]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main([*arguments, "--format", "json"])
+        except SystemExit as stop:
+            status = stop.code
+    if status:
+        raise ValueError(err.getvalue().strip())
+    found = json.loads(out.getvalue())
+    return found["a"] if "system" in names else found
+
+
+# Parts of a result
+
+
+def segments(world, options):
+    """Return the answers of the segments of the users of a world."""
+    case = Case(seen(world, options, "dicts"), options)
+    labels = {user: world.segments[user] for user in world.users}
+    found = by_key(case, None).by(labels)
+    return {label: without_k(answer(one)) for label, one in found.items()}
+
+
+def slices(world, options):
+    """Return the answers of the slices of the items of a world."""
+    case = Case(seen(world, options, "dicts"), options)
+    found = by_key(case, None).by_item(world.slices)
+    return {label: without_k(answer(one)) for label, one in found.items()}
+
+
+# Comparisons of two systems
+
+# Columns of a table of tests.
+TESTED = (
+    *("mean", "baseline_mean", "difference", "error", "df", "statistic", "p", "p_adjusted"),
+    *("low", "high", "n", "wins", "ties", "losses"),
+)
+GATED = "mean", "base_mean", "difference", "low", "high", "n", "differ", "p_not_worse", "p_worse"
+
+
+def ask(world, options, question, **how):
+    """Compare both systems of a world; return numbers by (metric@k, segment, column).
+
+    `question` is "test", "equivalence", "band", "lead", "power", "tukey" or "gate"; with
+    ``by=True`` it is asked of each segment of the users.
+    """
+    results = {
+        name: by_key(Case(seen(side, options, "dicts"), options), None)
+        for name, side in {"a": world, "b": world.of_other()}.items()
+    }
+    if question == "gate":
+        margins = dict.fromkeys(results["a"].to_dict(), how.pop("margin"))
+        found = tl.gate(results["b"], results["a"], margins, **how)
+        return numbers(found.to_dict()["rows"], GATED) | {("", "", "verdict"): found.verdict}
+    compared = tl.compare(results, baseline="a")
+    if how.pop("by", False):
+        compared = compared.by({user: world.segments[user] for user in world.users})
+    found = getattr(compared, question)(**how)
+    if question == "band":
+        curves = zip(found.low.tolist(), found.high.tolist(), strict=True)
+        return {(how["metric"], str(k), "band"): both for k, both in enumerate(curves, start=1)}
+    if question in ("test", "equivalence", "tukey"):
+        return numbers(found.to_dict(), TESTED)
+    rows = found.to_pandas().to_dict("records")
+    return numbers(rows, [name for name in rows[0] if isinstance(rows[0][name], (int, float))])
+
+
+def numbers(rows, columns):
+    """Return the numbers of the rows of a table."""
+    return {
+        (str(row.get("name")), str(row.get("segment", row.get("k"))), column): row.get(column)
+        for row in rows
+        for column in columns
+    }
+
+
+class UnsaidError(Exception):
+    """A door has no way to say an option."""
+
+
+DOORS = {
+    "dicts": by_key,
+    "rows": by_position,
+    "array": by_array,
+    "hits": by_hits,
+    "merged": in_parts,
+    "saved": saved,
+    "pandas": table("pandas"),
+    "polars": table("polars"),
+    "pyarrow": table("pyarrow"),
+    "nested": nested,
+    "stream": stream,
+    "beir": beir,
+    **{format: file(format) for format in ("csv", "tsv", "jsonl", "trec", "parquet")},
+    "command line": command_line,
+}
+ROWS = ("rows", "array")  # which know neither users nor lists without a truth
+TABLES = ("pandas", "polars", "pyarrow", "stream")
+UNFLAGGED = {"weights", "n_threads", "aggregate", "keep"}
+TEXT = ("csv", "tsv", "trec", "beir", "command line")  # in which ids are text
+FILES = ("csv", "tsv", "jsonl", "trec", "parquet", "beir", "command line")
+
+
+def seen(world, options, door):
+    """Return the world as a door can say it, or raise `UnsaidError`."""
+    if door in ROWS:
+        world = world.by_row()
+    if door in (*TABLES, *FILES):
+        world = world.without_odd_rows()
+    if door == "command line" and not UNFLAGGED.isdisjoint(options):
+        raise UnsaidError("the command line has no such option")
+    if options.get("users") and door not in ROWS:
+        raise UnsaidError("users are keys already")
+    if options.get("columns") and (door not in (*TABLES, *FILES) or door in ("trec", "beir")):
+        raise UnsaidError("no table, no columns")
+    if options.get("system") and (door not in (*TABLES, *FILES) or door in ("trec", "stream")):
+        raise UnsaidError("no table, no systems")
+    if options.get("groups") and door in ("trec", "beir", "nested"):
+        raise UnsaidError("no column of groups")
+    if door == "beir" and not world.graded:
+        raise UnsaidError("its header names grades")
+    if "whole" in options and door not in FILES:
+        raise UnsaidError("what is in memory is read whole")
+    if "keep" in options and door not in (*FILES, "stream"):
+        raise UnsaidError("what is in memory is not read in parts")
+    if world.scores is not None and door in ("rows", "array"):
+        raise UnsaidError("lists by row have no scores")
+    if isinstance(world.catalogue[0], int) and door in TEXT:
+        raise UnsaidError("ids of text files are text")
+    if door == "trec":
+        world = world.of_whole_grades()
+    if options.get("duplicates"):
+        world = world.with_repeats()
+    if options.get("padding"):
+        world = world.with_padding()
+    return world
+
+
+def call(world, options, door):
+    """Evaluate what a door sees of a world; the library's errors come through.
+
+    Raises
+    ------
+    UnsaidError
+        If the door has no words for an option, so that nothing can be compared.
+    """
+    case = Case(seen(world, options, door), options)
+    with tempfile.TemporaryDirectory() as folder:
+        return without_k(answer(DOORS[door](case, Path(folder))))
+
+
+def without_k(answer):
+    """Name a metric of whole lists by its name alone: its k is the longest list of the source."""
+    for name in ("means", "std", "intervals", "n", "values"):
+        held = getattr(answer, name) or {}
+        for key in [key for key in held if key.partition("@")[0] in WHOLE]:
+            held[key.partition("@")[0]] = held.pop(key)
+    return answer
+
+
+def answer(found):
+    """Return the plain numbers of a result, or of the JSON of the command line."""
+    if isinstance(found, dict):
+        nan = math.nan
+
+        def number(one):
+            return nan if one is None else one
+
+        counts = {name: found[name] for name in COUNTS}
+        intervals = {name: tuple(map(number, one)) for name, one in found["interval"].items()}
+        means, std = ({n: number(v) for n, v in found[w].items()} for w in ("values", "std"))
+        return Answer(means, std, intervals, found["n"], counts)
+    means = found.to_dict()
+    std, intervals, n, values = {}, {}, {}, {}
+    for name in means:
+        std[name] = (
+            float(found.std(name)) if not isinstance(found.std(name), float) else found.std(name)
+        )
+        low, high = found.interval(name)
+        intervals[name] = float(low), float(high)
+        n[name] = found.n_of(name)
+        with contextlib.suppress(ValueError):
+            values[name] = [float(one) for one in found.per_user(name)]
+    users = list(range(found.n_users)) if found.users is None else list(found.users)
+    counts = {name: getattr(found, name) for name in COUNTS}
+    return Answer(means, std, intervals, n, counts, users, values or None, repr(found))
+
+
+WHOLE = ("bpref",)
+COUNTS = ("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra")

@@ -1,0 +1,487 @@
+"""One evaluation by the definitions: values of users, means, and who is counted."""
+
+import math
+from dataclasses import dataclass
+
+from oracle import beyond, hits, judgements, policies, propensities
+from oracle.population import NAN, counted, mean, ratio_of_sums, std, weighted_mean
+from oracle.reading import groups_of, once, read
+
+INSTEAD = {"skip": NAN, "zero": 0.0, "one": 1.0}
+WITHOUT_K = ("bpref",)
+
+
+@dataclass
+class Expected:
+    """What an evaluation should say; keys are "metric@k", or "metric" where it has no k.
+
+    `values` are those of the users of the truth, in their order; `averaged` are those of all users
+    that a mean is over, by user.
+    """
+
+    users: list
+    means: dict
+    std: dict
+    n: dict
+    counts: dict
+    values: dict
+    averaged: dict
+
+
+class Rules:
+    """A convention with what the options change."""
+
+    def __init__(self, options):
+        self.name = options.get("convention", "standard")
+        self.options = options
+        empty, missing = policies.POLICIES[self.name]
+        self.missing = options.get("missing") or missing
+        self.empty = options.get("empty") or empty
+        if options.get("weighting") == "ips":
+            self.empty = "zero"
+        self.listed = (options.get("relevant") or self._relevant()) == "listed"
+        gains = options.get("gains")
+        if gains is None and self.name in policies.EXPONENTIAL:
+            gains = "exponential"
+        self.gains = gains
+
+    def _relevant(self):
+        return "listed" if self.name in policies.LISTED else "all"
+
+    def empty_of(self, base):
+        """Return the policy of a metric for empty truths."""
+        if self.options.get("empty"):
+            return self.empty
+        return policies.EMPTY_OF.get((self.name, base), self.empty)
+
+    def is_pooled(self, base):
+        """Return whether a mean is a ratio of sums."""
+        if self.options.get("aggregate"):
+            return self.options["aggregate"] == "pooled"
+        return (self.name, base) in policies.POOLED
+
+
+def entries(options, longest):
+    """Return (name, base, parameters, ks) of every metric that is asked for.
+
+    >>> entries({"metrics": ["rbp(p=0.5)@3", "hit"], "k": [1, 2]}, 9)
+    [('rbp(p=0.5)', 'rbp', {'p': 0.5}, [3]), ('hit', 'hit', {}, [1, 2])]
+    """
+    k, found = options.get("k"), []
+    common = [longest] if k is None else [k] if isinstance(k, int) else list(k)
+    for spec in options["metrics"]:
+        name, _, own = spec.partition("@")
+        base, _, inside = name.rstrip(")").partition("(")
+        parameters = dict(part.split("=") for part in inside.split(",") if part)
+        parameters = {key: number(value) for key, value in parameters.items()}
+        found.append((name, base, parameters, [int(own)] if own else common))
+    return found
+
+
+def number(text):
+    """Read a number, or leave a word.
+
+    >>> number("0.5"), number("kl")
+    (0.5, 'kl')
+    """
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return text
+
+
+def evaluate(world, options, ties="order"):
+    """Return what an evaluation of a world under options should say; `ties` is the source's own."""
+    read_lists, truths = read(world, options, ties)
+    users = list(truths)
+    found = Expected(users, {}, {}, {}, {}, {}, {})
+    of_hits = Hits(read_lists, truths, Rules(options), options, world)
+    longest = max(map(len, of_hits.lists.values()), default=0)
+    of_lists = OfLists(read_lists, of_hits, options, world)
+    for name, base, parameters, ks in entries(options, longest):
+        for k in ks:
+            key = name if base in WITHOUT_K else f"{name}@{k}"
+            part = of_hits if base in of_hits.known else of_lists
+            mean_, std_, n, values = part.metric(base, parameters, k)
+            found.means[key], found.std[key], found.n[key] = mean_, std_, n
+            if values is not None:
+                found.values[key] = [values.get(user, NAN) for user in users]
+                found.averaged[key] = {user: one for user, one in values.items() if one == one}
+    found.counts = of_hits.counts()
+    return found
+
+
+class Hits:
+    """Metrics of hits, over the users of the truth."""
+
+    def __init__(self, lists_read, truths, rules, options, world):
+        self.rules, self.options, self.world = rules, options, world
+        self.users, self.truths = list(truths), truths
+        self.lists = {user: lists_read.get(user, []) for user in truths}
+        self.n_extra = sum(1 for user in lists_read if user not in truths)
+        self.before = self.lists
+        self.threshold = options.get("relevant_from")
+        if options.get("unjudged") == "drop":
+            rows = list(self.lists.values()), list(truths.values())
+            rows = rows[0], [without_negative(one) for one in rows[1]]
+            kept = hits.without_unjudged(*rows, self.threshold)
+            self.lists = dict(zip(self.users, kept, strict=True))
+        known = hits.CONVENTIONS[rules.name]
+        self.known = {**judgements.OF_ITEMS, **hits.METRICS, **known}
+        if rules.name != "standard":  # the convention's own, and those that no convention has
+            self.known = {**judgements.OF_ITEMS, **known}
+        self.groups = groups_of(world, options) if options.get("groups") else None
+        self.largest = max((g for one in truths.values() for g in one.values()), default=0)
+
+    def truth_of(self, user, base):
+        """Return the grades that count for a user, under `relevant`."""
+        truth = self.truths[user]
+        return truth if base == "judged" or not self.rules.listed else self.listed(user)
+
+    def listed(self, user):
+        """Return the grades of what is in the user's whole list."""
+        return hits.listed_truth(self.before[user], self.truths[user])
+
+    def relevant(self, user, rel=None, listed=None):
+        """Return the relevant items of a user."""
+        listed = self.rules.listed if listed is None else listed
+        truth = self.listed(user) if listed else self.truths[user]
+        return hits.relevant_items(truth, self.threshold if rel is None else rel)
+
+    def value(self, user, base, parameters, k):
+        """Return a user's value of a metric, or NaN for who is left out."""
+        parameters, twin = dict(parameters), self.known[base]
+        rel = parameters.pop("rel", None)
+        threshold = self.threshold if rel is None else rel
+        truth, given = self.truth_of(user, base), self.before[user]
+        missing = self.rules.missing
+        empty = self.rules.empty_of(base)
+        if base == "judged":
+            if not truth:
+                return NAN
+            return hits.judged(given, truth, k) if given else INSTEAD[missing]
+        everything = getattr(twin, "reads_no_threshold", False)
+        if everything and rel is not None:  # which is of this metric alone
+            twin, everything = hits.METRICS[base], False
+        enough = hits.relevant_items(truth, threshold)
+        if everything and empty == "zero" and given and hits.relevant_items(truth):
+            enough = hits.relevant_items(truth)
+        if not enough:
+            return NAN if missing == "skip" and not given else INSTEAD[empty]
+        if not given:
+            return INSTEAD[missing]
+        ranked = self.lists[user]
+        if self.groups is not None and base in judgements.OF_GROUPS:
+            groups = self.groups[user]
+            if self.rules.listed:  # those that hold a listed id, by these ids
+                groups = [set(one) & set(given) for one in groups]
+                groups = [one for one in groups if one]
+            return judgements.OF_GROUPS[base](ranked, groups, k, **parameters)
+        return self.measured(twin, base, parameters, ranked, truth, k, threshold, everything)
+
+    def measured(self, twin, base, parameters, ranked, truth, k, threshold, everything):
+        """Return the value of the twin of a metric."""
+        given = dict(parameters)
+        if base == "iprec" and self.rules.name == "trec_eval":
+            given["needed"] = judgements.trec_needed
+        if base in ("err", "nerr"):
+            kept = hits.relevant_items(truth, threshold)
+            truth = {item: grade if item in kept else 0 for item, grade in truth.items()}
+            return twin(ranked, truth, k, max=given.get("max", self.largest))
+        if base == "bpref":
+            return twin(ranked, without_negative(truth), relevant_from=threshold)
+        gains = self.rules.gains
+        if base in policies.GRADED and isinstance(gains, dict):
+            least = None if everything else threshold
+            kept = hits.relevant_items(truth, least)
+            truth = {item: gains.get(truth[item], 0) if item in kept else 0 for item in truth}
+            threshold = None
+        elif base in policies.GRADED and gains == "exponential":
+            given["exponential"] = True
+        return twin(ranked, truth, k, relevant_from=threshold, **given)
+
+    def metric(self, base, parameters, k):
+        """Return mean, std, number of users and values of a metric."""
+        if self.options.get("propensities"):
+            return self.estimated(base, k), None, None, None
+        values = {user: self.value(user, base, parameters, k) for user in self.users}
+        some = counted(values.values())
+        if self.rules.is_pooled(base):
+            n = len([u for u in values if values[u] == values[u] and self.weight(u)])
+            return self.pooled(base, values, k), NAN, n, values
+        if self.options.get("weights"):
+            weights = [self.weight(user) for user in self.users]
+            n = len([u for u in values if values[u] == values[u] and self.weight(u)])
+            return weighted_mean(values.values(), weights), None, n, values
+        return mean(some), std(some), len(some), values
+
+    def weight(self, user):
+        """Return how much a user counts."""
+        return self.world.weights[user] if self.options.get("weights") else 1
+
+    def pooled(self, base, values, k):
+        """Return the ratio of sums over the users that are counted."""
+        above, below = [], []
+        for user, value in values.items():
+            if not math.isnan(value):
+                below.append(self.weight(user) * self.divisor(base, user, k))
+                above.append(value * below[-1])
+        return ratio_of_sums(above, below)
+
+    def divisor(self, base, user, k):
+        """Return the divisor of a metric of convention "standard", or of implicit's precision."""
+        ranked = self.lists[user]
+        if base == "ndcg":
+            truth = self.truth_of(user, base)
+            everything = getattr(self.known[base], "reads_no_threshold", False)
+            threshold = None if everything else self.threshold
+            best = hits.best_list(truth, threshold)
+            if self.rules.name == "neurec":  # which knows no grades
+                return hits.ideal_dcg(min(k, len(ranked), len(best)))
+            return self.measured(hits.dcg, "dcg", {}, best, truth, k, threshold, False)
+        name = DIVISORS.get((self.rules.name, base)) or DIVISORS.get(base, "1")
+        return hits.DIVISORS[name](k, len(self.relevant(user)), len(ranked))
+
+    def estimated(self, base, k):
+        """Return an estimate under propensities, SNIPS or IPS."""
+        weighting = self.options.get("weighting", "snips")
+        w = propensities.weights(self.world.propensities, self.options.get("clip"))
+        rows = []
+        for user in self.users:
+            counts = self.before[user] or (self.relevant(user) and self.rules.missing != "skip")
+            if counts:
+                row = once_in_place(self.lists[user]), self.relevant(user), self.weight(user)
+                rows.append(row)
+        return estimate(weighting, base, rows, w, k)
+
+    def counts(self):
+        """Return who is counted, by the default policies."""
+        relevant = {user: self.relevant(user) for user in self.users}
+        missing = {user for user in self.users if relevant[user] and not self.before[user]}
+        nothing = {user for user in self.users if not relevant[user]}
+        listless = {user for user in nothing if not self.before[user]}
+        skipped = {user for user in self.users if not self.weight(user)}
+        if self.rules.missing == "skip":
+            skipped |= missing | listless
+        if self.rules.empty == "skip" or self.options.get("propensities"):
+            skipped |= listless if self.options.get("weighting") == "ips" else nothing
+        return {
+            "n_users": len(self.users),
+            "n_evaluated": len(self.users) - len(skipped),
+            "n_skipped": len(skipped),
+            "n_missing": len(missing),
+            "n_extra": self.n_extra,
+        }
+
+
+def without_negative(truth):
+    """Leave out what is graded below 0: it is as good as unjudged, as in trec_eval.
+
+    >>> without_negative({"a": 1, "b": -1, "c": 0})
+    {'a': 1, 'c': 0}
+    """
+    return {item: grade for item, grade in truth.items() if grade >= 0}
+
+
+# What a ratio of sums divides by, where that is not 1: of a convention, or of most.
+DIVISORS = {
+    "precision": "k",
+    "recall": "R",
+    "map": "min(k,R)",
+    ("trec_eval", "map"): "R",
+    ("neurec", "precision"): "min(k,n)",
+    ("neurec", "map"): "sum(min(i,R))",
+    ("implicit", "precision"): "min(k,R)",
+}
+
+
+def estimate(weighting, base, rows, w, k):
+    """Return a weighted SNIPS or IPS of (list, relevant items, weight of the user)."""
+    total, below = 0.0, 0.0
+    for ranked, relevant, weight in rows:
+        found = propensities.hits(ranked, relevant, k)
+        worth = propensities.WORTH.get(base, lambda rank: 1 / k)
+        total += weight * sum(w[item] * worth(rank) for rank, item in found)
+        below += weight * (sum(w[item] for item in relevant) if weighting == "snips" else 1)
+    return total / below if below else NAN
+
+
+# Metrics of the lists themselves
+
+
+class OfLists:
+    """Metrics of the lists themselves: of all lists given, but those of the truth of its users."""
+
+    def __init__(self, lists_read, of_hits, options, world):
+        self.lists = {user: once_in_place(one) for user, one in lists_read.items() if one}
+        self.hits, self.options, self.world = of_hits, options, world
+        items_as = options.get("items_as")
+        self.document = world.documents.get if items_as else None
+        missing = set(world.catalogue[:1]) if options.get("unknown") == "skip" else set()
+        self.missing = missing
+
+    def held(self, name):
+        """Return facts of items, but of those that are left out."""
+        held = getattr(self.world, name)
+        return {item: one for item, one in held.items() if item not in self.missing}
+
+    def of_user(self, name, user):
+        """Return what a user had or could expect, of documents where lists are."""
+        items = getattr(self.world, name).get(user)
+        if items is None or self.document is None:
+            return items
+        return [self.document(item, item) for item in items]
+
+    def metric(self, base, parameters, k):
+        """Return mean, std, number of users and values of a metric."""
+        if base in OF_ALL:
+            return OF_ALL[base](self, k, **parameters), NAN, None, None
+        values = {user: self.value(user, base, k, parameters) for user in self.everyone(base)}
+        some = counted(values.values())
+        return mean(some), std(some), len(some), values
+
+    def everyone(self, base):
+        """Return the users that a metric is over."""
+        return self.hits.users if base in ("serendipity", "hit_share") else list(self.lists)
+
+    def value(self, user, base, k, parameters):
+        """Return a user's value, NaN where there is none."""
+        return OF_USERS[base](self, user, self.lists.get(user, []), k, **parameters)
+
+    def mean_of(self, ranked, k, value):
+        """Average a value over the items of a list that have one."""
+        return beyond.mean_of(ranked, k, lambda item: None if item is None else value(item))
+
+
+def once_in_place(ranked):
+    """Put nothing in the place of a later copy.
+
+    >>> once_in_place(["a", "b", "a"])
+    ['a', 'b', None]
+    """
+    return [item if item not in ranked[:row] else None for row, item in enumerate(ranked)]
+
+
+def novelty(self, user, ranked, k, total=None):
+    counts = self.held("counts")
+    total = total or sum(counts.values())
+    return self.mean_of(
+        ranked, k, lambda item: math.log2(total / counts[item]) if item in counts else None
+    )
+
+
+def tail(self, user, ranked, k, share=0.1):
+    counts = self.held("counts")
+    by_count = sorted(counts, key=lambda item: (counts[item], item))
+    few = set(by_count[: max(int(len(counts) * share), 1)])
+    return self.mean_of(ranked, k, lambda item: float(item in few) if item in counts else None)
+
+
+def lift(self, user, ranked, k):
+    history = self.of_user("history", user)
+    counts = self.held("counts")
+    known = [counts[item] for item in history or () if item in counts]
+    usual = sum(known) / len(known) if known else 0
+    listed = self.mean_of(ranked, k, counts.get)
+    return (listed - usual) / usual if usual else NAN
+
+
+def diversity(self, user, ranked, k):
+    features = self.held("features")
+    items = [item for item in ranked[:k] if item is not None]
+    return beyond.intra_list_diversity(items, k, features, beyond.cosine_distance)
+
+
+def calibration(self, user, ranked, k, **how):
+    history = self.of_user("history", user)
+    labels = self.held("labels")
+    return beyond.calibration(ranked, k, history or [], labels, **how)
+
+
+def serendipity(self, user, ranked, k):
+    relevant = self.hits.relevant(user)
+    if not relevant:
+        return NAN
+    expected = self.of_user("expected", user) or []
+    found = {item for item in ranked[:k] if item is not None}
+    return len((found & relevant) - set(expected)) / k
+
+
+def exposure_share(self, user, ranked, k, label):
+    labels = self.held("labels")
+    places = [(row + 2, item) for row, item in enumerate(ranked[:k]) if item in labels]
+    total = math.fsum(1 / math.log2(place) for place, _ in places)
+    mine = [
+        1 / math.log2(place) / len(labels[item])
+        for place, item in places
+        if label in labels.get(item, ())
+    ]
+    return math.fsum(mine) / total if total else NAN
+
+
+OF_USERS = {
+    "average_popularity": lambda self, user, ranked, k: self.mean_of(
+        ranked, k, self.held("counts").get
+    ),
+    "novelty": novelty,
+    "tail_percentage": tail,
+    "popularity_lift": lift,
+    "intra_list_diversity": diversity,
+    "calibration": calibration,
+    "unexpectedness": lambda self, user, ranked, k: self.mean_of(
+        ranked, k, lambda item: float(item not in self.of_user("expected", user))
+    ),
+    "serendipity": serendipity,
+    "exposure_share": exposure_share,
+    "hit_share": lambda self, user, ranked, k, label: beyond.label_hits(
+        ranked, self.hits.relevant(user) - self.missing, k, self.held("labels"), label
+    ),
+}
+
+
+def catalogue(self):
+    """Return the items of the catalogue."""
+    return [item for item in self.world.catalogue if item not in self.missing]
+
+
+def counts_of(self, k):
+    """Return how many lists hold each item within k."""
+    found = {}
+    for one in self.lists.values():
+        for item in once([item for item in one[:k] if item is not None]):
+            found[item] = found.get(item, 0) + 1
+    return {item: n for item, n in found.items() if item not in self.missing}
+
+
+def item_coverage(self, k):
+    return len(counts_of(self, k)) / len(catalogue(self))
+
+
+def gini(self, k):
+    counts = counts_of(self, k)
+    return beyond.gini_of_counts(
+        {n: list(counts.values()).count(n) for n in counts.values()}, len(catalogue(self))
+    )
+
+
+def entropy(self, k):
+    counts = counts_of(self, k)
+    return beyond.entropy_of_counts({n: list(counts.values()).count(n) for n in counts.values()})
+
+
+def is_item(self, item):
+    """Return whether a place holds an item that counts."""
+    return item is not None and item not in self.missing
+
+
+def personalisation(self, k):
+    lists = [[item for item in one[:k] if is_item(self, item)] for one in self.lists.values()]
+    return beyond.personalisation(lists, k)
+
+
+OF_ALL = {
+    "item_coverage": item_coverage,
+    "gini": gini,
+    "shannon_entropy": entropy,
+    "personalisation": personalisation,
+}

@@ -1,0 +1,124 @@
+"""Every pair of options through every door: as the oracle says, or refused, by a row with why."""
+
+import math
+import random
+
+import matrix
+import oracle
+import pytest
+from adapter import DOORS, ask, seen, segments, slices
+
+PAIRS = matrix.pairs()
+NEEDED = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
+NEEDED |= {"stream": "pyarrow", "parquet": "pyarrow"}
+
+
+def installed(door):
+    if door in NEEDED:
+        pytest.importorskip(NEEDED[door])
+
+
+@pytest.mark.parametrize("text", [True, False], ids=["text", "integers"])
+@pytest.mark.parametrize("door", DOORS)
+def test_a_sample_of_pairs(door, text):
+    installed(door)
+    rng = random.Random(f"{door} {text}")
+    tried = [matrix.verdict(one, door, rng.randrange(100), text) for one in rng.sample(PAIRS, 30)]
+    assert any(one is not None for one in tried) or not text
+    assert not [one for one in tried if one]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [True, False], ids=["text", "integers"])
+@pytest.mark.parametrize("door", DOORS)
+def test_all_pairs(door, text):
+    installed(door)
+    tried = [matrix.verdict(one, door, seed, text) for seed, one in enumerate(PAIRS)]
+    assert not [one for one in tried if one]
+
+
+def test_every_refusal_is_met():
+    """A row that no pair meets is out of date."""
+    for row in matrix.REFUSED:
+        doors = row.doors or tuple(DOORS)
+        assert any(row.fits(options, door) for options in PAIRS for door in doors), row
+
+
+# Parts of a result, and two systems, in memory
+
+ALONE = {"users", "columns", "system", "keep", "whole"}
+PARTS = [
+    options
+    for options in PAIRS
+    if ALONE.isdisjoint(options)
+    and options["k"] is not None  # the longest list of a part is its own
+    and not matrix.refusals_of(options, "dicts")
+]
+UNSLICED = {"items_as", "unjudged", "propensities", "groups"}  # refused, or of documents
+UNTESTED = {"weights", "clusters", "aggregate", "propensities"}  # by a plain t test
+
+
+def sample(seed, n, such=lambda options: True):
+    """Draw options, each with a world."""
+    rng = random.Random(seed)
+    for options in rng.sample([one for one in PARTS if such(one)], n):
+        yield options, matrix.world_of(options, rng.randrange(100))
+
+
+def without(options, names):
+    """Return options without some metrics."""
+    return options | {"metrics": [name for name in options["metrics"] if name not in names]}
+
+
+def same(world, options, found, label):
+    """Compare the answer of a part with the oracle's of a world of its own."""
+    wrong = matrix.apart(oracle.evaluate(world, options), found)
+    assert not wrong, f"{label}, {options}: {wrong[:3]}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_segment_is_the_evaluation_of_its_users(seed):
+    """Unjudged items are dropped by what is judged in all segments together."""
+    for options, world in sample(seed, 12, lambda one: "unjudged" not in one):
+        options = without(options, matrix.OF_ALL)
+        for label, found in segments(world, options).items():
+            users = [user for user in world.users if world.segments[user] == label]
+            some = seen(world, options, "dicts").only(users)
+            same(some, options, found, label)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_slice_is_the_evaluation_of_its_items(seed):
+    for options, world in sample(seed, 12, lambda one: UNSLICED.isdisjoint(one)):
+        options = without(options, (*matrix.LISTS, "bpref", "judged"))  # which slices leave out
+        if options["metrics"]:
+            for label, found in slices(world, options).items():
+                some = seen(world, options, "dicts").of_slice(label, options.get("relevant_from"))
+                same(some, options, found, label)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_test_is_over_the_users_of_the_means(seed):
+    stats = pytest.importorskip("scipy.stats")
+    for options, world in sample(seed, 12, lambda one: UNTESTED.isdisjoint(one)):
+        options = without(options, (*matrix.OF_ALL, "bpref"))
+        sides = [
+            oracle.evaluate(seen(one, options, "dicts"), options)
+            for one in (world, world.of_other())
+        ]
+        found = ask(world, options, "test", users="common")
+        for name in {name for name, _, _ in found}:
+            a, b = (side.averaged[name] for side in sides)
+            pairs = [(b[user], a[user]) for user in a if user in b]
+            row = {column: value for (one, _, column), value in found.items() if one == name}
+            differences = [one - other for one, other in pairs]
+            assert row["n"] == len(pairs), (name, options)
+            mean = math.fsum(one for one, _ in pairs) / len(pairs)
+            assert matrix.close(row["mean"], mean), (name, options)
+            assert matrix.close(row["difference"], math.fsum(differences) / len(pairs))
+            if len({*differences}) > 1:
+                expected = stats.ttest_1samp(differences, 0.0).pvalue
+                assert math.isclose(row["p"], expected, rel_tol=1e-9, abs_tol=1e-12), (
+                    name,
+                    options,
+                )
