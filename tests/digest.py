@@ -16,7 +16,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from adapter import DOORS, UnsaidError, ask, call, seen
+from doors import DOORS, UnsaidError, ask, call, seen
 from matrix import APART, LISTS, OF_ALL, OPTIONS, metrics_of, refusals_of
 from world import draw
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from adapter import DOORS, KEYWORDS, ROWS, UnsaidError, call, seen
+from doors import DOORS, KEYWORDS, ROWS, UnsaidError, call, seen
 from oracle import hits
 from world import draw
 
@@ -171,7 +171,7 @@ def metrics_of(options, which, graded=True):
 
 
 def pairs():
-    """List all pairs of options with all their values, as options in the words of the adapter."""
+    """List all pairs of options with all their values, as options in the words of `doors`."""
     found = []
     for one, other in itertools.combinations(OPTIONS, 2):
         if {one, other} in APART:

@@ -5,7 +5,7 @@
   reading.
 - `reading`: how lists and truths become what is measured: order of scores, padding, documents.
 - `policies`: what conventions say of users and grades. `population`: averages.
-- `evaluate(world, options)`: all of it, of a world (world.py) under options (adapter.py).
+- `evaluate(world, options)`: all of it, of a world (world.py) under options (doors.py).
 
 Nothing here is shared with the library.
 """

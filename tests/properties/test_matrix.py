@@ -6,7 +6,7 @@ import random
 import matrix
 import oracle
 import pytest
-from adapter import DOORS, ask, seen, segments, slices
+from doors import DOORS, ask, seen, segments, slices
 
 PAIRS = matrix.pairs()
 NEEDED = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
