@@ -72,8 +72,6 @@ WORLDS = {
 }
 # Pairs that no world has: both would change the lists in their own way.
 APART = [{"ties", "duplicates"}, {"ties", "padding"}]
-# Where no item is judged not relevant but some are below 0, which the oracle leaves open.
-OPEN = {"relevant_from": 0, "unjudged": "drop"}
 
 
 class Refusal(NamedTuple):
@@ -178,8 +176,6 @@ def pairs():
             continue
         for a, b in itertools.product(OPTIONS[one], OPTIONS[other]):
             options = {"k": [2, 5], one: a, other: b}
-            if options.items() >= OPEN.items():
-                continue
             graded = {"propensities", "groups"}.isdisjoint(options)
             options["metrics"] = metrics_of(options, options.get("metrics", "hits"), graded)
             if options["metrics"]:

@@ -205,9 +205,8 @@ class Histograms:
         R, n = self.n_relevant, self.n_listed
         if judged:
             R, n = np.append(R, np.iinfo(np.int32).max), np.append(n, n[:1])
-        graded = (
-            metric.summed.graded and metric.dividing.ideal
-        )  # the ideals of users have their grades
+        # the ideals of users have their grades
+        graded = metric.summed.graded and metric.dividing.ideal
         at = np.append(self.near, cuts[~known])
         table = metric.table(R, n, at) if graded else metric.divisors(R, n, at)
         table = table[(table[:, 0] > 0) & (table[:, 0] < np.inf)]
