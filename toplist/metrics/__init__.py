@@ -20,7 +20,7 @@ metric                  counts                      discount at rank r          
 `cg`                    each                        1                                1
 `f1`                    each                        1                                (k + R) / 2
 `r_precision`           each hit within rank R      1                                R
-`judged`                each judged, 0 or below     1                               min(k, n)
+`judged`                each judged, 0 or below     1                                min(k, n)
 `rbp`, p = 0.8          each                        1 / ((1 - p) p^(r - 1))          1
 `complete`              the R-th                    1                                1
 `err`                   p_j (1 - p_i) of i < j      r                                1
