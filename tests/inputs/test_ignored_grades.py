@@ -209,6 +209,7 @@ def test_the_column_that_is_named_as_score_is_not_left_over_either(library):
 
 @pytest.mark.parametrize("end", [".csv", ".tsv", ".parquet", "pandas"])
 def test_keys_of_several_columns_beside_a_score(end, tmp_path):
+    pytest.importorskip("pyarrow")
     header = "query-id", "corpus-id", "score"
     truth = columns_of(header, GRADES, LONG) | {"day": [1, 1, 2]}
     lists = {"query-id": ["q1", "q1", "q2"], "corpus-id": ["d2", "d1", "d3"], "rank": [1, 2, 1]}

@@ -9,7 +9,7 @@ import pytest
 from doors import DOORS, ask, seen, segments, slices
 
 PAIRS = matrix.pairs()
-NEEDED = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
+NEEDED = {"pandas": "pandas", "nested": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
 NEEDED |= {"stream": "pyarrow", "parquet": "pyarrow"}
 
 
