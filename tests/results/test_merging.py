@@ -150,6 +150,17 @@ def test_merge_is_the_sum_of_the_parts_to_the_last_bit():
             tl.merge(wrong)
 
 
+def test_a_part_of_empty_lists_merges_with_bpref():
+    sides = {"a": ["x", "y"], "b": [], "c": ["z", "x"]}, dict.fromkeys("abc", {"x": 1, "y": 0})
+    how = {"k": [1, 2], "metrics": ["bpref", "recall"], "unjudged": "drop"}
+    parts = [
+        top_k_eval(*({user: side[user] for user in users} for side in sides), **how)
+        for users in ("ac", "b")
+    ]
+    whole = top_k_eval(*sides, **how)
+    assert tl.merge(parts).to_dict() == tl.merge(parts[::-1]).to_dict() == whole.to_dict()
+
+
 @pytest.mark.xfail(
     strict=True,
     raises=ValueError,

@@ -734,7 +734,7 @@ def in_line(results: Sequence[M]) -> list[M]:
     k = max((one.terms.longest for one in results), default=0)
     found = []
     for one in results:
-        if one.terms.longest not in (0, k):
+        if one.terms.longest:  # of empty lists alone it is 1, where they are read to 0
             hits = None if one.hits is None else one.hits.read_to(k)
             one = replace(one, terms=one.terms.with_longest(k), hits=hits)
         found.append(one)
