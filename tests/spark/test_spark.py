@@ -29,29 +29,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 K = [1, 10]
 NAMES = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
-# all else is as in a shell: 200 partitions, more than are merged at once
-OPTIONS = {
-    "spark.ui.enabled": "false",
-    "spark.driver.memory": "1g",
-    "spark.ui.showConsoleProgress": "false",
-}
-
-
-@pytest.fixture(scope="module")
-def session():
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    over_connect = os.environ.get("TOPLIST_SPARK") == "connect"
-    builder = SparkSession.builder
-    builder = builder.remote("local[2]") if over_connect else builder.master("local[2]")
-    for name, value in OPTIONS.items():
-        builder = builder.config(name, value)
-    found = builder.getOrCreate()
-    if not over_connect:
-        found.sparkContext.setLogLevel("OFF")
-    yield found
-    found.stop()
 
 
 def lists(text=False, n=120):
