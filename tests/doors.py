@@ -126,9 +126,7 @@ class Case:
     def data(self):
         """Return the data that options ask for, by the library's keywords."""
         world, found = self.world, {}
-        users = world.users
-        if self["weighting"] == "ips":  # whoever has a list counts
-            users = list(dict.fromkeys([*users, *world.lists]))
+        users = counting(world, self.options)
         for name in ("weights", "clusters"):
             if self[name]:
                 found[name] = {user: getattr(world, name)[user] for user in users}
@@ -427,9 +425,14 @@ def beir(case, folder):
     """Give a table of ranks, and judgements under BEIR's header."""
     ranks, truth = columns_of(case)
     names = {"user_id": "query-id", "item_id": "corpus-id", "relevance": "score"}
+    ours = {theirs: ours for ours, theirs in RENAMED.items()}
+    truth = {names[ours.get(name, name)]: one for name, one in truth.items()}
     write("csv", ranks, folder / "ranks.csv", None)
-    write("tsv", {names[name]: one for name, one in truth.items()}, folder / "qrels.tsv", None)
-    return case.evaluate(folder / "ranks.csv", folder / "qrels.tsv", **names_of(case))
+    write("tsv", truth, folder / "qrels.tsv", None)
+    more = names_of(case)
+    if case["columns"]:  # what its ids are called; its score is the relevance in any case
+        more["columns"]["ground_truths"] = {one: names[one] for one in ("user_id", "item_id")}
+    return case.evaluate(folder / "ranks.csv", folder / "qrels.tsv", **more)
 
 
 # The command line
@@ -449,13 +452,13 @@ def flags(words):
     return found
 
 
-def command_line(case, folder):
-    """Run ``toplist eval`` on two files and read the JSON that it prints."""
+def command_line(case, folder, files=()):
+    """Run ``toplist eval`` on two files, or on these, and read the JSON that it prints."""
     from toplist.cli import main
 
     words = case.words()
     metrics, k = words.pop("metrics"), words.pop("k")
-    arguments = ["eval", *map(str, files_of(case, folder, "csv")), "-m", *metrics]
+    arguments = ["eval", *map(str, files or files_of(case, folder, "csv")), "-m", *metrics]
     if not all("@" in name for name in metrics):
         arguments += ["-k", *map(str, k if isinstance(k, list) else [k or "all"])]
     arguments += flags(words)
@@ -518,15 +521,34 @@ def command_line(case, folder):
     return found["a"] if "system" in names else found
 
 
+def saved_again(world, options, more):
+    """Save a result, and evaluate it under more options on the command line."""
+    case = Case(seen(world, options | more, "command line"), options)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "result.npz"
+        by_key(case, Path(folder)).save(path)
+        again = Case(case.world, options | more)
+        return without_k(answer(command_line(again, Path(folder), [path])))
+
+
 # Parts of a result
 
 
 def segments(world, options):
-    """Return the answers of the segments of the users of a world."""
+    """Return the answers of the segments of the users of a world, and what they leave out."""
     case = Case(seen(world, options, "dicts"), options)
-    labels = {user: world.segments[user] for user in world.users}
+    labels = {user: world.segments[user] for user in counting(world, options)}
     found = by_key(case, None).by(labels)
-    return {label: without_k(answer(one)) for label, one in found.items()}
+    return {label: without_k(answer(one)) for label, one in found.items()}, set(found.left_out)
+
+
+def counting(world, options):
+    """Return the users of the truth, and whom IPS counts beside them."""
+    if options.get("weighting") == "ips":
+        return list(
+            dict.fromkeys([*world.users, *(one for one in world.lists if world.lists[one])])
+        )
+    return world.users
 
 
 def slices(world, options):
@@ -620,7 +642,7 @@ def seen(world, options, door):
         raise UnsaidError("the command line has no such option")
     if options.get("users") and door not in ROWS:
         raise UnsaidError("users are keys already")
-    if options.get("columns") and (door not in (*TABLES, *FILES) or door in ("trec", "beir")):
+    if options.get("columns") and (door not in (*TABLES, *FILES) or door == "trec"):
         raise UnsaidError("no table, no columns")
     if options.get("system") and (door not in (*TABLES, *FILES) or door in ("trec", "stream")):
         raise UnsaidError("no table, no systems")

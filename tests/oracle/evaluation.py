@@ -504,6 +504,7 @@ def is_item(self, item):
 
 def personalisation(self, k):
     lists = [[item for item in one[:k] if is_item(self, item)] for one in self.lists.values()]
+    lists = [one or [object()] for one in lists]  # of items left out: it shares nothing
     return beyond.personalisation(lists, k)
 
 

@@ -6,7 +6,8 @@ import random
 import matrix
 import oracle
 import pytest
-from doors import DOORS, EVERYWHERE, ask, seen, segments, slices
+from doors import DOORS, EVERYWHERE, ask, call, counting, seen, segments, slices
+from world import draw
 
 PAIRS = matrix.pairs()
 NEEDED = {"pandas": "pandas", "nested": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
@@ -42,6 +43,37 @@ def test_every_refusal_is_met():
     for row in matrix.REFUSED:
         doors = row.doors or tuple(EVERYWHERE)
         assert any(row.fits(options, door) for options in PAIRS for door in doors), row
+
+
+# What a metric is called beside its name, by convention: (convention, called, name)
+CALLED = [
+    ("standard", "hits", "hit"),
+    ("standard", "map_at_10", "map@10"),
+    ("ranx", "hits", "cg"),
+    ("ranx", "hit_rate", "hit"),
+    ("trec_eval", "P_5", "precision@5"),
+    ("trec_eval", "recip_rank", "mrr"),
+]
+
+
+@pytest.mark.parametrize(("convention", "called", "name"), CALLED)
+def test_a_metric_by_another_name(convention, called, name):
+    options = {"k": [2, 5], "convention": convention, "metrics": [called]}
+    found = call(draw(1), options, "dicts")
+    same(draw(1), options | {"metrics": [name]}, found, called)
+
+
+ONES = [
+    {name: value}
+    for name, values in matrix.OPTIONS.items()
+    for value in values
+    if name not in ("metrics", "k", "propensities", "groups", "padding", "whole", "unknown")
+]
+
+
+@pytest.mark.parametrize("more", ONES, ids=[str(*one.items()) for one in ONES])
+def test_an_option_beside_a_saved_result_is_used_or_refused(more):
+    assert not matrix.verdict_of_saved(more, 3)
 
 
 # Parts of a result, and two systems, in memory
@@ -80,10 +112,13 @@ def same(world, options, found, label):
 def test_a_segment_is_the_evaluation_of_its_users(seed):
     """Unjudged items are dropped by what is judged in all segments together."""
     for options, world in sample(seed, 12, lambda one: "unjudged" not in one):
+        parts, left_out = segments(world, options)
+        assert left_out == {*matrix.OF_ALL} & {*options["metrics"]}
         options = without(options, matrix.OF_ALL)
-        for label, found in segments(world, options).items():
-            users = [user for user in world.users if world.segments[user] == label]
-            some = seen(world, options, "dicts").only(users)
+        for label, found in parts.items():
+            some = seen(world, options, "dicts").only(
+                [user for user in counting(world, options) if world.segments[user] == label]
+            )
             same(some, options, found, label)
 
 
