@@ -534,12 +534,36 @@ def saved_again(world, options, more):
 # Parts of a result
 
 
-def segments(world, options):
+def segments(world, options, form="dict"):
     """Return the answers of the segments of the users of a world, and what they leave out."""
     case = Case(seen(world, options, "dicts"), options)
     labels = {user: world.segments[user] for user in counting(world, options)}
-    found = by_key(case, None).by(labels)
+    found = by_key(case, None).by(FORMS[form](labels))
     return {label: without_k(answer(one)) for label, one in found.items()}, set(found.left_out)
+
+
+def categories(labels):
+    """Return labels by user as ordered categories of pandas."""
+    import pandas as pd
+
+    values = pd.Categorical(labels.values(), categories=ORDERED, ordered=True)
+    return pd.Series(values, index=list(labels))
+
+
+def series(labels):
+    """Return labels by user as a Series of pandas."""
+    import pandas as pd
+
+    return pd.Series(labels)
+
+
+ORDERED = "new", "mid", "old"
+FORMS = {
+    "dict": dict,
+    "list": lambda labels: list(labels.values()),
+    "Series": series,
+    "categories": categories,
+}
 
 
 def counting(world, options):

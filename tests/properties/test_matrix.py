@@ -6,7 +6,7 @@ import random
 import matrix
 import oracle
 import pytest
-from doors import DOORS, EVERYWHERE, ask, call, counting, seen, segments, slices
+from doors import DOORS, EVERYWHERE, FORMS, ORDERED, ask, call, counting, seen, segments, slices
 from world import draw
 
 PAIRS = matrix.pairs()
@@ -130,6 +130,19 @@ def test_a_segment_is_the_evaluation_of_its_users(seed):
                 [user for user in counting(world, options) if world.segments[user] == label]
             )
             same(some, options, found, label)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_labels_are_the_same_in_every_form(form):
+    if form in ("Series", "categories"):
+        pytest.importorskip("pandas")
+    options = {"k": [2, 5], "metrics": ["hit", "ndcg", "novelty"]}
+    world = draw(4)
+    parts, _ = segments(world, options, form)
+    assert [*parts] == ([*ORDERED] if form == "categories" else sorted(ORDERED))
+    for label, found in parts.items():
+        some = world.only([user for user in world.users if world.segments[user] == label])
+        same(some, options, found, label)
 
 
 @pytest.mark.parametrize("seed", range(4))
