@@ -176,11 +176,11 @@ class ListResult:
         curves, listed = self.values[name]()
         # by position, whatever keys the positions have
         if listed is None or listed is users or list(listed) == list(users):
-            own, others = curves[: len(users)], curves[len(users) :]
-            lacking = len(users) - len(own)  # those whom an estimate adds have no ground truth
-            if lacking > 0:
+            lacking = max(len(users) - len(curves), 0)  # whom an estimate adds has no ground truth
+            own: Floats = curves[: len(users)]
+            if lacking:
                 own = np.pad(own, ((0, lacking), (0, 0)), constant_values=np.nan)
-            return own, others, None
+            return own, curves[len(users) :], None
         place = {user: row for row, user in enumerate(listed)}
         rows = np.array([place.get(user, -1) for user in users], np.int64)
         out = np.full((len(users), curves.shape[1]), np.nan)
