@@ -187,7 +187,8 @@ def pairs():
 
 def _asked(options):
     graded = {"propensities", "groups"}.isdisjoint(options)
-    return metrics_of(options, options.get("metrics", "hits"), graded)
+    usual = "both" if "unknown" in options else "hits"  # it is of facts, so of the lists
+    return metrics_of(options, options.get("metrics", usual), graded)
 
 
 def world_of(options, seed, text=True):
