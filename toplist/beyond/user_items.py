@@ -10,7 +10,7 @@ import numpy as np
 
 from toplist.beyond.indexing import IndexedLists, ReadLists
 from toplist.checks import Ints, cached, prefixed
-from toplist.inputs import dataframes
+from toplist.inputs import columns as cols
 from toplist.inputs.flatten import CONTAINERS, Flat, compact, flatten, is_frame, is_truth_container
 from toplist.inputs.flatten import trim as trimmed
 from toplist.inputs.forms import side_to_builtin, truths_of_many
@@ -134,12 +134,10 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] 
         return None, flatten([given], None, name, how.get("padding")), True
     value = side_to_builtin(given, "ground_truths")
     if is_frame(value):
-        frame = dataframes.readable(value)
+        frame = cols.readable(value)
         names = columns_of(how.get("columns"), "ground_truths")
         lacking = [
-            names[one]
-            for one in ("user_id", "item_id")
-            if names[one] not in dataframes.names_of(frame)
+            names[one] for one in ("user_id", "item_id") if names[one] not in cols.names_of(frame)
         ]
         if lacking:
             raise ValueError(f"{name} is a table without the column {lacking[0]!r}")

@@ -40,7 +40,7 @@ from toplist.files.text import (
     table_rows,
     trec_rows,
 )
-from toplist.inputs.dataframes import spans_of
+from toplist.inputs.columns import spans_of
 from toplist.inputs.factorize import Column, starts_of_runs
 from toplist.inputs.keyed import column_of
 from toplist.inputs.lists import offsets_of

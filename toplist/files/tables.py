@@ -19,7 +19,7 @@ from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
 from toplist.files.lines import TextFile, csv_rows, lines_of, row_blocks
 from toplist.files.numbers import LARGEST, parse, way_out
 from toplist.files.rows import CHUNK, holds
-from toplist.inputs.dataframes import spans_of
+from toplist.inputs.columns import spans_of
 from toplist.inputs.texts import Texts, joined
 from toplist.results.writing import Content, write_all
 

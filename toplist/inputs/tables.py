@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Ints, OptionRef, about, cached, header_hint, no_columns, option_error
-from toplist.inputs import dataframes as cols
+from toplist.inputs import columns as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
@@ -92,7 +92,7 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
         raise ValueError(f"{side}: no column {name!r}; columns found: {known}")
     if not len(frame):
         raise ValueError(f"{side}: no rows")
-    column = cols.ids(frame, name, side)
+    column = cols.read(frame, name).ids(side)
     numbers, distinct = numbered(column.codes)
     for number, value in enumerate(column.decoded(distinct)):
         yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
@@ -203,6 +203,17 @@ class SideTable:
         theirs = self.names[name]
         return theirs if isinstance(theirs, tuple) else (theirs,)
 
+    def column(self, name: Any) -> cols.Cells:
+        """Return a column of the table, which is read once."""
+        if name not in self._read:
+            self._read[name] = cols.read(self.frame, name)
+        return self._read[name]
+
+    @cached
+    def _read(self) -> dict[Any, cols.Cells]:
+        """Return the columns that were read, by name."""
+        return {}
+
     def has(self, name: str) -> bool:
         """Whether the table has one of our columns."""
         return all(part in self.columns for part in self.parts(name))
@@ -249,9 +260,9 @@ class SideTable:
         """Return a column of ids; of keys that are made of several columns, tuples."""
         parts, known = self.parts(self.one_of(wanted)), self.known[wanted == "item_id"]
         if len(parts) == 1:
-            return cols.ids(self.frame, parts[0], self.side, where=self.where, known=known)
+            return self.column(parts[0]).ids(self.side, self.where, known)
         codes = np.zeros(len(self.frame), np.int64)
-        columns = [cols.ids(self.frame, part, self.side, where=self.where) for part in parts]
+        columns = [self.column(part).ids(self.side, self.where) for part in parts]
         for column in columns:
             numbers, distinct = numbered(column.codes)
             codes = numbered(codes * len(distinct) + numbers)[0]
@@ -292,34 +303,30 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     if table.wide:
         return _wide(table)
     user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
-    rows = cols.python_lists(table.frame, item[0], table.side, table.where)
+    rows = table.column(item[0]).containers(table.side, table.where)
     if rows is not None:
         return _of_python(table, rows)
-    lists = cols.lists(table.frame, item[0], table.side, table.where)
+    lists = table.column(item[0]).lists(table.side, table.where)
     if lists is not None:
         return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     values = None
     if table.value is not None:
-        values = _values(table, table.frame, table.where)
+        values = _values(table, table.column(table.names[table.value]), table.where)
     runs = None
     if len(user) == 1:
-        runs = cols.runs(table.frame, user[0], table.side, table.known[0])
+        runs = table.column(user[0]).runs(table.side, table.known[0])
     users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
     return put_in_order(table.ordering, groups, table.ids("item_id"), values)
 
 
-def _values(table: SideTable, frame: Any, where: Callable[[int], str]) -> NDArray[Any]:
+def _values(table: SideTable, column: cols.Cells, where: cols.Where) -> NDArray[Any]:
     """Return the values of items, of a column or the values of one of lists; of groups, numbers."""
-    assert table.value is not None
-    name = table.names[table.value]
-    if table.value == GROUP:
-        if not len(frame):  # an empty column is of any type
-            return np.empty(0)
-        return numbered(cols.ids(frame, name, table.side, where=where).codes)[0]
-    return cols.numbers(frame, name, table.side, where, table.value == "score")
+    if table.value == GROUP and len(column):  # an empty column is of any type
+        return numbered(column.ids(table.side, where).codes)[0]
+    return column.numbers(table.side, where, table.value == "score")
 
 
 def put_in_order(
@@ -347,14 +354,14 @@ def put_in_order(
     return ListsByUser(side, *lists, grouped=value == GROUP and grades is not None)
 
 
-def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
+def _of_lists(table: SideTable, offsets: Ints, column: cols.Cells) -> ListsByUser:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
-    users, name = table.ids("user_id"), table.names["item_id"]
-    items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
+    users = table.ids("user_id")
+    items = column.ids(table.side, table.where, table.known[1], offsets)
     values = None
     if table.value is not None:
         name = table.names[table.value]
-        found = cols.lists(table.frame, name, table.side, table.where)
+        found = table.column(name).lists(table.side, table.where)
         if found is None:
             raise _unlike(table, name)
         if not np.array_equal(found[0], offsets):
@@ -371,12 +378,13 @@ def _wide(table: SideTable) -> ListsByUser:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
     users = table.ids("user_id") if table.has("user_id") else cols.index(frame, side)
-    arrays = [cols.integers(frame, name) for name in ranks]
+    arrays = [table.column(name).integers for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
         offsets = np.arange(len(items) + 1, dtype=np.int64) * len(ranks)
         return ListsByUser(side, users, Column("item_id", items.ravel()), offsets)
-    rows = [list(row) for row in zip(*(cols.objects(frame, name) for name in ranks), strict=True)]
+    cells = (table.column(name).objects() for name in ranks)
+    rows = [list(row) for row in zip(*cells, strict=True)]
     for user, row in enumerate(rows):
         while row and row[-1] is None:
             row.pop()
@@ -401,7 +409,7 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     if table.value is None:
         return lists
     name = table.names[table.value]
-    given = cols.python_lists(table.frame, name, table.side) or []
+    given = table.column(name).containers(table.side) or []
     if not given or list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
     flat = [value for row in given for value in row]

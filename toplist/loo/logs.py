@@ -29,7 +29,7 @@ from toplist.checks import (
     no_columns,
     option_error,
 )
-from toplist.inputs import dataframes as cols
+from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.objects import to_builtin
@@ -214,11 +214,11 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
 def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
     found = cols.names_of(frame)
     _require(names, found)
-    users, items = (Ids.of(cols.ids(frame, names[name], "log")) for name in COLUMNS[:2])
+    users, items = (Ids.of(cols.read(frame, names[name]).ids("log")) for name in COLUMNS[:2])
     times = None
     if names["timestamp"] in found:
         times = times_of(cols.values(frame, names["timestamp"]))
-        kind = cols.type_of(frame, names["timestamp"])
+        kind = cols.read(frame, names["timestamp"]).kind
         zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
         times = replace(times, zoned=times.zoned or zone)
 
