@@ -259,6 +259,6 @@ def _of_table(given: Any) -> Any:
     names = cols.names_of(frame := cols.readable(given))
     rest = [name for name in names if name != "item_id"]
     if len(rest) != 1:
-        text = ": give a table of item_id and one column of numbers; columns found: "
-        raise option_error(ValueError, OptionRef(NAME), text, ", ".join(map(repr, names)))
+        text = f": give a table of item_id and one column of numbers; columns found: {names}"
+        raise option_error(ValueError, OptionRef(NAME), text)
     return of_table(frame, NAME, ("item_id", rest[0]))

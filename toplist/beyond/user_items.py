@@ -17,7 +17,7 @@ from toplist.inputs.forms import side_to_builtin, truths_of_many
 from toplist.inputs.ids import alone, padding_code
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.options import Reading, columns_of
+from toplist.inputs.options import Reading, columns_of, named_in
 from toplist.inputs.tables import SideTable, read
 
 
@@ -136,11 +136,7 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] 
     if is_frame(value):
         frame = cols.readable(value)
         names = columns_of(how.get("columns"), "ground_truths")
-        lacking = [
-            names[one] for one in ("user_id", "item_id") if names[one] not in cols.names_of(frame)
-        ]
-        if lacking:
-            raise ValueError(f"{name} is a table without the column {lacking[0]!r}")
+        names = named_in(names, cols.names_of(frame), "ground_truths")
         lists = read(SideTable(frame, name, names, order="file"))
         return lists.keys, lists.flat, False
     padding = how.get("padding")

@@ -10,7 +10,7 @@ pandas is loaded.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -75,7 +75,7 @@ def readable(frame: Any) -> Any:
         If pyarrow is needed for the copy and cannot be imported.
     """
     frame = frame if _library(frame) else to_builtin(frame, "table")
-    if _library(frame):
+    if _library(frame) or isinstance(frame, Table):
         return frame
     if not hasattr(frame, "__arrow_c_stream__"):
         raise TypeError(
@@ -120,6 +120,8 @@ def take(frame: Any, rows: Ints) -> Any:
         return frame.iloc[rows]
     if library == "polars":
         return frame[rows]
+    if isinstance(frame, Table):
+        return frame.take(rows)
     for at, field in enumerate(frame.schema):
         if str(field.type) in _VIEWS:
             plain = frame.column(at).cast(_VIEWS[str(field.type)])
@@ -151,6 +153,8 @@ def index(frame: Any, side: str) -> Column:
 def read(frame: Any, name: Any) -> Cells:
     """Return a column of a table."""
     library = _library(frame)
+    if isinstance(frame, Table):
+        return frame.cells[name]
     if library == "pyarrow":
         return _of_arrow(name, frame.column(name))
     return (_of_polars if library == "polars" else _of_pandas)(name, frame[name])
@@ -286,6 +290,8 @@ class Cells:
     ) -> Column:
         """Return a column of ids; the errors name the row of a null, or the type without ids.
 
+        An empty text is missing, too: a file of text has no other way to write it.
+
         Texts are numbered by `known`, if given; `where` names a row. With `offsets`, the ids are
         the values of a column of lists.
         """
@@ -293,8 +299,10 @@ class Cells:
             return Column(self.name, self.integers)
         try:
             if self.texts is not None:
-                return self._encoded(self.texts, Texts() if known is None else known, side)
-            codes, distinct = self._coded(f"{side}, column {self.name!r}")
+                distinct = self._encoded(self.texts, Texts() if known is None else known, side)
+                codes = distinct.codes
+            else:
+                codes, distinct = self._coded(f"{side}, column {self.name!r}")
         except (MemoryError, WideIdError, _NotUtf8Error):
             raise
         except TypeError:  # a NaN among integers makes floats of all
@@ -307,10 +315,27 @@ class Cells:
                 f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give "
                 "integers or text"
             ) from error
-        null = np.flatnonzero(codes < 0)
-        if len(null):
-            raise self._null(side, int(null[0]), where, offsets)
-        return replace(distinct, codes=distinct.codes[codes])
+        if codes.min(initial=0) < 0:
+            raise self._null(side, int(np.argmax(codes < 0)), where, offsets)
+        found = distinct
+        if codes is not distinct.codes:
+            found = replace(distinct, codes=distinct.codes[codes])
+        self._check_empty(found, side, where, offsets)
+        return found
+
+    def _check_empty(
+        self, ids: Column, side: str, where: Where, offsets: Ints | None, starts: Any = None
+    ) -> None:
+        """Raise ValueError for an empty text; `starts` are the rows of runs of equal ids.
+
+        Not in lists, which may be padded with it.
+        """
+        if ids.names is None or offsets is not None or "" not in ids.names:
+            return
+        found = np.flatnonzero(ids.codes == ids.names.index(""))
+        if len(found):
+            row = int(found[0] if starts is None else starts[found[0]])
+            raise self._null(side, row, where, offsets, "empty")
 
     def _coded(self, what: str) -> tuple[NDArray[Any], Column]:
         """Return the code of each row, -1 for null, and the distinct ids; `what` names the column.
@@ -332,17 +357,19 @@ class Cells:
         codes[kept] = np.arange(len(kept))
         return codes, column_of(self.name, [rows[row] for row in kept.tolist()], what)
 
-    def _null(self, side: str, row: int, where: Where, offsets: Ints | None) -> ValueError:
+    def _null(
+        self, side: str, row: int, where: Where, offsets: Ints | None, null: str = "null"
+    ) -> ValueError:
         """Return the error of an id that is missing: of a row, or a value of a column of lists."""
         if offsets is None:
-            what, out = f"is null in {where(row)}", "leave the row out"
+            what, out = f"is {null} in {where(row)}", "leave the row out"
         else:
             user = int(np.searchsorted(offsets, row, side="right")) - 1
             what = f"holds a null in the list of {where(user)}, at place {row - offsets[user] + 1}"
             out = "leave it out"
         return ValueError(f"{side}: column {self.name!r} {what}: the id is missing, {out}")
 
-    def runs(self, side: str, known: Texts) -> tuple[Column, Ints] | None:
+    def runs(self, side: str, where: Where, known: Texts) -> tuple[Column, Ints] | None:
         """Return the ids of runs of equal rows, and the bounds of these.
 
         None if there are few runs, or the column is not of text; then `ids` reads it.
@@ -350,7 +377,9 @@ class Cells:
         found = None if self.texts is None else self.texts.runs()
         if found is None:
             return None
-        return self._encoded(found[0], known, side), np.append(found[1], len(self))
+        column = self._encoded(found[0], known, side)
+        self._check_empty(column, side, where, None, found[1])
+        return column, np.append(found[1], len(self))
 
     def _encoded(self, texts: TextColumn, known: Texts, side: str) -> Column:
         """Return texts by the numbers that `known` has of them."""
@@ -386,6 +415,48 @@ class Cells:
                     f"{side}: column {self.name!r} holds {row!r} in {where(place)}, not a list"
                 )
         return self.data
+
+    def slice(self, lo: int, hi: int) -> Cells:
+        """Return the rows from `lo` to before `hi`; of a column without codes."""
+        if self.offsets is None:
+            return replace(self, data=self.data[lo:hi])
+        bounds = self.offsets[lo : hi + 1]
+        return replace(self, data=self.data.slice(*bounds[[0, -1]]), offsets=bounds - bounds[0])
+
+    def take(self, rows: Ints) -> Cells:
+        """Return some rows; of a column without codes."""
+        if self.offsets is not None:
+            lengths = np.diff(self.offsets)[rows]
+            offsets = offsets_of(lengths)
+            places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+            return replace(self, data=self.data.take(places), offsets=offsets)
+        if isinstance(self.data, list):
+            return replace(self, data=[self.data[row] for row in rows.tolist()])
+        return replace(self, data=self.data.take(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of columns that were read, by name: what a block of a text file is."""
+
+    cells: Mapping[Any, Cells]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return max(map(len, self.cells.values()), default=0)
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of the columns."""
+        return [*self.cells]
+
+    def slice(self, first: int, n: int) -> Table:
+        """Return `n` rows from `first` on."""
+        return Table({name: one.slice(first, first + n) for name, one in self.cells.items()})
+
+    def take(self, rows: Ints) -> Table:
+        """Return some rows."""
+        return Table({name: one.take(rows) for name, one in self.cells.items()})
 
 
 def _of_pandas(name: Any, series: Any) -> Cells:

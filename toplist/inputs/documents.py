@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints, OptionRef, about, no_columns, option_error
+from toplist.checks import Bools, Ints, OptionRef, about, option_error, require
 from toplist.inputs import columns as cols
 from toplist.inputs import grades
 from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
@@ -350,13 +350,7 @@ def _names_at(names: Any, codes: Ints) -> list[Any]:
 
 def of_table(frame: Any, option: str = NAME, columns: tuple[str, str] = COLUMNS) -> dict[Any, Any]:
     """Return the columns item_id and document, or another one, as a dict."""
-    names = cols.names_of(frame)
-    absent = [repr(name) for name in columns if name not in names]
-    if absent:
-        known = ", ".join(map(repr, names))
-        raise option_error(
-            ValueError, OptionRef(option), f": {no_columns(absent)}; columns found: {known}"
-        )
+    require(OptionRef(option), columns, cols.names_of(frame))
     items, documents = (cols.read(frame, name).objects() for name in columns)
     places = first_repeat(items)
     if places is not None:

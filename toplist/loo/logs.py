@@ -25,9 +25,7 @@ from toplist.checks import (
     Bools,
     Ints,
     OptionRef,
-    header_hint,
-    no_columns,
-    option_error,
+    require,
 )
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
@@ -256,14 +254,9 @@ def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
 
 def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
     absent = [name for name in COLUMNS[:2] if names[name] not in found]
-    if absent:
-        raise option_error(
-            ValueError,
-            f"log has {no_columns([repr(names[name]) for name in absent])}"
-            f"{header_hint([names[name] for name in absent], found)}; it has "
-            f"{', '.join(map(repr, found)) or 'none'}; other names: ",
-            OptionRef("columns", dict.fromkeys(absent, "...")),
-        )
+    columns = OptionRef("columns", dict.fromkeys(absent, "NAME"))
+    others = " names others" if len(absent) > 1 else " names another"
+    require("log", [names[name] for name in COLUMNS[:2]], found, columns, others)
 
 
 def _numbered(values: Any, name: str) -> Ids:
