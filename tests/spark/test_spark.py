@@ -477,7 +477,7 @@ OPTIONS_REFUSED = [
     ({"k": None}, ValueError, "hit needs a k, .* give k=10, or 'hit@10'"),
     ({"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
     ({"system": ["m"]}, TypeError, "give the name of one column of ranks"),
-    ({"system": "m"}, ValueError, "^ranks: no column 'm'; columns found: \['user"),
+    ({"system": "m"}, ValueError, r"^ranks: no column 'm'; columns found: \['user"),
 ]
 SIDES_REFUSED = [  # all but one are TypeErrors
     (lambda r, t: ("recs", t), r"ranks is 'recs': .* spark.table\('NAME'\)|is a Spark"),
