@@ -25,11 +25,11 @@ def test_a_prefix_keeps_the_type_of_an_error():
 def test_all_missing_columns_of_tables_in_memory():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"who": [1], "what": [2]})
-    with pytest.raises(ValueError, match=r"ranks has no columns 'user_id', 'item_id', only 'who'"):
+    with pytest.raises(ValueError, match=r"ranks: no columns 'user_id', 'item_id'.* found: \['w"):
         tl.match(table, {1: [2]})
-    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id'; it has 'who', 'what'"):
+    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id', .*: \['who', 'wh"):
         tl.loo.leave_one_out(table)
-    with pytest.raises(ValueError, match=r"no columns 'label', 'prediction', only 'who', 'what'"):
+    with pytest.raises(ValueError, match=r"no columns 'label', 'prediction'.*: \['who', 'wh"):
         tl.pointwise.auc(table)
 
 

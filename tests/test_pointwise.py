@@ -179,7 +179,7 @@ def test_tables(library):
         assert function(table, columns=columns) == function(labels, predictions)
         found = function(table, weights="w", columns=columns)
         assert found == function(labels, predictions, weights=content["w"])
-    with pytest.raises(ValueError, match="the table has no column 'label', only 'who', 'clicked'"):
+    with pytest.raises(ValueError, match=r"the table: no column 'label', .*: \['who', 'cl"):
         pointwise.auc(table)
     with pytest.raises(ValueError, match="columns: 'rank' is none of user_id, label, prediction"):
         pointwise.auc(table, columns={"rank": "r"})

@@ -400,7 +400,10 @@ def test_refused_truths_and_results():
             pandas.DataFrame({"item": ["a"], "p": [1]}),
             "give a table of item_id|no column 'item_id'",
         ),
-        (pandas.DataFrame({"item_id": ["a"], "p": [1], "q": [1]}), "columns found: 'item_id', 'p'"),
+        (
+            pandas.DataFrame({"item_id": ["a"], "p": [1], "q": [1]}),
+            r"found: \['item_id', 'p'",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             tl.top_k_eval(RANKS, TRUTHS, **how | {"propensities": table})

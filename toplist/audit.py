@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import counted
-from toplist.inputs import dataframes as cols
+from toplist.inputs import columns as cols
 from toplist.inputs.flatten import GroupedIds
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Lists

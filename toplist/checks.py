@@ -204,17 +204,6 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def no_columns(names: Sequence[str]) -> str:
-    """Return that there are no columns of these names, which are quoted already.
-
-    Examples
-    --------
-    >>> no_columns(["'rank'"]), no_columns(["'user_id'", "'item_id'"])
-    ("no column 'rank'", "no columns 'user_id', 'item_id'")
-    """
-    return f"no column{'' if len(names) == 1 else 's'} {', '.join(names)}"
-
-
 def optional(library: str, needs: str, extra: str, *parts: str) -> Any:
     """Return an optional library, with some of its modules loaded.
 
@@ -424,6 +413,44 @@ def option_error(kind: type[E], *parts: str | OptionRef | Words) -> E:
     error = kind("".join(map(str, parts)))
     error.parts = parts  # type: ignore[attr-defined]
     return error
+
+
+def require(
+    where: str | OptionRef, wanted: Iterable[Any], found: Iterable[Any], *ways: Any
+) -> None:
+    """Raise ValueError unless all of the wanted columns are found: the words of all tables.
+
+    `where` names the table, "" where who catches the error does; `ways` are what to write instead.
+
+    Examples
+    --------
+    >>> require("ranks", ["user_id", "item_id"], ["User_ID", "item_id"])
+    Traceback (most recent call last):
+        ...
+    ValueError: ranks: no column 'user_id' (did you mean 'User_ID'?); columns found: \
+['User_ID', 'item_id']
+    """
+    found = list(found)
+    absent = [name for name in dict.fromkeys(wanted) if name not in found]
+    if absent:
+        raise no_columns(where, absent, found, *ways)
+
+
+def no_columns(
+    where: str | OptionRef, absent: Sequence[Any], found: Sequence[Any], *ways: Any, either: int = 0
+) -> ValueError:
+    """Return the error of columns that are not found, of which one of the first `either` is enough.
+
+    See `require`.
+    """
+    quoted = [f"{name!r:.300}" for name in absent]
+    names = ", ".join([" or ".join(quoted[:either]), *quoted[either:]] if either else quoted)
+    lacks = f"no column{'s' if len(quoted) - max(either - 1, 0) > 1 else ''} {names}"
+    lacks += header_hint(absent, found)
+    start = (where, ": ") if where else ()
+    ways = (", ", *ways) if ways else ()
+    end = f"; columns found: {list(found)!r:.300}"
+    return option_error(ValueError, *start, lacks, *ways, end)
 
 
 def about(error: E, **facts: Any) -> E:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.inputs.dataframes import readable
+from toplist.inputs.columns import readable
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import read_sides, side_to_builtin, truths_of_many
 from toplist.inputs.kept import KeptTruths

@@ -98,7 +98,7 @@ import numpy as np
 
 from toplist import kernels
 from toplist.checks import Floats, OptionRef, check_positive_int, option_error
-from toplist.inputs import dataframes
+from toplist.inputs import columns as cols
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.documents import of_table
 from toplist.inputs.flatten import is_frame, name_user
@@ -256,9 +256,9 @@ def _of_table(given: Any) -> Any:
     """Return a table of item_id and one column of numbers as a dict; others as they are."""
     if not is_frame(given):
         return given
-    names = dataframes.names_of(frame := dataframes.readable(given))
+    names = cols.names_of(frame := cols.readable(given))
     rest = [name for name in names if name != "item_id"]
     if len(rest) != 1:
-        text = ": give a table of item_id and one column of numbers; columns found: "
-        raise option_error(ValueError, OptionRef(NAME), text, ", ".join(map(repr, names)))
+        text = f": give a table of item_id and one column of numbers; columns found: {names}"
+        raise option_error(ValueError, OptionRef(NAME), text)
     return of_table(frame, NAME, ("item_id", rest[0]))

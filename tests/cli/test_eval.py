@@ -240,8 +240,8 @@ def test_columns(good):
 def test_missing_columns_of_parquet_and_the_way_out(bad):
     write_parquet("r.parquet", u=["a"], item_id=["x"], rank=[1])
     line = bad("eval", "r.parquet", "truth.csv")
-    assert "no column 'user_id', only 'u', 'item_id', 'rank'" in line
-    assert "--columns ranks:user_id=NAME" in line
+    assert "no column 'user_id', --columns ranks:user_id=NAME" in line
+    assert "columns found: ['u', 'item_id', 'rank']" in line
     write_parquet("r.parquet", user_id=["a"], item_id=["x"], position=[1])
     line = bad("eval", "r.parquet", "truth.csv")
     assert "'position'" in line and "--order file" in line

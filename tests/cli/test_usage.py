@@ -235,10 +235,10 @@ def test_columns_of_the_files_of_check(good):
 ODD = "userId,movie,place"
 HEADERS = [
     ("eval odd.csv truth.csv", ODD, "csv:1: no columns 'user_id', 'item_id' (did you mean "
-     "'userId'?), neither rank nor score, --columns user_id=NAME item_id=NAME rank=NAME names "
-     "others; columns found: ['userId', 'movie', 'place']"),
+     "'userId'?), --columns ranks:user_id=NAME ranks:item_id=NAME names others; columns found: "
+     "['userId', 'movie', 'place']"),
     ("eval recs.csv odd.csv", ODD, "csv:1: no columns 'user_id', 'item_id' (did you mean "
-     "'userId'?), --columns user_id=NAME item_id=NAME names others; columns found: ['userId', "),
+     "'userId'?), --columns ground_truths:user_id=NAME ground_truths:item_id=NAME names others"),
     ("split odd.csv -o parts", ODD, "csv: no columns 'user_id', 'item_id', 'timestamp' (did you "
      "mean 'userId'?), --columns user_id=NAME item_id=NAME timestamp=NAME names others; columns "),
     ("values odd.csv", ODD, "no columns 'user_id', 'label', 'prediction' (did you mean 'userId'?)"),
@@ -247,11 +247,11 @@ HEADERS = [
     ("eval odd.csv truth.csv", "User_ID,item_id ,rank",
      "no columns 'user_id', 'item_id' (did you mean 'User_ID', 'item_id '?)"),
     ("eval odd.csv truth.csv", "userId,item_id,rank", "no column 'user_id' (did you mean 'userId'"),
-    ("eval odd.csv truth.csv", "user_id,item_id,Rank", "nor score (did you mean 'Rank'?)"),
+    ("eval odd.csv truth.csv", "user_id,item_id,Rank", "or 'score' (did you mean 'Rank'?)"),
     ("eval odd.csv truth.csv", "user_id;item_id;rank", "the separator ';'? Commas are needed)"),
     ("eval odd.csv truth.csv", "user_id\titem_id\trank", "separator a tab? Its format is tsv)"),
     ("eval odd.csv truth.csv", "who,item_id,rank",
-     "no column 'user_id', --columns user_id=NAME names another"),
+     "no column 'user_id', --columns ranks:user_id=NAME names another"),
     ("split odd.csv -o parts", "UserID,item_id,timestamp", "(did you mean 'UserID'"),
     ("split odd.csv -o parts", "UserID,ItemID,timestamp", "(did you mean 'UserID'"),
     ("split odd.csv -o parts", "user_id;item_id;timestamp", "is the separator ';'"),
@@ -269,7 +269,7 @@ def test_missing_columns_are_named_at_once_with_a_hint(bad, line, header, said):
 
 
 def test_missing_names_of_jsonl_are_named_at_once(bad):
-    Path("odd.jsonl").write_text('{"user": "u1", "items": ["a"]}\n')
+    Path("odd.jsonl").write_text('{"who": "u1", "items": ["a"]}\n')
     assert "no columns 'user_id', 'item_id', --columns" in bad("eval", "odd.jsonl", "truth.csv")
 
 
@@ -303,13 +303,13 @@ def test_a_truth_that_comes_first(bad, line):
 
 
 def test_other_faults_of_the_first_file_stay_as_they_are(cli):
-    Path("odd.csv").write_text("user,item\nu1,a\n")
-    assert "no columns 'user_id', 'item_id', neither" in cli("eval", "odd.csv", "recs.csv")[2]
+    Path("odd.csv").write_text("who,what\nu1,a\n")
+    assert "no columns 'user_id', 'item_id'" in cli("eval", "odd.csv", "recs.csv")[2]
     Path("empty.csv").write_text("")
     assert cli("eval", "empty.csv", "recs.csv")[2] == "toplist: empty.csv: no rows\n"
     Path("lists.jsonl").write_text('{"user_id": "u1", "item_id": ["a", "a"]}\n')
     assert "'a' at ranks 1 and 2" in cli("eval", "lists.jsonl", "recs.csv")[2]
-    assert "neither rank nor score" in cli("eval", "truth.csv", "users.csv")[2]
+    assert "no column 'rank' or 'score'" in cli("eval", "truth.csv", "users.csv")[2]
 
 
 @pytest.mark.parametrize("line", ["eval twice.parquet recs.csv", "eval truth.csv twice.parquet"])
@@ -318,7 +318,7 @@ def test_a_hint_that_fails_does_not_hide_the_error(bad, line):
     names = ["user_id", "item_id", "item_id"]
     pq.write_table(pa.table([["u1"], ["a"], ["b"]], names), "twice.parquet")
     assert re.match(
-        "twice.parquet: two columns are named 'item_id'|truth.csv:1: neither rank nor score",
+        "twice.parquet: two columns are named 'item_id'|truth.csv:1: no column 'rank' or 'score'",
         bad(*line.split()),
     )
 
@@ -335,7 +335,7 @@ def test_a_hint_reads_at_most_64_kb_of_a_file(bad, size):
 def test_a_hint_does_not_wait_for_a_pipe(cli):
     os.mkfifo("pipe.csv")
     start = time.monotonic()
-    assert "neither rank nor score" in cli("check", "truth.csv", "pipe.csv")[2]
+    assert "no column 'rank' or 'score'" in cli("check", "truth.csv", "pipe.csv")[2]
     assert time.monotonic() - start < 1
 
 

@@ -2,25 +2,18 @@
 
 import gzip
 import json
-from functools import partial
-from itertools import pairwise
+import sys
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.files import blocks, read_ranks, read_truths, tables
 from toplist.files import lines as lines_of_files
-from toplist.files import rows as row_parts
-from toplist.files.formats import find_format
-from toplist.files.rows import rows
-from toplist.files.text import FINITE, NUMBER, RowSource, numbered, rows_of_lines
-from toplist.inputs.texts import Texts
+from toplist.files import read_ranks, read_truths, tables
 
-COLUMNS = {"ranks": ("rank", "score"), "ground_truths": ("relevance",)}
+SIDES = ("ranks", "ground_truths")
 COLUMN_NAMES = ("user_id", "item_id", "rank")
-VALID = {"ranks": NUMBER, "ground_truths": FINITE}
 
 IDS = "a b 7 -7 007 +7 -0 0 é 1.0 1e3 日本 q'r #1 999999999999999999 1000000000000000000"
 IDS = [*IDS.split(), "-999999999999999999", "9" * 30, "x y", " 7", "\u00a0"]
@@ -66,38 +59,17 @@ def outcome(read):
         return str(error)
 
 
-def by_rows(source, valid):
-    """Yield the rows of a file as the plain reader has them."""
-    n = 0
-    with source.opened() as lines:
-        for user, item, value in numbered(source, valid, rows_of_lines(source, lines)):
-            n += 1
-            yield user, item, 0.0 if item is None else value
-    source.line = 0
-    if not n:
-        raise source.error("no rows")
-
-
-def by_parts(source, valid):
-    for part in rows(source, valid, (Texts(), Texts())):
-        values = [1.0] * len(part.items.codes) if part.values is None else part.values.tolist()
-        users, items = (ids.decoded(ids.codes) for ids in (part.users, part.items))
-        for user, (lo, hi) in zip(users, pairwise(part.offsets.tolist()), strict=True):
-            found = [(user, *row) for row in zip(items[lo:hi], values[lo:hi], strict=True)]
-            yield from found or [(user, None, 0.0)]
-
-
 def both(path, side="ranks"):
-    """Return what both readers make of a file."""
-    found = []
-    for read in (by_rows, by_parts):
-        source = RowSource(path, find_format(path), None, *COLUMNS[side])
-        found.append(outcome(partial(read, source, VALID[side])))
-    return found
+    """Return what is read of a file with pyarrow, and without."""
+    read = read_ranks if side == "ranks" else read_truths
+    with pytest.MonkeyPatch.context() as patch:
+        fast = outcome(lambda: read(path).items())
+        without_pyarrow(patch)
+        return outcome(lambda: read(path).items()), fast
 
 
 def without_pyarrow(patch):
-    patch.setattr(blocks, "pyarrow_csv", lambda: None)
+    patch.setitem(sys.modules, "pyarrow", None)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +78,7 @@ def folder(tmp_path_factory):
 
 
 @settings(max_examples=1500, deadline=None)
-@given(files(), st.sampled_from([*COLUMNS]), st.sampled_from([16, 50, 1 << 22]))
+@given(files(), st.sampled_from(SIDES), st.sampled_from([16, 50, 1 << 22]))
 @example(b'user_id,item_id,rank\na,b,1\n"c\nd",e,1\nf,g,2\nh,i,1', "ranks", 16)
 @example(b"user_id,item_id\nuser_id,item_id\n", "ground_truths", 16)
 @example(b"user_id,item_id\na,b\n\n\n\n", "ground_truths", 16)
@@ -115,7 +87,6 @@ def test_both_readers_agree(folder, content, side, size):
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines_of_files, "SIZE", size)
-        patch.setattr(row_parts, "CHUNK", 3)
         one, other = both(path, side)
     assert one == other
 
@@ -127,36 +98,20 @@ def test_blocks_of_a_packed_file(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress("\n".join(["user_id,item_id,rank", *lines]).encode()))
     one, other = both(path)
     assert one == other
-    assert other[-1] == ("39", "item-277", 5)
+    assert other[-1] == ("39", [f"item-{273 + rank}" for rank in range(5)])
 
 
-@pytest.fixture
-def read_plainly(monkeypatch):
-    """Return the parts that the plain reader has read."""
-    pytest.importorskip("pyarrow")
-    read, found = row_parts.plain_rows, []
-
-    def noted(*arguments):
-        for part in read(*arguments):
-            found.append(part)
-            yield part
-
-    monkeypatch.setattr(row_parts, "plain_rows", noted)
-    return found
-
-
-def test_most_blocks_need_no_plain_reader(tmp_path, read_plainly):
-    """Quotes around cells, \\r\\n, blank lines and decimals are read by pyarrow."""
+def test_most_cells_need_no_other_reader(tmp_path):
+    """Quotes around cells, \\r\\n, blank lines and decimals."""
     path = tmp_path / "a.csv"
     path.write_bytes(
         b'"user_id","item_id",score\r\n"a","x,""y""",0.5\r\n\r\n"a","z",-1e-3\r\nb,z,7\r\n'
     )
-    source = RowSource(path, find_format(path), None, "score")
-    assert [*by_parts(source, NUMBER)] == [("a", 'x,"y"', 0.5), ("a", "z", -0.001), ("b", "z", 7.0)]
-    assert read_plainly == []
+    one, other = both(path)
+    assert one == other == [("a", ['x,"y"', "z"]), ("b", ["z"])]
 
 
-def test_one_odd_block_does_not_slow_the_others(tmp_path, monkeypatch, read_plainly):
+def test_an_odd_block_among_others(tmp_path, monkeypatch):
     monkeypatch.setattr(lines_of_files, "SIZE", 200)
     lines = [f'u,"i"{i}' if i == 50 else f"u,i{i}" for i in range(100)]
     path = tmp_path / "a.csv"
@@ -166,8 +121,7 @@ def test_one_odd_block_does_not_slow_the_others(tmp_path, monkeypatch, read_plai
     lines[50] = 'u,"i\n50"'
     path.write_bytes("\n".join(["user_id,item_id", *lines]).encode())
     one, other = both(path, "ground_truths")
-    assert one == other
-    assert 0 < sum(len(part.items.codes) for part in read_plainly) <= 200 // 4
+    assert one == other and "i\n50" in other[0][1]
 
 
 @pytest.mark.parametrize("cell", ["0x1F", "0X1F", "1e999", "inf", "nan", "1_0", ""])
@@ -177,112 +131,6 @@ def test_numbers_that_pyarrow_would_take_are_refused(tmp_path, cell, end):
     path.write_text(f"user_id,item_id,score\na,b,1\na,c,{cell}{end}")
     one, other = both(path)
     assert one == other and f":3: score {cell!r} is not a number" in one
-
-
-# JSONL
-
-
-JSON_TEXTS = ['"a"', '"7"', '"007"', '"é"', '"x"', '"日本"']
-JSON_IDS = {"text": [*JSON_TEXTS, '"x y"'], "integer": ["7", "-7", "0", "12", "5"]}
-JSON_ODD = [
-    r'""',
-    r'"\n"',
-    r'"\u00e9"',
-    r"1.0",
-    r"007",
-    r"+7",
-    r"-0",
-    r"1e2",
-    r"null",
-    r"true",
-    r"[1]",
-    r"{}",
-    r"[]",
-    r"18446744073709551616",
-    r"1_0",
-    r"NaN",
-    r"1000000000000000000",
-    r"1e999",
-    r"-5",
-    r'"q',
-    r'"a"x',
-]
-JSON_NUMBERS = [
-    "1",
-    "2",
-    "3",
-    "10",
-    "0.5",
-    "-2.5e-3",
-    "1E+5",
-    "-0",
-    "0.30000000000000004",
-    "9007199254740993",
-    ".5",
-    "5.",
-    '"1"',
-    "12345678901234567890",
-]
-
-
-def agree(one, other):
-    """Assert that the readers agree; ids of two kinds are refused at once, by rows at the end.
-
-    So are integers beyond 64 bits.
-    """
-    if isinstance(other, str) and "beyond 64 bits" in other:
-        assert isinstance(one, str) or any(
-            type(i) is int and not -(2**63) <= i < 2**64 for row in one for i in row[:2]
-        )
-    elif isinstance(other, str) and "ids of two kinds" in other:
-        if isinstance(one, list):
-            columns = list(zip(*one, strict=True))[:2]
-            assert any(len({type(i) for i in ids} - {type(None)}) > 1 for ids in columns)
-    else:
-        assert one == other
-
-
-LISTS = [
-    '{"user_id": %s, "item_id": %s, "rank": %s}',
-    '{"user_id":%s,"item_id":%s,"score":%s}',
-    '{"user_id": %s, "item_id": %s, "x": %s}',
-    '{"x": [1, "a"], "user_id": %s, "item_id": %s, "relevance": %s}',
-    '{"user_id": %s, "item_id": [%s], "relevance": %s, "y": null}',
-]
-
-
-@st.composite
-def list_files(draw):
-    """Return the bytes of JSONL with lists, most of it right."""
-    kinds = draw(st.sampled_from(["text", "integer"])), draw(st.sampled_from(["text", "integer"]))
-    form, odd, lines = draw(st.sampled_from(LISTS)), draw(st.booleans()), []
-    comma = draw(st.sampled_from([",", ", ", " , "]))
-    for user in range(draw(st.integers(1, 8))):
-        n = draw(st.integers(0 if user else 1, 4))
-        items = [draw(st.sampled_from(JSON_IDS[kinds[1]])) for _ in range(n)]
-        numbers = [
-            draw(st.sampled_from(JSON_NUMBERS if odd else JSON_NUMBERS[:6])) for _ in range(n)
-        ]
-        if odd and n and draw(st.integers(0, 5)) == 0:
-            (items if draw(st.booleans()) else numbers)[0] = draw(st.sampled_from(JSON_ODD))
-        if odd and draw(st.integers(0, 9)) == 0:
-            form, numbers = draw(st.sampled_from(LISTS)), numbers[1:]
-        name = f'"u{user}"' if kinds[0] == "text" else str(user)
-        end = draw(st.sampled_from(["\n"] * 8 + ["\r\n", " \n", "\n\n", "]\n"])) if odd else "\n"
-        lines.append(form % (name, *(f"[{comma.join(one)}]" for one in (items, numbers))) + end)
-    return draw(st.sampled_from(["", "", "\ufeff", "\n"])).encode() + "".join(lines).encode()
-
-
-@pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
-@given(list_files(), st.sampled_from([*COLUMNS]), st.sampled_from([1, 3, 1 << 17]))
-def test_parts_of_lists_are_those_of_the_plain_reader(folder, content, side, size):
-    path = folder / "lists.jsonl"
-    path.write_bytes(content)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_parts, "CHUNK", size)
-        one, other = both(path, side)
-    agree(one, other)
 
 
 # TREC

@@ -106,7 +106,7 @@ def test_broken_files(truth, tmp_path):
 NOTHING = {name: pyarrow.array([], "int64") for name in ("user_id", "item_id", "rank")}
 LONG = {"user_id": ["a", "a"], "item_id": ["x", "y"]}
 WRONG = [
-    ({"user": ["a"], "item_id": ["x"]}, "ranks has no column 'user_id', only 'user', 'item_id'"),
+    ({"who": ["a"], "item_id": ["x"]}, "r.parquet: no column 'user_id', columns="),
     (LONG, "no column 'rank' or 'score'"),
     (LONG | {"rank": ["1", "2"]}, "column 'rank' must hold numbers"),
     (LONG | {"item_id": ["x", None], "rank": [1, 2]}, "column 'item_id' is null in row 1"),

@@ -15,7 +15,6 @@ from strategies import graded_populations
 import toplist as tl
 from toplist.files import lines as lines_of_files
 from toplist.files import parquet, streaming
-from toplist.files import rows as row_parts
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
 TRUTHS = {f"u{user}": {f"i{(user * 7 + item) % 50}" for item in range(4)} for user in range(5, 45)}
@@ -77,7 +76,6 @@ def files(tmp_path, monkeypatch):
 def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
-        monkeypatch.setattr(row_parts, "CHUNK", 8)
         monkeypatch.setattr(lines_of_files, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(parquet, "LEAST", 1)
@@ -153,7 +151,6 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     truth.write_text("".join(json.dumps(row) + "\n" for row in rows))
     given_truths = {user: truths[user] for user in users}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_parts, "CHUNK", data.draw(st.integers(1, 10)))
         patch.setattr(lines_of_files, "SIZE", data.draw(st.integers(1, 200)))
         patch.setattr(streaming, "MAX_WAITING_IDS", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
@@ -272,7 +269,7 @@ def test_broken_text(files, parts):
     for text, message in (
         ("user_id,item_id,rank\n", "recs.csv: no rows"),
         ("user_id,item_id,rank\nu5,i1,one\n", "recs.csv:2: rank 'one' is not a number"),
-        ("user_id,item,rank\nu5,i1,1\n", "recs.csv:1: no column 'item_id'"),
+        ("user_id,thing,rank\nu5,i1,1\n", "recs.csv:1: no column 'item_id'"),
     ):
         recs.write_text(text)
         assert fault(tl.top_k_eval, "recs.csv", truth, 3).startswith(message)

@@ -204,11 +204,12 @@ def test_renamed_columns(put):
 
 
 COLUMNS = "['userId', 'item_id', 'rank']"
+RANKS = "columns={'ranks': {"
 ABSENT = [
-    (read_ranks, {}, "'user_id' (did you mean 'userId'?), columns={'user_id': 'NAME'} names"),
-    (read_ranks, {"user_id": "userId", "item_id": "movie"}, "'movie', columns={'item_id'"),
-    (read_ranks, {"user_id": "userId", "score": "points"}, "'points', columns={'score'"),
-    (read_truths, {"user_id": "userId", "relevance": "grade"}, "'grade', columns={'relevance'"),
+    (read_ranks, {}, f"'user_id' (did you mean 'userId'?), {RANKS}'user_id': 'NAME'}}}} names"),
+    (read_ranks, {"user_id": "userId", "item_id": "movie"}, f"'movie', {RANKS}'item_id'"),
+    (read_ranks, {"user_id": "userId", "score": "points"}, f"'points', {RANKS}'score'"),
+    (read_truths, {"user_id": "userId", "relevance": "x"}, "'x', columns={'ground_truths': {'rele"),
 ]
 
 
@@ -220,11 +221,14 @@ def test_absent_columns(put, read, columns, said):
 
 
 TWO_GRADES = "user 'u': item 'a' has relevance 1 and 3.5"
-NO_ORDER = "neither rank nor score, order='file' takes the items as they come; columns found: ['us"
+NO_ORDER = (
+    f"no column 'rank' or 'score', {RANKS}'rank': 'NAME'}}}} names another, order='file' takes "
+    "the items in the order of the file; columns found: ['us"
+)
 REFUSED = {
     "a key that a later line lacks": (
-        *(read_truths, "a.jsonl", '{"user_id":1,"item_id":2}\n{"user":1,"item_id":3}\n'),
-        ":2: no column 'user_id', columns={'user_id': 'NAME'} names another; columns found: ['us",
+        *(read_truths, "a.jsonl", '{"user_id":1,"item_id":2}\n{"who":1,"item_id":3}\n'),
+        ":2: no column 'user_id', columns={'ground_truths': {'user_id': 'NAME'}} names another; ",
     ),
     "a column twice": (
         *(read_truths, "a.csv", "user_id,item_id,item_id\nu,a,b\n"),
@@ -244,7 +248,7 @@ REFUSED = {
     ),
     "a run as qrels": (
         *(read_truths, "a.trec", "q 0 d 1\nq Q0 d 1 0.5 t\n"),
-        ":2: 6 columns instead of 4: ['qid', '0', 'docno', 'rel']",
+        ":2: 6 columns instead of 4: ['qid', 'iteration', 'docno', 'rel']",
     ),
     "qrels as a run": (
         *(read_ranks, "a.trec", "q Q0 d 1 0.5 t\n\nq 0 d 1\n"),
@@ -253,10 +257,6 @@ REFUSED = {
     "a comment in qrels": (
         *(read_truths, "a.qrels", "q 0 d 1\n# by hand\n"),
         ":2: '#': TREC files have no comments, remove the line",
-    ),
-    "two runs in one file": (
-        *(read_ranks, "a.run", "q1 Q0 d1 1 2.0 bm25\nq2 Q0 d1 1 2 bm25\nq1 Q0 d9 1 1.5 dense\n"),
-        ":3: query 'q1' has the tags 'bm25' (line 1) and 'dense': a file holds one run",
     ),
     "two grades": (
         *(read_truths, "a.csv", "user_id,item_id,relevance\nu,a,1\nu,b,2\nu,a,3.5\n"),

@@ -457,7 +457,7 @@ def test_empty_tables_of_no_type():
     pandas = library("pandas")
     empty = pandas.DataFrame(columns=["user_id", "item_id", "rank"])
     assert tl.match(empty, TRUTHS).n_listed.tolist() == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match="has no columns 'user_id', 'item_id', only none"):
+    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id', .*found: \[\]"):
         tl.match(pandas.DataFrame(), TRUTHS)
     with pytest.raises(TypeError, match="columns is a list: give a dict"):
         tl.match(empty, TRUTHS, columns=["user_id"])

@@ -1,15 +1,12 @@
 """Long tables of pandas, polars and pyarrow: the same hits as from dicts, or one clear error."""
 
 import math
-import sys
-import types
 
 import numpy as np
 import pytest
-from shared_inputs import LIBRARIES, frame_of, library, same
+from shared_inputs import LIBRARIES, frame_of, same
 
 import toplist as tl
-from toplist.inputs import dataframes
 
 RANKS = {"u2": ["c", "a", "d"], "u1": ["b"], "u9": ["a"], "u3": ["e", "b"]}
 TRUTHS = {"u1": {"b": 2.0, "a": 1.0}, "u2": {"a": 1.0}, "u4": {"c": 3.0}, "u3": {"b": 1.0}}
@@ -131,11 +128,11 @@ def test_eight_ranks_are_shown(table, n, end):
 def test_missing_columns_are_named(table):
     ranks = long_ranks()
     del ranks["rank"]
-    words = "ranks has no column 'rank' or 'score', only 'user_id', 'item_id'"
+    words = "ranks: no column 'rank' or 'score'"
     with pytest.raises(ValueError, match=words):
         tl.match(table(ranks), table(long_truths()))
     given = table(long_ranks() | {"item": ["a"] * 7}), table(long_truths())
-    with pytest.raises(ValueError, match="ground_truths has no column 'item'"):
+    with pytest.raises(ValueError, match="ground_truths: no column 'item'"):
         tl.match(*given, columns={"item_id": "item"})
     with pytest.raises(ValueError, match="columns: 'item' is none of user_id, item_id"):
         tl.match(table(long_ranks()), table(long_truths()), columns={"item": "x"})
@@ -169,54 +166,10 @@ class MyFrame:
         return MyFrame(**{name: column[key] for name, column in self.arrays.items()})
 
 
-class MyLibrary(dataframes._Library):
-    """How it is read."""
-
-    def kinds(self, module):
-        return module.MyFrame
-
-    def array(self, frame, name):
-        return frame[name] if frame[name].dtype.kind in "iuf" else None
-
-    def codes(self, frame, name, what):
-        names, codes = np.unique(frame[name], return_inverse=True)
-        return codes.astype(np.int64), names.tolist()
-
-    def lists(self, frame, name, side, first):
-        return None
-
-    def objects(self, frame, name):
-        return frame[name].tolist()
-
-
-def test_a_library_of_frames_is_one_class(monkeypatch):
+def test_a_table_without_arrow_is_refused():
     unknown = MyFrame(user_id=np.array(["a"]), item_id=np.array([1]), rank=np.array([1]))
     with pytest.raises(TypeError, match="a MyFrame has columns, but no Arrow interface"):
         tl.match(unknown, {"a": {1}})
-    monkeypatch.setitem(sys.modules, "mylibrary", types.SimpleNamespace(MyFrame=MyFrame))
-    monkeypatch.setitem(dataframes._LIBRARIES, "mylibrary", MyLibrary())
-    users = np.array(["b", "a", "a"])
-    lists = MyFrame(user_id=users, item_id=np.array([4, 7, 5]), score=np.array([0.5, 0.1, 0.9]))
-    truth = MyFrame(user_id=np.array(["a", "b"]), item_id=np.array([7, 9]))
-    result = tl.top_k_eval(lists, truth, k=2, metrics="mrr")
-    assert result.users == ["a", "b"]
-    assert result.per_user("mrr@2").tolist() == [0.5, 0.0]
-    log = MyFrame(user_id=users, item_id=np.array([4, 7, 5]), timestamp=np.array([1, 3, 2]))
-    assert tl.loo.leave_one_out(log).test["item_id"].tolist() == [7]
-    rows = MyFrame(user_id=users, label=np.array([1, 1, 0]), prediction=np.array([0.5, 0.9, 0.1]))
-    assert tl.pointwise.auc(rows) == 1.0
-    assert tl.pointwise.gauc(rows) == 1.0
-
-
-def test_memory_errors_pass(monkeypatch):
-    table = library("pandas").DataFrame({"user_id": ["u"], "item_id": ["a"], "rank": [1]})
-
-    def codes(frame, name):
-        raise MemoryError
-
-    monkeypatch.setattr(dataframes.library_of(table), "texts", staticmethod(codes))
-    with pytest.raises(MemoryError):
-        tl.match(table, {"u": {"a"}})
 
 
 @pytest.mark.parametrize("width", ["uint8", "uint32", "uint64", "int8"])

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -182,9 +183,9 @@ def write_lists(folder):
 def test_files(tmp_path, expected, monkeypatch, without):
     paths, lists = files(tmp_path), write_lists(tmp_path)
     if without:
-        monkeypatch.setattr("toplist.files.blocks.pyarrow_csv", lambda: None)
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert len(paths) == 6
-    for path in paths:
+    for path in (one for one in paths if not (without and str(one).endswith("parquet"))):
         for more in ({}, {"in_memory": True}, {"keep": "hits"}):
             assert outcome(lists, str(path), columns=NUGGET, **more) == pytest.approx(expected)
         kept = tl.GroundTruths(path, columns={"group": "nugget"})
@@ -314,8 +315,8 @@ def test_columns_that_are_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("q1,a,g\nq1,b,\n", "truth.csv:3: .* names no group"),
-        ('q1,a,g\n"q1",b,""\n', "truth.csv:3: .* names no group"),
+        ("q1,a,g\nq1,b,\n", "truth.csv:3: empty nugget"),
+        ('q1,a,g\n"q1",b,""\n', "truth.csv:3: empty nugget"),
     ],
 )
 def test_a_row_without_a_label(tmp_path, rows, message):

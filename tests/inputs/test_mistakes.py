@@ -69,7 +69,7 @@ def test_tables_in_each_others_place_are_told(library, value):
     assert tl.top_k_eval(ranks, truths, 1)["hit@1"] == 1
     with pytest.raises(ValueError, match="ground_truths has: are the arguments swapped"):
         tl.top_k_eval(truths, ranks, 1)
-    with pytest.raises(ValueError, match="ranks has no column 'rank' or 'score'"):
+    with pytest.raises(ValueError, match="ranks: no column 'rank' or 'score'"):
         tl.top_k_eval(truths, truths, 1)
 
 

@@ -7,10 +7,10 @@ import toplist as tl
 from toplist.inputs import factorize
 
 ITEMS = [
-    *("", "a", "b", "ä", "漢字", "7", "07", "twelve bytes", "thirteen bytes", "thirteen bytez"),
+    *("0", "a", "b", "ä", "漢字", "7", "07", "twelve bytes", "thirteen bytes", "thirteen bytez"),
     *("x" * 300, "x" * 299 + "y", "a\0b", "a\0", "\0"),
 ]
-USERS = ["u1", "u2", "ü", "", "a user with a long name, no 1", "a user with a long name, no 2"]
+USERS = ["u1", "u2", "ü", "-", "a user with a long name, no 1", "a user with a long name, no 2"]
 LISTS = {user: ITEMS[place:] + ITEMS[:place] for place, user in enumerate(USERS)}
 TRUTHS = {
     user: {ITEMS[2 * place], ITEMS[place + 7], f"new {place}"}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.inputs import dataframes
+from toplist.inputs import columns
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.texts import Spans, Texts, joined
 from toplist.kernels import hashing
@@ -137,7 +137,7 @@ def test_views_are_read_as_spans_are(strings, random):
     pyarrow = pytest.importorskip("pyarrow")
     parts = [pyarrow.array(strings, pyarrow.string_view()) for _ in range(2)]
     array = pyarrow.chunked_array(parts).combine_chunks()  # with several buffers
-    column = dataframes.texts_of(array)
+    column = columns.read(pyarrow.table({"item_id": array}), "item_id").texts
     texts = Texts()
     assert texts.decoded(column.encode(texts)) == 2 * strings
     rows = np.array(random.choices(range(2 * len(strings)), k=5))

@@ -389,7 +389,7 @@ COLUMNS = [  # of one side, what they become, the error
     ),
 ]
 CHANGES = [  # of both sides, the error
-    (lambda r, t: (r.drop("rank"), t), "neither 'rank' nor 'score' is there"),
+    (lambda r, t: (r.drop("rank"), t), "no column 'rank' or 'score'"),
     (lambda r, t: (r, t.drop("item_id")), "no column 'item_id'; columns found"),
     (lambda r, t: (r.union(r), t), "user [0-9]+ has ranks 1, 1, 2, 2"),
     (lambda r, t: (r.limit(0), t), "^ranks has no rows$"),
@@ -454,7 +454,7 @@ OPTIONS_REFUSED = [
     ({"k": None}, ValueError, "hit needs a k, .* give k=10, or 'hit@10'"),
     ({"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
     ({"system": ["m"]}, TypeError, "give the name of one column of ranks"),
-    ({"system": "m"}, ValueError, "^ranks: no column 'm'; columns found: user"),
+    ({"system": "m"}, ValueError, r"^ranks: no column 'm'; columns found: \['user"),
 ]
 SIDES_REFUSED = [  # all but one are TypeErrors
     (lambda r, t: ("recs", t), r"ranks is 'recs': .* spark.table\('NAME'\)|is a Spark"),

@@ -10,14 +10,14 @@ import numpy as np
 
 from toplist.beyond.indexing import IndexedLists, ReadLists
 from toplist.checks import Ints, cached, prefixed
-from toplist.inputs import dataframes
+from toplist.inputs import columns as cols
 from toplist.inputs.flatten import CONTAINERS, Flat, compact, flatten, is_frame, is_truth_container
 from toplist.inputs.flatten import trim as trimmed
 from toplist.inputs.forms import side_to_builtin, truths_of_many
 from toplist.inputs.ids import alone, padding_code
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.options import Reading, columns_of
+from toplist.inputs.options import Reading, columns_of, named_in
 from toplist.inputs.tables import SideTable, read
 
 
@@ -134,15 +134,9 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] 
         return None, flatten([given], None, name, how.get("padding")), True
     value = side_to_builtin(given, "ground_truths")
     if is_frame(value):
-        frame = dataframes.readable(value)
+        frame = cols.readable(value)
         names = columns_of(how.get("columns"), "ground_truths")
-        lacking = [
-            names[one]
-            for one in ("user_id", "item_id")
-            if names[one] not in dataframes.names_of(frame)
-        ]
-        if lacking:
-            raise ValueError(f"{name} is a table without the column {lacking[0]!r}")
+        names = named_in(names, cols.names_of(frame), "ground_truths")
         lists = read(SideTable(frame, name, names, order="file"))
         return lists.keys, lists.flat, False
     padding = how.get("padding")

@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 from toplist import plots
-from toplist.checks import USERS, header_hint, no_columns, prefixed
+from toplist.checks import USERS, prefixed, require
 from toplist.cli.options import names_of_columns
 from toplist.cli.streams import csv_text
 from toplist.comparing.comparison import compare
@@ -243,10 +243,7 @@ def labels(path: str, key: Any, column: str, what: str) -> dict[Any, Any]:
     table = read_table(path)
     names = list(getattr(table, "column_names", table))
     parts = key if isinstance(key, list) else [key]
-    absent = [name for name in dict.fromkeys((*parts, column)) if name not in names]
-    if absent:
-        lacks = no_columns(list(map(repr, absent))) + header_hint(absent, names)
-        raise ValueError(f"{path}: {lacks}; columns found: {names}")
+    require(path, (*parts, column), names)
     *keys, values = (
         table[name] if isinstance(table, dict) else table.column(name).to_pylist()
         for name in (*parts, column)

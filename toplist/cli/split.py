@@ -30,11 +30,9 @@ import numpy as np
 from toplist.checks import (
     OptionRef,
     counted,
-    header_hint,
-    no_columns,
-    option_error,
     prefixed,
     printable,
+    require,
 )
 from toplist.cli.options import Parser, add_columns, names_of_columns
 from toplist.cli.streams import add_quiet
@@ -181,13 +179,8 @@ def _require_columns(options: argparse.Namespace, table: Any) -> None:
     found = list(getattr(table, "column_names", table))
     absent = [name for name in needed if names[name] not in found]
     if len(absent) > 1:
-        raise option_error(
-            ValueError,
-            f"{no_columns([repr(names[name]) for name in absent])}"
-            f"{header_hint([names[name] for name in absent], found)}, ",
-            OptionRef("columns", dict.fromkeys(absent, "NAME")),
-            f" names others; columns found: {found}",
-        )
+        columns = OptionRef("columns", dict.fromkeys(absent, "NAME"))
+        require("", [names[name] for name in needed], found, columns, " names others")
 
 
 def _made(options: argparse.Namespace, table: Any) -> Any:

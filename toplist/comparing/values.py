@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toplist.checks import Bools, Floats, Ints, doubles
-from toplist.inputs import dataframes
+from toplist.inputs import columns as cols
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
@@ -190,8 +190,8 @@ def _opened(system: Any, values: Any) -> Any:
 
 def _of_table(system: Any, table: Any) -> dict[Any, Any]:
     """Return a table of users and one column of values as a dict."""
-    frame = dataframes.readable(table)
-    names = dataframes.names_of(frame)
+    frame = cols.readable(table)
+    names = cols.names_of(frame)
     found = [name for name in names if name != USER]
     if len(names) != 2 or len(found) != 1:
         pandas = hasattr(table, "iloc")
@@ -205,7 +205,7 @@ def _of_table(system: Any, table: Any) -> dict[Any, Any]:
             f"the values of {_named(system)} are a table of {', '.join(map(repr, names))}: give "
             f"{way}"
         )
-    users, values = (dataframes.objects(frame, name) for name in (USER, *found))
+    users, values = (cols.read(frame, name).objects() for name in (USER, *found))
     return _unique(system, users, values, "table")
 
 

@@ -84,7 +84,7 @@ def with_a_list_alone(hits: Hits, users: Sequence[Any], lists: Flat, padding: An
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:
     """Evaluate each system of a table, in order of first appearance, over the same truth."""
     from toplist.inputs import tables
-    from toplist.inputs.dataframes import readable
+    from toplist.inputs.columns import readable
 
     if not is_frame(ranks):
         raise TypeError(

@@ -7,35 +7,26 @@ are not together has several lists; only the caller, who knows the users of all 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import about, cached, optional
+from toplist.checks import about, cached
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
-from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, rows, together
-from toplist.files.tables import numbers, read_table
-from toplist.files.text import (
-    FINITE,
-    NUMBER,
-    Row,
-    RowSource,
-    Valid,
-    lines_of_user,
-    numbered,
-    rows_of_lines,
-)
+from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
 from toplist.inputs import tables
+from toplist.inputs.columns import Cells, Table
 from toplist.inputs.keyed import ListsByUser
+from toplist.inputs.lists import offsets_of
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
-    COLUMNS,
     GROUP,
     Options,
     Order,
@@ -44,8 +35,13 @@ from toplist.inputs.options import (
     is_composite,
     named_in,
     refuse_composite,
+    renamed,
 )
-from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
+from toplist.inputs.tables import SideTable
+from toplist.inputs.texts import Texts
+
+# The texts by which users and items are numbered.
+IdTexts = tuple[Texts, Texts]
 
 
 class UserPart(NamedTuple):
@@ -128,6 +124,8 @@ class TextStream(Stream):
     """A text file: lines of CSV, TSV, JSONL or TREC."""
 
     format: FileFormat = field(kw_only=True)
+    #: Of the rows of one system: its name, the file, and the rows.
+    of_system: tuple[str, TextTables, Table] | None = field(default=None, kw_only=True)
     unit = "line"
 
     @property
@@ -137,8 +135,8 @@ class TextStream(Stream):
 
     @property
     def in_parts(self) -> bool:  # type: ignore[override]
-        """As the format has it."""
-        return self.format.in_parts
+        """As the format has it; keys of several columns are read as a whole."""
+        return self.format.in_parts and not is_composite(self.columns, self.side)
 
     @property
     def ordering(self) -> Ties:
@@ -146,42 +144,96 @@ class TextStream(Stream):
         return self.ties or ("item_desc" if self.format.name == "trec" else "order")
 
     def parts(self, known: IdTexts) -> Iterator[UserPart]:
-        """Yield the lists of complete users."""
-        source, first = self.source(), 0
-        for part in of_complete_users(rows(source, self.valid, known), source):
-            groups = Groups(part.users, part.offsets, None)
-            yield UserPart(self._lists(source, part, groups), first + part.offsets[:-1])
-            first += int(part.offsets[-1])
+        """Yield the lists of complete users; those of a file that is read whole at once."""
+        if not self.in_parts:
+            lists = self.read_all(known)
+            yield UserPart(lists, np.zeros(len(lists.users.codes), np.int64))
+            return
+        file, first = self._file(), 0
+        for table in file.of_complete_users():
+            lists = tables.read(self._table(file, table, known), in_runs=True)
+            long = len(lists.users.codes) < len(table)
+            rows = lists.offsets[:-1] if long else np.arange(len(table))
+            yield UserPart(lists, first + rows)
+            first += len(table)
 
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
-        source = self.source()
-        found = together(list(rows(source, self.valid, known)), source)
-        lists = self._lists(source, found, grouped(found.users, ends=found.offsets))
-        if self.format.name == "trec" and self.side == "ground_truths" and not lists.grouped:
-            return _relevant(lists)
+        if self.of_system is not None:
+            file, table = self.of_system[1:]
+        else:
+            file = self._file()
+            table = file.joined(file.tables())
+        is_qrels = self.format.name == "trec" and self.side == "ground_truths"
+        if is_qrels and GROUP in self.names:
+            table = _relevant_groups(table)
+        lists = tables.read(self._table(file, table, known))
+        if is_qrels and lists.grades is not None and not lists.grouped:  # below 1: not relevant
+            grades = np.where((lists.grades > 0) & (lists.grades < 1), 0.0, lists.grades)
+            return replace(lists, grades=grades)
         return lists
 
-    def source(self) -> RowSource:
-        """Return the file to be read."""
-        names = self.names.items()
-        own = {ours: theirs for ours, theirs in names if ours != theirs or ours == GROUP}
-        of_truth = GROUP if GROUP in own else "relevance"
-        wanted: tuple[str, ...] = ("rank", "score") if self.side == "ranks" else (of_truth,)
-        return RowSource(self.path, self.format, own, *(() if self.order else wanted))
+    def by_system(self, system: str) -> Iterator[tuple[str, TextStream]]:
+        """Yield the rows of each system, in order of first appearance."""
+        file = self._file(system)
+        if self.format.name == "trec":
+            raise file.error("a run of TREC has no column of systems: a file holds one run")
+        for name, part in tables.by_column(file.joined(file.tables()), system, "ranks"):
+            yield name, replace(self, of_system=(name, file, part))
 
-    @property
-    def valid(self) -> Valid:
-        """The numbers that a column of values may hold."""
-        return NUMBER if self.side == "ranks" else FINITE
+    def _file(self, system: str | None = None) -> TextTables:
+        """Return the file to be read, with the column of systems if there is one."""
+        header: tuple[str, ...] = ()
+        if self.format.name == "trec":
+            header = TREC_RUN if self.side == "ranks" else TREC_QRELS
+        return TextTables(self.path, self.format, partial(self._choose, system), header)
 
-    def _lists(self, source: RowSource, found: Rows, groups: Groups) -> ListsByUser:
-        ordering = self.side, source.value, self.ordering
-        return put_in_order(ordering, groups, found.items, found.values)
+    def _choose(
+        self, system: str | None, header: Sequence[str], record: Mapping[str, Any]
+    ) -> Wanted:
+        """Return which columns are read of those in a header, or a line of JSON."""
+        names, columns = self.names, [*header]
+        more: tuple[str, ...] = () if system is None else (system,)
+        if self.format.name == "trec":  # its columns have no names of one's own
+            if names.get(GROUP, TREC_QRELS[1]) != TREC_QRELS[1]:
+                raise ValueError(
+                    f"columns: groups of TREC qrels are in their second field: write "
+                    f"{GROUP!r}: {TREC_QRELS[1]!r}, not {names[GROUP]!r}"
+                )
+            names = renamed({GROUP: TREC_QRELS[1]} if GROUP in names else {}, tuple(names))
+            if GROUP in names:  # which are relevant is read beside
+                columns.remove(TREC_QRELS[-1])
+                more, rule = (TREC_QRELS[1],), "relevance"
+        called = named_in(names, columns, self.side)
+        empty = Table({name: Cells(name, [], "text") for name in columns})
+        order = self.order if self.side == "ranks" else None
+        side = SideTable(empty, self.side, called, order, 0, lambda: columns)
+        value = side.check(type(record.get(called["item_id"])) is list)
+        ids = *side.parts("user_id"), called["item_id"], *more
+        if GROUP in names and self.format.name == "trec":
+            return Wanted((*ids, TREC_QRELS[-1]), ids, TREC_QRELS[-1], rule, called)
+        if value == GROUP:
+            return Wanted((*ids, called[GROUP]), (*ids, called[GROUP]), None, value, called)
+        if value is None:
+            return Wanted(ids, ids, called=called)
+        found = Wanted((*ids, called[value]), ids, called[value], value)
+        return found._replace(called=called | {value: found.key})
+
+    def _table(self, file: TextTables, table: Table, known: IdTexts) -> SideTable:
+        order = self.order if self.side == "ranks" else None
+        return SideTable(
+            table, self.side, file.wanted.called, order, ties=self.ordering, known=known
+        )
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the lines at which rows of a user begin, or those of an item; read again."""
-        return list(lines_of_user(self.source(), user, item))
+        if is_composite(self.columns, self.side):
+            return []
+        name, file = (None, self._file())
+        if self.of_system is not None:
+            name, column = self.of_system[0], self.of_system[1].wanted.names[2]
+            file = self._file(column)
+        return list(file.lines_of_user(user, item, name))
 
     def at(self, place: int | None) -> str:
         """Return how a message begins that is about a line."""
@@ -234,7 +286,6 @@ class ParquetStream(Stream):
     def _table(self, frame: Any, first: int, known: IdTexts) -> SideTable:
         names, order = self.names, self.order if self.side == "ranks" else None
         if self.side == "ranks" and names["score"] in frame.column_names:
-            parquet.check_finite(self.path, frame, names["score"], first)
             frame = parquet.ordered(frame, names["score"])
         return SideTable(frame, self.side, names, order, first, self._columns, self.ordering, known)
 
@@ -303,38 +354,25 @@ def stream_of(
     """Return the file of one side, by its format, which a keyword may name."""
     found = find_format(path, format, keyword or f"{side}_format")
     columns_of(columns, side)  # refuses wrong names before any file is read
-    if is_composite(columns, side):
-        if found.is_text and not found.is_table:
-            refuse_composite(columns, f"files of {found.name}")
-        return CompositeStream(path, side, columns, order, ties, format=found)
     if found.is_text:
+        if not found.is_table:
+            refuse_composite(columns, f"files of {found.name}")
         return TextStream(path, side, columns, order, ties, format=found)
+    if is_composite(columns, side):
+        return CompositeStream(path, side, columns, order, ties)
     return ParquetStream(path, side, columns, order, ties)
 
 
 @dataclass(frozen=True)
 class CompositeStream(ParquetStream):
-    """A table in a file whose rows have keys of several columns; it is read whole."""
+    """A Parquet file whose rows have keys of several columns; it is read whole."""
 
-    format: FileFormat = field(kw_only=True)
     in_parts = False
-
-    @property
-    def typed_ids(self) -> bool:  # type: ignore[override]
-        """As the format has it."""
-        return self.format.typed_ids
 
     @cached
     def table(self) -> Any:
         """The whole table, in Arrow."""
-        if not self.format.is_text:
-            return parquet.read_table(self.path)
-        arrow = optional("pyarrow", "keys of several columns are read through pyarrow", "io")
-        found: dict[str, Any] = dict(read_table(self.path))
-        names = named_in(columns_of(self.columns, self.side), found, self.side)
-        for name in {names[one] for one in COLUMNS[2:]} & found.keys():
-            found[name] = numbers(self.path, name, found[name])
-        return arrow.table(found)
+        return parquet.read_table(self.path)
 
     def _columns(self) -> list[str]:
         return list(self.table.column_names)
@@ -362,27 +400,6 @@ def loaded(stream: Stream, known: IdTexts) -> ListsByUser:
 
 
 @dataclass(frozen=True)
-class SystemOfText(TextStream):
-    """The rows of one system of a text file; `system` is the column and the name."""
-
-    system: tuple[str, str] = field(kw_only=True)
-    rows: Rows = field(kw_only=True)
-    value: str | None = field(kw_only=True)
-
-    def read_all(self, known: IdTexts) -> ListsByUser:
-        """Return all lists, the rows of a user in any place."""
-        source = self.source()
-        source.value = self.value
-        return self._lists(source, self.rows, grouped(self.rows.users, ends=self.rows.offsets))
-
-    def places_of(self, user: Any, item: Any = None) -> list[int]:
-        """Return the lines at which rows of a user begin, or those of an item; read again."""
-        source = self.source()
-        source.system, name = self.system
-        return list(lines_of_user(source, (name, user), item))
-
-
-@dataclass(frozen=True)
 class SystemOfParquet(ParquetStream):
     """The rows of one system of a Parquet file."""
 
@@ -400,30 +417,15 @@ class SystemOfParquet(ParquetStream):
         return []
 
 
-def by_system(stream: Stream, system: str, known: IdTexts) -> Iterator[tuple[str, Stream]]:
+def by_system(stream: Stream, system: str) -> Iterator[tuple[str, Stream]]:
     """Yield the rows of each system of a file, in order of first appearance."""
-    given = stream.path, stream.side, stream.columns, stream.order, stream.ties
-    if not isinstance(stream, TextStream):
-        whole = stream.table if isinstance(stream, CompositeStream) else None
-        whole = parquet.read_table(stream.path) if whole is None else whole
-        for name, part in tables.by_column(whole, system, "ranks"):
-            yield name, SystemOfParquet(*given, part)
+    if isinstance(stream, TextStream):
+        yield from stream.by_system(system)
         return
-    source, found = stream.source(), dict[str, list[Row]]()
-    source.system = system
-    if not (stream.format.is_table or stream.format.typed_ids):
-        raise source.error("a run of TREC has no column of systems: a file holds one run")
-    with source.opened() as lines:
-        whose: Any  # a pair of system and user
-        for whose, item, value in numbered(source, stream.valid, rows_of_lines(source, lines)):
-            found.setdefault(whose[0], []).append((whose[1], item, value))
-    source.line = 0
-    if not found:
-        raise source.error("no rows")
-    for name, part in found.items():
-        rows = together(list(plain_rows(source, known, iter(part))), source)
-        more: dict[str, Any] = {"format": stream.format, "rows": rows, "value": source.value}
-        yield name, SystemOfText(*given, system=(system, name), **more)
+    given = stream.path, stream.side, stream.columns, stream.order, stream.ties
+    whole = stream.table if isinstance(stream, CompositeStream) else parquet.read_table(stream.path)
+    for name, part in tables.by_column(whole, system, "ranks"):
+        yield name, SystemOfParquet(*given, part)
 
 
 def stream_of_batches(given: Any, side: str, options: Options) -> Stream:
@@ -484,8 +486,20 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
         )
 
 
-def _relevant(lists: ListsByUser) -> ListsByUser:
-    """Return ground truths as TREC reads them: below 1 not relevant."""
-    grades = lists.grades
-    assert grades is not None  # a column that qrels have
-    return replace(lists, grades=np.where((grades > 0) & (grades < 1), 0.0, grades))
+def _relevant_groups(table: Table) -> Table:
+    """Return the groups of qrels by query: rows of a grade below 1 are left out."""
+    queries, items, labels, grades = (cells.objects() for cells in table.cells.values())
+    found: dict[Any, list[tuple[Any, Any]]] = {query: [] for query in queries}
+    for query, *row, grade in zip(queries, items, labels, grades, strict=True):
+        if grade >= 1:
+            found[query].append((row[0], row[1]))
+    offsets = offsets_of([*map(len, found.values())])
+    rows = [pair for pairs in found.values() for pair in pairs]
+    query, item, label, _ = table.cells
+
+    def lists(name: str, cells: list[Any]) -> Cells:
+        return Cells(name, Cells(name, cells, "text"), "lists", offsets=offsets)
+
+    item_lists = lists(item, [one for one, _ in rows])
+    group_lists = lists(label, [one for _, one in rows])
+    return Table({query: Cells(query, [*found], "text"), item: item_lists, label: group_lists})

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import OptionRef, about, header_hint, no_columns
+from toplist.checks import OptionRef, about, require
 from toplist.files.errors import located, short
 from toplist.files.formats import GZIP, PathLike
 
@@ -121,21 +121,16 @@ class TextFile:
     def _too_long(self, what: str) -> ValueError:
         return self.error(f"{what} has no end after {self.longest:,} bytes")
 
-    def place(self, name: str, header: Sequence[str]) -> int:
-        """Return the place of a column; ValueError unless the header has it exactly once."""
-        if header.count(name) != 1:
-            count = "two columns" if name in header else "no column"
-            hint = header_hint([name], header) if name not in header else ""
-            raise self.error(f"{count} {short(name)}{hint}; columns found: {short([*header])}")
-        return header.index(name)
-
-    def places(self, names: Sequence[str], header: Sequence[str]) -> list[int]:
-        """Return the places of columns; the ValueError names all that the header has not."""
-        absent = [short(name) for name in dict.fromkeys(names) if name not in header]
-        if len(absent) > 1:
-            hint = header_hint([name for name in names if name not in header], header)
-            raise self.error(f"{no_columns(absent)}{hint}; columns found: {short([*header])}")
-        return [self.place(name, header) for name in names]
+    def check_columns(self, names: Sequence[str], header: Sequence[str]) -> None:
+        """Raise ValueError unless a header has each of some columns exactly once."""
+        try:
+            require("", names, header)
+        except ValueError as error:
+            raise self.error(*error.parts) from None  # type: ignore[attr-defined]
+        for name in names:
+            if header.count(name) > 1:
+                columns = short([*header])
+                raise self.error(f"two columns {short(name)}; columns found: {columns}")
 
     def wrong_width(self, row: Sequence[str], header: Sequence[str]) -> ValueError:
         """Return the error of a row that is shorter or longer than the header."""

@@ -166,22 +166,6 @@ def _ordered(array: Any) -> Any:
         return arrow.compute.rank(array, tiebreaker="dense").cast(arrow.int64())
 
 
-def check_finite(path: PathLike, table: Any, name: str, first: int) -> None:
-    """Raise for a score that is infinite, as in files of text; `first` numbers the first row."""
-    arrow, column = pyarrow(), table.column(name)
-    is_list = arrow.types.is_nested(column.type)
-    cells = arrow.compute.list_flatten(column) if is_list else column
-    if not arrow.types.is_floating(cells.type):
-        return
-    infinite = arrow.compute.is_inf(cells.cast(arrow.float64()))
-    if arrow.compute.any(infinite).as_py():
-        at = infinite.index(True).as_py()
-        row = arrow.compute.list_parent_indices(column)[at].as_py() if is_list else at
-        raise refused(
-            os.fspath(path), f"row {first + row}: score {cells[at].as_py()} is not a finite number"
-        )
-
-
 def check_text(path: PathLike, table: Any, names: Sequence[str], first: int) -> None:
     """Raise for text that is not UTF-8 in some columns; `first` numbers the first row."""
     for name in names:

@@ -22,6 +22,7 @@ from toplist.checks import OptionRef, about, option_error
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled, with_a_list_alone
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
+    IdTexts,
     Stream,
     TextStream,
     UserPart,
@@ -32,7 +33,6 @@ from toplist.files.batches import (
 )
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
-from toplist.files.rows import IdTexts
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat, Scored
 from toplist.inputs.kept import KeptTruths
@@ -150,7 +150,7 @@ def _by_system(
     texts = (Texts(), Texts()) if kept is None else kept.texts
     truth, as_text = _truth_of(streams, texts, kept), are_texts(streams)
     found = {}
-    for name, stream in by_system(streams[0], system, texts):
+    for name, stream in by_system(streams[0], system):
         lists = _as_text(loaded(stream, texts), texts, as_text)
         found[name] = _evaluate_whole((stream, streams[1]), plan, lists, truth)
     return found

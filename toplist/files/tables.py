@@ -4,7 +4,7 @@ import csv
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -12,15 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
-from toplist.files import blocks, parquet
+from toplist.files import parquet, text
 from toplist.files.errors import short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.lines import TextFile, csv_rows, lines_of, row_blocks
+from toplist.files.lines import TextFile, csv_rows
 from toplist.files.numbers import LARGEST, parse, way_out
-from toplist.files.rows import CHUNK, holds
-from toplist.inputs.dataframes import spans_of
-from toplist.inputs.texts import Texts, joined
+from toplist.inputs.texts import Texts
 from toplist.results.writing import Content, write_all
 
 Ints = NDArray[np.int64]
@@ -60,7 +57,7 @@ def _content(path: PathLike, table: Any) -> Content:
     return out.getvalue()
 
 
-def write_text(path: PathLike, text: str) -> None:
+def write_text(path: PathLike, content: str) -> None:
     r"""Write a UTF-8 file, gzipped if its name ends in ``.gz``: complete, or not at all.
 
     Examples
@@ -71,7 +68,7 @@ def write_text(path: PathLike, text: str) -> None:
     ...     read_table(f"{folder}/truth.csv")
     {'user_id': ['ann'], 'item_id': ['tea']}
     """
-    write_all({path: text})
+    write_all({path: content})
 
 
 def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
@@ -85,65 +82,19 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
     ...     read(f"{folder}/items.csv", ["item_id"])
     {'item_id': ['a', 'b']}
     """
-    file, delimiter = TextFile(path), find_format(path, valid=TEXT_TABLES).delimiter
-    with file.stream() as (stream, show):
-        lines = file.counted(lines_of(stream, file.longest), show)
-        header = next(filter(None, csv_rows(lines, delimiter)), None)
-        if header is None:
-            raise file.error("no rows")
-        file.row = file.line
-        names = wanted(header) if callable(wanted) else wanted
-        places = file.places(names, header)
-        texts = [Texts() for _ in names]
-        codes: list[list[Ints]] = [[] for _ in names]
-        plain = partial(_rows, file, header, names, places)
-        if blocks.pyarrow_csv() is None or not names:
-            _add(plain(csv_rows(lines, delimiter)), texts, codes)
-        else:
-            read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
-            parts = row_blocks(stream, file.longest, delimiter)
-            for block in parallel.ahead(read, parts, None):
-                found = [
-                    known.encode(spans_of(ids))
-                    for known, ids in zip(texts, block.ids or (), strict=False)
-                ]
-                if block.ids is None or holds(texts[0], found[0], names[:1]):
-                    own = file.counted(io.BytesIO(block.text))
-                    _add(plain(csv_rows(own, delimiter)), texts, codes)
-                else:
-                    file.skip(block.n_lines)
-                    for column, part in zip(codes, found, strict=True):
-                        column.append(part)
-                show()
-    return {
-        name: _decoded(known, found) for name, known, found in zip(names, texts, codes, strict=True)
-    }
 
+    def choose(header: Sequence[str], _: Mapping[str, Any]) -> text.Wanted:
+        return text.Wanted(wanted(list(header)) if callable(wanted) else wanted)
 
-def _rows(
-    file: TextFile,
-    header: Sequence[str],
-    names: Sequence[str],
-    places: Sequence[int],
-    rows: Iterator[list[str]],
-) -> Iterator[list[str]]:
-    """Yield the wanted cells of rows, by the plain reader."""
-    for row in rows:
-        file.row = file.line
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise file.wrong_width(row, header)
-        if names and row[places[0]].endswith(names[0]):
-            file.check_no_header(row, header, places)
-        yield [row[place] for place in places]
-
-
-def _add(rows: Iterator[list[str]], texts: list[Texts], codes: list[list[Ints]]) -> None:
-    """Add rows to the codes of their columns."""
-    while part := list(islice(rows, CHUNK)):
-        for known, found, column in zip(texts, codes, zip(*part, strict=True), strict=True):
-            found.append(known.encode(joined(column)))
+    file = text.TextTables(path, find_format(path, valid=TEXT_TABLES), choose)
+    found: dict[str, tuple[Texts, list[Ints]]] = {}
+    for table in file.tables():
+        for name, cells in table.cells.items():
+            known, codes = found.setdefault(name, (Texts(), []))
+            texts = cells.texts
+            assert texts is not None  # as all cells of a file are
+            codes.append(texts.encode(known))
+    return {name: _decoded(*found[name]) for name in file.wanted.names}
 
 
 def _decoded(texts: Texts, codes: list[Ints]) -> list[str]:

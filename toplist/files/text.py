@@ -1,377 +1,493 @@
-"""Rows ``(user, item, value)`` of CSV, TSV, JSONL and TREC files, gzipped or not.
+"""Text files as tables: CSV, TSV, JSONL and TREC, gzipped or not, in blocks of rows.
 
-Every text format is one stream of rows, the value a rank, a score or a relevance; the rest is the
-same for all. What cannot be read is a `ValueError` of one line.
+CSV, TSV and TREC are read by pyarrow where that reads what is written (`toplist.files.blocks`);
+what it does not, JSONL, and all where pyarrow is not installed, is read by Python's csv and json,
+block by block. Both give the same cells to the last character, and the same numbers. What the
+columns are called is chosen by who reads: see `Wanted`. What cannot be read is a `ValueError` of
+one line, with the name of the file and the line.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import math
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
-from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
-from toplist.checks import OptionRef, header_hint, no_columns
-from toplist.files.errors import short
-from toplist.files.formats import ColumnNames, FileFormat, Id, PathLike
-from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
-from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
-from toplist.inputs.grades import check_ignored
-from toplist.inputs.options import COLUMNS, GROUP, named_in, renamed
-from toplist.inputs.tables import check_no_grades
-from toplist.inputs.texts import Texts, joined
+import numpy as np
 
+from toplist import parallel
+from toplist.checks import about
+from toplist.files import blocks
+from toplist.files.errors import named, short
+from toplist.files.formats import FileFormat, PathLike
+from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, lines_of, row_blocks
+from toplist.files.numbers import EXACT, LARGEST, Number, in_column, packed, parse, way_out
+from toplist.inputs.columns import Cells, Table
+from toplist.inputs.ids import kinds_of
+from toplist.inputs.lists import offsets_of
+
+_IDS = {int, str}  # in lines of JSON
 _KNOWN = 1 << 12  # texts whose numbers are remembered
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
-_TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
-# What their second field is called, where it names groups.
-_ITERATION = "iteration"
 TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
-TREC_QRELS = ("qid", "0", "docno", "rel")
-
-Row = tuple[Id, Id | None, Number]  # an item of None: a user without items
-RawRow = tuple[Id, Id | None, Any]
+TREC_QRELS = ("qid", "iteration", "docno", "rel")
 
 
-class Valid(NamedTuple):
-    """The numbers that a column may hold, and how a message describes them; all are finite."""
+class Wanted(NamedTuple):
+    """What is read of a file.
 
-    lowest: float
-    highest: float
-    text: str
+    Attributes
+    ----------
+    names : sequence of str
+        The columns: of users or items in lines of JSON the first two.
+    filled : sequence of str
+        Those of which no cell is empty, for errors.
+    value : str, optional
+        The one of numbers, which is the last.
+    rule : {"rank", "score", "relevance", "group"}, optional
+        What the values are: a rank is whole, scores keep their order to the last digit, and the
+        labels of groups are text.
+    called : mapping
+        For who reads: what our columns are called.
+    """
+
+    names: Sequence[str]
+    filled: Sequence[str] = ()
+    value: str | None = None
+    rule: str | None = None
+    called: Mapping[str, Any] = {}
+
+    @property
+    def key(self) -> str | None:
+        """What the column of numbers is called in a table: its name, if ids have another."""
+        if self.value is None:
+            return None
+        return f"{self.value} (numbers)" if self.value in self.names[:-1] else self.value
 
 
-NUMBER = Valid(-LARGEST, LARGEST, "a number")
-FINITE = Valid(-LARGEST, LARGEST, "a finite number")
+# What returns it, given the names in a header and, of JSONL, the line.
+Choose = Callable[[Sequence[str], Mapping[str, Any]], Wanted]
+Cell = Any  # of a row: text, a number, or of JSON a list of ids or numbers
 
 
-class RowSource(TextFile):
-    """A text file of users and items being read: its columns, and which of them has the values."""
+class TextTables(TextFile):
+    """A text file being read in tables.
+
+    Parameters
+    ----------
+    path : path
+    format : FileFormat
+    choose : function
+        Returns what is wanted, see `Choose`; its errors get the line of the header.
+    header : sequence of str
+        Of a TREC file: what its columns are called.
+    """
 
     def __init__(
-        self, path: PathLike, format: FileFormat, columns: ColumnNames, *candidates: str
+        self, path: PathLike, format: FileFormat, choose: Choose, header: Sequence[str] = ()
     ) -> None:
         super().__init__(path, JSON_LINE if format.name == "jsonl" else LINE)
-        self.format = format
-        own = columns or {}
-        self.names = renamed(columns, (*COLUMNS, GROUP))
-        if format.name == "trec":
-            if own.get(GROUP, _ITERATION) != _ITERATION:
-                raise ValueError(
-                    f"columns: groups of TREC qrels are in their second field: write "
-                    f"{GROUP!r}: {_ITERATION!r}, not {own[GROUP]!r}"
-                )
-            own = {**_TREC_COLUMNS, GROUP: TREC_QRELS[1]}
-            self.names = renamed(own, (*COLUMNS, GROUP))
-        self._named = self.names
-        self._header: tuple[str, ...] = ()  # by which `names` are those of the file
-        self.needed = ["user_id", "item_id", *(name for name in candidates if name in own)]
-        self.candidates = candidates  # for the values; the first that is found has them
-        self.system: str | None = None  # a column of systems: users are pairs of system and user
-        self.value: str | None = None
-        self.labels = Texts()  # of groups
-        self._known_labels: dict[str, float] = {}
+        self.format, self.header = format, header
+        self.wanted = Wanted(())
+        self._choose = choose
+        self._numbers: dict[Any, Number] = {}  # ranks and grades come again and again
+        self._form: tuple[bool, str | None] | None = None  # of the lines of JSON
+        self._kinds: dict[str, tuple[Any, int]] = {}  # an id of each column of JSON, and its line
+        self._kinds_before: tuple[type, ...] = ()
+        self._lists: dict[Any, int] = {}  # the users of JSON with a list, and its line
 
-    @property
-    def _is_truth(self) -> bool:
-        return bool({"relevance", GROUP} & {*self.candidates})
+    def tables(self) -> Iterator[Table]:
+        """Yield the wanted columns of all rows, some rows at a time."""
+        n = 0
+        with self.stream() as (stream, show):
+            for text, found in parallel.ahead(self._together, self._texts(stream), None):
+                table = None
+                if found is not None:
+                    lines = blocks.n_lines(text)
+                    table = (
+                        self._of_arrow(text, found)
+                        if isinstance(found, dict)
+                        else self._of_records(found, range(self.line + 1, self.line + lines + 1))
+                    )
+                if table is None:
+                    table = self._of_rows([*self._rows(text)])
+                else:
+                    self.skip(lines)
+                if len(table):
+                    n += len(table)
+                    yield table
+                show()
+        self.line = 0
+        if not n:
+            raise self.error("no rows")
 
-    @property
-    def trec_header(self) -> tuple[str, ...]:
-        """What the fields of a line of TREC are called."""
-        return TREC_QRELS if self._is_truth else TREC_RUN
+    def of_complete_users(self) -> Iterator[Table]:
+        """Yield tables cut where a user ends; the rows of the last one wait for the next table."""
+        waiting, last = list[Table](), list[Any]()
+        for table in self.tables():
+            users = table.cells[self.wanted.names[0]]
+            start = _start_of_last(users.data)
+            if start or (waiting and last != users.slice(0, 1).objects()):
+                yield self.joined([*waiting, table.slice(0, start)])
+                waiting = []
+            last = users.slice(start, start + 1).objects()
+            waiting.append(table.slice(start, len(table) - start))
+        if waiting:
+            yield self.joined(waiting)
 
-    def label(self, value: Any) -> float:
-        """Return the number of a group, whose label is compared as text."""
-        text = str(value)
-        if text not in self._known_labels:
-            if type(value) not in (int, str) or not text:
-                raise self.error(f"{json.dumps(value):.60} names no group: use integers or texts")
-            self._known_labels[text] = float(self.labels.encode(joined([text]))[0])
-        return self._known_labels[text]
+    def joined(self, tables: Iterable[Table]) -> Table:
+        """Return the rows of tables as one, their numbers as one array."""
+        found = [table for table in tables if len(table)]
+        every = {name: [table.cells[name] for table in found] for name in found[0].cells}
+        rule = {self.wanted.key: self.wanted.rule}
+        return Table({name: _joined(cells, rule.get(name)) for name, cells in every.items()})
 
-    def choose(self, found: Collection[str], *, optional: bool = False) -> str | None:
-        """Return the column that has the values, once the columns found are checked."""
-        if self._header != (header := (*found,)):
-            side = "ground_truths" if self._is_truth else "ranks"
-            self.names, self._header = named_in(self._named, header, side), header
-        if GROUP in self.candidates and self.format.name != "trec":
-            self._check(check_no_grades, "ground_truths", found, self.names)
-        missing = [name for name in self.needed if self.names[name] not in found]
-        value = next((name for name in self.candidates if self.names[name] in found), None)
-        unranked = value is None and "rank" in self.candidates and not optional
-        reason: tuple[str | OptionRef, ...]
-        if missing:
-            absent = no_columns([short(self.names[name]) for name in missing])
-            absent += header_hint([self.names[name] for name in missing], found)
-            # in JSONL an item_id of another name may be a whole list, which needs no rank
-            known = bool(self.format.delimiter) or "item_id" not in missing
-            if unranked and known and not {*missing} & {*self.candidates}:
-                missing.append("rank")
-                absent += ", neither rank nor score"
-            other = OptionRef("columns", dict.fromkeys(missing, "NAME"))
-            reason = f"{absent}, ", other, f" names {'others' if len(missing) > 1 else 'another'}"
-        elif unranked:
-            as_is = OptionRef("order", "file")
-            hint = header_hint([self.names[name] for name in ("rank", "score")], found)
-            reason = f"neither rank nor score{hint}, ", as_is, " takes the items as they come"
-        else:
-            if value is None and self._is_truth:
-                self._check(check_ignored, found, self.names)
-            return value
-        raise self.error(*reason, f"; columns found: {short([*found])}")
+    def lines_of_user(
+        self, user: Any, item: Any = None, system: str | None = None
+    ) -> Iterator[int]:
+        """Yield the lines in which rows of a user begin, or hold an item: for messages.
 
-    def _check(self, check: Callable[..., None], *given: Any) -> None:
-        """Call what checks the columns; its error gets the line of the header."""
+        The file is read again row by row, but for blocks without the name; nothing is found in a
+        pipe. Ids are compared as text, as they are where the other file holds text.
+        """
+        if not os.path.isfile(self.path):
+            return
+        name = str(user)
+        # what stands in a file as it is: not in quotes, nor with escapes of JSON
+        plain = name.encode() if name.isascii() and name.replace("-", "a").isalnum() else b""
+        is_before = False
+        with suppress(ValueError), self.stream() as (stream, _):
+            for text in self._texts(stream):
+                if plain not in text:
+                    self.skip(blocks.n_lines(text))
+                    is_before = False
+                    continue
+                for row in self._rows(text):
+                    is_user = str(row[0]) == name and system in (None, *map(str, row[2:3]))
+                    items = row[1] if type(row[1]) is list else row[1:2]
+                    times = sum(str(one) == str(item) for one in items) if item is not None else 1
+                    if is_user and (item is not None or not is_before):
+                        yield from [self.line] * times
+                    is_before = is_user
+
+    def _texts(self, stream: Any) -> Iterator[bytes]:
+        """Yield complete rows in blocks, once the header is read."""
+        delimiter = self.format.delimiter
+        if delimiter:
+            lines = self.counted(lines_of(stream, self.longest))
+            header = next(filter(None, csv_rows(lines, delimiter)), None)
+            if header is None:
+                return
+            self.row = self.line
+            self._want(header)
+            self.check_columns(self.wanted.names, header)
+        elif self.format.name == "trec":
+            self._want(self.header)
+        yield from row_blocks(stream, self.longest, delimiter)
+
+    def _want(self, header: Sequence[str], record: Mapping[str, Any] | None = None) -> None:
+        """Choose what is read, by the names in a header or a line of JSON."""
         try:
-            check(*given)
+            self.header, self.wanted = header, self._choose(header, record or {})
         except ValueError as error:
             raise self.error(*getattr(error, "parts", error.args)) from None
 
-    def admitted(self, number: Number | None, value: Any, valid: Valid) -> Number:
-        """Return the number of a cell; ValueError unless it is valid, and a rank whole."""
-        if number is None or not valid.lowest <= number <= valid.highest:
-            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{way_out(value)}")
-        if self.value == "rank" and type(number) is float:
-            if abs(number) > EXACT or not number.is_integer():
-                raise self.error(f"{self.value} {value!r:.60} is not a whole number")
-            return int(number)
+    def _together(self, text: bytes) -> tuple[bytes, Any]:
+        """Return a block, and its columns or objects where all are read together."""
+        if self.format.name == "jsonl":
+            return text, blocks.objects(text)
+        header, names, value = self.header, self.wanted.names, self.wanted.value
+        # numbers that are ids as well are read twice
+        if not names or len({*names}) < len(names) or blocks.pyarrow_csv() is None:
+            return text, None
+        if self.format.delimiter:
+            return text, blocks.read_table(text, self.format.delimiter, header, names, value)
+        return text, blocks.read_fields(text, header, names, value)
+
+    def _of_arrow(self, text: bytes, columns: dict[str, Any]) -> Table | None:
+        """Return columns of pyarrow as a table; None where Python has to judge a cell."""
+        wanted, found = self.wanted, dict(columns)
+        if any(blocks.has_empty(columns[name]) for name in wanted.filled):
+            return None
+        titles = wanted.names[:2] if self.format.delimiter else ()
+        maybe = any(name.encode() in text for name in titles)
+        if maybe and any(blocks.holds(columns[name], titles) for name in titles):  # a second header
+            return None
+        if wanted.value is not None:
+            found[wanted.value] = blocks.numbers(columns[wanted.value], wanted.rule == "rank")
+            if found[wanted.value] is None:
+                return None
+        return Table({name: Cells(name, one, "text") for name, one in found.items()})
+
+    def _of_records(self, records: list[dict[str, Any]], lines: Sequence[int]) -> Table | None:
+        """Return objects with the same keys as a table; None where each has to be judged."""
+        try:
+            wanted = self._choose([*records[0]], records[0])
+        except ValueError:  # it has no line yet
+            return None
+        names, is_value = wanted.names, wanted.value is not None
+        listed = type(records[0][names[1]]) is list
+        form = listed, wanted.rule
+        if len(names) > 2 + is_value or len(lines) > len(records) or (self._form or form) != form:
+            return None
+        users, *columns = ([record[name] for record in records] for name in names)
+        offsets = None
+        if listed:
+            if any({*map(type, column)} != {list} for column in columns):
+                return None
+            lengths = [*map(len, columns[0])]
+            if lengths != [*map(len, columns[-1])]:
+                return None
+            offsets = offsets_of(lengths)
+            columns = [[*chain.from_iterable(column)] for column in columns]
+        for name, ids in zip(names, (users, columns[0]), strict=False):
+            known = {type(self._kinds[name][0])} if name in self._kinds else set[type]()
+            kinds = {*map(type, ids)}
+            if len(kinds | known) > 1 or not kinds <= _IDS or "" in ids:
+                return None
+        twice = len({*users}) < len(users) or not self._lists.keys().isdisjoint(users)
+        if listed and twice:
+            return None
+        cells: list[Any] = columns
+        if is_value:
+            if not {*map(type, columns[-1])} <= {int, float}:
+                return None
+            cells[-1] = found = packed(columns[-1])
+            if found.dtype == object or (wanted.rule == "rank" and found.dtype.kind == "f"):
+                return None
+            if len(found) and not -LARGEST <= found.min() <= found.max() <= LARGEST:
+                return None
+        if listed:
+            self._lists.update(zip(users, lines, strict=True))
+        for name, ids in zip(names, (users, columns[0]), strict=False):
+            if ids:
+                self._kinds.setdefault(name, (ids[0], lines[0]))
+        self.header, self.wanted, self._form = tuple(records[0]), wanted, form
+        table = {names[0]: Cells(names[0], users, "text")}
+        for name, column in zip((*names[1:-1], wanted.key or names[-1]), cells, strict=True):
+            one = Cells(name, column, "text")
+            table[name] = one if offsets is None else Cells(name, one, "lists", offsets=offsets)
+        return Table(table)
+
+    def _of_rows(self, rows: list[list[Cell]]) -> Table:
+        """Return rows of Python objects as a table."""
+        names = [*self.wanted.names]
+        columns = [[*column] for column in zip(*rows, strict=True)] or [[] for _ in names]
+        cells = {}
+        key = self.wanted.key
+        if key:
+            names[-1] = key
+        for name, column in zip(names, columns, strict=True):
+            offsets = None
+            if column and type(column[0]) is list:
+                offsets = offsets_of([len(row) for row in column])
+                column = [one for row in column for one in row]
+            one = Cells(name, packed(column) if name == key else column, "text")
+            cells[name] = one if offsets is None else Cells(name, one, "lists", offsets=offsets)
+        return Table(cells)
+
+    def _rows(self, text: bytes) -> Iterator[list[Cell]]:
+        """Yield the wanted cells of each row of a block, in Python."""
+        lines = self.counted(io.BytesIO(text))
+        if self.format.name == "jsonl":
+            return self._of_objects(lines)
+        if self.format.delimiter:
+            return self._of_table(csv_rows(lines, self.format.delimiter))
+        return self._of_table(map(self._fields, lines))
+
+    def _fields(self, line: bytes) -> list[str]:
+        """Return the fields of a line of TREC."""
+        fields = line.split()  # bytes at ASCII white space only, text would be at any
+        if len(fields) > len(TREC_RUN) and b"\r" in line.strip():
+            # what follows a tag is ignored; this would be a row of its own
+            raise self.error("a carriage return within the line: write line ends of one kind")
+        return [field.decode() for field in fields]
+
+    def _of_table(self, rows: Iterable[list[str]]) -> Iterator[list[Cell]]:
+        """Yield the wanted cells of the rows of a table."""
+        header, wanted, titled = self.header, self.wanted, bool(self.format.delimiter)
+        width, longer = len(header), header is TREC_RUN  # trec_eval ignores what follows a tag
+        places = [header.index(name) for name in wanted.names]
+        filled = [(header.index(name), name) for name in wanted.filled]
+        titles = (*wanted.names[:2],) if titled else ()
+        titled_places = places[: len(titles)]
+        for row in rows:
+            self.row = self.line
+            if not row:
+                continue  # a blank line
+            if len(row) != width and not (longer and len(row) > width):
+                if not titled and row[0].startswith("#"):
+                    comment = short(row[0], 60)
+                    raise self.error(f"{comment}: TREC files have no comments, remove the line")
+                raise self.wrong_width(row, header)
+            for place, name in filled:
+                if not row[place]:
+                    raise self.error(f"empty {short(name)[1:-1]}")
+            for place in titled_places:
+                if row[place].endswith(titles):  # only such a row may be a second header
+                    self.check_no_header(row, header, places)
+            cells: list[Cell] = [row[place] for place in places]
+            if wanted.value is not None:
+                cells[-1] = self._number(cells[-1])
+            yield cells
+
+    def _number(self, cell: Any) -> Number:
+        """Return the number of a cell; ValueError for what is none."""
+        number = self._numbers.get(cell)
+        if number is None:
+            found = parse(cell) if type(cell) is str else cell
+            rule = self.wanted.rule
+            if found is None or not -LARGEST <= found <= LARGEST:
+                what = "a finite number" if rule == "relevance" else "a number"
+                raise self.error(f"{rule} {cell!r:.60} is not {what}{way_out(cell)}")
+            if rule == "rank" and type(found) is float:
+                if abs(found) > EXACT or not found.is_integer():
+                    raise self.error(f"rank {cell!r:.60} is not a whole number")
+                found = int(found)
+            number = found
+            if len(self._numbers) < _KNOWN:
+                self._numbers[cell] = number
         return number
 
+    def _of_objects(self, lines: Iterator[bytes]) -> Iterator[list[Cell]]:
+        """Yield the wanted cells of lines of JSON, all of one item or all of lists of items."""
+        for line in lines:
+            self.row = self.line
+            text = line.decode().strip(_BLANKS)
+            if not text:
+                continue
+            record, wanted = self._record(text), self.wanted
+            listed = bool(wanted.names) and type(record.get(wanted.names[1])) is list
+            if self.header != (keys := tuple(record)) or self._form != (listed, wanted.rule):
+                self._want(keys, record)
+                wanted = self.wanted
+                listed = type(record[wanted.names[1]]) is list
+                self._form = form = self._form or (listed, wanted.rule)
+                if form != (listed, wanted.rule):
+                    raise self.error(
+                        "unlike the lines before: an item or a list, with the same keys"
+                    )
+            user: Any
+            items: Any
+            user, items, *others = [record.get(name) for name in wanted.names]
+            self._check_ids(user, items if listed else [items])
+            if others and wanted.rule is not None:
+                others[-1] = self._values(items, others[-1], listed)
+            if len(others) > (wanted.rule is not None):
+                if type(others[0]) not in (int, str) or others[0] == "":
+                    raise self.error(f"no {short(wanted.names[2])} that names a system")
+                others[0] = str(others[0])
+                user = others[0], user
+            if user in self._lists:
+                first = f"in line {self._lists[user]}"
+                user = user[1] if type(user) is tuple else user
+                raise self.error(f"user {short(user)} has a list already, {first}")
+            if listed:
+                self._lists[user] = self.line
+            yield [user[1] if type(user) is tuple else user, items, *others]
 
-def rows_of_lines(source: RowSource, lines: Iterator[bytes]) -> Iterator[RawRow]:
-    """Read the lines of a file of any text format."""
-    return _READERS.get(source.format.name, _csv_rows)(source, lines)
+    def _record(self, text: str) -> dict[str, Any]:
+        """Return the JSON object of a line."""
+        try:
+            record = _JSON.decode(text)
+        except (ValueError, RecursionError) as error:
+            reason = str(error).replace("line 1 column", "column")
+            raise self.error(f"not valid JSON: {reason}") from None
+        if type(record) is not dict:
+            raise self.error(f"not a JSON object: {text!r:.60}")
+        return record
 
+    def _check_ids(self, user: Any, items: list[Any]) -> None:
+        """Raise ValueError for what is no id, TypeError for an id of another kind than before."""
+        kinds = {*map(type, items)}
+        if not (type(user) in _IDS and user != "" and kinds <= _IDS and "" not in items):
+            raise self._no_id(user, items)
+        if self._kinds_before != (types := (type(user), *kinds)):
+            self._check_kinds(self.wanted.names[0], [user])
+            self._check_kinds(self.wanted.names[1], items)
+            self._kinds_before = types
 
-def lines_of_user(source: RowSource, user: Any, item: Any = None) -> Iterator[int]:
-    """Yield the lines in which rows of a user begin, or hold an item: for messages.
-
-    The file is read again by the plain reader, but for blocks without the name; nothing is found in
-    a pipe. Ids are compared as text, as they are where the other file holds text.
-    """
-    if not os.path.isfile(source.path):
-        return
-    source, name = copy(source), str(user)
-    # what stands in a file as it is: not in quotes, nor with escapes of JSON
-    plain = name.encode() if name.isascii() and name.replace("-", "a").isalnum() else b""
-    is_before = False
-    with suppress(ValueError), source.stream() as (stream, _):
-        blocks = row_blocks(stream, source.longest, source.format.delimiter)
-        for one, other, _ in rows_of_lines(source, _lines_with(source, blocks, plain)):
-            is_user = str(one) == name
-            if is_user and (not is_before if item is None else str(other) == str(item)):
-                yield source.line
-            is_before = is_user
-
-
-def lines_of_kinds(source: RowSource, column: str) -> list[int]:
-    """Return the lines of the first ids of either kind, integers and text; read again."""
-    source, found = copy(source), dict[type, int]()
-    with suppress(ValueError, OSError), source.opened() as lines:
-        for user, item, _ in rows_of_lines(source, lines):
-            one: Any = user if column == "user_id" else item
-            one = one[1] if isinstance(one, tuple) else one  # of a system
-            if one is not None:
-                found.setdefault(type(one), source.line)
-            if len(found) > 1:
+    def _no_id(self, user: Any, items: list[Any]) -> ValueError:
+        for place, one in enumerate((user, *items)):
+            if type(one) not in _IDS or one == "":
+                if one is None and place and user is not None:
+                    missing = f"user {json.dumps(user):.60} has null at place {place}"
+                    return self.error(f"{missing}: an item is missing, leave it out")
                 break
-    return [*found.values()]
+        return self.error(f"{json.dumps(one):.60} is not an id: use integers or texts")
+
+    def _check_kinds(self, name: str, ids: list[Any]) -> None:
+        for kind in {*map(type, ids)}:
+            one = next(other for other in ids if type(other) is kind)
+            known, first = self._kinds.setdefault(name, (one, self.line))
+            if type(known) is not kind:
+                unlike = f"unlike line {first}, " if first < self.line else ""
+                try:
+                    kinds_of([known, one], f"column {name!r}")
+                except TypeError as error:
+                    facts = {"path": self.path, "line": self.line}
+                    place = f"{self.path}:{self.line}: {unlike}"
+                    raise about(named(place, error), **facts) from None
+
+    def _values(self, items: Any, values: Any, listed: bool) -> Any:
+        """Return the number, or the label of the group, of an item, or a list of such."""
+        if listed and (type(values) is not list or len(values) != len(items)):
+            raise self.error(f"{self.wanted.rule} must be a list as long as the list of items")
+        one = self._label if self.wanted.rule == "group" else self._json_number
+        return [one(value) for value in values] if listed else one(values)
+
+    def _json_number(self, value: Any) -> Number:
+        # what is no JSON number stays JSON, which is none either
+        if type(value) is float and self.wanted.rule != "rank" and -LARGEST <= value <= LARGEST:
+            return value
+        return self._number(value if type(value) in (int, float) else json.dumps(value))
+
+    def _label(self, value: Any) -> str:
+        """Return the label of a group, which is compared as text."""
+        if type(value) not in (int, str) or value == "":
+            raise self.error(f"{json.dumps(value):.60} names no group: use integers or texts")
+        return str(value)
 
 
-def _lines_with(source: RowSource, blocks: Iterator[bytes], name: bytes) -> Iterator[bytes]:
-    """Yield the lines of blocks with a name, and of the first, which may have the header."""
-    for number, text in enumerate(blocks):
-        if number == 0 or name in text:
-            yield from source.counted(io.BytesIO(text))
-        else:
-            source.skip(text.count(b"\n"))
+def _joined(cells: Sequence[Cells], rule: str | None) -> Cells:
+    """Return the rows of one column of several tables; of numbers, by their rule, as one array."""
+    first = cells[0]
+    if first.offsets is not None:
+        offsets = np.concatenate([np.diff(one.offsets) for one in cells if one.offsets is not None])
+        inner = _joined([one.data for one in cells], rule)
+        return Cells(first.name, inner, first.kind, offsets=offsets_of(offsets))
+    parts = [one.data for one in cells]
+    if rule is not None:
+        return Cells(first.name, in_column(parts, rule), first.kind)
+    if len(parts) == 1:
+        return first
+    if not any(hasattr(part, "null_count") for part in parts):
+        return Cells(first.name, [one for part in parts for one in part], first.kind)
+    import pyarrow as pa
+
+    some = [pa.array(part, pa.large_string()) if type(part) is list else part for part in parts]
+    return Cells(first.name, pa.concat_arrays(some), first.kind)
 
 
-def numbered(source: RowSource, valid: Valid, cells: Iterable[RawRow]) -> Iterator[Row]:
-    """Read the values of rows as numbers."""
-    known: dict[Any, Number] = {}  # ranks and grades come again and again
-    lowest, highest, _ = valid
-    is_rank = True  # as long as the column is not known
-    for user, item, value in cells:
-        number = known.get(value)
-        if number is None:
-            number = parse(value) if type(value) is str else value
-            if type(number) is not float or not lowest <= number <= highest or is_rank:
-                is_rank = source.value == "rank"
-                number = 0.0 if item is None else source.admitted(number, value, valid)
-            if len(known) < _KNOWN:
-                known[value] = number
-        yield user, item, number
+def _start_of_last(users: Any) -> int:
+    """Return where the rows of the last user begin."""
+    n, last, size = len(users), users[-1], 1 << 6
+    if isinstance(users, list):
+        return next((at + 1 for at in range(n - 2, -1, -1) if users[at] != last), 0)
+    from pyarrow import compute
 
-
-def _csv_rows(source: RowSource, lines: Iterator[bytes]) -> Iterator[RawRow]:
-    table = csv_rows(lines, source.format.delimiter)
-    for header in filter(None, table):  # the first line; the rows take the rest
-        source.row = source.line
-        yield from table_rows(source, header, table)
-
-
-def trec_rows(
-    source: RowSource, lines: Iterator[bytes], tags: dict[str, tuple[str, int]] | None = None
-) -> Iterator[RawRow]:
-    """Yield query, document and value of the rows of a run or of qrels.
-
-    `tags` are those of the queries that were read before, and the line of each if it is known.
-    """
-    header = source.trec_header
-    # bytes are split at ASCII white space only, text would be at any
-    table: Iterator[list[str]] = (
-        [field.decode() for field in _fields_of(source, line)] for line in lines
-    )
-    if header is TREC_RUN:
-        table = _one_run(source, table, {} if tags is None else tags)
-    if GROUP in source.candidates:
-        return _groups_of_qrels(source, table)
-    return table_rows(source, header, table)
-
-
-def _groups_of_qrels(source: RowSource, table: Iterator[list[str]]) -> Iterator[RawRow]:
-    """Yield query, document and group; a query without the document where the grade is below 1."""
-    grade = ""
-
-    def noted() -> Iterator[list[str]]:
-        nonlocal grade
-        for row in table:
-            grade = row[-1]
-            yield row
-
-    for user, item, group in table_rows(source, TREC_QRELS, noted()):
-        number = parse(grade)
-        if number is None or not math.isfinite(number):
-            raise source.error(f"relevance {grade!r:.60} is not a finite number")
-        yield (user, item, group) if number >= 1 else (user, None, 0.0)
-
-
-def _one_run(
-    source: RowSource, table: Iterator[list[str]], tags: dict[str, tuple[str, int]]
-) -> Iterator[list[str]]:
-    """Yield the rows of a run; ValueError for a query with two tags: two runs, one file."""
-    query, tag = TREC_RUN.index("qid"), TREC_RUN.index("tag")
-    for row in table:
-        if len(row) > tag:
-            known, line = tags.setdefault(row[query], (row[tag], source.line))
-            if known != row[tag]:
-                line = line or next(lines_of_user(source, row[query]), 0)
-                first = f" (line {line})" if line else ""
-                raise source.error(
-                    f"query {short(row[query])} has the tags {short(known)}{first} and "
-                    f"{short(row[tag])}: a file holds one run, evaluate two runs from two files"
-                )
-        yield row
-
-
-def _fields_of(source: RowSource, line: bytes) -> list[bytes]:
-    fields = line.split()
-    if len(fields) > len(TREC_RUN) and b"\r" in line.strip():
-        # what follows a tag is ignored; this would be a row of its own
-        raise source.error("a carriage return within the line: write line ends of one kind")
-    return fields
-
-
-def table_rows(
-    source: RowSource, header: Sequence[str], rows: Iterable[list[str]]
-) -> Iterator[RawRow]:
-    """Yield user, item and value of the rows of a table, as they are written."""
-    source.value = source.choose(header)
-    used = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
-    places = user, item, *rest = [source.place(name, header) for name in used]
-    longer = header is TREC_RUN  # what follows the tag is ignored, as trec_eval does
-    titled = bool(source.format.delimiter)
-    titles = used[:2] if titled else []  # only a row with one of them may be a second header
-    value, width = rest[0] if rest else None, len(header)
-    is_group = source.value == GROUP
-    system = None if source.system is None else source.place(source.system, header)
-    for row in rows:
-        source.row = source.line
-        n = len(row)
-        fits = n == width or (longer and n > width)
-        if fits and (one := row[user]) and (other := row[item]):
-            if one in titles or other in titles:
-                source.check_no_header(row, header, places)
-            whose: Any = one
-            if system is not None:
-                whose = row[system], one
-                if not row[system]:
-                    raise source.error(f"empty {short(source.system)[1:-1]}")
-            if is_group:
-                yield whose, other, source.label(row[rest[0]])
-            else:
-                yield whose, other, 1.0 if value is None else row[value]
-        elif fits:
-            raise source.error(f"empty {short(used[1] if row[user] else used[0])[1:-1]}")
-        elif row and not titled and row[0].startswith("#"):
-            raise source.error(f"{short(row[0], 60)}: TREC files have no comments, remove the line")
-        elif row:  # not a blank line
-            raise source.wrong_width(row, header)
-
-
-@dataclass
-class Objects:
-    """What was seen in the lines of a JSONL file: their one form, and the users with a list.
-
-    A form is whether items are in lists, and what the values are; each user comes with the line of
-    the list, or 0.
-    """
-
-    forms: set[tuple[bool, str | None]] = field(default_factory=set)
-    lists: dict[Id, int] = field(default_factory=dict)
-
-
-def object_rows(
-    source: RowSource, lines: Iterator[bytes], seen: Objects | None = None
-) -> Iterator[RawRow]:
-    """Yield user, item and value of the rows of JSONL; `seen` is what stands before."""
-    seen = Objects() if seen is None else seen
-    forms, listed = seen.forms, seen.lists
-    for line in lines:
-        source.row = source.line
-        text = line.decode().strip(_JSON_BLANKS)
-        if not text:
-            continue
-        record = record_of(source, text)
-        is_list = type(record.get(source.names["item_id"])) is list
-        source.value = source.choose(record, optional=is_list)
-        forms.add((is_list, source.value))
-        if len(forms) > 1:
-            raise source.error("unlike the lines before: an item or a list, with the same keys")
-        user: Any
-        user, items, values = _fields(source, record, is_list)
-        if source.system is not None:
-            name = record.get(source.system)
-            if type(name) not in (int, str) or name == "":
-                raise source.error(f"no {short(source.system)} that names a system")
-            user = str(name), user
-        if user in listed:
-            line_of = listed[user] or next(lines_of_user(source, user), 0)
-            raise source.error(f"user {short(user)} has a list already, in line {line_of}")
-        if is_list:
-            listed[user] = source.line
-        yield from zip(repeat(user), items or (None,), values or (None,), strict=False)
-
-
-def record_of(source: RowSource, text: str) -> dict[str, Any]:
-    """Return the JSON object of a line."""
-    try:
-        record = _JSON.decode(text)
-    except (ValueError, RecursionError) as error:
-        reason = str(error).replace("line 1 column", "column")
-        raise source.error(f"not valid JSON: {reason}") from None
-    if type(record) is not dict:
-        raise source.error(f"not a JSON object: {text!r:.60}")
-    return record
+    while True:
+        lo = max(0, n - size)
+        others = compute.not_equal(users[lo:], last).cast("uint8")  # to_numpy imports pandas
+        found = np.flatnonzero(np.from_dlpack(others))
+        if len(found) or not lo:
+            return lo + int(found[-1]) + 1 if len(found) else 0
+        size *= 8
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -388,37 +504,5 @@ def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
-_JSON_BLANKS = " \t\n\r"
+_BLANKS = " \t\n\r"
 _JSON = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
-JSON = json.JSONDecoder(parse_constant=_constant)  # twice as fast: a key twice is not seen
-
-
-def _fields(
-    source: RowSource, record: dict[str, Any], is_list: bool
-) -> tuple[Id, list[Id], list[Any]]:
-    """Return the user of a record, the items and a value for each of them."""
-    user, items = record[source.names["user_id"]], record[source.names["item_id"]]
-    values = record[source.names[source.value]] if source.value else 1.0
-    if not is_list:
-        items, values = [items], [values]
-    elif source.value is None:
-        values = [values] * len(items)
-    elif type(values) is not list or len(values) != len(items):
-        raise source.error(f"{source.value} must be a list as long as the list of items")
-    for place, one in enumerate((user, *items)):
-        if type(one) not in (int, str) or one == "":
-            if one is None and place and user is not None:
-                missing = f"user {json.dumps(user):.60} has null at place {place}"
-                raise source.error(f"{missing}: an item is missing, leave it out")
-            raise source.error(f"{json.dumps(one):.60} is not an id: use integers or texts")
-    if source.value == GROUP:
-        return user, items, list(map(source.label, values))
-    # what is no JSON number stays JSON, which float() refuses
-    return user, items, [v if type(v) in (int, float) else json.dumps(v) for v in values]
-
-
-# Formats with a reader of their own; the others are tables with a header.
-_READERS: dict[str, Callable[[RowSource, Iterator[bytes]], Iterator[RawRow]]] = {
-    "jsonl": object_rows,
-    "trec": trec_rows,
-}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, check_positive_int
-from toplist.inputs import dataframes
+from toplist.inputs import columns as cols
 from toplist.inputs.flatten import is_frame, of_column
 from toplist.inputs.keyed import dict_of, is_series
 from toplist.inputs.objects import to_builtin
@@ -304,10 +304,10 @@ def _rows(counts: Any, name: str, columns: CountColumns) -> Iterable[tuple[Any, 
     if isinstance(counts, Mapping):
         return counts.items()
     if is_frame(counts):
-        frame = dataframes.readable(counts)
-        names = dataframes.names_of(frame)
+        frame = cols.readable(counts)
+        names = cols.names_of(frame)
         _check_names(names, name, columns)
-        both = [dataframes.objects(frame, one) for one in names]
+        both = [cols.read(frame, one).objects() for one in names]
     elif isinstance(counts, tuple) and len(counts) == 2:
         both = [_listed(column, name, columns) for column in counts]
     else:

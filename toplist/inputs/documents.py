@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints, OptionRef, about, no_columns, option_error
-from toplist.inputs import dataframes, grades
+from toplist.checks import Bools, Ints, OptionRef, about, option_error, require
+from toplist.inputs import columns as cols
+from toplist.inputs import grades
 from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
 from toplist.inputs.flatten import (
     Flat,
@@ -91,7 +92,7 @@ class ItemMap:
         if isinstance(items_as, cls):
             return items_as
         if is_frame(items_as):
-            return cls(of_table(dataframes.readable(items_as)))
+            return cls(of_table(cols.readable(items_as)))
         if is_series(items_as):
             return cls(dict_of(items_as, NAME, "item"))
         if isinstance(items_as, Mapping) or callable(items_as):
@@ -349,14 +350,8 @@ def _names_at(names: Any, codes: Ints) -> list[Any]:
 
 def of_table(frame: Any, option: str = NAME, columns: tuple[str, str] = COLUMNS) -> dict[Any, Any]:
     """Return the columns item_id and document, or another one, as a dict."""
-    names = dataframes.names_of(frame)
-    absent = [repr(name) for name in columns if name not in names]
-    if absent:
-        known = ", ".join(map(repr, names))
-        raise option_error(
-            ValueError, OptionRef(option), f": {no_columns(absent)}; columns found: {known}"
-        )
-    items, documents = (dataframes.objects(frame, name) for name in columns)
+    require(OptionRef(option), columns, cols.names_of(frame))
+    items, documents = (cols.read(frame, name).objects() for name in columns)
     places = first_repeat(items)
     if places is not None:
         text = f": item {items[places[0]]!r} has two rows"

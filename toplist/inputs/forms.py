@@ -423,7 +423,7 @@ def side_to_builtin(
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
     Objects of known libraries are opened by `toplist.inputs.objects`. Series and Arrow arrays are
-    read by `toplist.inputs.dataframes.column_to_builtin`, ranked lists that come with scores by
+    read by `toplist.inputs.columns.column_to_builtin`, ranked lists that come with scores by
     `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground truths only) is
     users x items.
 
@@ -478,9 +478,9 @@ def _without_library(value: Any, side: str) -> Any:
         return {user: array(row) for user, row in value.items()}
     if value is None or isinstance(value, (Set, str, bytes, int)):
         return value
-    from toplist.inputs import dataframes  # a quarter of the import of toplist
+    from toplist.inputs import columns as cols  # a quarter of the import of toplist
 
-    found = dataframes.column_to_builtin(value, side)
+    found = cols.column_to_builtin(value, side)
     return array(value) if found is None else found
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, cached, is_missing, no_columns
-from toplist.inputs import dataframes
+from toplist.checks import Floats, Ints, cached, is_missing, require
+from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes
 from toplist.inputs.flatten import CONTAINERS, is_frame, written
 from toplist.inputs.ids import kinds_of
@@ -183,17 +183,15 @@ def columns_of(
     what = key.removesuffix("_id")
     words = name.removeprefix(f"{what}_")
     if is_frame(given):
-        frame = dataframes.readable(given)
-        names = dataframes.names_of(frame)
+        frame = cols.readable(given)
+        names = cols.names_of(frame)
         rest = [column for column in names if column != key]
         if len(rest) == len(names) or len(rest) != 1:
-            lacks = "" if len(rest) < len(names) else f"{no_columns([repr(key)])}; "
-            raise ValueError(
-                f"{name}: {lacks}give a table of {key} and one column of {words}, "
-                f"{name}[['{key}', 'COLUMN']]; columns found: {', '.join(map(repr, names))}"
-            )
-        items, labels = (dataframes.objects(frame, column) for column in (key, rest[0]))
-        return items, labels, categories(dataframes.type_of(frame, rest[0]))
+            way = f"give a table of {key} and one column of {words}, {name}[['{key}', 'COLUMN']]"
+            require(name, [key], names, way)
+            raise ValueError(f"{name}: {way}; columns found: {names}")
+        items, labels = (cols.read(frame, column).objects() for column in (key, rest[0]))
+        return items, labels, categories(cols.read(frame, rest[0]).kind)
     if is_series(given):
         if counts_rows(given.index):
             raise TypeError(

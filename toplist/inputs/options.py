@@ -18,6 +18,12 @@ COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 GROUP = "group"
 # The columns of qrels and runs of BEIR, query-id and corpus-id, by their letters.
 _BEIR = {"user_id": "queryid", "item_id": "corpusid"}
+# What others call our columns; ours come first.
+SYNONYMS = {
+    "user_id": ("user", "query_id", "query-id", "qid", "query"),
+    "item_id": ("item", "doc_id", "docid", "docno", "doc-id", "corpus-id"),
+    "relevance": ("rel", "grade", "label"),
+}
 Duplicates = Literal["raise", "first", "collapse"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Ties = Literal["order", "item", "item_desc"]
@@ -425,9 +431,11 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, Any]:
 def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[str, Any]:
     """Return what the columns of a table are called that has these; `names` are as said.
 
-    Under the header of BEIR, query-id, corpus-id, score, whose names are compared by their letters,
-    columns that are not said to be called otherwise have its names. Its qrels have their grades in
-    "score": they are read as relevance, also where ``columns=`` names the columns of ids.
+    A column that is not there is read by a synonym that is, see `SYNONYMS`; two of these are a
+    ValueError. Under the header of BEIR, query-id, corpus-id, score, whose names are compared by
+    their letters, columns that are not said to be called otherwise have its names. Its qrels have
+    their grades in "score": they are read as relevance, also where ``columns=`` names the columns
+    of ids.
 
     Examples
     --------
@@ -438,17 +446,31 @@ def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[
     'corpus-id'
     """
     own, columns = dict(names), list(found)
-    spelled = {plain(name): name for name in reversed(columns) if isinstance(name, str)}
-    if not spelled.keys() >= {*_BEIR.values()}:
+    letters = {plain(name): name for name in reversed(columns) if isinstance(name, str)}
+    is_beir = letters.keys() >= {*_BEIR.values()}
+    for ours, others in SYNONYMS.items():
+        if own[ours] != ours or ours in columns or (ours == "relevance" and side == "ranks"):
+            continue
+        there = [name for name in others if name in columns]
+        if len(there) > 1:
+            one, other = there[:2]
+            raise option_error(
+                ValueError,
+                f"{side}: columns {one!r} and {other!r} may both be {ours!r}; ",
+                OptionRef("columns", {side: {ours: one}}),
+                " says which one is read",
+            )
+        if there:
+            own[ours] = there[0]
+        elif is_beir and ours in _BEIR:
+            own[ours] = letters[_BEIR[ours]]
+    if not is_beir:
         return own
-    for ours, letters in _BEIR.items():
-        if own[ours] == ours and ours not in columns:
-            own[ours] = spelled[letters]
     users = own["user_id"] if isinstance(own["user_id"], tuple) else (own["user_id"],)
-    is_beir = spelled["queryid"] in users and own["item_id"] == spelled["corpusid"]
+    is_beir = letters["queryid"] in users and own["item_id"] == letters["corpusid"]
     graded = own["relevance"] != "relevance" or "relevance" in columns
-    if is_beir and side == "ground_truths" and not graded and "score" in spelled:
-        own["relevance"] = spelled["score"]
+    if is_beir and side == "ground_truths" and not graded and "score" in letters:
+        own["relevance"] = letters["score"]
     return own
 
 

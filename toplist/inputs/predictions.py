@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, OptionRef, header_hint, no_columns, option_error
-from toplist.inputs import dataframes as cols
+from toplist.checks import Floats, Ints, OptionRef, require
+from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.ids import encode_alone
@@ -115,27 +115,20 @@ def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bo
     found = cols.names_of(table)
     if isinstance(weights, str):
         names = [*names, weights]
-    absent = [name for name in names if name not in found]
-    if absent:
-        lacks = no_columns(list(map(repr, absent))) + header_hint(absent, found)
-        raise option_error(
-            ValueError,
-            f"the table has {lacks}, only {', '.join(map(repr, found))}; other names: ",
-            OptionRef("columns", {"label": "NAME"}),
-        )
+    require("the table", names, found, OptionRef("columns", {"label": "NAME"}), " names another")
     if isinstance(weights, str):
         weights = _column(table, names.pop())
     numbers = [_column(table, name) for name in names[-2:]]
     if len(names) < len(COLUMNS):
         return _checked(numbers, weights, None, None, finite)
-    column = cols.ids(table, names[0], "the table")
+    column = cols.read(table, names[0]).ids("the table")
     return _checked(numbers, weights, column.codes.astype(np.int64), column, finite)
 
 
 def _column(table: Any, name: str) -> Floats:
     values = cols.values(table, name)
     if values.dtype.kind != "b":
-        values = cols.numbers(table, name, "the table")
+        values = cols.read(table, name).numbers("the table")
     return values.astype(np.float64, copy=False)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, OptionRef, about, cached, header_hint, no_columns, option_error
-from toplist.inputs import dataframes as cols
+from toplist.checks import Floats, Ints, OptionRef, about, cached, no_columns, require
+from toplist.inputs import columns as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
@@ -32,7 +32,7 @@ from toplist.inputs.keyed import (
     user_in_two_rows,
 )
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import GROUP, ColumnNames, Shaping, columns_of, named_in
+from toplist.inputs.options import GROUP, SIDES, ColumnNames, Shaping, columns_of, named_in
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import AS_GIVEN, Sides, sides_of
 from toplist.inputs.texts import Texts
@@ -87,12 +87,10 @@ def check_no_grades(side: str, columns: Iterable[Any], names: Mapping[str, Any])
 
 def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
     """Yield each value of a column, as text in order of first appearance, and its rows."""
-    if name not in cols.names_of(frame):
-        known = ", ".join(map(repr, cols.names_of(frame)))
-        raise ValueError(f"{side}: no column {name!r}; columns found: {known}")
+    require(side, [name], cols.names_of(frame))
     if not len(frame):
         raise ValueError(f"{side}: no rows")
-    column = cols.ids(frame, name, side)
+    column = cols.read(frame, name).ids(side)
     numbers, distinct = numbered(column.codes)
     for number, value in enumerate(column.decoded(distinct)):
         yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
@@ -168,6 +166,11 @@ class SideTable:
         """The names of all columns: those of the file, of which some may not be read."""
         return self.in_file() if self.in_file else self.columns
 
+    @property
+    def _values(self) -> tuple[str, ...]:
+        """The columns of values of the items; the first that is found is read."""
+        return ("rank", "score") if self.side == "ranks" else ("relevance",)
+
     @cached
     def value(self) -> str | None:
         """Return the column of values of the items: a rank or score; of a truth, grades or groups.
@@ -177,11 +180,25 @@ class SideTable:
         if GROUP in self.names:
             check_no_grades(self.side, self.all_columns, self.names)
             return self.one_of(GROUP)
-        wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
-        found = [name for name in wanted if self.names[name] in self.columns]
+        found = [name for name in self._values if self.names[name] in self.columns]
         if not found and self.side == "ground_truths" and not self.first:
             check_ignored(self.all_columns, self.names)
         return found[0] if found and self.order is None else None
+
+    def check(self, is_list: bool) -> str | None:
+        """Raise ValueError for columns that are not there; return which of ours has the values.
+
+        In a row per user, whose items are a list, these need no rank.
+        """
+        self.one_of("user_id")
+        self.one_of("item_id")
+        value = self.value
+        for name in self._values:
+            if self.names[name] != name and self.order is None and GROUP not in self.names:
+                self.one_of(name)
+        if self.side == "ranks" and self.order is None and not is_list:
+            self.one_of("rank", "score")
+        return value
 
     @property
     def ordering(self) -> tuple[str, str | None, str]:
@@ -191,6 +208,8 @@ class SideTable:
     @cached
     def wide(self) -> list[Any]:
         """Return the columns 1 to K in order, if the others (except user_id) are these."""
+        if self.has("item_id"):
+            return []
         rest = [name for name in self.columns if name not in self.parts("user_id")]
         if not rest or not all(str(name).isdecimal() for name in rest):
             return []
@@ -202,6 +221,17 @@ class SideTable:
         """Return the names of the columns that make one of ours: of "user_id" maybe several."""
         theirs = self.names[name]
         return theirs if isinstance(theirs, tuple) else (theirs,)
+
+    def column(self, name: Any) -> cols.Cells:
+        """Return a column of the table, which is read once."""
+        if name not in self._read:
+            self._read[name] = cols.read(self.frame, name)
+        return self._read[name]
+
+    @cached
+    def _read(self) -> dict[Any, cols.Cells]:
+        """Return the columns that were read, by name."""
+        return {}
 
     def has(self, name: str) -> bool:
         """Whether the table has one of our columns."""
@@ -225,33 +255,31 @@ class SideTable:
     def _lacks(self, wanted: tuple[str, ...]) -> ValueError:
         """Return the error of a table with none of the wanted columns."""
         absent = self._absent(wanted)
-        names = " or ".join(map(repr, absent))
         index = getattr(self.frame, "index", None)  # of pandas
         if absent[0] in getattr(index, "names", ()):
             return ValueError(
-                f"{self.side}: {names} is the index, not a column: .reset_index() makes it one"
+                f"{self.side}: {absent[0]!r} is the index, not a column: .reset_index() makes it "
+                "one"
             )
         ids = [] if self.wide else ["user_id", "item_id"]
-        more = [n for n in ids if n not in wanted and not self.has(n)]
-        names = no_columns([names, *map(repr, self._absent(more))])
-        names += header_hint([*absent, *self._absent(more)], self.all_columns)
-        found = ", ".join(map(repr, self.all_columns))
-        parts: list[str | OptionRef] = [
-            f"{self.side} has {names}, only {found or 'none'}; ",
-            OptionRef("columns", {self.side: dict.fromkeys([wanted[0], *more], "NAME")}),
-            " names others" if more else " names another",
-        ]
+        more = [name for name in ids if name not in wanted and not self.has(name)]
+        names: dict[str, Any] = dict.fromkeys([wanted[0], *more], "NAME")
+        columns = OptionRef("columns", {self.side: names} if self.side in SIDES else names)
+        ways: list[Any] = [columns, f" names {'others' if more else 'another'}"]
         if self.in_file is not None and "rank" in wanted:
-            parts += [", ", OptionRef("order", "file"), " takes the items in the order of the file"]
-        return option_error(ValueError, *parts)
+            ways += [", ", OptionRef("order", "file"), " takes the items in the order of the file"]
+        either = len(absent) if len(wanted) > 1 else 0
+        absent = [*absent, *self._absent(more)]
+        side = "" if self.in_file else self.side  # its path is there
+        return no_columns(side, absent, self.all_columns, *ways, either=either)
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids; of keys that are made of several columns, tuples."""
         parts, known = self.parts(self.one_of(wanted)), self.known[wanted == "item_id"]
         if len(parts) == 1:
-            return cols.ids(self.frame, parts[0], self.side, where=self.where, known=known)
+            return self.column(parts[0]).ids(self.side, self.where, known)
         codes = np.zeros(len(self.frame), np.int64)
-        columns = [cols.ids(self.frame, part, self.side, where=self.where) for part in parts]
+        columns = [self.column(part).ids(self.side, self.where) for part in parts]
         for column in columns:
             numbers, distinct = numbered(column.codes)
             codes = numbered(codes * len(distinct) + numbers)[0]
@@ -292,34 +320,30 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     if table.wide:
         return _wide(table)
     user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
-    rows = cols.python_lists(table.frame, item[0], table.side, table.where)
+    rows = table.column(item[0]).containers(table.side, table.where)
     if rows is not None:
         return _of_python(table, rows)
-    lists = cols.lists(table.frame, item[0], table.side, table.where)
+    lists = table.column(item[0]).lists(table.side, table.where)
     if lists is not None:
         return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     values = None
     if table.value is not None:
-        values = _values(table, table.frame, table.where)
+        values = _values(table, table.column(table.names[table.value]), table.where)
     runs = None
     if len(user) == 1:
-        runs = cols.runs(table.frame, user[0], table.side, table.known[0])
+        runs = table.column(user[0]).runs(table.side, table.where, table.known[0])
     users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
     return put_in_order(table.ordering, groups, table.ids("item_id"), values)
 
 
-def _values(table: SideTable, frame: Any, where: Callable[[int], str]) -> NDArray[Any]:
+def _values(table: SideTable, column: cols.Cells, where: cols.Where) -> NDArray[Any]:
     """Return the values of items, of a column or the values of one of lists; of groups, numbers."""
-    assert table.value is not None
-    name = table.names[table.value]
-    if table.value == GROUP:
-        if not len(frame):  # an empty column is of any type
-            return np.empty(0)
-        return numbered(cols.ids(frame, name, table.side, where=where).codes)[0]
-    return cols.numbers(frame, name, table.side, where, table.value == "score")
+    if table.value == GROUP and len(column):  # an empty column is of any type
+        return numbered(column.ids(table.side, where).codes)[0]
+    return column.numbers(table.side, where, table.value == "score")
 
 
 def put_in_order(
@@ -347,14 +371,14 @@ def put_in_order(
     return ListsByUser(side, *lists, grouped=value == GROUP and grades is not None)
 
 
-def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
+def _of_lists(table: SideTable, offsets: Ints, column: cols.Cells) -> ListsByUser:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
-    users, name = table.ids("user_id"), table.names["item_id"]
-    items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
+    users = table.ids("user_id")
+    items = column.ids(table.side, table.where, table.known[1], offsets)
     values = None
     if table.value is not None:
         name = table.names[table.value]
-        found = cols.lists(table.frame, name, table.side, table.where)
+        found = table.column(name).lists(table.side, table.where)
         if found is None:
             raise _unlike(table, name)
         if not np.array_equal(found[0], offsets):
@@ -371,12 +395,13 @@ def _wide(table: SideTable) -> ListsByUser:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
     users = table.ids("user_id") if table.has("user_id") else cols.index(frame, side)
-    arrays = [cols.integers(frame, name) for name in ranks]
+    arrays = [table.column(name).integers for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
         offsets = np.arange(len(items) + 1, dtype=np.int64) * len(ranks)
         return ListsByUser(side, users, Column("item_id", items.ravel()), offsets)
-    rows = [list(row) for row in zip(*(cols.objects(frame, name) for name in ranks), strict=True)]
+    cells = (table.column(name).objects() for name in ranks)
+    rows = [list(row) for row in zip(*cells, strict=True)]
     for user, row in enumerate(rows):
         while row and row[-1] is None:
             row.pop()
@@ -401,7 +426,7 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     if table.value is None:
         return lists
     name = table.names[table.value]
-    given = cols.python_lists(table.frame, name, table.side) or []
+    given = table.column(name).containers(table.side) or []
     if not given or list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
     flat = [value for row in given for value in row]
@@ -526,17 +551,13 @@ def by_score(
     by_id = ties != "order"  # then equal scores have to be looked at
     if groups.rows is not None:
         items, scores = in_order(groups, items, scores)
+    if scores.dtype.kind == "f" and not np.isfinite(scores.sum()):  # or the sum is too large
+        _check_finite(side, scores, groups, items)
     steps = kernels.steps(offsets)
     tied = sum(kernels.grouping.count_tied(scores, offsets[lo : hi + 1]) for lo, hi in steps)
     found = ListsByUser(side, groups.users, items, offsets, None, Scored(tied, len(scores)))
     if kernels.grouping.scores_in_order(scores, offsets, by_id):
         return found
-    wrong = np.flatnonzero(scores != scores)
-    if len(wrong):
-        user = groups.user_at(np.searchsorted(offsets, wrong[0], side="right") - 1)
-        item = items.decode(items.codes[wrong[0]])
-        error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
-        raise about(error, side=side, user=user, item=item)
     codes = items.codes.astype(np.int64)
     if by_id:
         keys = order_of_ids(items, side)
@@ -547,6 +568,17 @@ def by_score(
     else:
         kernels.grouping.sort_by_score(offsets, scores, codes)
     return replace(found, items=replace(items, codes=codes.astype(items.codes.dtype, copy=False)))
+
+
+def _check_finite(side: str, scores: Floats, groups: Groups, items: Column) -> None:
+    """Raise ValueError for a score that is no finite number."""
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        user = groups.user_at(np.searchsorted(groups.offsets, wrong[0], side="right") - 1)
+        item, score = items.decode(items.codes[wrong[0]]), float(scores[wrong[0]])
+        what = f"a score that is {'NaN' if score != score else score}, of item {item!r}"
+        error = ValueError(f"{side}: user {user!r} has {what}: it has to be a finite number")
+        raise about(error, side=side, user=user, item=item)
 
 
 def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:

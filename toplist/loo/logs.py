@@ -25,11 +25,9 @@ from toplist.checks import (
     Bools,
     Ints,
     OptionRef,
-    header_hint,
-    no_columns,
-    option_error,
+    require,
 )
-from toplist.inputs import dataframes as cols
+from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.objects import to_builtin
@@ -214,11 +212,11 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
 def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
     found = cols.names_of(frame)
     _require(names, found)
-    users, items = (Ids.of(cols.ids(frame, names[name], "log")) for name in COLUMNS[:2])
+    users, items = (Ids.of(cols.read(frame, names[name]).ids("log")) for name in COLUMNS[:2])
     times = None
     if names["timestamp"] in found:
         times = times_of(cols.values(frame, names["timestamp"]))
-        kind = cols.type_of(frame, names["timestamp"])
+        kind = cols.read(frame, names["timestamp"]).kind
         zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
         times = replace(times, zoned=times.zoned or zone)
 
@@ -256,14 +254,9 @@ def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
 
 def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
     absent = [name for name in COLUMNS[:2] if names[name] not in found]
-    if absent:
-        raise option_error(
-            ValueError,
-            f"log has {no_columns([repr(names[name]) for name in absent])}"
-            f"{header_hint([names[name] for name in absent], found)}; it has "
-            f"{', '.join(map(repr, found)) or 'none'}; other names: ",
-            OptionRef("columns", dict.fromkeys(absent, "...")),
-        )
+    columns = OptionRef("columns", dict.fromkeys(absent, "NAME"))
+    others = " names others" if len(absent) > 1 else " names another"
+    require("log", [names[name] for name in COLUMNS[:2]], found, columns, others)
 
 
 def _numbered(values: Any, name: str) -> Ids:

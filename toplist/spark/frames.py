@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toplist.checks import no_columns
+from toplist.checks import no_columns, require
 from toplist.inputs.grades import check_ignored
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.options import GROUP, SIDES, columns_of, named_in, refuse_composite
@@ -126,11 +126,7 @@ def _check_kind(frame: Any, argument: str) -> None:
 def _check_columns(side: Side, names: list[str]) -> None:
     """Raise ValueError for columns that are not there, or there twice."""
     columns = side.frame.columns
-    absent = [repr(name) for name in names if name not in columns]
-    if absent:
-        raise ValueError(
-            f"{side.argument}: {no_columns(absent)}; columns found: {', '.join(columns)}"
-        )
+    require(side.argument, names, columns)
     twice = next((name for name in names if columns.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{side.argument}: two columns are named {twice!r}")
@@ -140,8 +136,7 @@ def _check_value(side: Side) -> None:
     """Raise ValueError or TypeError for no rank nor score, and for values that are no numbers."""
     value, names = side.value, side.names
     if value is None and side.argument == "ranks":
-        lacking = f"neither {names['rank']!r} nor {names['score']!r} is there"
-        raise ValueError(f"ranks: {lacking}; columns found: {', '.join(side.frame.columns)}")
+        raise no_columns("ranks", [names["rank"], names["score"]], side.frame.columns, either=2)
     if value is None or value == PLACE:
         return
     name, kind = names[value], side.kind(value)
