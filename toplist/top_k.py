@@ -358,6 +358,6 @@ def _evaluate(source: Source, *given: Any) -> Any:
         from toplist import spark
 
         return spark.evaluate(*given)
-    from toplist.files import streaming  # twice the import of toplist
+    from toplist.files import loop  # twice the import of toplist
 
-    return (streaming.evaluate_files if source == FILES else streaming.evaluate_batches)(*given)
+    return (loop.evaluate_files if source == FILES else loop.evaluate_batches)(*given)

@@ -340,7 +340,7 @@ def write(folder):
 
 
 def test_files_in_parts_give_the_same(tmp_path, monkeypatch):
-    from toplist.files import lines, rows, streaming
+    from toplist.files import lines, loop, rows
 
     files, expected = write(tmp_path), evaluated()
     for keep in (None, "hits"):
@@ -348,7 +348,7 @@ def test_files_in_parts_give_the_same(tmp_path, monkeypatch):
     alike(evaluated(*files, in_memory=True), expected)
     for module, name, size in (
         *((rows, "CHUNK", 8), (lines, "SIZE", 40)),
-        *((streaming, "MAX_WAITING_IDS", 20), (streaming, "PART", 2)),
+        (loop, "PART", 2),
     ):
         monkeypatch.setattr(module, name, size)
     alike(evaluated(*files), expected)

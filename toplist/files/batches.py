@@ -49,10 +49,14 @@ from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
 
 
 class UserPart(NamedTuple):
-    """Lists of complete users, and the row of the file where each begins, counted from 0."""
+    """Lists of complete users, and the row of the file where each begins, counted from 0.
+
+    `is_long` says that the file has a row per user and item, so that more of a user may follow.
+    """
 
     lists: ListsByUser
     begins: NDArray[np.int64]
+    is_long: bool = True
 
 
 @dataclass(frozen=True)
@@ -206,9 +210,9 @@ class ParquetStream(Stream):
             except (ValueError, TypeError):
                 self._check_text(table)
                 raise
-            long = len(lists.users.codes) < len(frame)
-            rows = lists.offsets[:-1] if long else np.arange(len(frame))
-            yield UserPart(lists, first + rows)
+            is_long = parquet.is_long(frame.schema, frame.column_names)
+            rows = lists.offsets[:-1] if is_long else np.arange(len(frame))
+            yield UserPart(lists, first + rows, is_long)
 
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""

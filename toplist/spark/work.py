@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.comparing.moments import of_results, shape_of
+from toplist.files.loop import evaluate_batches
 from toplist.files.parquet import start_of_last
-from toplist.files.streaming import evaluate_batches
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.result import TopKResult, merge

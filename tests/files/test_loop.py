@@ -14,7 +14,7 @@ from strategies import graded_populations
 
 import toplist as tl
 from toplist.files import lines as lines_of_files
-from toplist.files import parquet, streaming
+from toplist.files import loop, parquet
 from toplist.files import rows as row_parts
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
@@ -81,8 +81,7 @@ def parts(request, monkeypatch):
         monkeypatch.setattr(lines_of_files, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(parquet, "LEAST", 1)
-        monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 20)
-        monkeypatch.setattr(streaming, "PART", 2)
+        monkeypatch.setattr(loop, "PART", 2)
 
 
 def counts(result):
@@ -118,23 +117,40 @@ def test_users_in_any_order(files, parts, order, format):
     assert same(tl.top_k_eval(*found, K), tl.top_k_eval(RANKS, TRUTHS, K))
 
 
-def test_same_order_keeps_little(files, monkeypatch):
-    """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(lines_of_files, "SIZE", 400)
-    monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 60)
-    held = []
-    join = streaming.Join._join
+@pytest.mark.parametrize("truth", ["csv", "parquet"])
+@pytest.mark.parametrize("graded", [False, True])
+def test_rows_of_the_truth_in_any_order(tmp_path, parts, truth, graded):
+    """The rows of a user of the truth may be anywhere: in files, and in a stream."""
+    grades = {user: {item: 1 + n % 3 for n, item in enumerate(t)} for user, t in TRUTHS.items()}
+    rows = [(user, item, one) for user, some in grades.items() for item, one in some.items()]
+    rows = [rows[place] for place in np.random.default_rng(5).permutation(len(rows))]
+    names = ("user_id", "item_id", "relevance")[: 2 + graded]
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=False))
+    recs, path = write_csv(tmp_path / "recs.csv", RANKS), tmp_path / f"shuffled.{truth}"
+    if truth == "csv":
+        lines = [names, *zip(*columns.values(), strict=True)]
+        path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    else:
+        write_parquet(path, 50, **columns)
+    users = list(dict.fromkeys(user for user, *_ in rows))
+    truths = {user: grades[user] if graded else set(grades[user]) for user in users}
+    expected = tl.top_k_eval(RANKS, truths, K)
+    found = tl.top_k_eval(recs, path, K)
+    assert counts(found) == counts(expected)
+    assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+    kept = tl.top_k_eval(recs, path, K, keep="hits")
+    assert kept.to_dict() == expected.to_dict()
+    assert kept.users == expected.users == users
+    for name in expected.names():
+        assert np.array_equal(kept.per_user(name), expected.per_user(name), equal_nan=True)
 
-    def watched(self, *part):
-        join(self, *part)
-        held.append(max(side.waiting.n_ids for side in (self.ranked, self.truth)))
 
-    monkeypatch.setattr(streaming.Join, "_join", watched)
-    ranks = {user: [user % 7, 8 + user % 3, 20] for user in range(3000) if user % 300}
-    truths = {user: [user % 7] for user in range(3000) if user % 301}
-    result = tl.top_k_eval(*files("jsonl", "jsonl", ranks, truths), 3)
-    assert same(result, tl.top_k_eval(ranks, truths, 3))
-    assert max(held) < 150
+def test_a_row_per_user_of_the_truth_is_there_once(tmp_path, parts):
+    recs = write_csv(tmp_path / "recs.csv", RANKS)
+    truth = write_parquet(
+        tmp_path / "t.parquet", 1, user_id=["u1", "u2", "u1"], item_id=[["i1"], ["i2"], ["i3"]]
+    )
+    assert "user 'u1' is in rows 0 and 2" in fault(tl.top_k_eval, recs, truth, 3)
 
 
 @settings(max_examples=40, deadline=None)
@@ -155,7 +171,6 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_parts, "CHUNK", data.draw(st.integers(1, 10)))
         patch.setattr(lines_of_files, "SIZE", data.draw(st.integers(1, 200)))
-        patch.setattr(streaming, "MAX_WAITING_IDS", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
     whole = tl.top_k_eval(dict(enumerate(ranks)), given_truths, 4, metrics=["map", "ndcg", "cg"])
     assert counts(result) == counts(whole)
