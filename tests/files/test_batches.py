@@ -178,7 +178,9 @@ def test_errors_name_the_stream_the_row_and_the_user():
     with pytest.raises(TypeError, match="ground_truths holds dict: give record batches"):
         evaluate(recs, [{"user_id": 1}])
     split = pa.concat_tables([recs, recs.slice(0, 8)])
-    with pytest.raises(ValueError, match=r"ranks: user 0 is in row 0 and again in row 464"):
+    with pytest.raises(
+        ValueError, match=r"ranks: user 0 is in row 0 and again in row 464: a stream .*sort"
+    ):
         evaluate(split, truth)
     wrong = recs.set_column(2, "rank", pa.array(np.append([2], np.asarray(recs["rank"])[1:])))
     with pytest.raises(ValueError, match=r"ranks: row 0: .*user 0 has ranks 2, 2, 3"):

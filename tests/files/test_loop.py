@@ -270,13 +270,78 @@ def test_a_streamed_result_has_no_users(files):
     assert whole.per_user("ndcg@3").shape == (40,)
 
 
+def scattered(path, lists, by="rank"):
+    """Write lists with the rows of users in any place."""
+    rows = list(long_rows(lists, True))
+    rows = [rows[at] for at in np.random.default_rng(2).permutation(len(rows))]
+    values = [place if by == "rank" else 10.0 - place for *_, place in rows]
+    columns = {"user_id": [u for u, *_ in rows], "item_id": [i for _, i, _ in rows], by: values}
+    lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if path.suffix == ".parquet":
+        return write_parquet(path, 50, **columns)
+    tab = "," if path.suffix == ".csv" else "\t"
+    texts = [tab.join(columns), *(tab.join(map(str, line.values())) for line in lines)]
+    path.write_text(jsonl(*lines) if path.suffix == ".jsonl" else "\n".join(texts) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("by", ["rank", "score"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])
+def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
+    recs = scattered(tmp_path / f"recs.{format}", RANKS, by)
+    truth = write_csv(tmp_path / "t.csv", TRUTHS, ranked=False)
+    expected, found = tl.top_k_eval(RANKS, TRUTHS, K), tl.top_k_eval(recs, truth, K)
+    assert same(found, expected)
+    note = f"the rows of users are apart in {recs}: it was read whole and sorted"
+    assert note in str(found) and found.notes == (note,) and expected.notes == ()
+    assert note in str(tl.TopKResult.from_bytes(found.to_bytes()))
+    kept = tl.top_k_eval(recs, truth, K, keep="hits")
+    assert kept.users == expected.users and note in str(kept)
+    assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))
+    counted = {"metrics": ["recall", "item_coverage"]}
+    counted["catalogue"] = [f"i{n}" for n in range(60)]
+    whole = tl.top_k_eval(RANKS, TRUTHS, K, **counted)
+    assert tl.top_k_eval(recs, truth, K, **counted).to_dict() == whole.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("format", "polars", "duckdb"),
+    [
+        ("csv", "pl.scan_csv({0!r}, infer_schema=False).sort('user_id', maintain_order=True)"
+         ".sink_csv({1!r})", "COPY (FROM read_csv({0!r}, all_varchar=true) ORDER BY"),
+        ("tsv", "pl.scan_csv({0!r}, infer_schema=False, separator='\\t').sort('user_id', "
+         "maintain_order=True).sink_csv({1!r}, separator='\\t')", ", delim='\\t') ORDER BY"),
+        ("jsonl", "pl.scan_ndjson({0!r}).sort('user_id', maintain_order=True)"
+         ".sink_ndjson({1!r})", "COPY (FROM read_json({0!r}) ORDER BY"),
+        ("parquet", "pl.scan_parquet({0!r}).sort('user_id', maintain_order=True)"
+         ".sink_parquet({1!r})", "COPY (FROM read_parquet({0!r}) ORDER BY \"user_id\") TO {1!r}"),
+    ],
+)  # fmt: skip
+def test_a_file_that_does_not_fit_says_how_to_sort_it(
+    tmp_path, monkeypatch, parts, format, polars, duckdb
+):
+    recs = scattered(tmp_path / f"recs.{format}", RANKS)
+    truth = write_csv(tmp_path / "t.csv", TRUTHS, ranked=False)
+    monkeypatch.setattr(loop, "free_memory", lambda: 4_000)
+    error = fault(tl.top_k_eval, recs, truth, 3)
+    assert "takes about 0.0 GB, more than a quarter of the 0.0 GB that are free" in error
+    target = recs.with_stem("recs-sorted")
+    lines = [one.format(str(recs), str(target)) for one in (polars, duckdb)]
+    assert all(one in error for one in lines)
+    assert "DuckDB" not in fault(tl.top_k_eval, recs, truth, 3, order="file")
+    pl = pytest.importorskip("polars")
+    eval(lines[0], {"pl": pl})  # the line that the error gives, as it is
+    assert same(tl.top_k_eval(target, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
+
+
 def test_a_user_split_over_distant_rows(files, parts):
     recs, truth = files()
-    recs.write_text(recs.read_text() + "u3,i999,7\n")
-    line = fault(tl.top_k_eval, recs.name, truth, 3)
-    assert line.startswith("recs.csv: user 'u3' is in line 20 and again in line 242")
-    assert "in_memory=True" in line
-    assert tl.top_k_eval(recs, truth, 3, in_memory=True).n_users == 40
+    recs.write_text(recs.read_text() + "u10,i999,7\n")
+    found = tl.top_k_eval(recs, truth, 3)
+    assert found.n_users == 40 and "recs.csv: it was read whole and sorted" in str(found)
+    recs.write_text(recs.read_text() + "u10,i998,9\n")  # as wrong as in a file that is sorted
+    error = fault(tl.top_k_eval, "recs.csv", truth, 9)
+    assert "recs.csv:62: ranks: user 'u10' has ranks 1, 2, 3, 4, 5, 6, 7, 9" in error
 
 
 def test_broken_text(files, parts):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from toplist.checks import about, cached, optional
 from toplist.files import parquet
 from toplist.files.errors import named, refused
-from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
+from toplist.files.formats import GZIP, ColumnNames, FileFormat, FormatName, PathLike, find_format
 from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, rows, together
 from toplist.files.tables import numbers, read_table
 from toplist.files.text import (
@@ -46,6 +46,9 @@ from toplist.inputs.options import (
     refuse_composite,
 )
 from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
+
+# What a byte of a text file takes that is read as a whole, and how far a packed one unpacks.
+OF_TEXT, PACKED = 10, 8
 
 
 class UserPart(NamedTuple):
@@ -107,6 +110,29 @@ class Stream:
         """Return the places at which rows of a user begin, or those of an item; read again."""
         return []
 
+    def size(self) -> int:
+        """Return about how many bytes `read_all` takes, at its peak."""
+        return 0
+
+    def way_out(self, needed: int, free: int) -> str:
+        """Say what to do with a file whose rows are in no order, and which does not fit."""
+        user, path = self.names["user_id"], os.fspath(self.path)
+        base, extension = os.path.splitext(path)
+        target = f"{base}-sorted{extension}"
+        scan, sink, read = self._readers(path, target)
+        polars = f"pl.{scan}.sort({user!r}, maintain_order=True).{sink}"
+        column = '"' + user.replace('"', '""') + '"'
+        duckdb = f"COPY (FROM {read} ORDER BY {column}) TO {target!r}"
+        either = "" if self.order else f", or in DuckDB, {duckdb}"
+        return (
+            f", and reading it whole takes about {needed / 1e9:.1f} GB, more than a quarter of the "
+            f"{free / 1e9:.1f} GB that are free: sort it by user, in polars, {polars}{either}"
+        )
+
+    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
+        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
+        raise NotImplementedError
+
     def located(self, error: Exception) -> Exception:
         """Return an error with the path before it and, if it is about a list, its place."""
         if hasattr(error, "path"):
@@ -166,6 +192,22 @@ class TextStream(Stream):
             return _relevant(lists)
         return lists
 
+    def size(self) -> int:
+        """Return about how many bytes `read_all` takes, at its peak."""
+        with open(self.path, "rb") as file:
+            unpacked = PACKED if file.read(2) == GZIP else 1
+        return OF_TEXT * os.path.getsize(self.path) * unpacked
+
+    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
+        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
+        if self.format.name == "jsonl":
+            return f"scan_ndjson({path!r})", f"sink_ndjson({target!r})", f"read_json({path!r})"
+        tabs = self.format.delimiter == "\t"
+        more, also = (", separator='\\t'", ", delim='\\t'") if tabs else ("", "")
+        scan = f"scan_csv({path!r}, infer_schema=False{more})"
+        read = f"read_csv({path!r}, all_varchar=true{also})"
+        return scan, f"sink_csv({target!r}{more})", read
+
     def source(self) -> RowSource:
         """Return the file to be read."""
         names = self.names.items()
@@ -224,6 +266,15 @@ class ParquetStream(Stream):
             self._check_text(table)
             raise
 
+    def size(self) -> int:
+        """Return about how many bytes `read_all` takes, at its peak."""
+        return parquet.size(self.path, {*self.names.values()})
+
+    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
+        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
+        path = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
+        return f"scan_parquet({path!r})", f"sink_parquet({target!r})", f"read_parquet({path!r})"
+
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the rows at which those of a user begin; read again."""
         try:
@@ -274,6 +325,14 @@ class BatchStream(ParquetStream):
                 table = arrow.Table.from_batches([batch])
             names = parquet.columns_read(table.column_names, wanted)
             yield table.select(names), parquet.is_long(table.schema, names)
+
+    def way_out(self, needed: int, free: int) -> str:
+        """Say what to do with a stream whose rows are in no order."""
+        user = self.names["user_id"]
+        return (
+            f": a stream is read once, with the rows of a user together: sort it, ORDER BY {user} "
+            f"in DuckDB, .sort({user!r}, maintain_order=True) in polars, or give a file"
+        )
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the rows at which those of a user begin, from the last table on."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist import parallel
 from toplist.beyond.results import ListResult
 from toplist.checks import Bools, Ints, OptionRef, about, option_error
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
@@ -22,6 +23,7 @@ from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
     Stream,
     TextStream,
+    UserPart,
     by_system,
     loaded,
     stream_of,
@@ -29,6 +31,7 @@ from toplist.files.batches import (
 )
 from toplist.files.codes import Codes, in_texts
 from toplist.files.errors import named, short
+from toplist.files.memory import free_memory
 from toplist.files.rows import IdTexts
 from toplist.inputs.factorize import Column, Numbering, numbered
 from toplist.inputs.flatten import Flat, Scored, compact, trim
@@ -46,6 +49,8 @@ from toplist.results.means import Unmatched, in_pairs, unmatched
 from toplist.results.result import TopKResult
 from toplist.results.stored import without_users
 
+# Of the free memory, what a file may take that is read whole to be sorted.
+SHARE = 1 / 4
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 # The lists, and the ground truths.
@@ -162,7 +167,13 @@ def in_blocks(streams: Streams, plan: Plan) -> TopKResult:
     codes = Codes(as_text), Codes(as_text)
     truth = truth_of(streams[1], codes, plan.options)
     ranked = _Ranked(streams[0], truth, codes, plan.options)
-    return Loop(streams, plan.mapped, truth, codes[1]).run(ranked.blocks())
+    try:
+        return Loop(streams, plan.mapped, truth, codes[1]).run(ranked.blocks())
+    except RowsApartError as error:
+        blocks = ranked.sorted_blocks(error)
+    found = Loop(streams, replace(plan.mapped), truth, codes[1]).run(blocks)  # nothing is known yet
+    note = f"the rows of users are apart in {streams[0].path}: it was read whole and sorted"
+    return replace(found, notes=(note,))
 
 
 def truth_of(stream: Stream, codes: tuple[Codes, Codes], options: Options) -> ListsByUser:
@@ -256,13 +267,42 @@ class _Ranked:
         try:
             for part in self.stream.parts(texts):
                 lists = self._encoded(part.lists)
-                yield lists, self._places(lists.users, part.begins)
+                yield lists, self._places(lists.users, part)
         except RowsApartError:
             raise
         except (ValueError, TypeError) as error:
             if not hasattr(error, "path"):  # of a list, which may be one that is cut in two
                 self._check_together(getattr(error, "user", None))
             raise self.stream.located(error) from None
+
+    def sorted_blocks(self, error: RowsApartError) -> Iterator[tuple[ListsByUser, Ints]]:
+        """Yield the lists of a file that is read whole, the rows of a user in any place.
+
+        RowsApartError, with the way out, if it can be read once, or does not fit into memory.
+        """
+        stream, free = self.stream, free_memory()
+        needed = 0 if stream.is_read_once else stream.size()
+        if stream.is_read_once or needed > free * SHARE:
+            raise about(
+                ValueError(f"{error}{stream.way_out(needed, free)}"), **vars(error)
+            ) from None
+        lists = loaded(stream, (self.codes[0].texts, self.codes[1].texts))
+        try:
+            lists = self._encoded(lists)
+            lists.check_no_two(numbered(lists.users.codes)[0])
+        except (ValueError, TypeError) as wrong:
+            raise stream.located(wrong) from None
+        return self._cut(lists)
+
+    def _cut(self, lists: ListsByUser) -> Iterator[tuple[ListsByUser, Ints]]:
+        """Yield lists in blocks."""
+        places = self.truth.places.find(lists.users.codes)
+        for lo, hi in parallel.bounds(lists.offsets):
+            users = replace(lists.users, codes=lists.users.codes[lo:hi])
+            offsets = lists.offsets[lo : hi + 1]
+            items = replace(lists.items, codes=lists.items.codes[offsets[0] : offsets[-1]])
+            some = {"users": users, "items": items, "offsets": offsets - offsets[0]}
+            yield replace(lists, **some, scored=None if lo else lists.scored), places[lo:hi]
 
     def _encoded(self, lists: ListsByUser) -> ListsByUser:
         source, items_as = str(self.stream.path), self.options.items_as
@@ -271,8 +311,9 @@ class _Ranked:
             lists = items_as.lists(lists, self.options.padding)
         return replace(lists, users=users, items=self.codes[1].encode(lists.items, source))
 
-    def _places(self, users: Column, begins: Ints) -> Ints:
-        """Return the place of each user in the truth; ValueError for one with two lists."""
+    def _places(self, users: Column, part: UserPart) -> Ints:
+        """Return the place of each user in the truth; ValueError for one who was met before."""
+        begins = part.begins
         places = self.truth.places.find(users.codes)
         numbers, other = places, places < 0
         if other.any():
@@ -289,8 +330,10 @@ class _Ranked:
         twice = np.flatnonzero((before >= 0) | (last != begins))
         if len(twice):
             at = twice[0]
-            rows = before[at] if before[at] >= 0 else last[at], begins[at]
-            raise self._apart(users[at], sorted(rows))
+            rows = sorted((before[at] if before[at] >= 0 else last[at], begins[at]))
+            if not part.is_long:
+                raise user_in_two_rows("ranks", users[at], *map(int, rows))
+            raise self._apart(users[at], rows)
         return places
 
     def _check_together(self, user: Any) -> None:
@@ -311,14 +354,11 @@ class _Ranked:
     def _apart(self, user: Any, rows: Sequence[int]) -> RowsApartError:
         """Return the error of a user whose rows are apart, those that begin at some rows."""
         unit, places = "row", rows
-        if self.stream.unit == "line" and (lines := self.stream.places_of(user)):
+        if self.stream.unit == "line" and len(lines := self.stream.places_of(user)) > 1:
             unit, places = "line", lines
-        error = option_error(
-            RowsApartError,
+        error = RowsApartError(
             f"{self.stream.path}: user {short(user)} is in {unit} {places[0]} and again in {unit} "
-            f"{places[1]}: a file that is read in parts must have the rows of a user together; ",
-            OptionRef("in_memory", True),
-            " takes them in any order",
+            f"{places[1]}"
         )
         return about(error, path=str(self.stream.path), user=user)
 

@@ -70,6 +70,7 @@ class Means:
     judged_only: Self | None = None
     exposed: Exposed | None = None
     longest: int | None = None  # of the lists; None where it is unknown
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -121,7 +122,7 @@ class Means:
             return self.judged_only
         hits = self.hits.judged_only(self.hits.k, always=True)
         depth = int(self.histograms.cuts[-1])
-        kept = "clusters", "n_extra", "lists", "unmatched", "scored"
+        kept = "clusters", "n_extra", "lists", "unmatched", "scored", "notes"
         return replace(
             type(self).of(self.terms, hits, self.counted, self.weights, depth=depth),
             **{name: getattr(self, name) for name in kept},
@@ -726,6 +727,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         exposed=reduce(operator.add, exposed) if exposed else None,
         judged_only=judged_only if hits is None else None,
         longest=None if lengths is None else max(lengths),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
 
 

@@ -82,6 +82,8 @@ class TopKResult(Means, Display):
         relevant: the result if all unjudged items were. Merging with other parts needs it.
     scored : Scored or None
         Of lists with scores, how many items share theirs with a neighbour, of how many.
+    notes : tuple of str
+        What was done to read the lists, a line each: that a file was sorted, say.
     exposed : Exposed or None
         Under ``propensities=``, how many relevant items count 1 / p, and their effective number.
     paired : SystemRef or None

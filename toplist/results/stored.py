@@ -126,6 +126,7 @@ def to_bytes(result: Means) -> bytes:
         "scored": result.scored,
         **({"exposed": result.exposed} if result.exposed else {}),
         **({} if result.longest is None else {"longest": result.longest}),
+        **({"notes": list(result.notes)} if result.notes else {}),
         "averages": averages,
         **({} if of_lists is None else {"lists": of_lists}),
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
@@ -298,6 +299,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         lists=lists,
         exposed=_exposed(*header["exposed"]) if "exposed" in header else None,
         longest=whole(header["longest"]) if "longest" in header else None,
+        notes=tuple(map(str, header.get("notes", ()))),
     )
     _check_averages(result)
     return result
