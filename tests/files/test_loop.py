@@ -138,7 +138,7 @@ def test_rows_of_the_truth_in_any_order(tmp_path, parts, truth, graded):
     found = tl.top_k_eval(recs, path, K)
     assert counts(found) == counts(expected)
     assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
-    kept = tl.top_k_eval(recs, path, K, keep="hits")
+    kept = tl.top_k_eval(recs, path, K, keep="users")
     assert kept.to_dict() == expected.to_dict()
     assert kept.users == expected.users == users
     for name in expected.names():
@@ -263,7 +263,9 @@ def test_folders_in_folders_and_what_stands_beside_the_data(files, tmp_path, par
 
 def test_a_streamed_result_has_no_users(files):
     result, whole = both(*files())
-    with pytest.raises(ValueError, match="holds no hits, so it has no values per user.*in_memory"):
+    with pytest.raises(
+        ValueError, match="holds no hits, so it has no values per user.*keep='users'"
+    ):
         result.per_user("ndcg@3")
     expected = tl.top_k_eval(RANKS, TRUTHS, 3)
     assert result.interval("ndcg@3") == pytest.approx(expected.interval("ndcg@3"))
@@ -295,7 +297,7 @@ def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
     note = f"the rows of users are apart in {recs}: it was read whole and sorted"
     assert note in str(found) and found.notes == (note,) and expected.notes == ()
     assert note in str(tl.TopKResult.from_bytes(found.to_bytes()))
-    kept = tl.top_k_eval(recs, truth, K, keep="hits")
+    kept = tl.top_k_eval(recs, truth, K, keep="users")
     assert kept.users == expected.users and note in str(kept)
     assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))
     counted = {"metrics": ["recall", "item_coverage"]}

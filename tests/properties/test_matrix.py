@@ -46,7 +46,7 @@ def test_every_refusal_is_met():
 
 # Parts of a result, and two systems, in memory
 
-ALONE = {"users", "columns", "system", "keep", "whole"}
+ALONE = {"users", "columns", "system", "keep"}
 PARTS = [
     options
     for options in PAIRS

@@ -7,9 +7,8 @@ are not together has several lists; only the caller, who knows the users of all 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,7 +142,8 @@ class Stream:
             found = self.places_of(user, item) or self.places_of(user)
             # of an item that is there twice, the second place is the one that is wrong
             place = next(iter(found[1:2] if item is not None else ()), next(iter(found), None))
-        return named(self.at(place), about(error, path=str(self.path), **self._fact(place)))
+        error = about(error, path=str(self.path), **self._fact(place))
+        return error if str(error).startswith(self.at(place)) else named(self.at(place), error)
 
     def at(self, place: int | None) -> str:
         """Return how a message begins that is about a place."""
@@ -489,48 +489,23 @@ def by_system(stream: Stream, system: str, known: IdTexts) -> Iterator[tuple[str
         yield name, SystemOfText(*given, system=(system, name), **more)
 
 
-def stream_of_batches(given: Any, side: str, options: Options) -> Stream:
-    """Return record batches of one side, one after another."""
+def stream_of_batches(given: Any, side: str, options: Options, is_part: bool) -> Stream:
+    """Return record batches of one side, one after another; those of a part may have no row."""
     refuse_composite(options.columns, "streams")
     batches, names = _opened(given, side)
-    batches = batches if options.part else _with_rows(batches, side)
+    batches = batches if is_part else _with_rows(batches, side)
     return BatchStream(side, side, options.columns, None, options.ties, batches, names)
 
 
 def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
-    arrow = parquet.pyarrow()
-    if hasattr(given, "collect_batches"):  # a lazy frame of polars
-        frames = given.collect_batches(maintain_order=True)
-        return (frame.to_arrow() for frame in frames), tuple(given.collect_schema().names())
-    if hasattr(given, "__arrow_c_stream__"):
-        with one_result_at_a_time(what):
-            reader = arrow.RecordBatchReader.from_stream(given)
-        return _streamed(reader, what), tuple(reader.schema.names)
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
-        batches = _checked(given, what)
-        first = [*islice(batches, 1)]
-        names = first[0].schema.names if first else ()
-        return chain(first, batches), tuple(names)
-    raise TypeError(
-        f"{what} is {type(given).__name__}: with stream=True, give a pyarrow.RecordBatchReader, an "
-        "iterable of record batches, a lazy frame of polars, or what has __arrow_c_stream__"
-    )
+    with one_result_at_a_time(what):
+        reader = parquet.pyarrow().RecordBatchReader.from_stream(given)
+    return _streamed(reader, what), tuple(reader.schema.names)
 
 
 def _streamed(reader: Any, what: str) -> Iterator[Any]:
     with one_result_at_a_time(what):
         yield from reader
-
-
-def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
-    arrow = parquet.pyarrow()
-    for batch in given:
-        if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
-            kind = type(batch).__name__
-            raise about(
-                TypeError(f"{what} holds {kind}: give record batches of pyarrow"), path=what
-            )
-        yield batch
 
 
 def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
@@ -542,7 +517,7 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
     if n_rows == 0:
         raise refused(
             what,
-            "no rows; part=True takes an empty part. A connection of DuckDB 1 ends the first of "
+            "no rows; keep='part' takes an empty part. A connection of DuckDB 1 ends the first of "
             f"two streams: {CURSORS}",
         )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import OptionRef, about, option_error
+from toplist.checks import about
 from toplist.files.errors import short
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.texts import Texts, joined
@@ -14,11 +14,12 @@ from toplist.inputs.texts import Texts, joined
 class Codes:
     """Ids of one kind: an integer is its own code, text and others (bytes, dates) are numbered.
 
-    With `as_text`, integers are read as decimal text, as the ids of a text file are.
+    With `as_text`, integers are read as decimal text, as the ids of a text file are. `texts` are
+    those by which text is numbered.
     """
 
-    def __init__(self, as_text: bool) -> None:
-        self.texts = Texts()
+    def __init__(self, as_text: bool, texts: Texts) -> None:
+        self.texts = texts
         self.names: Any = self.texts if as_text else None
         self._as_text = as_text
         self._others: dict[Any, int] = {}
@@ -56,14 +57,12 @@ class Codes:
 def _signed(column: Column, source: str) -> Column:
     codes = column.codes
     if column.names is not None or (codes.dtype == np.uint64 and codes.max() >= 2**63):
-        error = option_error(
-            ValueError,
-            f"integers from 2^63 on, as in {source}, cannot be read in parts; ",
-            OptionRef("in_memory", True),
-            " reads them",
+        error = ValueError(
+            f"column {short(column.name)} of {source} holds integers from 2^63 on, which files and "
+            "streams do not have as ids: write them as text"
         )
         raise about(error, path=source)
-    return replace(column, codes=codes.astype(np.int64, copy=False))
+    return column if codes.dtype == np.int64 else replace(column, codes=codes.astype(np.int64))
 
 
 def in_texts(column: Column, texts: Texts) -> Column:
@@ -75,8 +74,8 @@ def in_texts(column: Column, texts: Texts) -> Column:
     >>> column.codes.tolist(), column[:]
     ([0, 1, 0], ['7', '5', '7'])
     """
-    if column.names is texts or not len(column):
-        return replace(column, names=texts)
+    if column.names is texts:
+        return column
     if column.names is None or isinstance(column.names, Texts):  # of which few may be used
         numbering = Numbering()  # np.unique takes fifteen times as long
         codes = numbering.number(column.codes)

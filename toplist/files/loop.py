@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.results import ListResult
@@ -34,13 +35,16 @@ from toplist.files.errors import named, short
 from toplist.files.memory import free_memory
 from toplist.files.rows import IdTexts
 from toplist.inputs.factorize import Column, Numbering, numbered
-from toplist.inputs.flatten import Flat, Scored, compact, trim
+from toplist.inputs.flatten import Flat, Scored, compact, is_stream, trim
+from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import padding_code
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import ListsByUser, user_in_two_rows
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Options
 from toplist.inputs.sides import check_no_matrix, sides_of
+from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
@@ -57,60 +61,74 @@ PART = 1 << 17
 Streams = tuple[Stream, Stream]
 
 
-def evaluate_files(
+def evaluate_streams(
     ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
 ) -> TopKResult | dict[str, TopKResult]:
-    """Evaluate two files, in blocks where their formats allow it; or one beside lists in memory.
+    """Evaluate lists of a file or stream over truths of any form, or lists in memory over a file.
 
-    With `options.system`, each system of the file of lists, in memory.
+    With `options.system`, each system of the file of lists, which is read whole.
     """
-
-    def opened(side: Any, name: str, order: Any = None) -> Any:
-        if not isinstance(side, (str, os.PathLike)):
-            return side
-        format = getattr(options, f"{name}_format")
-        return stream_of(side, name, format, options.columns, order, options.ties)
-
-    listed, relevant = opened(ranks, "ranks", options.order), opened(truths, "ground_truths")
+    listed, relevant = _stream_of(ranks, "ranks", options), truths
+    is_part, in_memory = options.keep == "part", isinstance(truths, KeptTruths)
+    if not in_memory:
+        relevant = _stream_of(truths, "ground_truths", options)
+    elif truths.stream is not None:  # a file that was read before
+        relevant = truths.stream
     plan = plan_of(options, k, listed.ordering if isinstance(listed, Stream) else "order")
     if any(isinstance(one, TextStream) and one.format.name == "trec" for one in (listed, relevant)):
         plan = plan.called("queries")
-    kept = relevant if isinstance(relevant, KeptTruths) else None
-    texts = (Texts(), Texts()) if kept is None else kept.texts
-    if kept is not None and kept.stream is not None:  # a file that was read before
-        relevant = kept.stream
-    if not (isinstance(listed, Stream) and isinstance(relevant, Stream)):
-        sides = (loaded(s, texts) if isinstance(s, Stream) else s for s in (listed, relevant))
-        return evaluate(plan, *sides)
+    texts = truths.texts if in_memory else (Texts(), Texts())
+    if not isinstance(listed, Stream):
+        in_file = isinstance(relevant, Stream) and not in_memory
+        return evaluate(plan, ranks, loaded(relevant, texts) if in_file else truths)
+    kept = truths if in_memory else None
+    if not isinstance(relevant, Stream):
+        side = relevant if in_memory else side_to_builtin(relevant, "ground_truths")
+        kept = KeptTruths(lists_of_side(side, "ground_truths", options.columns, known=texts), texts)
+        relevant = Stream("ground_truths", "ground_truths", options.columns)
     streams = listed, relevant
-    whole = kept is not None or options.in_memory or not (listed.in_parts and relevant.in_parts)
-    if not whole and options.system is None:
-        return in_blocks(streams, plan)
-    truth = kept.lists if kept is not None else None
-    if options.system is None:
-        ranked = loaded(listed, texts)
-        return _in_whole(streams, plan, texts, ranked, truth or loaded(relevant, texts))
-    truth = truth or loaded(relevant, texts)
+    in_parts = listed.in_parts and relevant.in_parts and options.system is None
+    if is_part and not in_parts:
+        text = ": TREC files, keys of several columns and systems are read whole"
+        raise option_error(ValueError, OptionRef("keep", "part"), text)
+    # metrics of the lists have values by user where all lists are known
+    if in_parts and not (options.keep == "users" and plan.list_metrics):
+        return in_blocks(streams, plan, kept)
+    ranked = loaded(listed, texts) if options.system is None else None
+    truth = loaded(relevant, texts) if kept is None else kept.lists
+    if ranked is not None:
+        return _in_whole(streams, plan, texts, ranked, truth)
     return {
         name: _in_whole((one, relevant), plan, texts, loaded(one, texts), truth)
-        for name, one in by_system(listed, options.system, texts)
+        for name, one in by_system(listed, str(options.system), texts)
     }
 
 
-def evaluate_batches(
-    ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
-) -> TopKResult:
-    """Evaluate two streams of record batches, in blocks of complete users."""
+def _stream_of(side: Any, name: str, options: Options) -> Any:
+    """Return a file, or what gives record batches, as a stream; all else as it is."""
+    if isinstance(side, (str, os.PathLike)):
+        form, order = getattr(options, f"{name}_format"), options.order if name == "ranks" else None
+        return stream_of(side, name, form, options.columns, order, options.ties)
+    is_part = options.keep == "part"
+    if is_stream(side) or (is_part and name == "ranks" and hasattr(side, "__arrow_c_stream__")):
+        return stream_of_batches(side, name, options, is_part)
+    return side
+
+
+def evaluate_part(ranks: Any, truths: Any, k: Any, options: Options) -> TopKResult:
+    """Evaluate all users of two tables, which are some of the users of a larger evaluation."""
     plan = plan_of(options, k)
-    listed = stream_of_batches(ranks, "ranks", options)
-    if isinstance(truths, KeptTruths):
-        return evaluate(plan, loaded(listed, truths.texts), truths)
-    return in_blocks((listed, stream_of_batches(truths, "ground_truths", options)), plan)
+    streams = (
+        stream_of_batches(ranks, "ranks", options, True),
+        stream_of_batches(truths, "ground_truths", options, True),
+    )
+    return in_blocks(streams, plan, is_part=True)
 
 
 def _are_texts(streams: Streams) -> bool:
-    """Whether ids are read as text: where one side has no other ones."""
-    return not all(stream.typed_ids for stream in streams)
+    """Whether ids are read as text: where one of two files has no other ones."""
+    in_memory = any(type(stream) is Stream for stream in streams)
+    return not in_memory and not all(stream.typed_ids for stream in streams)
 
 
 def _in_whole(
@@ -154,54 +172,81 @@ def _no_user_in_both(streams: Streams, listed: Any, absent: Any) -> ValueError:
     )
 
 
-def in_blocks(streams: Streams, plan: Plan) -> TopKResult:
-    """Evaluate the lists of a stream block by block, over truths that are read whole."""
+def in_blocks(
+    streams: Streams, plan: Plan, kept: KeptTruths | None = None, is_part: bool = False
+) -> TopKResult:
+    """Evaluate the lists of a stream block by block, over truths that are read whole.
+
+    They may have been read for other lists. A part of a larger evaluation may be empty.
+    """
     weights = plan.options.weights
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-    if plan.options.clusters is not None and plan.options.keep is None:
-        text, whole = " need the rows, and what is read in parts keeps none: ", "in_memory"
-        ways = OptionRef("keep", "hits"), " keeps them, or of files ", OptionRef(whole, True)
-        raise option_error(ValueError, OptionRef("clusters"), text, *ways)
+    if plan.options.clusters is not None and plan.options.keep != "users":
+        text = " need the rows, and what is read in blocks keeps none: "
+        way = OptionRef("keep", "users"), " keeps them"
+        raise option_error(ValueError, OptionRef("clusters"), text, *way)
     as_text = _are_texts(streams)
-    codes = Codes(as_text), Codes(as_text)
-    truth = truth_of(streams[1], codes, plan.options)
+    texts = (Texts(), Texts()) if kept is None else kept.texts
+    codes = Codes(as_text, texts[0]), Codes(as_text, texts[1])
+    truth = truth_of(streams[1], codes, plan.options, kept)
     ranked = _Ranked(streams[0], truth, codes, plan.options)
     try:
-        return Loop(streams, plan.mapped, truth, codes[1]).run(ranked.blocks())
+        return Loop(streams, plan.mapped, truth, codes[1], is_part).run(ranked.blocks())
     except RowsApartError as error:
         blocks = ranked.sorted_blocks(error)
-    found = Loop(streams, replace(plan.mapped), truth, codes[1]).run(blocks)  # nothing is known yet
+    again = replace(plan.mapped)  # knows nothing of the first lists
+    found = Loop(streams, again, truth, codes[1], is_part).run(blocks)
     note = f"the rows of users are apart in {streams[0].path}: it was read whole and sorted"
     return replace(found, notes=(note,))
 
 
-def truth_of(stream: Stream, codes: tuple[Codes, Codes], options: Options) -> ListsByUser:
-    """Return all ground truths of a stream by common codes, the rows of a user in any place."""
+def truth_of(
+    stream: Stream, codes: tuple[Codes, Codes], options: Options, kept: KeptTruths | None
+) -> ListsByUser:
+    """Return all ground truths of a stream by common codes, the rows of a user in any place.
+
+    They may have been read for other lists.
+    """
     source, padding = str(stream.path), options.padding
-    # chunks that become documents are no ids of the lists
-    items = codes[1] if options.items_as is None else Codes(codes[1].names is not None)
-    texts = codes[0].texts, items.texts
-    parts, begins = list[ListsByUser](), list[Ints]()
+    # chunks that become documents are no ids of the lists, and may be of another kind
+    items, texts = codes[1], (codes[0].texts, codes[1].texts)
+    if options.items_as is not None:
+        items = Codes(items.names is not None, items.texts)
+    begins: list[Ints] = []  # of lists, of which a user has one
+
+    def encoded(part: UserPart) -> ListsByUser:
+        lists = part.lists
+        own = codes[0].encode(lists.users, source), items.encode(lists.items, source)
+        if not part.is_long:
+            begins.append(part.begins)
+        if own[0] is lists.users and own[1] is lists.items:  # with what is known of them
+            return lists
+        return replace(lists, users=own[0], items=own[1])
+
     try:
-        for lists, rows, is_long in stream.parts(texts):
-            own = codes[0].encode(lists.users, source), items.encode(lists.items, source)
-            parts.append(replace(lists, users=own[0], items=own[1]))
-            if not is_long:
-                begins.append(rows)
-        truth = _as_one(parts)
+        if kept is None:
+            truth = _as_one([encoded(part) for part in stream.parts(texts)])
+        else:
+            truth = encoded(UserPart(kept.lists, np.arange(len(kept))))
         numbers, distinct = numbered(truth.users.codes)
-        if len(distinct) < len(numbers):
-            if begins:
-                raise _two_lists(truth, numbers, np.concatenate(begins))
+        if len(distinct) < len(numbers) and begins:
+            raise _two_lists(truth, numbers, np.concatenate(begins))
+        if len(distinct) < len(numbers) and truth.grouped and not isinstance(stream, TextStream):
+            if stream.is_read_once:
+                raise _two_lists(truth, numbers, truth.offsets)
+            # groups of a table are numbered in each part alone
+            truth = encoded(UserPart(stream.read_all(texts), truth.offsets))
+        elif len(distinct) < len(numbers):
             truth = _by_user(truth, numbers, distinct)
         if options.items_as is not None:
             truth = options.items_as.lists(truth, padding, whole=True)
             truth = replace(truth, items=codes[1].encode(truth.items, source))
         elif truth.items.names is None and not truth.grouped and len(truth.items):
-            flat = truth.flat
-            flat = flat if padding is None else trim(flat, padding_code(padding, flat), truth.users)
-            check_no_matrix(compact(flat), truth.users)
+            rows = Lists(truth.offsets, truth.items.codes)
+            if padding is not None:
+                rows = compact(trim(truth.flat, padding_code(padding, truth.flat), truth.users))
+            check_no_matrix(rows, truth.users)
     except (ValueError, TypeError) as error:
         raise stream.located(error) from None
     return truth
@@ -212,6 +257,8 @@ def _as_one(parts: list[ListsByUser]) -> ListsByUser:
     if not parts:
         nothing = Column("", np.empty(0, np.int64))
         return ListsByUser("ground_truths", nothing, nothing, np.zeros(1, np.int64))
+    if len(parts) == 1:
+        return parts[0]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     last, offsets = parts[-1], offsets_of(lengths)
     users, items = np.empty(len(lengths), np.int64), np.empty(offsets[-1], np.int64)
@@ -366,16 +413,23 @@ class _Ranked:
 class Loop:
     """An evaluation block by block: the ground truths, and the result of the blocks so far.
 
-    A part of a larger evaluation may have no user in both, and no user at all.
+    A part of a larger evaluation may have no user in both, and no user at all; with ``keep="part"``
+    it counts users with a list alone.
     """
 
-    def __init__(self, streams: Streams, plan: Plan, truth: ListsByUser, items: Codes) -> None:
+    def __init__(
+        self, streams: Streams, plan: Plan, truth: ListsByUser, items: Codes, is_part: bool
+    ) -> None:
         self.streams, self.plan, self.truth, self.items = streams, plan, truth, items
+        self.counts_listed = plan.options.keep == "part"
+        self.is_part = is_part or self.counts_listed
+        self.keeps = plan.options.keep == "users"
         self.without = np.ones(len(truth.users), bool)  # users of the truth without a list so far
         self.n_extra, self.extra = 0, None  # users of lists alone, and one of them
         self.hits = list[Hits]()  # of every block, if they are kept
         self.rows = list[Ints]()  # and the places of their users in the truth
         self.users = list[Column]()
+        self.words = list[NDArray[np.uint64]]()  # of the users of a part
         self.lists: ListResult | None = None
         self.measured = False  # whether there were lists
         self.result: TopKResult | None = None
@@ -396,6 +450,8 @@ class Loop:
                 self.n_extra += len(known) - int(np.count_nonzero(known))
             if self.plan.options.counts_all:
                 known |= self._lengths(lists) > 0
+            elif self.counts_listed:
+                known &= self._lengths(lists) > 0
             if known.any():
                 self._evaluate_lists(lists, places, known)
         if not self.measured:  # a part without lists has the same metrics as others
@@ -404,8 +460,10 @@ class Loop:
             self._measure(ListsByUser("ranks", users, items, np.zeros(1, np.int64)))
         absent = np.flatnonzero(self.without)
         nobody = len(absent) == len(self.without)
-        if nobody and self.n_extra and len(absent) and not self.plan.options.part:
+        if nobody and self.n_extra and len(absent) and not self.is_part:
             raise _no_user_in_both(self.streams, self.extra, self.truth.users[absent[0]])
+        if self.counts_listed:
+            absent = absent[:0]
         for first in range(0, max(len(absent), not self.truths), PART):
             places = absent[first : first + PART]
             offsets = np.zeros(len(places) + 1, np.int64)
@@ -462,11 +520,13 @@ class Loop:
         self.unmatched = self.unmatched or unmatched(hits)
         self.truths += hits.fingerprints
         self.longest = max(self.longest, hits.k)
-        if self.plan.options.keep is not None:
+        if self.keeps:
             self.hits.append(hits)
             self.rows.append(places)
             self.users.append(users)
             return
+        if self.counts_listed:
+            self.words.append(hashes_of(users))
         if len(hits):
             self.lacking = self.plan.lacking(hits, self.lacking)
         part, closed = self.plan.part(hits), hits
@@ -487,12 +547,12 @@ class Loop:
     def _finish(self) -> TopKResult:
         """Return the result of all blocks."""
         truths = (together(self.truths),)
-        if self.plan.options.keep is not None:
+        if self.keeps:
             found = self.plan.result(self._kept().of_part(fingerprints=truths))
         else:
             assert self.result is not None
             words = next(filter(None, (self.lacking or {}).values()), "")
-            if words and not self.plan.options.part:  # of all ground truths together
+            if words and not self.is_part:  # of all ground truths together
                 raise ValueError(words)
             longest = self.longest if self.result.drops_nothing else self.shorter
             found = replace(self.result, terms=self.result.terms.with_depth(longest))
@@ -503,6 +563,7 @@ class Loop:
             fingerprints=truths,
             unmatched=self.unmatched,
             scored=self.scored,
+            listed=np.concatenate(self.words) if self.counts_listed else None,
         )
 
     def _kept(self) -> Hits:
