@@ -7,7 +7,7 @@ of keywords.
 
 The words: metrics, k, convention, empty, missing, relevant, aggregate, gains, weights, clusters,
 propensities (with weighting, clip), items_as, relevant_from, unjudged, duplicates, padding, ties,
-users, unit, columns, system, keep, whole (a file is read whole), unknown, n_threads. What is data
+users, unit, columns, system, keep, unknown, n_threads. What is data
 of the world (weights, clusters, propensities, items_as, padding, users, columns, system) is asked
 for by True. Facts of items are given where a metric needs them.
 """
@@ -45,7 +45,6 @@ KEYWORDS = {
     "counts": "item_counts",
     "labels": "item_labels",
     "expected": "baseline",
-    "whole": "in_memory",
 }
 OF_DATA = (
     "weights",
@@ -105,8 +104,6 @@ class Case:
         words = {name: value for name, value in self.options.items() if name not in OF_DATA}
         words = {KEYWORDS.get(name, name): value for name, value in words.items()}
         words.setdefault("k", None)
-        if self["whole"] is False:
-            del words["in_memory"]
         return words
 
     def fact(self, name):
@@ -357,7 +354,7 @@ def stream(case, folder):
         return pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches(max_chunksize=3))
 
     more = names_of(case)
-    return case.evaluate(reader(ranks), reader(truth), stream=True, **more)
+    return case.evaluate(reader(ranks), reader(truth), **more)
 
 
 # Files
@@ -674,10 +671,6 @@ def seen(world, options, door):
         raise UnsaidError("no column of groups")
     if door == "beir" and not world.graded:
         raise UnsaidError("its header names grades")
-    if "whole" in options and door not in FILES:
-        raise UnsaidError("what is in memory is read whole")
-    if "keep" in options and door not in (*FILES, "stream"):
-        raise UnsaidError("what is in memory is not read in parts")
     if world.scores is not None and door in ("rows", "array"):
         raise UnsaidError("lists by row have no scores")
     if isinstance(world.catalogue[0], int) and door in TEXT:

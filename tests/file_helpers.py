@@ -30,13 +30,11 @@ def fault(call, *args, kind=ValueError, **options):
 
 
 def both(recs, truth, k=3, **options):
-    """Evaluate two files streamed and in memory."""
-    return [top_k_eval(recs, truth, k, in_memory=whole, **options) for whole in (False, True)]
+    """Evaluate two files, without users and with them."""
+    return [top_k_eval(recs, truth, k, keep=keep, **options) for keep in (None, "users")]
 
 
 def faults(recs, truth, k=3, **options):
-    """Return the errors of two files streamed and in memory."""
+    """Return the errors of two files, without users and with them."""
     options["kind"] = ValueError, TypeError
-    return [
-        fault(top_k_eval, recs, truth, k, in_memory=whole, **options) for whole in (False, True)
-    ]
+    return [fault(top_k_eval, recs, truth, k, keep=keep, **options) for keep in (None, "users")]

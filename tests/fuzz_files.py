@@ -170,7 +170,9 @@ def one(rng, folder):
         if rng.random() < 0.2:
             options["order"] = "file"
         for whole in (False, True):
-            results.append(outcome(partial(means, *paths, in_memory=whole, **options)))
+            results.append(
+                outcome(partial(means, *paths, keep="users" if whole else None, **options))
+            )
         streamed = results[0]
         apart = streamed[0] == "error" and "again in line" in streamed[1]
         if not agree(*results) and not apart:

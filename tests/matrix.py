@@ -60,8 +60,7 @@ OPTIONS = {
     "unit": ["sessions"],
     "columns": [True],
     "system": [True],
-    "keep": ["hits"],
-    "whole": [True],
+    "keep": ["users"],
     "unknown": ["skip"],
     "n_threads": [1],
 }
@@ -253,7 +252,7 @@ def apart(expected, found, by_row=False):
 def refusals_of(options, door):
     """Return the rows that refuse options at a door."""
     if door == "command line" and "clusters" in options:
-        options = options | {"whole": True}  # it reads files so, to know the rows
+        options = options | {"keep": "users"}  # it reads files so, to know the rows
     return [row for row in REFUSED if row.fits(options, door)]
 
 

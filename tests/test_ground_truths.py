@@ -98,9 +98,9 @@ def test_the_bits_of_ground_truths_that_are_read_again(tmp_path, text, graded):
             for form, lists in forms(system, tmp_path / f"lists{place}").items():
                 for options in OPTIONS:
                     of_files = isinstance(lists, Path) and isinstance(side, Path)
-                    more = {"in_memory": True} if of_files else {}
+                    more = {"keep": "users"} if of_files else {}
                     again = outcome(lists, side, **options, **more)
-                    found = outcome(lists, kept, **options)
+                    found = outcome(lists, kept, **options, **more)
                     if isinstance(again[0], dict):
                         assert found == again, (name, form, options)
                     else:
@@ -184,10 +184,9 @@ def test_record_batches_beside_kept_truths():
     systems, truth = population(4, True, False)
     for kept in (tl.GroundTruths(truth), tl.GroundTruths(frame(truth))):
         expected = tl.top_k_eval(frame(systems[0]), kept, 5)
-        batches = iter(
-            frame(systems[0]).sort("user_id", maintain_order=True).to_arrow().to_batches()
-        )
-        found = tl.top_k_eval(batches, kept, 5, stream=True)
+        table = frame(systems[0]).sort("user_id", maintain_order=True).to_arrow()
+        batches = table.to_reader()
+        found = tl.top_k_eval(batches, kept, 5)
         assert found["ndcg@5"] == pytest.approx(expected["ndcg@5"], abs=1e-15)
 
 

@@ -187,7 +187,7 @@ def write_files(folder):
 
 def test_files_and_streams(tmp_path):
     files, expected = write_files(tmp_path), tl.top_k_eval(RANKS, TRUTHS, **HOW)
-    for more in ({}, {"keep": "hits"}, {"in_memory": True}):
+    for more in ({}, {"keep": "users"}):
         found = tl.top_k_eval(*files, **HOW, **more)
         assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
         assert str(found) == str(expected) and found.exposed == expected.exposed
@@ -196,12 +196,12 @@ def test_files_and_streams(tmp_path):
     csv = pytest.importorskip("pyarrow.csv")
     tables = [csv.read_csv(name) for name in files]
     for size in (1, 3):
-        parts = (table.to_batches(max_chunksize=size) for table in tables)
+        parts = (table.to_reader(size) for table in tables)
         streams = [
             pa.RecordBatchReader.from_batches(t.schema, p)
             for t, p in zip(tables, parts, strict=True)
         ]
-        found = tl.top_k_eval(*streams, stream=True, **HOW)
+        found = tl.top_k_eval(*streams, **HOW)
         assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
         assert found.exposed.n == expected.exposed.n == 8
 
@@ -473,9 +473,9 @@ def forms_of_observed(tmp_path):
         pq.write_table(pa.table(columns), tmp_path / f"{side}.parquet")
     for ext in ("csv", "parquet"):
         paths = tuple(str(tmp_path / f"{side}.{ext}") for side in ("lists", "truth"))
-        for way in ({}, {"in_memory": True}, {"keep": "hits"}):
+        for way in ({}, {"keep": "users"}):
             yield f"{ext} {way}", paths, way
-    yield "stream", tuple(pa.table(one).to_reader() for one in both), {"stream": True}
+    yield "stream", tuple(pa.table(one).to_reader() for one in both), {}
     known = {user: OBSERVED.get(user, []) for user in ("u", "y", "v", "w", "z")}
     yield "all in the truth", (LISTED, known), {}
     by_position = [LISTED.get(user, []) for user in known], [*known.values()]

@@ -107,12 +107,13 @@ from toplist.evaluation.evaluate import (
     recall,
 )
 from toplist.evaluation.evaluate import map_ as map
+from toplist.evaluation.parts import merge
 from toplist.inputs.lists import Lists
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, METRICS, Metric
-from toplist.results.result import TopKResult, merge
+from toplist.results.result import TopKResult
 from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
@@ -172,7 +173,7 @@ _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
 # Names of 0.2, and what to write or read instead.
 _GONE = {
     "top_k_eval_files": "write toplist.top_k_eval('recs.csv', 'truth.csv', k=10)",
-    "top_k_eval_batches": "write toplist.top_k_eval(recs, truth, k=10, stream=True)",
+    "top_k_eval_batches": "write toplist.top_k_eval(recs, truth, k=10)",
     "cookbook": "the recipes are in notebooks/cookbook.md, and on the site",
 }
 

@@ -9,6 +9,7 @@ from typing import Any, Never, ParamSpec, Protocol, cast, overload
 
 from toplist.checks import did_you_mean, near
 from toplist.evaluation.evaluate import in_memory
+from toplist.inputs.flatten import is_stream
 from toplist.inputs.options import (
     DEFAULT_METRICS,
     FILES,
@@ -96,13 +97,10 @@ def top_k_eval(
     baseline: Any = None,
     unknown: Unknown = "raise",
     n_threads: int | None = None,
-    stream: bool = False,
     ranks_format: FormatName | None = None,
     ground_truths_format: FormatName | None = None,
     order: Order | None = None,
-    in_memory: bool = False,
     keep: Keep | None = None,
-    part: bool = False,
     paired: bool = True,
     partitions: int | None = None,
     **misspelt: Never,
@@ -115,7 +113,9 @@ def top_k_eval(
         In memory: one user's list, a list of lists, a dict user -> list, a 2-D array of ids,
         `Lists`, a table of pandas, polars or pyarrow; or the `Hits` of an earlier `match`, alone.
         See `toplist.match` for every form. A path (text or PathLike) of a CSV, TSV, JSONL, TREC or
-        Parquet file: see `toplist.files`. A DataFrame of Spark: see `toplist.spark`.
+        Parquet file, or a stream, such as a RecordBatchReader, a relation of DuckDB, or what
+        ``collect_batches()`` of a lazy frame of polars returns: read in blocks of complete users,
+        see `toplist.files`. A DataFrame of Spark: see `toplist.spark`.
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form; a path beside a path. Beside lists
         in memory, only a PathLike is a path: a text may be an id. `GroundTruths` beside any form:
@@ -136,7 +136,7 @@ def top_k_eval(
         Where the rows are no users: which of them belong together, such as the sessions of a user.
         Intervals, tests and power are then those of clusters (CR2, see `TopKResult.interval`); the
         means are the same. ``"user"`` is that part of keys that are made of several columns, see
-        `columns`. Of files and streams in parts with ``keep="hits"``.
+        `columns`. Of files and streams with ``keep="users"``.
     unit : str, optional
         What the rows are called in print, in the plural: "sessions". Default: "users"; "queries"
         of TREC files, of ranx, and where both sides are dicts query -> {document: number}; "rows"
@@ -241,24 +241,18 @@ def top_k_eval(
         truths; but serendipity and hit_share are of the users of the truth.
     n_threads : int, optional
         Default: the CPUs this process may use. Means are the same bits for any number.
-    stream : bool
-        Read record batches in parts of complete users: readers of pyarrow, relations of DuckDB,
-        lazy frames of polars, iterables of batches. Without it they are read into memory. The rows
-        of a user stand together; files are read so without being asked.
     ranks_format, ground_truths_format : str, optional
         Of a file: "csv", "tsv", "jsonl", "trec" or "parquet"; default what the extension says.
     order : {"file"}, optional
         Of a file: ranked items are taken in the order of the file, best first.
-    in_memory : bool
-        Read both files whole, with the rows of a user in any place; the result then has values
-        per user. TREC files are always read so.
-    keep : {"hits"}, optional
-        Of files and streams that are read in parts, keep the ranks of the hits and the users' keys,
-        so that the result has values per user, segments and tests: some 190 bytes per user with
-        three hits, the keys as Python objects among them; two gigabytes for ten million users.
-    part : bool
-        Of a stream: whether it is a part of a larger evaluation, such as one hash bucket of the
-        users: it may be empty, and have no user on both sides. `toplist.merge` makes the whole.
+    keep : {"users", "part"}, optional
+        Of files and streams, which are read in blocks, keep the ranks of the hits and the users'
+        keys, so that the result has values per user, segments and tests: some 190 bytes per user
+        with three hits, the keys as Python objects among them; two gigabytes for ten million users.
+        With metrics of the lists themselves, the lists are read whole. Lists in memory, TREC files
+        and systems always keep their users. "part" is for files, streams and tables that hold the
+        lists of some of the users, such as a hash bucket: it may be empty, and users of the truth
+        without a list in it are not counted. ``toplist.merge(parts, truth)`` adds these once.
     paired : bool
         On Spark: whether tests of several systems are wanted. False saves the moments of their
         differences, which cost more than the rest.
@@ -270,15 +264,15 @@ def top_k_eval(
     TopKResult, or dict of system -> TopKResult
         A table when printed. Unpacks into one value per metric; ``["ndcg@3"]`` is a mean,
         ``["ndcg"]`` the curve over k, ``.per_user(...)`` the users' values: not of what was read in
-        parts, unless the hits are kept, nor of Spark.
+        blocks, unless the users are kept, nor of Spark.
 
     Raises
     ------
     TypeError, ValueError
         As `toplist.match`; and for an unknown metric, convention or option, an option that the
         source does not take, k given twice or not at all, or a k deeper than the `Hits` were read
-        to; for a file that cannot be read, with its line or row, and for a user whose rows are not
-        together.
+        to; for a file that cannot be read, with its line or row, and for lists whose users are
+        scattered over a stream, or over a file that does not fit into memory.
     OSError
         For a path that cannot be opened.
 
@@ -318,7 +312,7 @@ def top_k_eval(
     >>> import pyarrow as pa
     >>> recs = pa.table({"user_id": ["ann", "ann"], "item_id": ["tea", "jam"], "rank": [1, 2]})
     >>> truth = pa.table({"user_id": ["ann"], "item_id": ["jam"]})
-    >>> top_k_eval(recs.to_reader(), truth.to_reader(), k=2, stream=True)["mrr@2"]
+    >>> top_k_eval(recs.to_reader(), truth.to_reader(), k=2)["mrr@2"]
     0.5
     """
     given = locals()  # the parameters: those of the table
@@ -337,7 +331,13 @@ _BESIDE_SPARK = "pyspark.sql", "toplist.ground_truths"
 
 def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     """Return where an evaluation reads from, by the types of both sides."""
-    if options.stream:
+    for side, value in (("ranks", ranks), ("ground_truths", truths)):
+        if hasattr(value, "collect_batches"):
+            raise TypeError(
+                f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it, "
+                f"{side}.collect_batches(maintain_order=True) a stream"
+            )
+    if is_stream(ranks) or (options.keep == "part" and hasattr(ranks, "__arrow_c_stream__")):
         return STREAM
     is_path = isinstance(ranks, str) and bool(
         options.ranks_format or os.path.splitext(ranks)[1] or os.path.exists(ranks)
@@ -358,6 +358,6 @@ def _evaluate(source: Source, *given: Any) -> Any:
         from toplist import spark
 
         return spark.evaluate(*given)
-    from toplist.files import streaming  # twice the import of toplist
+    from toplist.files import loop  # twice the import of toplist
 
-    return (streaming.evaluate_files if source == FILES else streaming.evaluate_batches)(*given)
+    return loop.evaluate_streams(*given)

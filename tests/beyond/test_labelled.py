@@ -340,15 +340,15 @@ def write(folder):
 
 
 def test_files_in_parts_give_the_same(tmp_path, monkeypatch):
-    from toplist.files import lines, rows, streaming
+    from toplist.files import lines, loop, rows
 
     files, expected = write(tmp_path), evaluated()
-    for keep in (None, "hits"):
+    for keep in (None, "users"):
         alike(evaluated(*files, keep=keep), expected)
-    alike(evaluated(*files, in_memory=True), expected)
+    alike(evaluated(*files, keep="users"), expected)
     for module, name, size in (
         *((rows, "CHUNK", 8), (lines, "SIZE", 40)),
-        *((streaming, "MAX_WAITING_IDS", 20), (streaming, "PART", 2)),
+        (loop, "PART", 2),
     ):
         monkeypatch.setattr(module, name, size)
     alike(evaluated(*files), expected)
@@ -361,7 +361,7 @@ def test_batches_give_the_same(tmp_path):
     rows = [(u, i) for u, some in TRUTH.items() for i in some]
     truth = pa.table(dict(zip(("user_id", "item_id"), zip(*rows, strict=True), strict=True)))
     readers = (one.to_reader(max_chunksize=50) for one in (recs, truth))
-    alike(evaluated(*readers, stream=True), evaluated())
+    alike(evaluated(*readers), evaluated())
     alike(evaluated(recs, truth), evaluated())
 
 

@@ -249,8 +249,8 @@ def test_missing_columns_of_parquet_and_the_way_out(bad):
 
 def test_order_file_and_users_in_pieces(good):
     put("recs.csv", "user_id,item_id,rank,score\nu1,a,2,0.1\nu2,c,1,1\nu1,b,1,0.9\n")
-    assert evaluated(good, "--in-memory") == pytest.approx(1 / 3)
-    assert evaluated(good, "--in-memory", "--order", "file") == pytest.approx(1 / 6)
+    assert evaluated(good) == pytest.approx(1 / 3)
+    assert evaluated(good, "--order", "file") == pytest.approx(1 / 6)
 
 
 def test_equal_scores(good):
@@ -352,8 +352,8 @@ def test_an_interrupt_leaves_nothing_half_written(folder, monkeypatch, capsys):
 NESTED = {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}}
 KEYWORDS = [
     ("catalogue", None, "--catalogue"),
-    ("in_memory", True, "--in-memory"),
-    ("in_memory", False, "no --in-memory"),
+    ("every_metric", True, "--every-metric"),
+    ("every_metric", False, "no --every-metric"),
     ("duplicates", "first", "--duplicates first"),
     ("padding", -1, "--padding -1"),
     ("padding", "no item", "--padding 'no item'"),
@@ -386,7 +386,7 @@ def test_no_keyword_of_python_in_what_is_printed(good, convention):
     printed += [good("conventions")]
     names = CONVENTIONS[convention].metrics
     printed += [good("metrics", name, "--convention", convention) for name in names]
-    assert not re.search(r"\b(missing|empty|duplicates|padding|in_memory)=", "".join(printed))
+    assert not re.search(r"\b(missing|empty|duplicates|padding|keep)=", "".join(printed))
 
 
 # The installed command

@@ -93,7 +93,7 @@ def test_the_exit_status(cli, line, status):
 
 def saved(name, lists, truth="truth.csv", **options):
     """Save a result as JSON, which has no users."""
-    tl.top_k_eval(f"{lists}.csv", truth, metrics="mrr@2", in_memory=True, **options).save(name)
+    tl.top_k_eval(f"{lists}.csv", truth, metrics="mrr@2", keep="users", **options).save(name)
     return name
 
 
@@ -146,7 +146,7 @@ def test_it_is_the_gate_of_python(cli):
     metrics = "--margin", "ndcg@10=0.005", "recall@20=0.01", "--floor", "recall@20=0.1"
     status, out, err = cli("gate", POP, KNN, TRUTH, *metrics)
     new, base = (
-        tl.top_k_eval(path, TRUTH, metrics=["ndcg@10", "recall@20"], in_memory=True)
+        tl.top_k_eval(path, TRUTH, metrics=["ndcg@10", "recall@20"], keep="users")
         for path in (POP, KNN)
     )
     found = tl.gate(new, base, {"ndcg@10": 0.005, "recall@20": 0.01}, floors={"recall@20": 0.1})

@@ -45,7 +45,7 @@ def test_the_exit_status(cli, files, status):
 
 def test_lists_beside_a_saved_base(cli):
     """The truth of a file is text, and so are the keys of users: the items must be, too."""
-    lists = tl.top_k_eval("lists.csv", "truth.csv", metrics="mrr@2", in_memory=True)
+    lists = tl.top_k_eval("lists.csv", "truth.csv", metrics="mrr@2", keep="users")
     lists.save("kept.npz")
     line = "gate lists.csv kept.npz truth.csv -m mrr@2 --margin 0.05"
     assert cli(*line.split())[0] == 0

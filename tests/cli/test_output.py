@@ -24,7 +24,7 @@ def run(cli):
 @pytest.fixture
 def results(files):
     return {
-        name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=[1, 2], in_memory=True)
+        name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=[1, 2], keep="users")
         for name in ("recs", "more")
     }
 

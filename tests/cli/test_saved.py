@@ -23,7 +23,7 @@ def base(good):
 
 
 def test_a_result_is_saved_with_its_users(good, base):
-    expected = tl.top_k_eval("recs.csv", "truth.csv", metrics=METRICS[1:], in_memory=True)
+    expected = tl.top_k_eval("recs.csv", "truth.csv", metrics=METRICS[1:], keep="users")
     assert base == expected and base.users == expected.users == ["u1", "u2", "u4"]
     assert base.per_user("ndcg@2").tolist() == expected.per_user("ndcg@2").tolist()
     out = good("eval", "recs.csv", "truth.csv", *METRICS, "--save", "base.json")
@@ -45,7 +45,7 @@ def test_several_systems_are_saved_in_a_folder(good, cli, folder):
 def test_systems_of_one_table(good, cli, folder):
     rows = [f"{name},u{i},{item},1" for name in ("x", "a/b") for i, item in ((1, "b"), (2, "a"))]
     Path("all.csv").write_text("model,user_id,item_id,rank\n" + "\n".join(rows[:2]) + "\n")
-    line = "eval", "all.csv", "truth.csv", "--system", "model", "--in-memory"
+    line = "eval", "all.csv", "truth.csv", "--system", "model"
     assert cli(*line, "--save", "one.npz")[0] == 2
     good(*line, "--save", ".", "-q")
     assert tl.TopKResult.load("x.npz").n_users == 3

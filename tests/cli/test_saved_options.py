@@ -68,7 +68,7 @@ VALUES = {
     "ranks_format": ("csv", "csv"),
     "ground_truths_format": ("csv", "csv"),
 } | USUAL
-OF_FILES = {"columns", "ranks_format", "ground_truths_format", "order", "in_memory", "padding"}
+OF_FILES = {"columns", "ranks_format", "ground_truths_format", "order", "padding"}
 
 
 def options_of(command):

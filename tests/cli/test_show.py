@@ -97,7 +97,7 @@ def test_wrong_input_is_one_line(bad, cli):
 def test_movers_are_printed_below_the_tests(good):
     out = good("compare", *BOTH, "-m", "mrr@2", "recall@2", "--movers", 2)
     names = ("recs", "more")
-    lists = {name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=2, in_memory=True) for name in names}
+    lists = {name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=2, keep="users") for name in names}
     comparison = tl.compare(lists)
     for name in ("mrr@2", "recall@2"):
         assert comparison.movers(name, n=2).to_text() in out
@@ -130,7 +130,7 @@ def test_values_and_differences_of_every_user(good):
         for name in ("mrr@2", "recall@1"):
             values = [float(row[f"{system} {name}"]) for system in ("more", "recs")]
             assert float(row[f"more - recs {name}"]) == values[0] - values[1]
-    result = tl.top_k_eval("recs.csv", "truth.csv", k=2, in_memory=True)
+    result = tl.top_k_eval("recs.csv", "truth.csv", k=2, keep="users")
     assert {row["user_id"]: float(row["recs mrr@2"]) for row in rows} == result.per_user(
         "mrr@2"
     ).by_user()

@@ -265,7 +265,7 @@ def test_missing_columns_are_named_at_once_with_a_hint(bad, line, header, said):
     Path("odd.csv").write_text(f"{header}\n" + mark.join(["u1", "1", "1"]) + "\n")
     assert said in bad(*line.split())
     if line == "eval odd.csv truth.csv":
-        assert said in bad(*line.split(), "--in-memory")
+        assert said in bad(*line.split(), "--per-user", "users.csv")
 
 
 def test_missing_names_of_jsonl_are_named_at_once(bad):

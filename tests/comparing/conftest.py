@@ -15,7 +15,7 @@ def retrieved():
             DATA / "truth.csv",
             k=[1, 5, 10, 20],
             metrics=["hit", "recall", "map", "ndcg"],
-            in_memory=True,
+            keep="users",
         )
         for name in ("popularity", "itemknn")
     }

@@ -276,7 +276,7 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     monkeypatch.setattr(work, "ROWS", 500)
     systems, truth = data(4, 150)
     names = tuple(systems)
-    options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1, part=True)
+    options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1)
     evaluate = work.PartialMeans(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]

@@ -167,13 +167,15 @@ def test_every_source_gives_the_same(tmp_path):
         rows = [f"{u},{i},{r}\n" for u, row in lists.items() for r, i in enumerate(row, 1)]
         write_text(tmp_path / f"{name}.csv", "user_id,item_id,rank\n" + "".join(rows))
         paths = tmp_path / f"{name}.csv", tmp_path / "truth.csv"
-        results[name] = tl.top_k_eval(*paths, k=2, metrics="mrr", keep="hits")
+        results[name] = tl.top_k_eval(*paths, k=2, metrics="mrr", keep="users")
         results[name].save(tmp_path / f"{name}.npz")
         saved[name] = TopKResult.load(tmp_path / f"{name}.npz")
     for found in (results, saved):
         assert list(tl.compare(found).movers("mrr@2")) == list(memory)
     streamed = tl.top_k_eval(tmp_path / "old.csv", tmp_path / "truth.csv", k=2, metrics="mrr")
-    with pytest.raises(ValueError, match="the users of new are unknown; of files, keep='hits'"):
+    with pytest.raises(
+        ValueError, match="the users of new are unknown; of files and streams, keep='users'"
+    ):
         tl.compare(dict.fromkeys(("old", "new"), streamed)).movers("mrr@2")
 
 

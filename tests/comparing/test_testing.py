@@ -170,7 +170,7 @@ def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
     streamed = tl.top_k_eval(DATA / "itemknn.csv.gz", DATA / "truth.csv", k=5, metrics="mrr")
     with pytest.raises(
         ValueError,
-        match="the users of a are unknown; of files, keep='hits' or in_memory=True keeps them.* "
+        match="the users of a are unknown; of files and streams, keep='users' keeps them.* "
         r"of Spark, evaluate all systems in one .*\(\.\.\., system=\.\.\.\) with paired=True;",
     ):
         tl.compare({"a": streamed, "b": streamed}).test()

@@ -150,8 +150,8 @@ def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
     columns = {"ranks": {"user_id": "who", "item_id": "movie"}}
     expected = {"order": 1 / 3, "item": 1 / 2, "item_desc": 1 / 3}
     for ties, rank in expected.items():
-        for in_memory in (False, True):
-            options = {"ties": ties, "columns": columns, "in_memory": in_memory}
+        for keep in (None, "users"):
+            options = {"ties": ties, "columns": columns, "keep": keep}
             result = tl.top_k_eval(recs, truth, metrics=["mrr", "hit@1"], **options)
             assert result.names() == ["mrr@3", "hit@1"]
             assert result["mrr@3"] == (rank + 1) / 2
@@ -202,7 +202,7 @@ def test_batches_of_whole_lists_of_different_length(tmp_path):
         )
     )
     ranks = ranks.append_column("rank", [[r + 1 for one in lists.values() for r in one]])
-    batches = ranks.to_batches(max_chunksize=1100), truths.to_batches()
+    batches = ranks.to_reader(1100), truths.to_reader()
     asked = {"metrics": ["ndcg", "precision"], "weights": {"a": 1, "b": 2}}
-    found = tl.top_k_eval(*batches, stream=True, **asked).to_dict()
+    found = tl.top_k_eval(*batches, **asked).to_dict()
     assert found == pytest.approx(tl.top_k_eval(lists, truth, **asked).to_dict(), rel=1e-14)

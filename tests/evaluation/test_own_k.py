@@ -34,7 +34,7 @@ def of_batches(folder, **asked):
     columns = (
         dict(zip(names, zip(*rows(lists), strict=True), strict=True)) for lists in (RANKS, TRUTHS)
     )
-    return tl.top_k_eval(*(frame_of("pyarrow", one) for one in columns), **asked, stream=True)
+    return tl.top_k_eval(*(frame_of("pyarrow", one).to_reader() for one in columns), **asked)
 
 
 DOORS = {

@@ -308,7 +308,7 @@ def test_files_and_streams_of_small_batches(files, k, misses):
     whole = tl.top_k_eval(lists, truths, **asked)
     assert whole.drops_nothing != misses
     if misses:
-        for options in ({}, {"in_memory": True}, {"keep": "hits"}):
+        for options in ({}, {"keep": "users"}):
             same(tl.top_k_eval(*files, **asked, **options), whole)
         lone = tl.GroundTruths(files[1])
         same(tl.top_k_eval(files[0], lone, **asked), whole)
@@ -322,9 +322,9 @@ def test_files_and_streams_of_small_batches(files, k, misses):
         for item, grade in row.items():
             for column, value in zip(graded.values(), (user, item, float(grade)), strict=True):
                 column.append(value)
-    for keep in (None, "hits"):
-        streams = (pa.table(side).to_batches(max_chunksize=7) for side in (recs, graded))
-        found = tl.top_k_eval(*streams, **asked, stream=True, keep=keep)
+    for keep in (None, "users"):
+        streams = (pa.table(side).to_reader(7) for side in (recs, graded))
+        found = tl.top_k_eval(*streams, **asked, keep=keep)
         same(found, whole)
         if keep:
             values = found.per_user("ndcg").by_user()
@@ -350,7 +350,7 @@ def test_parts_of_a_stream():
                 pa.table({n: pa.array(list(v), kinds.get(n, kind)) for n, v in side.items()})
             )
         parts.append(
-            tl.top_k_eval(*([one] for one in sides), **OPTIONS, stream=True, part=True).to_bytes()
+            tl.top_k_eval(*(one.to_reader() for one in sides), **OPTIONS, keep="part").to_bytes()
         )
     merged = tl.merge(map(tl.TopKResult.from_bytes, parts), disjoint=True)
     same(merged, tl.top_k_eval(lists, truths, **OPTIONS))

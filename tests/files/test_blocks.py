@@ -239,7 +239,7 @@ def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
         recs.write_text("\n".join(",".join(map(str, row)) for row in [COLUMN_NAMES, *rows]))
     truth.write_text("user_id,item_id\n1,1000000000000000000\n2,-5\n2,07\n3,7\n")
     results = [
-        tl.top_k_eval(recs, truth, 2, metrics=["hit", "ndcg"], in_memory=whole)
+        tl.top_k_eval(recs, truth, 2, metrics=["hit", "ndcg"], keep="users" if whole else None)
         for whole in (False, True)
     ]
     assert [*results[0]] == [*results[1]]

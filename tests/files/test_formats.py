@@ -70,14 +70,12 @@ def test_missing_file_stays_an_oserror(tmp_path):
         ("a.csv", "b.txt", "ground_truths_format= (one", "--ground-truths-format (one"),
         ("a.csv", "b.csv", "columns={'ranks': {'item_id': 'NAME'}} names", "item_id=NAME names"),
         ("c.csv", "b.csv", "order='file' takes the items", "--order file takes the items"),
-        ("d.csv", "b.csv", "in_memory=True takes them", "--in-memory takes them"),
     ],
 )
 def test_keywords_are_options_on_the_command_line(put, capsys, lists, truth, python, option):
     put("a.csv", "user_id,thing,rank\nu,a,1\n")
     put("b.csv", "user_id,item_id\nu,a\n")
     put("c.csv", "user_id,item_id\nu,a\n")
-    put("d.csv", "user_id,item_id,score\nu,a,1\nv,a,1\nu,b,1\n")
     with pytest.raises(ValueError, match=re.escape(python)):
         tl.top_k_eval(lists, truth, 1)
     assert cli.main(["eval", lists, truth]) == 1

@@ -31,8 +31,8 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
     for k in (5, None):
         options = {"k": k, "metrics": ["ndcg", "recall", "map"], "relevant_from": relevant_from}
         options |= {"convention": "trec_eval"} if relevant_from else {}
-        kept = tl.top_k_eval(*files, keep="hits", **options)
-        whole = tl.top_k_eval(*files, in_memory=True, **options)
+        kept = tl.top_k_eval(*files, keep="users", **options)
+        whole = tl.top_k_eval(*files, keep="users", **options)
         streamed = tl.top_k_eval(*files, **options)
         assert kept.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12)
         assert kept.n_extra == whole.n_extra == streamed.n_extra == 5
@@ -45,5 +45,5 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
         test = tl.compare({"a": kept, "b": whole}).test(kept.names()[:1])[0]
         assert (test.n, test.difference, test.p) == (kept.n_evaluated, 0.0, 1.0)
         assert kept.fingerprints == streamed.fingerprints
-    with pytest.raises(ValueError, match="keep='all': choose from 'hits'"):
+    with pytest.raises(ValueError, match="keep='all': choose from 'users', 'part'"):
         tl.top_k_eval(*files, keep="all")

@@ -84,7 +84,7 @@ def test_memory_errors_stay_memory_errors(truth, monkeypatch, step):
 
     monkeypatch.setattr(pyarrow if step == "concat_tables" else pq, step, full)
     with pytest.raises(MemoryError):
-        top_k_eval("a.parquet", truth, 1, in_memory=True)
+        top_k_eval("a.parquet", truth, 1, keep="users")
 
 
 def test_broken_files(truth, tmp_path):
@@ -136,20 +136,20 @@ def test_a_user_split_over_distant_rows(put, monkeypatch, lists):
     write_parquet("r.parquet", **columns)
     for ids in (12, 1 << 20):
         monkeypatch.setattr(parquet, "IDS", ids)
-        error = fault(top_k_eval, "r.parquet", truth, 1)
-        assert error.startswith("r.parquet: user 4 is in row 4 and again in row 30")
-    if lists:  # two lists of one user are an error in memory too
-        fault(top_k_eval, "r.parquet", truth, 1, in_memory=True)
-    else:
-        assert top_k_eval("r.parquet", truth, 1, in_memory=True)["hit@1"] == 1
+        for keep in (None, "users"):
+            if lists:
+                error = fault(top_k_eval, "r.parquet", truth, 1, keep=keep)
+                assert "user 4 is in rows 4 and 30: a user has one list" in error
+            else:
+                assert top_k_eval("r.parquet", truth, 1, keep=keep)["hit@1"] == 1
 
 
-def test_a_split_user_is_told_before_wrong_ranks(put):
+def test_ranks_of_a_user_who_is_split_are_read_together(put):
     columns = {"user_id": [1, 2, 3, 2], "item_id": [5, 6, 7, 8], "rank": [1, 2, 1, 1]}
     write_parquet("r.parquet", 2, **columns)
     truth = put("t.jsonl", '{"user_id": 2, "item_id": [8]}\n')
-    assert "user 2 is in row 1 and again in row 3" in fault(top_k_eval, "r.parquet", truth, 1)
-    assert top_k_eval("r.parquet", truth, 1, in_memory=True)["hit@1"] == 1
+    for keep in (None, "users"):
+        assert top_k_eval("r.parquet", truth, 1, keep=keep)["hit@1"] == 1
 
 
 def test_lists_of_scores_order_the_items(put):

@@ -96,7 +96,7 @@ def test_files_are_read_whole(tmp_path, extension):
     library("pyarrow")
     files = written(tmp_path, extension)
     keys = KEYS if extension == "parquet" else [(user, str(time)) for user, time in KEYS]
-    for more in ({}, {"in_memory": True}, {"keep": "hits"}):
+    for more in ({}, {"keep": "users"}):
         check(tl.top_k_eval(*files, **OPTIONS, **more), keys)
     kept = tl.GroundTruths(files[1], columns=COLUMNS)
     check(tl.top_k_eval(files[0], kept, **OPTIONS), keys)
@@ -149,7 +149,7 @@ def test_what_is_wrong_is_named(tmp_path):
             tl.top_k_eval(*sides, 2, columns=columns)
     readers = [one.to_reader() for one in frames]
     with pytest.raises(ValueError, match="streams have one column of users"):
-        tl.top_k_eval(*readers, 2, columns=COLUMNS, stream=True)
+        tl.top_k_eval(*readers, 2, columns=COLUMNS)
     with pytest.raises(ValueError, match="clusters='site' is no column of the keys of the"):
         tl.top_k_eval(*frames, 2, columns=COLUMNS, clusters="site")
     gap = csv_of(tmp_path / "gap.csv", "user,time,item_id,rank", "a,1,x,1", "a,1,y,3")

@@ -214,7 +214,7 @@ def test_files(tmp_path, form, kind):
         relevant = {u: {str(one): g for one, g in row.items()} for u, row in relevant.items()}
     options = of_documents(plain, relevant)
     expected = tl.top_k_eval(plain, relevant, K, **options)
-    for more in ({}, {"keep": "hits"}, {"in_memory": True}):
+    for more in ({}, {"keep": "users"}):
         for items_as in (chunks, lambda ids: [chunks.get(one, one) for one in list(ids)]):
             found = tl.top_k_eval(*paths, K, items_as=items_as, **options, **more)
             agrees(found, expected)
@@ -242,8 +242,8 @@ def test_record_batches_in_small_parts(kind):
 
     for items_as in (chunks, look):
         asked = []
-        streams = [iter(side.to_batches(max_chunksize=3)) for side in sides]
-        found = tl.top_k_eval(*streams, K, items_as=items_as, stream=True, **options)
+        streams = [side.to_reader(3) for side in sides]
+        found = tl.top_k_eval(*streams, K, items_as=items_as, **options)
         agrees(found, expected)
         assert len(asked) == len(set(asked))  # each id once
 
@@ -333,7 +333,7 @@ def test_lists_of_chunks_that_are_text_and_truths_of_documents_that_are_numbers(
     tables = pa.table(table(lists, "ranks")), pa.table({"user_id": ["u"], "item_id": [2]})
     assert tl.match(*tables, items_as=chunks).ranks.tolist() == [2]
     streams = [one.to_reader() for one in tables]
-    assert tl.top_k_eval(*streams, 2, items_as=chunks, stream=True)["mrr@2"] == 0.5
+    assert tl.top_k_eval(*streams, 2, items_as=chunks)["mrr@2"] == 0.5
 
 
 def test_grades_are_the_largest_of_the_chunks():
@@ -444,8 +444,7 @@ def test_repeats_of_every_source(tmp_path, form):
             sides.append(frame_of(form if form in LIBRARIES else "pyarrow", columns))
     options = of_documents(plain, relevant) | {"duplicates": "collapse"}
     if form == "batches":
-        sides = [iter(side.to_batches(max_chunksize=3)) for side in sides]
-        options["stream"] = True
+        sides = [side.to_reader(3) for side in sides]
     agrees(
         tl.top_k_eval(*sides, K, **options),
         tl.top_k_eval(
@@ -540,7 +539,7 @@ def test_ranks_of_held_out_items_among_collapsed_lists():
 def test_errors_of_files_name_the_line(tmp_path):
     recs = csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", "u,a1,1", "u,z,2")
     truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "u,a")
-    for more in ({}, {"in_memory": True}):
+    for more in ({}, {"keep": "users"}):
         with pytest.raises(ValueError, match="recs.csv:3: ranks: user 'u' has item 'z' at rank 2"):
             tl.top_k_eval(recs, truth, 2, items_as=CHUNKS, **more)
 

@@ -267,7 +267,7 @@ def test_a_grade_is_its_value_in_every_form(written, tmp_path):
     for name, write in FILES.items():
         for shape in (_lists, _long):
             truths = write([grades, other], shape, tmp_path)
-            options = {"metrics": "ndcg", "keep": "hits"}
+            options = {"metrics": "ndcg", "keep": "users"}
             result = tl.top_k_eval(tmp_path / "ranks.jsonl", truths, [*range(1, k + 1)], **options)
             assert result.per_user("ndcg").tobytes() == expected.tobytes(), name
 

@@ -186,7 +186,7 @@ def test_files(tmp_path, expected, monkeypatch, without):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert len(paths) == 6
     for path in (one for one in paths if not (without and str(one).endswith("parquet"))):
-        for more in ({}, {"in_memory": True}, {"keep": "hits"}):
+        for more in ({}, {"keep": "users"}):
             assert outcome(lists, str(path), columns=NUGGET, **more) == pytest.approx(expected)
         kept = tl.GroundTruths(path, columns={"group": "nugget"})
         assert outcome(lists, kept) == expected
@@ -223,10 +223,10 @@ def test_qrels(tmp_path, expected):
         outcome(lists, str(path), columns={"group": "iteration"})
 
 
-@pytest.mark.parametrize("keep", [None, "hits"])
+@pytest.mark.parametrize("keep", [None, "users"])
 def test_streams(keep, expected):
     streams = [one.to_reader(2) for one in (ranked(), table())]
-    found = tl.top_k_eval(*streams, 3, metrics=METRICS, columns=NUGGET, stream=True, keep=keep)
+    found = tl.top_k_eval(*streams, 3, metrics=METRICS, columns=NUGGET, keep=keep)
     assert found.to_dict() == pytest.approx(expected)
     if keep:
         by_key = tl.top_k_eval(LISTS, tl.Groups(TRUTH), 3, metrics=METRICS)
@@ -241,7 +241,7 @@ def test_streams_of_many_parts():
     rows = [(u, i, f"g{n}") for u in truth for n, g in enumerate(truth[u]) for i in g]
     places = [(u, i, at) for u in lists for at, i in enumerate(lists[u], 1)]
     streams = table(places, "rank").to_reader(1000), table(rows).to_reader(777)
-    found = tl.top_k_eval(*streams, 10, metrics=METRICS, columns=NUGGET, stream=True)
+    found = tl.top_k_eval(*streams, 10, metrics=METRICS, columns=NUGGET)
     whole = tl.top_k_eval(lists, tl.Groups(truth), 10, metrics=METRICS)
     assert found.to_dict() == pytest.approx(whole.to_dict(), abs=1e-12)
     assert found.std("alpha_ndcg") == pytest.approx(whole.std("alpha_ndcg"), abs=1e-12)

@@ -118,16 +118,13 @@ def file_of(end, columns, folder):
     return path
 
 
-def batches(is_reader, columns, folder):
-    table = frame("pyarrow", columns, folder)
-    parts = table.to_batches(max_chunksize=1)
-    reader = pytest.importorskip("pyarrow").RecordBatchReader
-    return reader.from_batches(table.schema, parts) if is_reader else iter(parts)
+def reader(columns, folder):
+    return frame("pyarrow", columns, folder).to_reader(1)
 
 
 FRAMES = {name: partial(frame, name) for name in ("pandas", "polars", "pyarrow")}
 FILES = {end: partial(file_of, end) for end in (".csv", ".tsv", ".jsonl", ".parquet")}
-STREAMS = {"batches": partial(batches, False), "a reader": partial(batches, True)}
+STREAMS = {"a reader": reader}
 DOORS = FRAMES | FILES | STREAMS
 SHAPED = [(door, LONG) for door in DOORS]
 SHAPED += [(door, LISTS) for door in DOORS if door not in (".csv", ".tsv")]
@@ -140,8 +137,8 @@ def evaluated(door, truth, **options):
     arrow = pytest.importorskip("pyarrow")
     ids = {"user_id": list(QUERIES), "item_id": list(QUERIES.values())}
     if door in STREAMS:
-        lists = iter(arrow.table(ids).to_batches(max_chunksize=1))
-        return tl.top_k_eval(lists, truth, stream=True, **ASKED, **options)
+        lists = arrow.table(ids).to_reader(1)
+        return tl.top_k_eval(lists, truth, **ASKED, **options)
     lists = truth.parent / "lists.jsonl"
     rows = (json.dumps({"user_id": user, "item_id": row}) for user, row in QUERIES.items())
     lists.write_text("\n".join(rows) + "\n")

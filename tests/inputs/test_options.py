@@ -83,10 +83,8 @@ OTHER = {
     "history": {"ann": ["a"]},
     "baseline": {"a"},
     "n_threads": 1,
-    "stream": True,
     "ranks_format": "csv",
     "ground_truths_format": "csv",
-    "in_memory": True,
     "part": True,
     "paired": False,
     "partitions": 2,
@@ -151,7 +149,7 @@ def test_the_command_line_has_the_option(tmp_path, name, capsys):
 def test_names_of_an_earlier_version_say_what_to_write():
     for name, line in {
         "top_k_eval_files": r"toplist\.top_k_eval\('recs\.csv', 'truth\.csv', k=10\)$",
-        "top_k_eval_batches": r"toplist\.top_k_eval\(recs, truth, k=10, stream=True\)$",
+        "top_k_eval_batches": r"toplist\.top_k_eval\(recs, truth, k=10\)$",
     }.items():
         with pytest.raises(AttributeError, match=line):
             getattr(tl, name)

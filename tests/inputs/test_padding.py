@@ -131,8 +131,8 @@ def test_padding_of_text_that_comes_late_in_a_stream(of_item):
     ranks = pyarrow.table({"user_id": users, "item_id": items})
     truth = pyarrow.table({"user_id": users, "item_id": [[row[1]] for row in items]})
     options = {"k": 3, "metrics": ["precision", "mrr"], "padding": ""}
-    streams = (iter(table.to_batches(max_chunksize=1)) for table in (ranks, truth))
-    streamed = tl.top_k_eval(*streams, stream=True, convention="ranx", **options)
+    streams = (table.to_reader(1) for table in (ranks, truth))
+    streamed = tl.top_k_eval(*streams, convention="ranx", **options)
     whole = tl.top_k_eval(ranks, truth, convention="ranx", **options)
     assert streamed.to_dict() == whole.to_dict()
     assert whole["mrr@3"] == 0.5

@@ -135,7 +135,7 @@ def test_files_without_any_hit_name_the_likely_cause(tmp_path):
     """Numbers that a data frame wrote as 1172.0."""
     recs = csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", "ann,1172.0,1", "bob,7.0,1")
     truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "ann,1172", "bob,7")
-    for in_memory in (False, True):
-        text = repr(tl.top_k_eval(recs, truth, k=1, metrics="hit", in_memory=in_memory))
+    for keep in (None, "users"):
+        text = repr(tl.top_k_eval(recs, truth, k=1, metrics="hit", keep=keep))
         assert "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths" in text
         assert "likely cause: a trailing .0" in text

@@ -59,8 +59,8 @@ def test_the_largest_grade_is_needed_where_truths_come_in_parts():
         pa.table({"user_id": ["q"], "item_id": ["a"], "relevance": [3]}),
     )
     with pytest.raises(ValueError, match=r"come in parts need .* 'err\(max=4\)'"):
-        tl.top_k_eval(*(t.to_reader() for t in tables), 4, metrics="err", stream=True)
-    found = tl.top_k_eval(*(t.to_reader() for t in tables), 4, metrics="err(max=4)", stream=True)
+        tl.top_k_eval(*(t.to_reader() for t in tables), 4, metrics="err")
+    found = tl.top_k_eval(*(t.to_reader() for t in tables), 4, metrics="err(max=4)")
     assert found["err(max=4)@4"] == 7 / 16
 
 
@@ -191,8 +191,8 @@ def test_what_truths_lack_is_seen_over_all_parts_of_a_stream(monkeypatch):
     def evaluated_in_batches(last, metric):
         grades = [1] * 39 + [last]
         truth = pa.table({"user_id": users, "item_id": ["a"] * 40, "relevance": grades})
-        sides = (iter(table.to_batches(max_chunksize=3)) for table in (recs, truth))
-        return tl.top_k_eval(*sides, [1], metrics=metric, stream=True)
+        sides = (table.to_reader(3) for table in (recs, truth))
+        return tl.top_k_eval(*sides, [1], metrics=metric)
 
     assert evaluated_in_batches(0, "bpref")["bpref"] == 1
     assert evaluated_in_batches(2, "hit(rel=2)").n_of("hit(rel=2)@1") == 1

@@ -211,7 +211,7 @@ def test_who_is_left_out_of_files_is_left_out(tmp_path, empty, missing):
     (tmp_path / "truth.csv").write_text(f"user_id,item_id,relevance\n{rows}")
     expected = [by_policies(user, empty, missing) for user in "abcd"]
     known = [value for value in expected if not np.isnan(value)]
-    for way in ({}, {"in_memory": True}, {"keep": "hits"}):
+    for way in ({}, {"keep": "users"}):
         paths = str(tmp_path / "recs.csv"), str(tmp_path / "truth.csv")
         result = tl.top_k_eval(*paths, metrics="mrr@2", empty=empty, missing=missing, **way)
         assert result["mrr@2"] == np.mean(known)

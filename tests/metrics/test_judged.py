@@ -73,7 +73,7 @@ def test_judged_is_what_trec_eval_does_not_call_unjudged():
     files = TREC / "results.test", TREC / "qrels.test", [5, 10, 20]
     options = {"metrics": "judged", "convention": "trec_eval"}
     options |= {"ranks_format": "trec", "ground_truths_format": "trec"}
-    result = tl.top_k_eval(*files, in_memory=True, **options)
+    result = tl.top_k_eval(*files, keep="users", **options)
     assert tl.top_k_eval(*files, **options).to_dict() == result.to_dict()
     for k in result.ks:
         found = dict(zip(result.users, result.per_user(f"judged@{k}"), strict=True))
@@ -95,7 +95,7 @@ def doors(tmp_path):
     lists, truths = files.read_ranks(run), files.read_truths(qrels)
     for sides in (lists, truths), (run, truths), (lists, qrels), (run, qrels):
         yield tl.top_k_eval(*sides, 2, metrics="judged")["judged@2"]
-    yield tl.top_k_eval(run, qrels, 2, metrics="judged", in_memory=True)["judged@2"]
+    yield tl.top_k_eval(run, qrels, 2, metrics="judged", keep="users")["judged@2"]
     yield tl.top_k_eval(run, qrels, 2, metrics="judged", relevant_from=1)["judged@2"]
 
 
@@ -112,8 +112,8 @@ def test_judged_of_parts_where_a_user_has_no_relevant_item(tmp_path):
         arrow.table({"user_id": ["a", "b"], "item_id": [5, 6], name: [1, one]})
         for name, one in (("rank", 1), ("relevance", 0))
     )
-    batches = [table.to_batches(max_chunksize=1) for table in tables]
-    for sides, how in (((ranks, truths), {}), (batches, {"stream": True})):
+    batches = [table.to_reader(1) for table in tables]
+    for sides, how in (((ranks, truths), {}), (batches, {})):
         result = tl.top_k_eval(*sides, 1, metrics="judged", **how)
         assert result["judged@1"] == 1 and result.n_of("judged") == 2
 

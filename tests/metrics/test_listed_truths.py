@@ -87,7 +87,7 @@ def test_files(tmp_path):
         "user_id,item_id\n" + "".join(f"{u},{i}\n" for u, items in TRUTHS.items() for i in items)
     )
     expected = list(tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed"))
-    for options in ({}, {"in_memory": True}, {"keep": "hits"}):
+    for options in ({}, {"keep": "users"}):
         found = tl.top_k_eval(recs, truth, 2, relevant="listed", **options)
         assert list(found) == expected
 

@@ -540,7 +540,7 @@ def test_duckdb():
         con.executemany(f"INSERT INTO {table} VALUES ({marks})", shuffled)
     names = run("DuckDB", con=con)
     with pytest.raises((ValueError, duckdb.Error), match=r"recs: no rows; .*cursor|open result"):
-        tl.top_k_eval(con.sql("FROM recs"), con.sql("FROM chosen"), k=10, stream=True)
+        tl.top_k_eval(con.sql("FROM recs"), con.sql("FROM chosen"), k=10)
     ordered = {
         user: [item for _, item in sorted((n // 3, item) for n, item in enumerate(row))]
         for user, row in lists.items()

@@ -242,7 +242,7 @@ FORMS = {
     "array": of_array,
     **{f"{name} table": of_table(name) for name in ("pandas", "polars", "pyarrow")},
     **{f"{name} table of lists": of_wide_table(name) for name in ("pandas", "polars", "pyarrow")},
-    **{f"{ending} in memory": of_files(ending, in_memory=True) for ending in ("csv", "parquet")},
+    **{f"{ending} in memory": of_files(ending, keep="users") for ending in ("csv", "parquet")},
     **{f"{ending} in parts": of_files(ending) for ending in ("csv", "parquet")},
     "jsonl": of_jsonl,
 }
@@ -435,7 +435,7 @@ def test_tests_of_every_form_are_over_the_users_of_the_means(form, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         *sides, how = FORMS.get(form, of_dict(list))(folder, lists, TRUTHS)
-        keep = {"keep": "hits"} if form.endswith(("parts", "jsonl")) else {}
+        keep = {"keep": "users"} if form.endswith(("parts", "jsonl")) else {}
         results[name] = evaluated(
             *sides, names=OF_USERS, beside=["mrr@3", "judged@3"], **how, **keep
         )

@@ -88,7 +88,7 @@ def test_an_option_beside_a_saved_result_is_used_or_refused(more):
 
 # Parts of a result, and two systems, in memory
 
-ALONE = {"users", "columns", "system", "keep", "whole"}
+ALONE = {"users", "columns", "system", "keep"}
 PARTS = [
     options
     for options in PAIRS

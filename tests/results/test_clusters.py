@@ -150,8 +150,8 @@ def doors(folder):
     lines = [f"{u},{item}" for u, some in truths.items() for item in sorted(some)]
     (folder / "truth.csv").write_text("\n".join(["user_id,item_id", *lines, ""]))
     files = folder / "recs.csv", folder / "truth.csv"
-    yield "files in memory", lambda: tl.top_k_eval(*files, **options, in_memory=True)
-    yield "files that keep hits", lambda: tl.top_k_eval(*files, **options, keep="hits")
+    yield "files in memory", lambda: tl.top_k_eval(*files, **options, keep="users")
+    yield "files that keep hits", lambda: tl.top_k_eval(*files, **options, keep="users")
 
 
 def test_every_door_gives_the_same(tmp_path, monkeypatch):
@@ -174,7 +174,7 @@ def test_tables_and_streams_give_the_same(library):
     found = [tl.top_k_eval(recs, truth, **options)]
     if library == "pyarrow":
         readers = recs.to_reader(), truth.to_reader()
-        found.append(tl.top_k_eval(*readers, **options, stream=True, keep="hits"))
+        found.append(tl.top_k_eval(*readers, **options, keep="users"))
     if library == "pandas":
         series = sys_series(clusters)
         found.append(tl.top_k_eval(recs, truth, **{**options, "clusters": series}))
@@ -192,7 +192,7 @@ def sys_series(clusters):
 def test_parts_of_files_hold_no_rows(tmp_path):
     *_, (_, evaluate) = list(doors(tmp_path))
     files, clusters = (tmp_path / "recs.csv", tmp_path / "truth.csv"), many()[2]
-    words = "clusters= need the rows, .*: keep='hits' keeps them, or of files in_memory=True"
+    words = "clusters= need the rows, .*: keep='users' keeps them"
     with pytest.raises(ValueError, match=words):
         tl.top_k_eval(*files, 5, clusters=clusters)
     assert evaluate().clusters is not None

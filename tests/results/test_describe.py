@@ -255,7 +255,7 @@ def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tm
     for one in (
         result,
         tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask),
-        tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask, in_memory=True),
+        tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask, keep="users"),
         tl.merge([result, tl.top_k_eval({"x": TWENTY["u0"]}, {"x": {1}}, **ask)]),
         tl.TopKResult.load(tmp_path / "a.npz"),
         tl.TopKResult.load(tmp_path / "a.json"),

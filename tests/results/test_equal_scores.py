@@ -45,10 +45,10 @@ def test_equal_scores_of_every_source(tmp_path):
         ((table, truth), {}),
         ((shuffled, truth), {}),
         ((lists, relevant), {}),
-        ((lists, relevant), {"in_memory": True}),
+        ((lists, relevant), {"keep": "users"}),
         ((run, relevant), {}),
         ((lists, TRUTH), {}),
-        ((table.to_batches(2), truth.to_batches()), {"stream": True}),
+        ((table.to_reader(2), truth.to_reader()), {}),
     ):
         assert evaluate(*sides, **options).scored == (2, 5)
 

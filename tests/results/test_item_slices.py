@@ -195,14 +195,16 @@ def test_files_keep_what_slices_need(tmp_path, monkeypatch, text):
         (tmp_path / f"{name}.csv").write_text("\n".join([f"user_id,item_id{last}", *lines, ""]))
     files = tmp_path / "recs.csv", tmp_path / "truth.csv"
     labels = {write(one): one % 3 for one in range(18)}
-    expected = shown(tl.top_k_eval(*files, in_memory=True, **OPTIONS).by_item(labels))
+    expected = shown(tl.top_k_eval(*files, keep="users", **OPTIONS).by_item(labels))
     memory = [{str(user): items for user, items in rows.items()} for rows in (lists, truth)]
     assert shown(tl.top_k_eval(*memory, **OPTIONS).by_item(labels)) == expected
-    found = shown(tl.top_k_eval(*files, keep="hits", **OPTIONS).by_item(labels))
+    found = shown(tl.top_k_eval(*files, keep="users", **OPTIONS).by_item(labels))
     for label, (users, means, _) in found.items():
         assert sorted(users) == sorted(expected[label][0])
         assert means == pytest.approx(expected[label][1], rel=1e-12)
-    with pytest.raises(ValueError, match=r"split by item; of files, keep='hits' or in_memory=True"):
+    with pytest.raises(
+        ValueError, match=r"split by item; of files and streams, keep='users' keeps"
+    ):
         tl.top_k_eval(*files, **OPTIONS).by_item(labels)
 
 

@@ -127,7 +127,7 @@ def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
         with pytest.raises(ValueError, match=f"holds no hits, so .*{so}") as caught:
             ask(one)
         words = str(caught.value)
-        assert "; of files, keep='hits' or in_memory=True keeps them, of streams keep=" in words
+        assert "; of files and streams, keep='users' keeps them" in words
         assert f"; of Spark, {on_spark}" in words
         assert words.endswith(
             "; results saved as JSON, bytes and counts of ranks have no hits: save as .npz, or "

@@ -241,7 +241,7 @@ def test_a_result_of_files_is_kept(tmp_path):
     rows = {"recs": "rank\na,5,1\na,7,2\nb,4,1\ne,1,1\n", "truth": "day\na,7,1\nc,1,1\n"}
     for name, text in rows.items():
         (tmp_path / f"{name}.csv").write_text("user_id,item_id," + text)
-    for keep in ({"keep": "hits"}, {"in_memory": True}):
+    for keep in ({"keep": "users"}, {"keep": "users"}):
         result = tl.top_k_eval(
             *(tmp_path / f"{name}.csv" for name in rows),
             k=2,
@@ -341,7 +341,7 @@ def test_keys_and_clusters_that_are_tuples(n):
 def test_results_without_hits_are_refused_with_the_reason(tmp_path):
     bare = evaluated().without_users()
     for result in (bare, tl.loo.from_rank_counts({1: 2, None: 1}, 1)):
-        with pytest.raises(ValueError, match=r"no hits, so an \.npz .* \(\.json .*keep='hits'"):
+        with pytest.raises(ValueError, match=r"no hits, so an \.npz .* \(\.json .*keep='users'"):
             result.save(tmp_path / "base.npz")
     assert not list(tmp_path.iterdir())
     bare.save(tmp_path / "base.json")

@@ -49,7 +49,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 def add(parser: Parser) -> None:
     """Add the arguments to the parser."""
-    add_reading(parser, in_memory=True)
+    add_reading(parser)
     add = parser.group("the comparison")
     text = "compare the others with it: a file, as given or by its name"
     add("--baseline", text, several=True, metavar="SYSTEM")
@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> Output:
     """Evaluate all systems and test them; return the text to print and the picture to write."""
     if options.plot:
         axes.need_matplotlib()
-    results = evaluated(options, in_memory=True)
+    results = evaluated(options)
     comparison = compare(results, baseline=_baselines(options))
     try:
         if options.sort:

@@ -15,9 +15,9 @@ the files:
   CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a
   folder), by extension. Columns: user_id, item_id and rank or score (in the
   truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
-  whole ranked list. Files of any size are read part by part; the rows of a
-  user must follow each other. --in-memory reads files whole, with rows in any
-  order; TREC files are always read so. Results that --save kept (.npz) may
+  whole ranked list. Files of any size are read block by block; lists in which
+  the rows of a user are apart are read whole and sorted, as TREC files are,
+  where they fit into memory. Results that --save kept (.npz) may
   stand among the lists; of such alone no truth is given. They keep the options
   that they were made with: other ones beside them are an error.
 """
@@ -83,19 +83,19 @@ def add(parser: Parser) -> None:
     """Add the arguments to the parser."""
     add_reading(parser)
     add = parser.group("output")
-    text = "the results by a label of users; reads in memory"
+    text = "the results by a label of users; keeps all users"
     add("--segments", text, metavar="FILE:COLUMN")
-    text = "by a label of relevant items; reads in memory"
+    text = "by a label of relevant items; keeps all users"
     add("--item-segments", text, metavar="FILE:COLUMN")
     add("--every-metric", "a line each for metrics that are one here", action="store_true")
-    add("--per-user", "also write every user's values (CSV); reads in memory", metavar="FILE")
+    add("--per-user", "also write every user's values (CSV); keeps all users", metavar="FILE")
     add("--plot", "also draw the curves over k (.png, .svg, .pdf)", metavar="FILE")
     text = "also save the result with its users, FILE.npz; of several systems, in a folder"
     add("--save", text, metavar="PATH")
     add_output(add, output.FORMATS)
 
 
-def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False) -> None:
+def add_reading(parser: Parser, *, of_two: bool = False) -> None:
     """Add the files, and all options of how they are read and evaluated; `of_two` for the gate."""
     add = parser.group("files")
     if of_two:
@@ -129,8 +129,6 @@ def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False
     add = parser.group("how files are read")
     add_columns(add, (*files.COLUMNS, GROUP), sides="ranks, ground_truths or FILE")
     add_formats(add, files.FORMATS)
-    if not in_memory:
-        add("--in-memory", "read files whole: rows in any order", action="store_true")
     chosen = "k", "metrics"  # of a saved result, too
     parser.set_defaults(evaluating=[name for name in parser.names if name not in chosen])
 
@@ -277,7 +275,7 @@ def run(options: argparse.Namespace) -> Output:
     whole = bool(options.per_user or options.segments or options.item_segments)
     whole |= bool(options.clusters) or output.saves_users(options.save)
     whole |= len(options.recs) > 1 and (missing == "skip" or options.weighting == "ips")
-    results = evaluated(options, options.in_memory or whole)
+    results = evaluated(options, whole)
     if options.segments or options.item_segments:
         named = names_of_columns(options, "segments")
         if options.segments:
@@ -300,8 +298,11 @@ def run(options: argparse.Namespace) -> Output:
     return Output(text, contents, ranked_truth(options))
 
 
-def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
-    """Return the results of all systems, by the names of their files: evaluated, or saved ones."""
+def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopKResult]:
+    """Return the results of all systems, by the names of their files: evaluated, or saved ones.
+
+    With `users`, they keep what is known of each.
+    """
     results: dict[str, TopKResult] = {}
     saved: dict[str, TopKResult] = {}
     columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
@@ -309,12 +310,12 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
     user_id = names_of_columns(options, "clusters").get("user_id", "user_id")
     path, colon, column = (options.clusters or "").rpartition(":")
     clusters = output.labels(path, user_id, column, "row") if colon else {}
-    truth = cache(once if in_memory and len(options.recs) > 1 else partial(Path, options.truth))
+    truth = cache(once if len(options.recs) > 1 else partial(Path, options.truth))
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
         found = (
             _loaded(options, recs)
             if is_saved(recs)
-            else _evaluate(options, recs, name, truth, in_memory)
+            else _evaluate(options, recs, name, truth, users)
         )
         alone = len(options.recs) == 1
         if colon:
@@ -353,7 +354,7 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
 
 
 def _evaluate(
-    options: argparse.Namespace, recs: str, name: str, truth: Callable[[], Any], in_memory: bool
+    options: argparse.Namespace, recs: str, name: str, truth: Callable[[], Any], users: bool
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate one file of lists; with several files, an error names it."""
     of_lists = names_of_columns(options, "ranks", name, recs)
@@ -368,7 +369,7 @@ def _evaluate(
             truth(),
             padding=_padding_of(options, recs, of_lists),
             columns=of_truth if of_lists == of_truth else by_side,
-            in_memory=in_memory,
+            keep="users" if users else None,
             clusters=None if ":" in (options.clusters or "") else options.clusters,
             **{name: getattr(options, name) for name in same},
             **given_options(options),

@@ -51,7 +51,7 @@ STATUS = {"not worse": 0, "worse": 1, "undecided": 3}
 
 def add(parser: Parser) -> None:
     """Add the arguments to the parser."""
-    add_reading(parser, in_memory=True, of_two=True)
+    add_reading(parser, of_two=True)
     add = parser.group("the gate")
     text = "the loss that does not matter: a number, or name@k=number for each"
     add("--margin", text, several=True, type=_numbered, metavar="MARGIN")
@@ -151,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 def _results(options: argparse.Namespace) -> tuple[TopKResult, TopKResult]:
     """Return both results, loaded or evaluated; they must hold their users."""
-    results = evaluated(options, in_memory=True)
+    results = evaluated(options)
     if len(results) > len(options.recs):
         raise ValueError("a gate is of two systems: --system gives more of them")
     found = dict(zip(options.recs, results.values(), strict=True))

@@ -314,8 +314,8 @@ def option(keyword: OptionRef) -> str:
 
     Examples
     --------
-    >>> option(OptionRef("catalogue")), option(OptionRef("in_memory", True))
-    ('--catalogue', '--in-memory')
+    >>> option(OptionRef("catalogue")), option(OptionRef("order", "file"))
+    ('--catalogue', '--order file')
     >>> option(OptionRef("duplicates", "first")), option(OptionRef("k", [5, 10]))
     ('--duplicates first', '-k 5 10')
     >>> option(OptionRef("columns", {"user_id": "uid"}))

@@ -46,7 +46,7 @@ USAGE = "RECS [RECS ...] [TRUTH] [-m METRIC ...] -o FILE [options]"
 
 def add(parser: Parser) -> None:
     """Add the arguments to the parser."""
-    add_reading(parser, in_memory=True)
+    add_reading(parser)
     add = parser.group("the page")
     add("--primary", "what is tested first (default: the first metric)", metavar="METRIC")
     add("--segments", "the differences by a label of users", metavar="FILE:COLUMN")
@@ -86,7 +86,7 @@ def check(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> Output:
     """Evaluate all systems and return the page."""
     page.need_jinja2()
-    results = evaluated(options, in_memory=True)
+    results = evaluated(options)
     comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
     labels = None
     if options.segments:

@@ -15,7 +15,7 @@ from toplist.results.result import TopKResult
 
 # Options that say how files look: beside a saved result they are of the other files alone.
 OF_FILES = frozenset(
-    {"columns", "ranks_format", "ground_truths_format", "order", "in_memory", "padding", "system"}
+    {"columns", "ranks_format", "ground_truths_format", "order", "padding", "system"}
 )
 # Other names of options in `vars(options)`, by these.
 _KEYWORDS = {FLAGS[name]: name for name in ITEMS if name in FLAGS}

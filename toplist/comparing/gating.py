@@ -134,7 +134,7 @@ def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
         if one.hits is None:
             raise ValueError(
                 f"{name} is without users, whom a gate compares one by one: as JSON and as bytes a "
-                "result has none; save it as .npz, or evaluate with keep='hits' or in_memory=True"
+                "result has none; save it as .npz, or evaluate with keep='users'"
             )
     for what, given in (("margins", margins), ("floors", {} if floors is None else floors)):
         if not isinstance(given, Mapping):

@@ -34,6 +34,10 @@ def in_memory(
     ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate lists in memory: one result, or one for each system of a table."""
+    if options.keep == "part":
+        raise option_error(
+            TypeError, OptionRef("keep", "part"), " is for files, streams and tables of lists"
+        )
     plan = plan_of(options, k)
     if options.system is not None:
         return _by_system(plan, ranks, truths, options.system)

@@ -12,13 +12,12 @@ same to the last character, at some 2 µs per row. JSONL is read by Python's jso
 and texts apart. Packed files (gzip) are recognised by their first bytes. Errors name the file and
 the line.
 
-A user is evaluated as soon as the list and the truth are both read; then both leave the memory.
-Where the users of both files are in the same order, little is in memory at any time (ten million
-users x 100 ids: 1.3 GB, most of it the list of users);
-in any other order the truth is kept and the recommendations stream. The rows of a user stand
-together, or else one error names the user and both places, and ``in_memory=True`` reads any order.
-The result has all means, spreads and counts, but no values per user; ``keep="hits"`` keeps these,
-for segments and tests of ten million users.
+The ground truths are read whole, in any order (10 million users with ten relevant items each take
+some 2 GB); the lists are read in blocks of complete users, which are evaluated and forgotten. Where
+the rows of a user of the lists are apart, the file is read whole and sorted, and the account says
+so, if it fits into a quarter of the free memory; or else an error has the line that sorts it. TREC
+files are read whole, always. The result has all means, spreads and counts, but no values per user;
+``keep="users"`` keeps these, for segments and tests of ten million users.
 
 Truths made of groups have a column for these, which is read where it is named:
 ``columns={"group": "nugget"}``; in TREC qrels ``{"group": "iteration"}``, their second field, and
@@ -31,80 +30,79 @@ Databases and streams
 ---------------------
 
 Tables that are larger than memory, or that lie in another engine, are put into the order of users
-by that engine: as files, or as a stream or hash buckets of users (``stream=True``). Every recipe
+by that engine: as files, or as a stream or hash buckets of users. A reader of record batches is a
+stream, which is read once: a RecordBatchReader, a relation of DuckDB, what ``collect_batches()`` of
+a lazy frame of polars returns. Beside it, ground truths have any form. Every recipe
 gives the means of a local run, bit for bit. Below, recs.parquet holds user_id, item_id and rank,
 truth.parquet user_id and item_id, both in no order. Of items with a score instead of a rank, equal
 ones have no order either: give ``ties="item"``. ``import toplist as tl`` comes first.
 
-DuckDB (1.5 or later) writes both files in the order of users, within the memory that you set::
+DuckDB (1.5 or later) writes the lists in the order of users, within the memory that you set::
 
     import duckdb
 
     duckdb.sql("SET memory_limit = '500MB'")
-    for name in ("recs", "truth"):
-        duckdb.sql(f"COPY (FROM '{name}.parquet' ORDER BY user_id) TO '{name}-sorted.parquet'")
-    result = tl.top_k_eval("recs-sorted.parquet", "truth-sorted.parquet", k=10)
+    duckdb.sql("COPY (FROM 'recs.parquet' ORDER BY user_id) TO 'recs-sorted.parquet'")
+    result = tl.top_k_eval("recs-sorted.parquet", "truth.parquet", k=10)
 
-Its relations are read as they are, without files; a connection has one open result, so each side
-gets a cursor (a reader of Arrow is ``relation.to_arrow_reader()``)::
+Its relations are read as they are, without files; a connection has one open result, so of two
+relations each gets a cursor (a reader of Arrow is ``relation.to_arrow_reader()``)::
 
     import duckdb
 
-    def ordered(name):
-        return duckdb.cursor().sql(f"FROM '{name}.parquet' ORDER BY user_id")
-
-    result = tl.top_k_eval(ordered("recs"), ordered("truth"), k=10, stream=True)
+    recs = duckdb.cursor().sql("FROM 'recs.parquet' ORDER BY user_id")
+    result = tl.top_k_eval(recs, duckdb.cursor().sql("FROM 'truth.parquet'"), k=10)
 
 In hash buckets of users less is sorted at a time, each bucket may be evaluated on another machine,
-and the results are sent as bytes (``part.to_bytes()``). Hashing ids as text brings 7 of an int
-column and 7 of a bigint one into the same bucket, whatever the hash function makes of types::
+and the results are sent as bytes (``part.to_bytes()``). With ``keep="part"`` a user without a list
+in the bucket is not counted; those without a list in any are added when the parts are merged::
 
     import duckdb
 
-    def bucket(name, n):
-        rows = f"FROM '{name}.parquet' WHERE hash(user_id::VARCHAR) % 8 = {n}"
+    truth = tl.GroundTruths("truth.parquet")
+
+    def bucket(n):
+        rows = f"FROM 'recs.parquet' WHERE hash(user_id) % 8 = {n}"
         return duckdb.cursor().sql(f"{rows} ORDER BY user_id")
 
-    parts = (tl.top_k_eval(bucket("recs", n), bucket("truth", n), k=10, part=True, stream=True)
-             for n in range(8))
-    result = tl.merge(parts, disjoint=True)
+    parts = (tl.top_k_eval(bucket(n), truth, k=10, keep="part") for n in range(8))
+    result = tl.merge(parts, truth)
 
 Polars, in the same two ways: sorted files, and buckets::
 
     import polars as pl
 
-    for name in ("recs", "truth"):
-        rows = pl.scan_parquet(f"{name}.parquet").sort("user_id", maintain_order=True)
-        rows.sink_parquet(f"{name}-sorted.parquet")
-    result = tl.top_k_eval("recs-sorted.parquet", "truth-sorted.parquet", k=10)
+    rows = pl.scan_parquet("recs.parquet").sort("user_id", maintain_order=True)
+    rows.sink_parquet("recs-sorted.parquet")
+    result = tl.top_k_eval("recs-sorted.parquet", "truth.parquet", k=10)
 
 ::
 
     import polars as pl
 
-    def bucket(name, n):
-        users = pl.col("user_id").cast(pl.String).hash()
-        rows = pl.scan_parquet(f"{name}.parquet").filter(users % 8 == n)
+    truth = tl.GroundTruths("truth.parquet")
+
+    def bucket(n):
+        rows = pl.scan_parquet("recs.parquet").filter(pl.col("user_id").hash() % 8 == n)
         return rows.sort("user_id", maintain_order=True).collect(engine="streaming")
 
-    parts = (tl.top_k_eval(bucket("recs", n), bucket("truth", n), k=10, part=True, stream=True)
-             for n in range(8))
-    result = tl.merge(parts, disjoint=True)
+    parts = (tl.top_k_eval(bucket(n), truth, k=10, keep="part") for n in range(8))
+    result = tl.merge(parts, truth)
 
-Dask shuffles both sides by user; what comes back from its workers are results without users::
+Dask shuffles the lists by user; what comes back from its workers are results without users::
 
     import dask
     import dask.dataframe as dd
     import pyarrow as pa
 
-    def evaluated(*sides):
-        tables = (pa.Table.from_pandas(side.sort_values("user_id")) for side in sides)
-        return tl.top_k_eval(*tables, k=10, part=True, stream=True)
+    def evaluated(lists, truth):
+        lists = pa.Table.from_pandas(lists.sort_values("user_id"))
+        return tl.top_k_eval(lists, truth, k=10, keep="part")
 
-    recs, truth = (dd.read_parquet(f"{name}.parquet").shuffle("user_id", npartitions=8)
-                   for name in ("recs", "truth"))
-    parts = map(dask.delayed(evaluated), recs.to_delayed(), truth.to_delayed())
-    result = tl.merge(dask.compute(*parts), disjoint=True)
+    truth, shuffled = dd.read_parquet("truth.parquet").compute(), dd.read_parquet("recs.parquet")
+    parts = shuffled.shuffle("user_id", npartitions=8).to_delayed()
+    parts = dask.compute(*(dask.delayed(evaluated)(one, truth) for one in parts))
+    result = tl.merge(parts, truth)
 
 What it costs, wall time and peak memory of the process after a first run (2 shared cores; the
 libraries alone take 0.29 GB), of 970,000 rows of lists and 196,000 of truths, and of ten times as

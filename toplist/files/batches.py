@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from toplist.checks import about, cached
 from toplist.files import parquet
 from toplist.files.errors import named, refused
-from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
+from toplist.files.formats import GZIP, ColumnNames, FileFormat, FormatName, PathLike, find_format
 from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
@@ -43,12 +42,19 @@ from toplist.inputs.texts import Texts
 # The texts by which users and items are numbered.
 IdTexts = tuple[Texts, Texts]
 
+# What a byte of a text file takes that is read as a whole, and how far a packed one unpacks.
+OF_TEXT, PACKED = 10, 8
+
 
 class UserPart(NamedTuple):
-    """Lists of complete users, and the row of the file where each begins, counted from 0."""
+    """Lists of complete users, and the row of the file where each begins, counted from 0.
+
+    `is_long` says that the file has a row per user and item, so that more of a user may follow.
+    """
 
     lists: ListsByUser
     begins: NDArray[np.int64]
+    is_long: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,29 @@ class Stream:
         """Return the places at which rows of a user begin, or those of an item; read again."""
         return []
 
+    def size(self) -> int:
+        """Return about how many bytes `read_all` takes, at its peak."""
+        return 0
+
+    def way_out(self, needed: int, free: int) -> str:
+        """Say what to do with a file whose rows are in no order, and which does not fit."""
+        user, path = self.names["user_id"], os.fspath(self.path)
+        base, extension = os.path.splitext(path)
+        target = f"{base}-sorted{extension}"
+        scan, sink, read = self._readers(path, target)
+        polars = f"pl.{scan}.sort({user!r}, maintain_order=True).{sink}"
+        column = '"' + user.replace('"', '""') + '"'
+        duckdb = f"COPY (FROM {read} ORDER BY {column}) TO {target!r}"
+        either = "" if self.order else f", or in DuckDB, {duckdb}"
+        return (
+            f", and reading it whole takes about {needed / 1e9:.1f} GB, more than a quarter of the "
+            f"{free / 1e9:.1f} GB that are free: sort it by user, in polars, {polars}{either}"
+        )
+
+    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
+        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
+        raise NotImplementedError
+
     def located(self, error: Exception) -> Exception:
         """Return an error with the path before it and, if it is about a list, its place."""
         if hasattr(error, "path"):
@@ -109,7 +138,8 @@ class Stream:
             found = self.places_of(user, item) or self.places_of(user)
             # of an item that is there twice, the second place is the one that is wrong
             place = next(iter(found[1:2] if item is not None else ()), next(iter(found), None))
-        return named(self.at(place), about(error, path=str(self.path), **self._fact(place)))
+        error = about(error, path=str(self.path), **self._fact(place))
+        return error if str(error).startswith(self.at(place)) else named(self.at(place), error)
 
     def at(self, place: int | None) -> str:
         """Return how a message begins that is about a place."""
@@ -180,6 +210,22 @@ class TextStream(Stream):
             raise file.error("a run of TREC has no column of systems: a file holds one run")
         for name, part in tables.by_column(file.joined(file.tables()), system, "ranks"):
             yield name, replace(self, of_system=(name, file, part))
+
+    def size(self) -> int:
+        """Return about how many bytes `read_all` takes, at its peak."""
+        with open(self.path, "rb") as file:
+            unpacked = PACKED if file.read(2) == GZIP else 1
+        return OF_TEXT * os.path.getsize(self.path) * unpacked
+
+    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
+        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
+        if self.format.name == "jsonl":
+            return f"scan_ndjson({path!r})", f"sink_ndjson({target!r})", f"read_json({path!r})"
+        tabs = self.format.delimiter == "\t"
+        more, also = (", separator='\\t'", ", delim='\\t'") if tabs else ("", "")
+        scan = f"scan_csv({path!r}, infer_schema=False{more})"
+        read = f"read_csv({path!r}, all_varchar=true{also})"
+        return scan, f"sink_csv({target!r}{more})", read
 
     def _file(self, system: str | None = None) -> TextTables:
         """Return the file to be read, with the column of systems if there is one."""
@@ -258,9 +304,9 @@ class ParquetStream(Stream):
             except (ValueError, TypeError):
                 self._check_text(table)
                 raise
-            long = len(lists.users.codes) < len(frame)
-            rows = lists.offsets[:-1] if long else np.arange(len(frame))
-            yield UserPart(lists, first + rows)
+            is_long = parquet.is_long(frame.schema, frame.column_names)
+            rows = lists.offsets[:-1] if is_long else np.arange(len(frame))
+            yield UserPart(lists, first + rows, is_long)
 
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
@@ -271,6 +317,15 @@ class ParquetStream(Stream):
         except (ValueError, TypeError):
             self._check_text(table)
             raise
+
+    def size(self) -> int:
+        """Return about how many bytes `read_all` takes, at its peak."""
+        return parquet.size(self.path, {*self.names.values()})
+
+    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
+        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
+        path = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
+        return f"scan_parquet({path!r})", f"sink_parquet({target!r})", f"read_parquet({path!r})"
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the rows at which those of a user begin; read again."""
@@ -321,6 +376,14 @@ class BatchStream(ParquetStream):
                 table = arrow.Table.from_batches([batch])
             names = parquet.columns_read(table.column_names, wanted)
             yield table.select(names), parquet.is_long(table.schema, names)
+
+    def way_out(self, needed: int, free: int) -> str:
+        """Say what to do with a stream whose rows are in no order."""
+        user = self.names["user_id"]
+        return (
+            f": a stream is read once, with the rows of a user together: sort it, ORDER BY {user} "
+            f"in DuckDB, .sort({user!r}, maintain_order=True) in polars, or give a file"
+        )
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the rows at which those of a user begin, from the last table on."""
@@ -428,48 +491,23 @@ def by_system(stream: Stream, system: str) -> Iterator[tuple[str, Stream]]:
         yield name, SystemOfParquet(*given, part)
 
 
-def stream_of_batches(given: Any, side: str, options: Options) -> Stream:
-    """Return record batches of one side, one after another."""
+def stream_of_batches(given: Any, side: str, options: Options, is_part: bool) -> Stream:
+    """Return record batches of one side, one after another; those of a part may have no row."""
     refuse_composite(options.columns, "streams")
     batches, names = _opened(given, side)
-    batches = batches if options.part else _with_rows(batches, side)
+    batches = batches if is_part else _with_rows(batches, side)
     return BatchStream(side, side, options.columns, None, options.ties, batches, names)
 
 
 def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
-    arrow = parquet.pyarrow()
-    if hasattr(given, "collect_batches"):  # a lazy frame of polars
-        frames = given.collect_batches(maintain_order=True)
-        return (frame.to_arrow() for frame in frames), tuple(given.collect_schema().names())
-    if hasattr(given, "__arrow_c_stream__"):
-        with one_result_at_a_time(what):
-            reader = arrow.RecordBatchReader.from_stream(given)
-        return _streamed(reader, what), tuple(reader.schema.names)
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
-        batches = _checked(given, what)
-        first = [*islice(batches, 1)]
-        names = first[0].schema.names if first else ()
-        return chain(first, batches), tuple(names)
-    raise TypeError(
-        f"{what} is {type(given).__name__}: with stream=True, give a pyarrow.RecordBatchReader, an "
-        "iterable of record batches, a lazy frame of polars, or what has __arrow_c_stream__"
-    )
+    with one_result_at_a_time(what):
+        reader = parquet.pyarrow().RecordBatchReader.from_stream(given)
+    return _streamed(reader, what), tuple(reader.schema.names)
 
 
 def _streamed(reader: Any, what: str) -> Iterator[Any]:
     with one_result_at_a_time(what):
         yield from reader
-
-
-def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
-    arrow = parquet.pyarrow()
-    for batch in given:
-        if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
-            kind = type(batch).__name__
-            raise about(
-                TypeError(f"{what} holds {kind}: give record batches of pyarrow"), path=what
-            )
-        yield batch
 
 
 def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
@@ -481,7 +519,7 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
     if n_rows == 0:
         raise refused(
             what,
-            "no rows; part=True takes an empty part. A connection of DuckDB 1 ends the first of "
+            "no rows; keep='part' takes an empty part. A connection of DuckDB 1 ends the first of "
             f"two streams: {CURSORS}",
         )
 

@@ -116,9 +116,9 @@ class ItemMap:
         lists = relevant.once(ListsByUser, partial(_listed, truth, relevant))
         return own.lists(ranked, padding), lists
 
-    def lists(self, lists: ListsByUser, padding: Any = None) -> ListsByUser:
+    def lists(self, lists: ListsByUser, padding: Any = None, whole: bool = False) -> ListsByUser:
         """Return lists of documents, without padding; truths hold each once."""
-        return _listed(lists, self.mapped(lists.flat, padding, _Keys(lists)))
+        return _listed(lists, self.mapped(lists.flat, padding, _Keys(lists), whole))
 
     def _of_truth(self, truth: Flat, padding: Any, users: Any) -> tuple[ItemMap, Flat]:
         """Return a truth of documents, and the map by which it was made: this, or one like it.

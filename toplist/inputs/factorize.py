@@ -7,7 +7,7 @@ rows are together in a table that is sorted by user.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -196,15 +196,43 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
-    """Ids of one column: integers, or codes of `names`.
+class Column(Sequence[Any]):
+    """Ids of one column: integers, or codes of `names`; a sequence of the ids as written.
 
-    These are a list of the distinct ids, or whatever returns the id of a code by ``names[code]``.
+    Names are a list of the distinct ids, or what returns the id of a code by ``names[code]``.
+
+    Examples
+    --------
+    >>> column = Column("user_id", np.array([1, 0, 1]), ["ann", "bob"])
+    >>> column[0], column[1:], len(column)
+    ('bob', ['ann', 'bob'], 3)
     """
 
     name: str
     codes: NDArray[Any]
     names: Any = None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.codes)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return one id, or a list of some."""
+        codes = self.codes[at]
+        return self.decoded(codes) if isinstance(at, slice) else self.decode(codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return the ids one after another."""
+        return iter(self[:])
+
+    def hashes(self) -> NDArray[np.uint64] | None:
+        """Return the words of integers and texts that know theirs, else None.
+
+        See `toplist.inputs.id_hashes`.
+        """
+        if self.names is None:
+            return self.codes.astype(np.int64, copy=False).view(np.uint64)
+        return self.names.hashes(self.codes) if hasattr(self.names, "hashes") else None
 
     def decode(self, code: Any) -> Any:
         """Return an id as it was written in the column."""

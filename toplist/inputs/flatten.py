@@ -260,6 +260,18 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
+def is_stream(value: Any) -> bool:
+    """Whether `value` gives record batches that may be larger than memory, one after another.
+
+    A table of any library is none: it knows its length. A relation of DuckDB counts its rows when
+    it is asked, and so is one.
+    """
+    if not hasattr(value, "__arrow_c_stream__"):
+        return False
+    library = type(value).__module__.partition(".")[0]
+    return library in ("duckdb", "_duckdb") or not hasattr(value, "__len__")
+
+
 def of_column(column: Any) -> list[Any] | None:
     """Return a 1-D array, or a column of pandas, polars or pyarrow, as a list; None for others."""
     for method in ("tolist", "to_list", "to_pylist"):  # of numpy and pandas; polars; pyarrow

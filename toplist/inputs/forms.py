@@ -436,8 +436,8 @@ def side_to_builtin(
 
     if isinstance(value, (list, tuple)) and any(map(is_frame, value[:1])):
         raise TypeError(
-            f"{side} is a list of tables: give one table, or stream=True, which reads tables and "
-            "record batches one after the other"
+            f"{side} is a list of tables: give one table, or of record "
+            "batches a reader, pyarrow.RecordBatchReader.from_batches(batches[0].schema, batches)"
         )
     found = _without_library(to_builtin(value, side), side)
     if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):

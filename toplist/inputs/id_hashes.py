@@ -37,7 +37,9 @@ def hashes_of(ids: Sequence[Any]) -> Words:
     array([ True])
     """
     if hasattr(ids, "hashes"):
-        return ids.hashes()  # type: ignore[no-any-return]
+        words = ids.hashes()
+        if words is not None:
+            return words  # type: ignore[no-any-return]
     if len(ids) and type(ids[0]) is int:
         array = np.array(ids)
         if array.dtype == np.int64:  # all are integers: half the time of looking at their types

@@ -37,7 +37,7 @@ UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 Weighting = Literal["snips", "ips"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 Aggregate = Literal["mean", "pooled"]
-Keep = Literal["hits"]
+Keep = Literal["users", "part"]
 FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
 SIDES = ("ranks", "ground_truths")
 
@@ -149,7 +149,7 @@ class Joining(NamedTuple):
 Source = str
 MEMORY = "lists in memory"
 FILES = "files"
-STREAM = "record batches (stream=True)"
+STREAM = "streams"
 SPARK = "DataFrames of Spark"
 _SOURCES = (MEMORY, FILES, STREAM, SPARK)
 
@@ -175,7 +175,6 @@ def _option(
 
 
 DEFAULT_METRICS = ("hit", "precision", "recall", "map", "ndcg", "mrr")
-_IN_PARTS = (FILES, STREAM)
 _LOCAL = (MEMORY, FILES, STREAM)
 
 
@@ -242,13 +241,10 @@ class Options:
         "raise", *_LOCAL, choices=UNKNOWN, help="listed items that these files do not have"
     )
     n_threads: int | None = _option(None, *_LOCAL)
-    stream: bool = _option(False, STREAM)
     ranks_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
     ground_truths_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
     order: Order | None = _option(None, FILES, choices=ORDERS)
-    in_memory: bool = _option(False, FILES)
-    keep: Keep | None = _option(None, *_IN_PARTS, choices=get_args(Keep))
-    part: bool = _option(False, STREAM)
+    keep: Keep | None = _option(None, *_LOCAL, choices=get_args(Keep))
     paired: bool = _option(True, SPARK)
     partitions: int | None = _option(None, SPARK)
 
@@ -257,11 +253,10 @@ class Options:
 
         Examples
         --------
-        >>> Options(keep="hits").check(MEMORY)
+        >>> Options(order="file").check(MEMORY)
         Traceback (most recent call last):
             ...
-        TypeError: keep='hits' is for files and record batches (stream=True), not for lists in \
-memory
+        TypeError: order='file' is for files, not for lists in memory
         """
         for row in OPTIONS.values():
             value = getattr(self, row.name)

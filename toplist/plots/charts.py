@@ -188,7 +188,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     Parameters
     ----------
     results : TopKResult or dict of label -> TopKResult
-        They must hold their hits (of files: those read with ``in_memory=True``).
+        They must hold their hits (of files: those read with ``keep="users"``).
     name : str
         ``"name@k"``.
     ax : matplotlib Axes, optional

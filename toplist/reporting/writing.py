@@ -115,9 +115,9 @@ def report(
             what = "the list of one user: give lists by user" if bare else "lists: give their truth"
             raise TypeError(f"report: {name!r} has {what}, {{'ann': [...]}}")
         is_file = isinstance(given, (str, os.PathLike)) or isinstance(ground_truths, os.PathLike)
-        in_memory = {"in_memory": True} if is_file else {}
+        keep = {"keep": "users"} if is_file else {}
         try:
-            results[str(name)] = evaluate(given, ground_truths, k, **in_memory, **options)
+            results[str(name)] = evaluate(given, ground_truths, k, **keep, **options)
         except (TypeError, ValueError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
         lists[str(name)] = _reader(given, "ranks", options)

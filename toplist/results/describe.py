@@ -184,6 +184,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
         *equal_scores(result),
+        *result.notes,
         account(result),
     ]
     return "\n".join(lines)
@@ -241,7 +242,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     lines += intervals([result, *parts])
     lines += [result.exposed.words(result.terms.clip)] if result.exposed else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    said = *sampling(result), *equal_scores(result), *deeper([result])
+    said = *sampling(result), *equal_scores(result), *result.notes, *deeper([result])
     return [*lines, *said, account(result)]
 
 

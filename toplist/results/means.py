@@ -9,6 +9,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
@@ -70,6 +71,8 @@ class Means:
     judged_only: Self | None = None
     exposed: Exposed | None = None
     longest: int | None = None  # of the lists; None where it is unknown
+    notes: tuple[str, ...] = ()
+    listed: NDArray[np.uint64] | None = None
 
     @classmethod
     def of(
@@ -121,7 +124,7 @@ class Means:
             return self.judged_only
         hits = self.hits.judged_only(self.hits.k, always=True)
         depth = int(self.histograms.cuts[-1])
-        kept = "clusters", "n_extra", "lists", "unmatched", "scored"
+        kept = "clusters", "n_extra", "lists", "unmatched", "scored", "notes", "listed"
         return replace(
             type(self).of(self.terms, hits, self.counted, self.weights, depth=depth),
             **{name: getattr(self, name) for name in kept},
@@ -677,11 +680,10 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
         return result.hits, result.counted
     if getattr(result, "paired", None) is not None:
         raise ValueError(f"this result of Spark holds no hits, so {so}: {on_spark}")
-    keep = OptionRef("keep", "hits")
+    keep = OptionRef("keep", "users")
     raise option_error(
         ValueError,
-        *(f"this result holds no hits, so {so}; of files, ", keep, " or "),
-        *(OptionRef("in_memory", True), " keeps them, of streams ", keep),
+        *(f"this result holds no hits, so {so}; of files and streams, ", keep, " keeps them"),
         f"; of Spark, {on_spark}; results saved as JSON, bytes and counts of ranks have no hits: "
         "save as .npz, or evaluate again",
     )
@@ -726,7 +728,20 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         exposed=reduce(operator.add, exposed) if exposed else None,
         judged_only=judged_only if hits is None else None,
         longest=None if lengths is None else max(lengths),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        listed=_together([part.listed for part in parts]),
     )
+
+
+def _together(words: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] | None:
+    """Return the users of all parts, by their words; ValueError for a user who is in two."""
+    known = all_of(words)
+    if known is None:
+        return None
+    found = np.concatenate(known)
+    if len(np.unique(found)) < len(found):
+        raise ValueError("cannot merge: a user has lists in two parts: a user counts once")
+    return found
 
 
 def in_line(results: Sequence[M]) -> list[M]:
@@ -784,7 +799,7 @@ def _without_fingerprints(hits: Hits) -> Hits:
 
 def has_keys(result: Means) -> bool:
     """Return whether the users of a result are known by key: then none is merged twice."""
-    return result.hits is not None and result.hits.users is not None
+    return result.listed is not None or (result.hits is not None and result.hits.users is not None)
 
 
 def fingerprints_of(result: Means) -> tuple[Fingerprint, ...]:

@@ -82,6 +82,10 @@ class TopKResult(Means, Display):
         relevant: the result if all unjudged items were. Merging with other parts needs it.
     scored : Scored or None
         Of lists with scores, how many items share theirs with a neighbour, of how many.
+    listed : (n_users,) uint64 or None
+        Of ``keep="part"``, words of the users, by which `toplist.merge` knows who is in no part.
+    notes : tuple of str
+        What was done to read the lists, a line each: that a file was sorted, say.
     exposed : Exposed or None
         Under ``propensities=``, how many relevant items count 1 / p, and their effective number.
     paired : SystemRef or None
@@ -453,38 +457,7 @@ class TopKResult(Means, Display):
 
 
 def merge(parts: Iterable[TopKResult], *more: TopKResult, disjoint: bool = False) -> TopKResult:
-    """Merge results over different users into that of all of them.
-
-    ``sum(parts)`` does the same, one part after the other; this takes as long as all parts have
-    users, however many they are.
-
-    Parameters
-    ----------
-    parts, *more : results
-        A list of them or several, with the same metrics, k, convention and policies.
-    disjoint : bool
-        Whether the users are known to be different. Users with keys are checked by their keys,
-        always. Others are known by position only: parts with the same ground truths, such as five
-        seeds of one model, are over the same users, and are refused unless this is True. Parts
-        where all users have one ground truth merge: these may well be different users.
-
-    Returns
-    -------
-    TopKResult
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no part, or what is no result; if metrics, k, convention or policies differ;
-        or if a user is in two parts.
-
-    Examples
-    --------
-    >>> import toplist as tl
-    >>> batches = [([[1, 2]], [{2}]), ([[1, 2], [3, 4]], [{1}, {9}])]
-    >>> tl.merge(tl.top_k_eval(*batch, k=2, metrics="mrr") for batch in batches)["mrr@2"]
-    0.5
-    """
+    """Merge results over different users into that of all of them; see `toplist.merge`."""
     found = [parts] if isinstance(parts, TopKResult) else list(parts)
     found += more
     for part in found:

@@ -56,7 +56,7 @@ MOST = 1 << 27
 Arrays = dict[str, NDArray[Any]]
 _TABLES = ("n_relevant", "n_listed", "n_users", "each", "nth", "first", "spreads", "cuts")
 # The array with the bytes of `Means.judged_only`.
-_ALONE = "judged_only"
+_ALONE, _LISTED = "judged_only", "listed"
 _AVERAGES: Mapping[str, Any] = {"moments": Moments, "pooled": Pooled}
 _POLICIES = (
     *(("empty", EMPTY), ("missing", MISSING), ("relevant", RELEVANT)),
@@ -85,6 +85,8 @@ def to_bytes(result: Means) -> bytes:
     """Return a result without users as bytes; see `TopKResult.to_bytes`."""
     result, of_lists = without_users(result), None
     arrays: Arrays = {name: getattr(result.histograms, name) for name in _TABLES}
+    if result.listed is not None:
+        arrays[_LISTED] = result.listed.view(np.int64)
     if result.judged_only is not None:
         arrays[_ALONE] = np.frombuffer(to_bytes(result.judged_only), np.uint8)
     if result.lists is not None:
@@ -126,6 +128,7 @@ def to_bytes(result: Means) -> bytes:
         "scored": result.scored,
         **({"exposed": result.exposed} if result.exposed else {}),
         **({} if result.longest is None else {"longest": result.longest}),
+        **({"notes": list(result.notes)} if result.notes else {}),
         "averages": averages,
         **({} if of_lists is None else {"lists": of_lists}),
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
@@ -263,7 +266,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
     """Return the result that a header and arrays make."""
     terms = _terms(header["terms"])
     metrics = tuple(terms.measured.values())
-    packed = arrays.pop(_ALONE, None)
+    packed, words = arrays.pop(_ALONE, None), arrays.pop(_LISTED, None)
     alone = None if packed is None else from_bytes(made, packed.astype(np.uint8).tobytes())
     if alone is not None and (alone.terms != terms or alone.judged_only is not None):
         raise ValueError("the result of judged items alone is another one")
@@ -287,17 +290,19 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         raise ValueError(f"{histograms.n_of(None):,} users in the means, of {n_users:,}")
     of_grades = (one.name in averages for one in metrics if one.graded)
     guess = terms.weighted or bool(terms.pooled) or any(of_grades)  # the first format has no word
-    words = header["unmatched"]
+    said = header["unmatched"]
     result = made(
         *(terms, histograms, None, None, n_users, n_missing, n_extra),
         fingerprints=from_plain(header["fingerprints"]),
-        unmatched=None if words is None else Unmatched(*map(str, words)),
+        unmatched=None if said is None else Unmatched(*map(str, said)),
         graded=bool(header.get("graded", guess)),
         scored=Scored(*map(whole, scored)) if (scored := header.get("scored")) else None,
         judged_only=alone,
         lists=lists,
         exposed=_exposed(*header["exposed"]) if "exposed" in header else None,
         longest=whole(header["longest"]) if "longest" in header else None,
+        notes=tuple(map(str, header.get("notes", ()))),
+        listed=None if words is None else words.astype(np.int64).view(np.uint64),
     )
     _check_averages(result)
     return result

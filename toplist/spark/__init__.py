@@ -227,7 +227,7 @@ def _work(sides: tuple[Side, Side], k: Any, options: Options) -> Work:
     given = replace(
         options, columns=columns, system=None, partitions=None, paired=True, n_threads=1
     )
-    given = replace(given, stream=True, part=True, ties=options.ties or "item")
+    given = replace(given, ties=options.ties or "item")
     values = ranks.value, truths.value
     # no worker knows whether others have items that are judged not relevant
     drops = options.unjudged == "drop" and has_misses(truths, options.relevant_from)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.comparing.moments import of_results, shape_of
+from toplist.files.loop import evaluate_part
 from toplist.files.parquet import start_of_last
-from toplist.files.streaming import evaluate_batches
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.result import TopKResult, merge
@@ -70,7 +70,7 @@ class Work:
         options = replace(self.options, keep=keep)
         if self.values[0] != "score":
             options = replace(options, ties="order")  # ranks have none: the result is silent
-        found = evaluate_batches(lists, truths, self.k, options)
+        found = evaluate_part(lists, truths, self.k, options)
         return (found.without_unjudged() or found) if self.drops else found
 
     def _worded(self, words: str, system: str | None) -> str:
@@ -98,7 +98,7 @@ class PartialMeans:
         paired: list[PairedMoments] = []
         try:
             for table in _complete(batches):
-                parts = self.work.results(table, "hits" if self.paired else None)
+                parts = self.work.results(table, "users" if self.paired else None)
                 if self.paired:
                     paired.append(of_results({str(name): one for name, one in parts.items()}))
                 for name, part in parts.items():
@@ -123,7 +123,7 @@ class Values:
 
         for table in _complete(batches):
             kind = table.schema.field("user_id").type
-            for system, result in self.work.results(table, "hits").items():
+            for system, result in self.work.results(table, "users").items():
                 users = list(result.users)
                 columns = {"user_id": pa.array(users, kind)}
                 if system is not None:

@@ -14,7 +14,7 @@ from strategies import graded_populations
 
 import toplist as tl
 from toplist.files import lines as lines_of_files
-from toplist.files import parquet, streaming
+from toplist.files import loop, parquet
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
 TRUTHS = {f"u{user}": {f"i{(user * 7 + item) % 50}" for item in range(4)} for user in range(5, 45)}
@@ -79,8 +79,7 @@ def parts(request, monkeypatch):
         monkeypatch.setattr(lines_of_files, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(parquet, "LEAST", 1)
-        monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 20)
-        monkeypatch.setattr(streaming, "PART", 2)
+        monkeypatch.setattr(loop, "PART", 2)
 
 
 def counts(result):
@@ -116,23 +115,40 @@ def test_users_in_any_order(files, parts, order, format):
     assert same(tl.top_k_eval(*found, K), tl.top_k_eval(RANKS, TRUTHS, K))
 
 
-def test_same_order_keeps_little(files, monkeypatch):
-    """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(lines_of_files, "SIZE", 400)
-    monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 60)
-    held = []
-    join = streaming.Join._join
+@pytest.mark.parametrize("truth", ["csv", "parquet"])
+@pytest.mark.parametrize("graded", [False, True])
+def test_rows_of_the_truth_in_any_order(tmp_path, parts, truth, graded):
+    """The rows of a user of the truth may be anywhere: in files, and in a stream."""
+    grades = {user: {item: 1 + n % 3 for n, item in enumerate(t)} for user, t in TRUTHS.items()}
+    rows = [(user, item, one) for user, some in grades.items() for item, one in some.items()]
+    rows = [rows[place] for place in np.random.default_rng(5).permutation(len(rows))]
+    names = ("user_id", "item_id", "relevance")[: 2 + graded]
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=False))
+    recs, path = write_csv(tmp_path / "recs.csv", RANKS), tmp_path / f"shuffled.{truth}"
+    if truth == "csv":
+        lines = [names, *zip(*columns.values(), strict=True)]
+        path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    else:
+        write_parquet(path, 50, **columns)
+    users = list(dict.fromkeys(user for user, *_ in rows))
+    truths = {user: grades[user] if graded else set(grades[user]) for user in users}
+    expected = tl.top_k_eval(RANKS, truths, K)
+    found = tl.top_k_eval(recs, path, K)
+    assert counts(found) == counts(expected)
+    assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+    kept = tl.top_k_eval(recs, path, K, keep="users")
+    assert kept.to_dict() == expected.to_dict()
+    assert kept.users == expected.users == users
+    for name in expected.names():
+        assert np.array_equal(kept.per_user(name), expected.per_user(name), equal_nan=True)
 
-    def watched(self, *part):
-        join(self, *part)
-        held.append(max(side.waiting.n_ids for side in (self.ranked, self.truth)))
 
-    monkeypatch.setattr(streaming.Join, "_join", watched)
-    ranks = {user: [user % 7, 8 + user % 3, 20] for user in range(3000) if user % 300}
-    truths = {user: [user % 7] for user in range(3000) if user % 301}
-    result = tl.top_k_eval(*files("jsonl", "jsonl", ranks, truths), 3)
-    assert same(result, tl.top_k_eval(ranks, truths, 3))
-    assert max(held) < 150
+def test_a_row_per_user_of_the_truth_is_there_once(tmp_path, parts):
+    recs = write_csv(tmp_path / "recs.csv", RANKS)
+    truth = write_parquet(
+        tmp_path / "t.parquet", 1, user_id=["u1", "u2", "u1"], item_id=[["i1"], ["i2"], ["i3"]]
+    )
+    assert "user 'u1' is in rows 0 and 2" in fault(tl.top_k_eval, recs, truth, 3)
 
 
 @settings(max_examples=40, deadline=None)
@@ -152,7 +168,6 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     given_truths = {user: truths[user] for user in users}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines_of_files, "SIZE", data.draw(st.integers(1, 200)))
-        patch.setattr(streaming, "MAX_WAITING_IDS", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
     whole = tl.top_k_eval(dict(enumerate(ranks)), given_truths, 4, metrics=["map", "ndcg", "cg"])
     assert counts(result) == counts(whole)
@@ -245,20 +260,87 @@ def test_folders_in_folders_and_what_stands_beside_the_data(files, tmp_path, par
 
 def test_a_streamed_result_has_no_users(files):
     result, whole = both(*files())
-    with pytest.raises(ValueError, match="holds no hits, so it has no values per user.*in_memory"):
+    with pytest.raises(
+        ValueError, match="holds no hits, so it has no values per user.*keep='users'"
+    ):
         result.per_user("ndcg@3")
     expected = tl.top_k_eval(RANKS, TRUTHS, 3)
     assert result.interval("ndcg@3") == pytest.approx(expected.interval("ndcg@3"))
     assert whole.per_user("ndcg@3").shape == (40,)
 
 
+def scattered(path, lists, by="rank"):
+    """Write lists with the rows of users in any place."""
+    rows = list(long_rows(lists, True))
+    rows = [rows[at] for at in np.random.default_rng(2).permutation(len(rows))]
+    values = [place if by == "rank" else 10.0 - place for *_, place in rows]
+    columns = {"user_id": [u for u, *_ in rows], "item_id": [i for _, i, _ in rows], by: values}
+    lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if path.suffix == ".parquet":
+        return write_parquet(path, 50, **columns)
+    tab = "," if path.suffix == ".csv" else "\t"
+    texts = [tab.join(columns), *(tab.join(map(str, line.values())) for line in lines)]
+    path.write_text(jsonl(*lines) if path.suffix == ".jsonl" else "\n".join(texts) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("by", ["rank", "score"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])
+def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
+    recs = scattered(tmp_path / f"recs.{format}", RANKS, by)
+    truth = write_csv(tmp_path / "t.csv", TRUTHS, ranked=False)
+    expected, found = tl.top_k_eval(RANKS, TRUTHS, K), tl.top_k_eval(recs, truth, K)
+    assert same(found, expected)
+    note = f"the rows of users are apart in {recs}: it was read whole and sorted"
+    assert note in str(found) and found.notes == (note,) and expected.notes == ()
+    assert note in str(tl.TopKResult.from_bytes(found.to_bytes()))
+    kept = tl.top_k_eval(recs, truth, K, keep="users")
+    assert kept.users == expected.users and note in str(kept)
+    assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))
+    counted = {"metrics": ["recall", "item_coverage"]}
+    counted["catalogue"] = [f"i{n}" for n in range(60)]
+    whole = tl.top_k_eval(RANKS, TRUTHS, K, **counted)
+    assert tl.top_k_eval(recs, truth, K, **counted).to_dict() == whole.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("format", "polars", "duckdb"),
+    [
+        ("csv", "pl.scan_csv({0!r}, infer_schema=False).sort('user_id', maintain_order=True)"
+         ".sink_csv({1!r})", "COPY (FROM read_csv({0!r}, all_varchar=true) ORDER BY"),
+        ("tsv", "pl.scan_csv({0!r}, infer_schema=False, separator='\\t').sort('user_id', "
+         "maintain_order=True).sink_csv({1!r}, separator='\\t')", ", delim='\\t') ORDER BY"),
+        ("jsonl", "pl.scan_ndjson({0!r}).sort('user_id', maintain_order=True)"
+         ".sink_ndjson({1!r})", "COPY (FROM read_json({0!r}) ORDER BY"),
+        ("parquet", "pl.scan_parquet({0!r}).sort('user_id', maintain_order=True)"
+         ".sink_parquet({1!r})", "COPY (FROM read_parquet({0!r}) ORDER BY \"user_id\") TO {1!r}"),
+    ],
+)  # fmt: skip
+def test_a_file_that_does_not_fit_says_how_to_sort_it(
+    tmp_path, monkeypatch, parts, format, polars, duckdb
+):
+    recs = scattered(tmp_path / f"recs.{format}", RANKS)
+    truth = write_csv(tmp_path / "t.csv", TRUTHS, ranked=False)
+    monkeypatch.setattr(loop, "free_memory", lambda: 4_000)
+    error = fault(tl.top_k_eval, recs, truth, 3)
+    assert "takes about 0.0 GB, more than a quarter of the 0.0 GB that are free" in error
+    target = recs.with_stem("recs-sorted")
+    lines = [one.format(str(recs), str(target)) for one in (polars, duckdb)]
+    assert all(one in error for one in lines)
+    assert "DuckDB" not in fault(tl.top_k_eval, recs, truth, 3, order="file")
+    pl = pytest.importorskip("polars")
+    eval(lines[0], {"pl": pl})  # the line that the error gives, as it is
+    assert same(tl.top_k_eval(target, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
+
+
 def test_a_user_split_over_distant_rows(files, parts):
     recs, truth = files()
-    recs.write_text(recs.read_text() + "u3,i999,7\n")
-    line = fault(tl.top_k_eval, recs.name, truth, 3)
-    assert line.startswith("recs.csv: user 'u3' is in line 20 and again in line 242")
-    assert "in_memory=True" in line
-    assert tl.top_k_eval(recs, truth, 3, in_memory=True).n_users == 40
+    recs.write_text(recs.read_text() + "u10,i999,7\n")
+    found = tl.top_k_eval(recs, truth, 3)
+    assert found.n_users == 40 and "recs.csv: it was read whole and sorted" in str(found)
+    recs.write_text(recs.read_text() + "u10,i998,9\n")  # as wrong as in a file that is sorted
+    error = fault(tl.top_k_eval, "recs.csv", truth, 9)
+    assert "recs.csv:62: ranks: user 'u10' has ranks 1, 2, 3, 4, 5, 6, 7, 9" in error
 
 
 def test_broken_text(files, parts):
