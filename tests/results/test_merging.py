@@ -151,7 +151,7 @@ def test_merge_is_the_sum_of_the_parts_to_the_last_bit():
 
 
 def test_a_part_of_empty_lists_merges_with_bpref():
-    sides = {"a": ["x"], "b": [], "c": ["z", "y"]}, dict.fromkeys("abc", {"x": 1, "y": 0})
+    sides = {"a": ["x"], "b": [], "c": ["z", "y"]}, {user: {"x": 1, "y": 0} for user in "abc"}
     how = {"k": [1, 2], "metrics": ["bpref", "recall"], "unjudged": "drop"}
     parts = [
         top_k_eval(*({user: side[user] for user in users} for side in sides), **how)

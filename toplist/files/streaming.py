@@ -41,10 +41,11 @@ from toplist.inputs.lists import Lists
 from toplist.inputs.options import Options
 from toplist.inputs.sides import check_no_matrix, sides_of
 from toplist.inputs.texts import Texts
+from toplist.matching.about import Unmatched
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
-from toplist.results.means import Unmatched, in_pairs, unmatched
+from toplist.results.means import in_pairs
 from toplist.results.result import TopKResult
 from toplist.results.stored import without_users
 
@@ -312,7 +313,6 @@ class Join:
         self.result: TopKResult | None = None
         self.longest = 0
         self.lacking: dict[str, str] | None = None  # what all parts lack, by metric
-        self.shorter = 0  # the longest list without unjudged items, where these leave
         self.scored: Scored | None = None
         self.unmatched: Unmatched | None = None  # of the first part without a hit
         self.truths: list[Fingerprint] = []  # of every part: together, that of the file
@@ -405,13 +405,10 @@ class Join:
         if len(hits):
             self.lacking = self.plan.lacking(hits, self.lacking)
         part = self.plan.part(hits)
-        closed = hits
-        if part.drops_nothing and self.plan.depth is None:
-            closed = hits.judged_only(always=True)
-        self.shorter = max(self.shorter, closed.k)
+        self.longest = max(self.longest, hits.k)
         part = replace(without_users(part), fingerprints=())
-        self.unmatched = self.unmatched or unmatched(hits)
-        self.longest, self.truths = max(self.longest, hits.k), [*self.truths, *hits.fingerprints]
+        self.unmatched = self.unmatched or hits.about.unmatched
+        self.truths += hits.about.fingerprints
         self.result = part if self.result is None else self.result + part
 
     def _finish(self) -> TopKResult:
@@ -447,12 +444,11 @@ class Join:
         words = next(filter(None, (self.lacking or {}).values()), "")
         if words and not self.part:  # of all ground truths together
             raise ValueError(words)
-        longest = self.longest if self.result.drops_nothing else self.shorter
-        terms = self.result.terms.with_depth(longest)
+        terms = self.result.terms.with_depth(self.longest)
         truths = (together(self.truths),)
         whole = self.result
         if self.hits is not None:
-            whole = self.whole.result(self._kept(self.hits, longest))
+            whole = self.whole.result(self._kept(self.hits))
         return replace(
             whole,
             terms=terms,
@@ -463,20 +459,13 @@ class Join:
             scored=self.scored,
         )
 
-    def _kept(self, parts: list[tuple[NDArray[np.int64], Hits]], longest: int) -> Hits:
+    def _kept(self, parts: list[tuple[NDArray[np.int64], Hits]]) -> Hits:
         """Return the hits of all parts as those of one, with the keys of its users."""
-        depth = self.plan.depth or longest
-        some = [_without_users(hits, depth) for _, hits in parts]
+        depth = self.plan.depth or self.longest
+        some = [hits.of_part(k=depth, users=None, fingerprints=()) for _, hits in parts]
         users = self.users.decoded(np.concatenate([numbers for numbers, _ in parts]))
         whole = in_pairs(some, partial(Hits.merged, disjoint=True))
         return whole.of_part(users=users, fingerprints=(together(self.truths),))
-
-
-def _without_users(hits: Hits, depth: int) -> Hits:
-    """Return hits of a part as they merge with others: read to one depth, without keys."""
-    if hits.before is not None:
-        return _without_users(hits.before, hits.before.k).judged_only(depth)
-    return hits.of_part(k=depth, users=None, fingerprints=())
 
 
 class _UserIds(Sequence[Any]):
