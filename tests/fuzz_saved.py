@@ -160,7 +160,7 @@ def array_changed(rng, data):
             continue
         else:
             name = rng.choice(
-                ["more", "hits.gains", "hits.judged.ranks", "hits.items", "weights", "users.text"]
+                ["more", "hits.grades", "hits.ranks", "hits.items", "weights", "users.text"]
             )
             array = arrays.get(name, array)
         arrays[name] = array.copy()

@@ -50,7 +50,7 @@ def rows(hits):
 
 def same(hits, expected):
     """Tell whether two `Hits` are the same, bit for bit."""
-    names = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
+    names = ("offsets", "ranks", "n_truth", "n_listed", "grades", "truth_grades")
     arrays = [(getattr(hits, name), getattr(expected, name)) for name in names]
     return (
         all(
@@ -59,7 +59,7 @@ def same(hits, expected):
         )
         and hits.k == expected.k
         and list(hits.users or range(len(hits))) == list(expected.users or range(len(expected)))
-        and hits.n_extra == expected.n_extra
+        and hits.about.n_extra == expected.about.n_extra
     )
 
 

@@ -71,7 +71,7 @@ def outcome(lists, truths, **options):
     }
     values["means"] = repr([result[name] for name in result.names()])
     counts = result.n_users, result.n_missing, result.n_extra, result.n_skipped
-    return values, counts, hits.fingerprints, hits.users, hits.ranks.tolist()
+    return values, counts, hits.about.fingerprints, hits.users, hits.ranks.tolist()
 
 
 OPTIONS = [

@@ -102,11 +102,13 @@ from toplist.inputs import columns as cols
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.documents import of_table
 from toplist.inputs.flatten import is_frame, name_user
+from toplist.inputs.grades import STANDARD
 from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import kinds_of, two_kinds
 from toplist.inputs.labels import ItemLabels
-from toplist.inputs.lists import places_of
+from toplist.inputs.lists import offsets_of, places_of
 from toplist.inputs.options import Weighting
+from toplist.matching.hits import above
 from toplist.metrics.definitions import Metric
 from toplist.metrics.weighing import Exposed, needs_one_item
 
@@ -191,7 +193,7 @@ class Propensities:
         Under SNIPS the gains of a user add up to 1, and the user's weight is the sum of 1 / p:
         every sum over users is that of 1 / p, and with one relevant item all gains are 1.
         """
-        if hits.graded or hits.before is not None:
+        if hits.graded or hits.unjudged == "drop":
             raise option_error(
                 ValueError, OptionRef(NAME), f" does not go with grades other than 1: {ALIKE}"
             )
@@ -203,29 +205,41 @@ class Propensities:
                 f"{lost[0]} has no SNIPS estimate where a user has several relevant items, as "
                 f"{user}: give standard recall, dcg, psp or psndcg"
             )
-        entry_of, own, whose, places = self._relevant(hits)
+        entry_of, own, whose, places, kept = self._relevant(hits)
         weights = 1 / self.p[entry_of[own]]
         order = np.lexsort((-weights, whose))  # so that sums do not hang on the order of items
         ideal, whose = weights[order], whose[order]
         total: Floats = np.bincount(whose, ideal, len(hits)).astype(np.float64)
-        gains, of_users = 1 / self.p[entry_of[places]], None
+        grades, of_users = 1 / self.p[entry_of[places]], None
         clipped = int(self._clipped[entry_of[own]].sum())
         exposed = Exposed(len(own), clipped, float(ideal.sum()), float(ideal @ ideal))
+        offsets = offsets_of(kept)[hits.offsets]
         if self.weighting == "snips":
             of_users = total
-            gains = gains / np.repeat(total, np.diff(hits.offsets))
+            grades = grades / np.repeat(total, np.diff(offsets))
             ideal = ideal / total[whose]
-        hashes = None if hits.truth_hashes is None else hits.truth_hashes.copy()
+        about = hits.about
+        hashes = None if about.truth_hashes is None else about.truth_hashes.copy()
         if hashes is not None:  # others where the propensities are others
             kernels.hashing.mix_in(total.view(np.uint64), hashes)
         alike = bool(np.all(ideal == 1))
-        found = hits.weighed(None if alike else gains, None if alike else ideal, hashes)
+        found = hits.of_part(
+            offsets=offsets,
+            ranks=hits.ranks[kept],
+            n_truth=np.bincount(whose, minlength=len(hits)),
+            grades=None if alike else grades,
+            truth_grades=None if alike else ideal,
+            grading=STANDARD,
+            items=None,
+            truth_hashes=hashes,
+            judged_hashes=None,
+        )
         return found, of_users, exposed
 
-    def _relevant(self, hits: Hits) -> tuple[Any, Any, Any, Any]:
-        """Return the entry of each relevant item, the places of those that count, and the hits'.
+    def _relevant(self, hits: Hits) -> tuple[Any, Any, Any, Any, Any]:
+        """Return the entry of each item, the places of the relevant ones, and the hits'.
 
-        The third is whose relevant items are those that count.
+        The third is whose relevant items they are, the last which hits are relevant.
         """
         items = hits.items
         if items is None:
@@ -238,8 +252,15 @@ class Propensities:
         entry_of, (starts, sizes) = items.entries(self._items), items.starts()
         rows = np.arange(len(items.offsets) - 1) if items.rows is None else items.rows
         own, whose = places_of(items.offsets, rows), np.repeat(np.arange(len(hits)), sizes)
-        counting = items.counting()[own]
-        own, whose = own[counting], whose[counting]
+        places = np.repeat(starts, np.diff(hits.offsets)) + items.places
+        relevant, kept = items.distinct()[own], np.ones(len(hits.ranks), bool)
+        if hits.listed_only:  # of users without a list all
+            relevant &= np.isin(own, places) | (hits.n_listed == 0)[whose]
+        if hits.grades is not None:
+            least = hits.grading.relevant_from
+            relevant &= above(items.grades()[own], least)
+            kept = above(hits.grades, least)
+        own, whose = own[relevant], whose[relevant]
         unknown = np.flatnonzero(entry_of[own] < 0)
         if len(unknown):
             known, item = self._items.ids[0], items.at(int(own[unknown[0]]))
@@ -249,7 +270,7 @@ class Propensities:
             user = name_user(hits.users, int(whose[unknown[0]]))
             text = f" lacks item {item!r}, relevant to {user}: add {{{item!r}: p}}"
             raise option_error(ValueError, OptionRef(NAME), text)
-        return entry_of, own, whose, np.repeat(starts, np.diff(hits.offsets)) + items.places
+        return entry_of, own, whose, places[kept], kept
 
 
 def _of_table(given: Any) -> Any:

@@ -176,10 +176,9 @@ def top_k_eval(
         What is done with listed items that have no grade: they are misses; or they leave the
         lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
         -J); so does a later copy of an item. Grades of 0 are judgements; items below 0 leave, as in
-        trec_eval. Where no item of grade 0 or more is judged not relevant, as in sets, nothing is
-        dropped, and the account says so. `judged` is counted
-        before: its mean at the largest k stands in the account. Metrics of the lists themselves
-        read them as they are.
+        trec_eval. An error where no item of grade 0 or more is judged not relevant, as in sets:
+        only hits would be left. `judged` is counted before: its mean at the largest k stands in
+        the account. Metrics of the lists themselves read them as they are.
     padding : id, optional
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional

@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 from differential import NOBODY_LEFT_OUT, agree, columns, expectations, twins_of
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
 from shared_inputs import csv_of
-from strategies import graded_populations, populations
+from strategies import graded_populations, has_misses
 
 import toplist as tl
 from toplist.cli import main
@@ -33,21 +33,25 @@ def test_figures_of_trec_eval(unjudged, expected):
     assert result["judged@3"] == 2 / 3 and result["judged@7"] == 5 / 7
 
 
+def has_grades(population):
+    return any(population[1])
+
+
 @settings(deadline=None, max_examples=60)
 @given(
-    graded_populations() | graded_populations(unique=False) | populations(),
+    graded_populations() | graded_populations(unique=False),
     st.integers(1, 15),
     st.sampled_from([None, 2]),
     st.sampled_from(["standard", "trec_eval", "ranx", "neurec", "lenskit", "torchmetrics"]),
 )
 def test_against_lists_of_judged_items(population, k, relevant_from, convention):
-    graded = any(isinstance(truth, dict) and truth for truth in population[1])
-    join = {"relevant_from": relevant_from} if graded else {}
+    join = {"relevant_from": relevant_from} if has_grades(population) else {}
+    assume(has_misses(population[1], relevant_from))
     rules = {"convention": convention, "duplicates": "first", **NOBODY_LEFT_OUT, **join}
     metrics = tl.CONVENTIONS[convention].metrics.values()
     names = [one.name for one in metrics if one.of == "relevant" and one.earning is None]
     result = tl.top_k_eval(*population, k, metrics=names, unjudged="drop", **rules)
-    closed = oracle.without_unjudged(*population, **join), population[1]
+    closed = oracle.without_unjudged(*population), population[1]
     for name in names:
         twin, options = twins_of(convention)[name]
         expected = expectations(closed, k, twin, **options, **join, **NOBODY_LEFT_OUT)
@@ -61,8 +65,9 @@ def test_against_lists_of_judged_items(population, k, relevant_from, convention)
 @settings(deadline=None, max_examples=30)
 @given(graded_populations(unique=False), st.integers(1, 15), st.sampled_from([None, 2]))
 def test_judged_is_counted_before(population, k, relevant_from):
+    assume(has_misses(population[1], relevant_from))
     options = {"k": k, "metrics": ["hit", "judged"], "duplicates": "first"}
-    if any(population[1]):
+    if has_grades(population):
         options["relevant_from"] = relevant_from
     dropped = tl.top_k_eval(*population, unjudged="drop", **options)
     as_they_are = tl.top_k_eval(*population, **options)
@@ -113,15 +118,28 @@ def test_it_is_said():
         tl.map(LISTS, GRADES, 3, unjudged="keep")
 
 
-@pytest.mark.parametrize(
-    "truth", [{"q": {"a", "c"}}, {"q": {"a": 1, "c": 2}}, {"q": {"a": 1, "c": 2, "z": -1}}]
-)
-def test_nothing_leaves_where_nothing_is_judged_not_relevant(truth):
-    result = tl.top_k_eval(LISTS, truth, 3, unjudged="drop")
-    assert list(result) == list(tl.top_k_eval(LISTS, truth, 3))
-    words = "NOTHING DROPPED: no item is judged not relevant (grade 0); judged@3 0.3333"
-    assert words in str(result)
-    assert result.drops_nothing
+NO_MISS = "to drop unjudged items needs judged items that are not relevant, .* with grade 0"
+PERFECT = [
+    ({"a", "c"}, None),
+    ({"a": 1, "c": 2}, None),
+    ({"a": 1, "c": 2, "z": -1}, None),
+    ({"a": 1, "b": 0, "z": -2}, 0),
+    (tl.Groups({"q": [["a"], ["c"]]}), None),
+]
+
+
+@pytest.mark.parametrize(("truth", "least"), PERFECT)
+def test_nothing_is_judged_not_relevant(truth, least):
+    truths = truth if isinstance(truth, tl.Groups) else {"q": truth}
+    asked = {"unjudged": "drop", "relevant_from": least}
+    for metrics in ("precision", ["judged"], ["novelty", "hit"]):
+        more = {"item_counts": dict.fromkeys(LISTS["q"], 1)} if "novelty" in metrics else {}
+        with pytest.raises(ValueError, match=NO_MISS):
+            tl.top_k_eval(LISTS, truths, 3, metrics=metrics, **asked, **more)
+    with pytest.raises(ValueError, match=NO_MISS):
+        tl.map(LISTS, truths, 3, **asked)
+    with pytest.raises(ValueError, match=NO_MISS):
+        tl.top_k_eval(tl.match(LISTS, truths, 3, **asked), k=3)
 
 
 @pytest.mark.parametrize(
@@ -129,13 +147,10 @@ def test_nothing_leaves_where_nothing_is_judged_not_relevant(truth):
 )
 def test_items_below_0_are_judged_and_are_no_misses(grades, least):
     lists, truths = {"q": ["x", "a", "z"]}, {"q": grades}
-    asked = {"unjudged": "drop", "relevant_from": least}
-    result = tl.top_k_eval(lists, truths, 3, metrics=["precision", "judged"], **asked)
-    assert result.drops_nothing and "NOTHING DROPPED" in str(result)
+    result = tl.top_k_eval(lists, truths, 3, metrics=["precision", "judged"], relevant_from=least)
     assert list(result) == [1 / 3, 2 / 3]
-    for unjudged in ("drop", "miss"):
-        with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
-            tl.top_k_eval(lists, truths, 3, metrics="bpref", relevant_from=least, unjudged=unjudged)
+    with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
+        tl.top_k_eval(lists, truths, 3, metrics="bpref", relevant_from=least)
     with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
         tl.bpref(lists, truths, relevant_from=least)
 
@@ -144,11 +159,14 @@ def test_lists_close_up_where_another_part_has_a_miss():
     asked = {"k": 3, "metrics": "mrr", "unjudged": "drop"}
     lists = {"q": ["x", "a", "z"], "p": ["a", "y", "b"]}
     truths = {"q": {"a": 1, "z": -1}, "p": {"a": -1, "y": 1, "b": 0}}
-    parts = [tl.top_k_eval({one: lists[one]}, {one: truths[one]}, **asked) for one in lists]
-    assert [part["mrr@3"] for part in parts] == [0.5, 1]
+    with pytest.raises(ValueError, match=NO_MISS):
+        tl.top_k_eval({"q": lists["q"]}, {"q": truths["q"]}, **asked)
+    one, other = (
+        tl.match({user: lists[user]}, {user: truths[user]}, 3, unjudged="drop") for user in lists
+    )
     whole = tl.top_k_eval(lists, truths, **asked)
-    for found in (tl.merge(parts), tl.merge(parts[::-1]), whole):
-        assert not found.drops_nothing and found["mrr@3"] == 1
+    for found in (tl.top_k_eval(one + other, **asked), tl.top_k_eval(other + one, **asked), whole):
+        assert found["mrr@3"] == 1
         assert found.by({"q": "one", "p": "other"})["one"]["mrr@3"] == 1
 
 
@@ -175,20 +193,20 @@ def test_judged_of_parts_is_of_the_lists_as_they_were_given(tmp_path):
 
 def test_from_hits():
     hits = tl.match(LISTS, GRADES, 3, unjudged="drop")
-    assert hits.ranks.tolist() == [1, 3] and hits.k == 3
+    assert hits.relevant.ranks.tolist() == [1, 3] and hits.k == 3
     expected = tl.top_k_eval(LISTS, GRADES, 3, unjudged="drop")
     for found in (tl.top_k_eval(hits, k=3), tl.top_k_eval(hits, k=3, unjudged="drop")):
         assert found == expected
     with pytest.raises(TypeError, match=r"joined already: give unjudged to match\(\)"):
         tl.top_k_eval(tl.match(LISTS, GRADES), k=3, unjudged="drop")
     whole = tl.match(LISTS, GRADES)
-    assert whole.judged_only(3).ranks.tolist() == [1, 3]
+    assert whole.judged_only(3).relevant.ranks.tolist() == [1, 3]
     again = pickle.loads(pickle.dumps(hits))
     assert tl.top_k_eval(again, k=3, metrics=ASKED) == tl.top_k_eval(hits, k=3, metrics=ASKED)
     named = tl.top_k_eval(
         tl.match([LISTS["q"]], [GRADES["q"]], 3, unjudged="drop"), users=["q"], k=3
     )
-    more = tl.top_k_eval({"p": ["a"]}, {"p": {"a": 1}}, 3, unjudged="drop")
+    more = tl.top_k_eval({"p": ["a"]}, {"p": {"a": 1, "b": 0}}, 3, unjudged="drop")
     assert (named + more).per_user("hit@3").by_user() == {"q": 1, "p": 1}
     listed = tl.top_k_eval(hits, k=3, relevant="listed", metrics="recall")
     direct = tl.top_k_eval(LISTS, GRADES, 3, relevant="listed", metrics="recall", unjudged="drop")
@@ -224,7 +242,6 @@ def same(one, other):
     shares = [result.judged_share() for result in (one, other)]
     assert shares[0][0] == shares[1][0]
     assert shares[0][1] == pytest.approx(shares[1][1], rel=1e-12)
-    assert one.drops_nothing == other.drops_nothing
     assert (one.n_evaluated, one.n_missing) == (other.n_evaluated, other.n_missing)
 
 
@@ -234,34 +251,23 @@ def test_parts_merge_to_the_whole(convention, relevant_from):
     lists, truths = drawn(1, least=relevant_from or 1)
     options = OPTIONS | {"convention": convention, "relevant_from": relevant_from}
     options["metrics"] = [*(tl.CONVENTIONS[convention].metrics.keys() & WITH_K), "err(max=4)"]
-    whole = tl.top_k_eval(lists, truths, **options)
-    parts = [tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **options) for u in lists]
-    assert {part.drops_nothing for part in parts} == {True, False}
+    users = [list(lists)[at::20] for at in range(20)]  # in each of three, some have no grade 0
+    parts = [
+        tl.top_k_eval({u: lists[u] for u in some}, {u: truths[u] for u in some}, **options)
+        for some in users
+    ]
+    order = [user for some in users for user in some]
+    lists = {user: lists[user] for user in order}
+    whole = tl.top_k_eval(lists, {user: truths[user] for user in order}, **options)
     merged = tl.merge(parts)
     same(merged, whole)
     np.testing.assert_array_equal(merged.per_user("map"), whole.per_user("map"))
     same(tl.merge(part.without_users() for part in parts), whole)
     same(tl.merge(tl.TopKResult.from_bytes(part.to_bytes()) for part in parts), whole)
     same(sum(pickle.loads(pickle.dumps(parts))), whole)
-    segments = whole.by({user: at % 3 for at, user in enumerate(lists)})
-    alone = [user for at, user in enumerate(lists) if at % 3 == 0]  # nothing judged not relevant
-    dropped = [whole.per_user("precision@5")[at] for at in range(0, len(lists), 3)]
-    assert len(alone) == len(dropped) and not segments[0].drops_nothing
-    np.testing.assert_array_equal(segments[0].per_user("precision@5"), dropped)
-
-
-def test_parts_that_all_drop_nothing_stay_so():
-    lists, truths = drawn(2)
-    truths = {user: {i: g for i, g in row.items() if g} for user, row in truths.items()}
-    whole = tl.top_k_eval(lists, truths, **OPTIONS)
-    parts = [tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **OPTIONS) for u in lists]
-    merged = tl.merge(part.without_users() for part in parts)
-    same(merged, whole)
-    assert whole.drops_nothing
-    more = tl.top_k_eval({"q": LISTS["q"]}, {"q": GRADES["q"]}, **OPTIONS)
-    both = tl.top_k_eval(lists | LISTS, truths | GRADES, **OPTIONS)
-    same(merged + more, both)
-    same(tl.TopKResult.from_bytes(merged.to_bytes()) + more, both)
+    alone = {user: int(user[1:]) % 3 == 0 for user in order}  # nothing is judged not relevant
+    values = whole.per_user("precision@5")[list(alone.values())]
+    np.testing.assert_array_equal(whole.by(alone)[True].per_user("precision@5"), values)
 
 
 def test_weights_pooling_and_comparisons():
@@ -297,39 +303,40 @@ def files(tmp_path):
     )
 
 
-@pytest.mark.parametrize("k", [[1, 5, 10], None])
-@pytest.mark.parametrize("misses", [True, False])
-def test_files_and_streams_of_small_batches(files, k, misses):
+def streams(lists, truths):
+    """Return both sides in record batches of a few rows."""
     pa = pytest.importorskip("pyarrow")
+    recs = [(user, item, at) for user, row in lists.items() for at, item in enumerate(row, 1)]
+    graded = [(user, item, float(g)) for user, row in truths.items() for item, g in row.items()]
+    for rows, last in ((recs, "rank"), (graded, "relevance")):
+        columns = zip(["user_id", "item_id", last], zip(*rows, strict=True), strict=True)
+        yield pa.table({name: list(values) for name, values in columns}).to_reader(7)
+
+
+@pytest.mark.parametrize("k", [[1, 5, 10], None])
+def test_files_and_streams_of_small_batches(files, k):
     lists, truths = drawn(4)
-    if not misses:
-        truths = {user: {i: g for i, g in row.items() if g} for user, row in truths.items()}
     asked = OPTIONS | {"k": k}
     whole = tl.top_k_eval(lists, truths, **asked)
-    assert whole.drops_nothing != misses
-    if misses:
-        for options in ({}, {"keep": "users"}):
-            same(tl.top_k_eval(*files, **asked, **options), whole)
-        lone = tl.GroundTruths(files[1])
-        same(tl.top_k_eval(files[0], lone, **asked), whole)
-    recs = {"user_id": [], "item_id": [], "rank": []}
-    for user, row in lists.items():
-        for rank, item in enumerate(row, 1):
-            for column, value in zip(recs.values(), (user, item, rank), strict=True):
-                column.append(value)
-    graded = {"user_id": [], "item_id": [], "relevance": []}
-    for user, row in truths.items():
-        for item, grade in row.items():
-            for column, value in zip(graded.values(), (user, item, float(grade)), strict=True):
-                column.append(value)
+    for options in ({}, {"keep": "users"}):
+        same(tl.top_k_eval(*files, **asked, **options), whole)
+    lone = tl.GroundTruths(files[1])
+    same(tl.top_k_eval(files[0], lone, **asked), whole)
     for keep in (None, "users"):
-        streams = (pa.table(side).to_reader(7) for side in (recs, graded))
-        found = tl.top_k_eval(*streams, **asked, keep=keep)
+        found = tl.top_k_eval(*streams(lists, truths), **asked, keep=keep)
         same(found, whole)
         if keep:
             values = found.per_user("ndcg").by_user()
             for user, row in whole.per_user("ndcg").by_user().items():
                 np.testing.assert_array_equal(values[user], row)
+
+
+@pytest.mark.parametrize("keep", [None, "users"])
+def test_a_stream_without_a_grade_0(keep):
+    lists, truths = drawn(4)
+    truths = {user: {i: g for i, g in row.items() if g} for user, row in truths.items()}
+    with pytest.raises(ValueError, match=NO_MISS):
+        tl.top_k_eval(*streams(lists, truths), **OPTIONS, keep=keep)
 
 
 def test_parts_of_a_stream():
@@ -367,16 +374,4 @@ def test_command_line_and_saved_results(files, capsys, tmp_path):
     expected.save(path)
     assert tl.TopKResult.load(path) == expected
     text = path.read_text()
-    assert '"unjudged": "drop"' in text and '"dropped": true' in text and '"judged@5"' in text
-
-
-def test_a_stored_result_of_judged_items_alone_is_checked():
-    from dataclasses import replace
-
-    result = tl.top_k_eval({"q": ["x", "a"]}, {"q": {"a": 1}}, 2, metrics="map", unjudged="drop")
-    bare = result.without_users()
-    assert bare.judged_only["map@2"] == 1 and bare["map@2"] == 0.5
-    other = tl.top_k_eval({"q": ["x", "a"]}, {"q": {"a": 1}}, 1, metrics="map", unjudged="drop")
-    wrong = replace(bare, judged_only=other.without_users().judged_only)
-    with pytest.raises(ValueError, match="judged items alone is another one"):
-        tl.TopKResult.from_bytes(wrong.to_bytes())
+    assert '"unjudged": "drop"' in text and '"judged@5"' in text

@@ -218,7 +218,7 @@ def test_trec_in_memory_is_what_its_dicts_are(tmp_path, grades):
     assert [*result] == [*expected]
     assert result.users == expected.users
     assert (result.n_users, result.n_missing, result.n_extra) == (4, 1, 0)
-    assert result.hits.fingerprints == expected.hits.fingerprints
+    assert result.hits.about.fingerprints == expected.hits.about.fingerprints
 
 
 @pytest.mark.parametrize("name", ["recs.parquet", "recs.jsonl", "recs.csv"])
@@ -245,7 +245,7 @@ def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
     assert [*results[0]] == [*results[1]]
     assert results[0]["hit@2"] == 2 / 3
     assert results[1].users == ["1", "2", "3"]
-    assert results[0].fingerprints == results[1].hits.fingerprints
+    assert results[0].fingerprints == results[1].hits.about.fingerprints
 
 
 # Columns

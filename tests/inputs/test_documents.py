@@ -36,9 +36,9 @@ def mapped(row, chunks, collapse=True):
 
 def bits(hits):
     """Return all that hits have, without how lists were read."""
-    parts = hits.ranks, hits.offsets, hits.n_relevant, hits.n_listed, hits.gains, hits.ideal_gains
+    parts = hits.ranks, hits.offsets, hits.n_truth, hits.n_listed, hits.grades, hits.truth_grades
     arrays = [None if part is None else part.tolist() for part in parts]
-    return arrays, hits.k, hits.users, hits.fingerprints
+    return arrays, hits.k, hits.users, hits.about.fingerprints
 
 
 # ids of chunks and of documents: numbers, far numbers, text, bytes
@@ -339,9 +339,9 @@ def test_lists_of_chunks_that_are_text_and_truths_of_documents_that_are_numbers(
 def test_grades_are_the_largest_of_the_chunks():
     truth = {"a1": 1, "a2": 3, "b1": 0, "b2": 2}
     hits = tl.match(["b1", "a3"], truth, items_as=CHUNKS)
-    assert hits.gains.tolist() == [2, 3] and hits.ideal_gains.tolist() == [3, 2]
+    assert hits.grades.tolist() == [2, 3] and hits.truth_grades.tolist() == [3, 2]
     spam = tl.match(["b1", "a3"], {"a1": 3, "a2": -1, "b1": -1}, items_as=CHUNKS)
-    assert spam.gains.tolist() == [3] and spam.every_judged.ranks.tolist() == [1, 2]
+    assert spam.relevant.gains.tolist() == [3] and spam.every_judged.ranks.tolist() == [1, 2]
     with pytest.raises(ValueError, match="user 0, item 'a2': grade inf"):
         tl.match(["b1"], {"a1": 3, "a2": float("inf")}, items_as=CHUNKS)
     frame = {"user_id": ["u", "u"], "item_id": ["a1", "a1"], "relevance": [1, 2]}

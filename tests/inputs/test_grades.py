@@ -18,7 +18,7 @@ def test_a_truth_is_a_set():
         assert rows(match([[7, 5]], [truth])) == [([1, 2], 2, 2)]
     graded = Lists([0, 3], [7, 5, 7], gains=[2, 1, 2])
     assert rows(match([[7, 5]], graded)) == [([1, 2], 2, 2)]
-    assert match([[7, 5]], graded).ideal_gains.tolist() == [2.0, 1.0]
+    assert match([[7, 5]], graded).relevant.ideal_gains.tolist() == [2.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_grades_whose_squares_overflow():
     ):
         with pytest.raises(ValueError, match=words):
             tl.ndcg(ranks, truths, gains=gains)
-    with pytest.raises(ValueError, match="Hits: gains must be 0 or more, and at most 1e.140"):
-        tl.Hits([0, 1], [1], [1], [1], gains=[1e200], ideal_gains=[1e200])
+    with pytest.raises(ValueError, match="Hits: grades must be finite, and gain at most 1e.140"):
+        tl.Hits([0, 1], [1], [1], [1], grades=[1e200], truth_grades=[1e200])
     result = tl.top_k_eval([["a"], ["b"]], [{"a": 1e140}, {"c": 1e140}], 1, metrics="dcg")
     assert np.isfinite(result.std("dcg@1")) and result["dcg@1"] == 5e139
 
@@ -86,13 +86,13 @@ def test_grades_whose_squares_overflow():
 @pytest.mark.parametrize("grade", [1e-17, 5e-324, 1e-4])
 def test_exponential_gains_of_small_grades(grade):
     assert tl.ndcg(["a"], {"a": grade}, gains="exponential").tolist() == [1.0]
-    gain = tl.match(["a"], {"a": grade}, gains="exponential").gains[0]
+    gain = tl.match(["a"], {"a": grade}, gains="exponential").relevant.gains[0]
     assert gain == pytest.approx(grade * np.log(2), rel=1e-3) or grade == 5e-324
 
 
 def test_ordinary_gains_keep_their_bits():
     for grade in (0.001, 0.01, 0.5, 1.5, 3.0, 10.0):
-        gain = tl.match(["a"], {"a": grade}, gains="exponential").gains[0]
+        gain = tl.match(["a"], {"a": grade}, gains="exponential").relevant.gains[0]
         assert gain == np.exp2(grade) - 1
 
 
@@ -151,7 +151,8 @@ def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp
     assert found["judged@5"] == 0.8
     closed = tl.top_k_eval(lists, truth, **options, unjudged="drop")
     assert closed["precision@5"] == 2 / 5 and closed["judged@5"] == 0.8
-    assert closed.hits.ranks.tolist() == [2, 3] and closed.hits.n_listed.tolist() == [3]
+    hits = closed.hits.relevant
+    assert hits.ranks.tolist() == [2, 3] and hits.n_listed.tolist() == [3]
 
 
 def test_what_is_judged_below_0_is_not_judged_again():
@@ -259,7 +260,7 @@ def test_a_grade_is_its_value_in_every_form(written, tmp_path):
     np.testing.assert_allclose(expected[0], np.divide(gain, ideal), rtol=1e-12)
     for name, truths in forms.items():
         hits = match(list(ranks.values()) if name == "Lists" else ranks, truths, k)
-        assert hits.ideal_gains.tolist() == [3, 1, 0.5, 2], name
+        assert hits.relevant.ideal_gains.tolist() == [3, 1, 0.5, 2], name
         assert tl.ndcg(hits).tobytes() == expected.tobytes(), name
     (tmp_path / "ranks.jsonl").write_text(
         "".join(json.dumps({"user_id": u, "item_id": row}) + "\n" for u, row in ranks.items())

@@ -130,7 +130,7 @@ def equal_results(ranks, truths, expected, **options):
     """Evaluate in one line, in every way; the same numbers, bit for bit, as plain lists."""
     hits, plain = tl.match(ranks, truths, **options), tl.match(*expected, **options)
     assert same(hits, plain)
-    assert hits.fingerprints == plain.fingerprints
+    assert hits.about.fingerprints == plain.about.fingerprints
     given, plain = (tl.top_k_eval(*both, 3, **options) for both in ((ranks, truths), expected))
     assert list(given) == list(plain)
     for metric in ("ndcg", "map", "precision"):

@@ -37,7 +37,7 @@ def test_padding_with_grades():
     truths = Lists([0, 3, 5], [1, 2, -1, 3, -1], gains=[1, 2, 5, 3, 5])
     hits = match([[2, 1], [3, 4]], truths, padding=-1)
     assert rows(hits) == [([1, 2], 2, 2), ([1], 1, 2)]
-    assert hits.gains.tolist() == [2.0, 1.0, 3.0]
+    assert hits.grades.tolist() == [2.0, 1.0, 3.0]
 
 
 def test_without_padding_named_it_is_an_id():

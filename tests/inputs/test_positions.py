@@ -88,7 +88,7 @@ def test_rows_follow_the_truth():
     hits = match(ranks, {"ann": {5}, "bob": 1, "zoe": [1, 9]})
     assert list(hits.users) == ["ann", "bob", "zoe"]
     assert rows(hits) == [([2], 1, 2), ([], 1, 0), ([1], 2, 2)]
-    assert hits.n_extra == 1
+    assert hits.about.n_extra == 1
 
 
 def test_keys_are_any_hashables():

@@ -83,7 +83,7 @@ def same(found, expected):
         assert getattr(found, name)[rows].tolist() == getattr(expected, name).tolist()
     ranks = [np.split(one.ranks, one.offsets[1:-1]) for one in (found, expected)]
     assert [ranks[0][row].tolist() for row in rows] == [row.tolist() for row in ranks[1]]
-    assert found.fingerprints == expected.fingerprints
+    assert found.about.fingerprints == expected.about.fingerprints
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

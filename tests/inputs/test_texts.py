@@ -67,7 +67,7 @@ def test_texts_of_a_dictionary_keep_their_words(texts):
     assert names.decoded(np.array([20_001, 20_000, 7])) == ["", texts[0][7], texts[1][7]]
     lists = in_lists(texts[1], 100)
     one, other = tl.match(lists, lists), tl.match(lists, lists[::-1])
-    assert one.fingerprints[0].total == other.fingerprints[0].total
+    assert one.about.fingerprints[0].total == other.about.fingerprints[0].total
 
 
 def test_a_table_of_a_file_that_grows_keeps_the_codes_of_its_texts():

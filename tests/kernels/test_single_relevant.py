@@ -19,7 +19,7 @@ def test_gains_of_leave_one_out_belong_to_their_users_in_every_block():
     truths = [{user % length: grade} for user, grade in enumerate(grades.tolist())]
     hits = tl.match(list(lists), truths)
     assert len(parallel.bounds(hits.offsets + np.arange(n + 1) * length)) > 2
-    assert np.array_equal(hits.gains, grades)
+    assert np.array_equal(hits.grades, grades)
 
 
 @st.composite

@@ -17,7 +17,7 @@ RANKS, TRUTHS, KEYS = [[1, 2], [3, 4], [5, 6]], [{1}, {4}, {9}], ["ann", "bob", 
 
 
 def print_of(ranks, truths, **options):
-    return tl.match(ranks, truths, **options).fingerprints
+    return tl.match(ranks, truths, **options).about.fingerprints
 
 
 def test_fingerprints_do_not_depend_on_order_or_form():
@@ -61,7 +61,9 @@ def test_fingerprints_of_text_are_the_same_in_every_form():
 
 def test_fingerprints_are_unseeded_and_of_any_integers():
     # from another process, or another year
-    code = "import toplist as tl; print(tl.match([['a']], [{'x', 'y'}]).fingerprints[0].total)"
+    code = (
+        "import toplist as tl; print(tl.match([['a']], [{'x', 'y'}]).about.fingerprints[0].total)"
+    )
     expected = [str(print_of([["b"]], [["y", "x"]])[0].total)]
     assert fresh(code) == fresh(code) == expected
     big = print_of([[1]], [{2**63, -5}])
@@ -99,13 +101,13 @@ def test_parts_over_the_same_users():
     assert len(part.merged(part, disjoint=True)) == 6
     other = tl.match(RANKS, [{1}, {4}, {8}])
     both = part + other
-    assert both.fingerprints == (*part.fingerprints, *other.fingerprints)
+    assert both.about.fingerprints == (*part.about.fingerprints, *other.about.fingerprints)
     with pytest.raises(ValueError, match="same ground truths"):
         both + part
     single = tl.match([[1]], [{1}])
     assert len(single + single) == 2  # cannot be told from another user
-    assert tl.Hits.from_ranks([1], 2).fingerprints == ()
-    assert pickle.loads(pickle.dumps(both)).fingerprints == both.fingerprints
+    assert tl.Hits.from_ranks([1], 2).about.fingerprints == ()
+    assert pickle.loads(pickle.dumps(both)).about.fingerprints == both.about.fingerprints
 
 
 def test_parts_of_other_truths_vary_together():
@@ -116,11 +118,11 @@ def test_parts_of_other_truths_vary_together():
 
 
 def test_keyed_parts_differ_by_their_users():
-    a, b = (tl.match({user: [1]}, {user: {1}}).fingerprints for user in ("ann", "bob"))
+    a, b = (tl.match({user: [1]}, {user: {1}}).about.fingerprints for user in ("ann", "bob"))
     assert a != b and a[0].varied
-    assert tl.match({1: [1]}, {1: {1}}).fingerprints != tl.match({2: [1]}, {2: {1}}).fingerprints
+    assert print_of({1: [1]}, {1: {1}}) != print_of({2: [1]}, {2: {1}})
     keyed = (dict(zip(KEYS, side, strict=True)) for side in (RANKS, TRUTHS))
-    assert tl.match(RANKS, TRUTHS, users=KEYS).fingerprints == print_of(*keyed)
+    assert print_of(RANKS, TRUTHS, users=KEYS) == print_of(*keyed)
 
 
 def test_words_stay_what_they_are():
@@ -164,8 +166,9 @@ def test_single_users_may_choose_the_same_items_in_turn():
 def test_fingerprints_of_colliding_ids_do_not_depend_on_their_order():
     truths = CHOSEN.reshape(-1, 100)
     whole, parts = tl.match(truths, truths), tl.match(truths[:, ::-1].copy(), truths[:, ::-1])
-    single = sum(tl.match(row, row).fingerprints[0].total for row in truths) % 2**64
-    assert whole.fingerprints == parts.fingerprints and whole.fingerprints[0].total == single
+    single = sum(tl.match(row, row).about.fingerprints[0].total for row in truths) % 2**64
+    found = whole.about.fingerprints
+    assert found == parts.about.fingerprints and found[0].total == single
 
 
 def test_two_streams_over_the_same_truth_do_not_merge(tmp_path):

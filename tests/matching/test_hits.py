@@ -19,7 +19,8 @@ def test_hits_by_hand_are_those_of_the_join():
 
 
 def test_hits_with_keys():
-    hits = Hits([0, 1, 1], [2], [1, 1], [2, 0], k=4, users=["ann", "bob"], n_extra=3)
+    hits = Hits([0, 1, 1], [2], [1, 1], [2, 0], k=4, users=["ann", "bob"])
+    hits = hits.of_part(n_extra=3)
     result = top_k_eval(hits, k=4, metrics="mrr")
     assert list(result.users) == ["ann", "bob"]
     assert (result["mrr@4"], result.n_missing, result.n_extra) == (0.25, 1, 3)
@@ -27,8 +28,8 @@ def test_hits_with_keys():
         tl.hit(hits, missing="raise")
 
 
-def test_hits_with_gains():
-    hits = Hits([0, 1], [2], [2], [2], gains=[1], ideal_gains=[3, 1])
+def test_hits_with_grades():
+    hits = Hits([0, 1], [2], [2], [2], grades=[1], truth_grades=[3, 1])
     assert tl.cg(hits).tolist() == [[0.0, 1.0]]
     best = 3 + 1 / math.log2(3)
     assert tl.ndcg(hits)[0, 1] == pytest.approx(1 / math.log2(3) / best)
@@ -42,10 +43,13 @@ def two_users(**options):
     ("make", "message"),
     [
         (lambda: Hits([0, 1], [0], [1], [1]), r"user 0: ranks \[0\].*rise from 1"),
-        (lambda: Hits([0, 1], [3], [1], [2]), r"ranks \[3\] of 1 relevant items in a list of 2"),
+        (
+            lambda: Hits([0, 1], [3], [1], [2]),
+            r"ranks \[3\] of 1 items of the truth in a list of 2",
+        ),
         (lambda: Hits([0, 2], [2, 1], [2], [3]), r"ranks \[2, 1\]"),
         (lambda: Hits([0, 2], [2, 2], [2], [3]), r"ranks \[2, 2\]"),
-        (lambda: Hits([0, 0, 2], [1, 2], [1, 1], [3, 3]), r"user 1: ranks \[1, 2\] of 1 relevant"),
+        (lambda: Hits([0, 0, 2], [1, 2], [1, 1], [3, 3]), r"user 1: ranks \[1, 2\] of 1 items"),
         (lambda: Hits([0, 0], [], [1], [-1]), r"list of -1"),
         (lambda: Hits([0, 1], [1], [1, 1], [1]), "disagree on the number of users"),
         (lambda: Hits([0, 1], [1], [1], [1, 1]), "disagree on the number of users"),
@@ -53,21 +57,21 @@ def two_users(**options):
         (lambda: Hits([1, 1], [1], [1], [1]), "offsets must rise from 0"),
         (lambda: Hits([0, 2, 1], [1], [1, 1], [1, 1]), "offsets must rise from 0"),
         (lambda: Hits([0, 1], [1.5], [1], [2]), "ranks must be whole numbers"),
-        (lambda: Hits([0, 1], [1], [math.nan], [2]), "n_relevant must be whole numbers"),
+        (lambda: Hits([0, 1], [1], [math.nan], [2]), "n_truth must be whole numbers"),
         (lambda: two_users(k=1), r"user 0: ranks \[2\].*list of 2 read to k=1"),
         (lambda: two_users(k=2.5), "k must be a whole number"),
         (lambda: two_users(users=["ann"]), "1 users for 2 rows"),
         (lambda: two_users(users=["ann", "ann"]), "user 'ann'"),
-        (lambda: two_users(gains=[1]), "ideal_gains|ideal gains"),
-        (lambda: two_users(ideal_gains=[1]), "gains"),
-        (
-            lambda: two_users(gains=[1, 2], ideal_gains=[3]),
-            "2 gains and 1 ideal gains for 1 hits and 1",
-        ),
+        (lambda: two_users(grades=[1]), "one of them is missing"),
+        (lambda: two_users(truth_grades=[1]), "one of them is missing"),
+        (lambda: two_users(grades=[1, 2], truth_grades=[3]), "2 grades and 1 of truths for 1 hits"),
+        (lambda: two_users(grades=[math.nan], truth_grades=[3]), "grades must be finite"),
+        (lambda: two_users(grades=[1], truth_grades=[1e200]), "truth_grades must be finite"),
+        (lambda: Hits([0, 0], [], [2], [0], [], [1, 3]), "truth_grades must not rise"),
         (lambda: Hits.from_matrix([0, 1], [1]), "2-D array of 0 and 1"),
         (lambda: Hits.from_matrix([[0, 2]], [1]), "2-D array of 0 and 1"),
         (lambda: Hits.from_matrix([[0, math.nan]], [1]), "2-D array of 0 and 1"),
-        (lambda: Hits.from_matrix([[1, 1]], [1]), r"user 0: ranks \[1, 2\] of 1 relevant items"),
+        (lambda: Hits.from_matrix([[1, 1]], [1]), r"user 0: ranks \[1, 2\] of 1 items"),
         (lambda: Hits.from_matrix([[1, 1]], [2, 2]), "disagree on the number of users"),
         (
             lambda: Hits.from_ranks([1, 11], 10),
@@ -114,7 +118,7 @@ def test_hits_merge():
     one, other = (match({user: [1, 2], "extra": []}, {user: {2}, f"{user}2": {1}}) for user in "ab")
     both = one + other
     assert list(both.users) == ["a", "a2", "b", "b2"]
-    assert both.n_extra == 2
+    assert both.about.n_extra == 2
     assert both.offsets.tolist() == [0, 1, 1, 2, 2]
     assert both.ranks.tolist() == [2, 2]
     with pytest.raises(ValueError, match="user 'a' is in both parts"):

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from shared_inputs import DOORS, csv_of, frame_of, library, rows, same
+from shared_inputs import DOORS, csv_of, frame_of, library, rows
 
 import toplist as tl
 from toplist import Lists, match
@@ -40,18 +40,28 @@ def test_an_item_twice_in_a_list(door, ranks, truths, message):
 GRADED = {"a": 1, "b": 3, "c": 2}
 
 
-def test_judged_hits_beside_relevant_ones():
-    ranks = [["a", "b", "c"], ["z", "y"]]
-    truths = [GRADED, {"y": 1}]
+def test_hits_are_of_all_judged_items():
+    ranks, truths = [["a", "b", "c"], ["z", "y"]], [GRADED | {"d": -1}, {"y": 1}]
     hits = tl.match(ranks, truths, relevant_from=2)
-    assert hits.ranks.tolist() == [2, 3] and hits.n_relevant.tolist() == [2, 0]
-    plain = tl.match(ranks, truths)
-    assert same(hits.judged, plain)
-    assert hits.judged.judged is None and plain.judged is None
-    assert tl.match(ranks, truths, relevant_from=1).judged is None  # nothing is left out
-    assert tl.match(ranks, truths, relevant_from=0).judged is None
+    assert hits.ranks.tolist() == [1, 2, 3, 2] and hits.n_truth.tolist() == [4, 1]
+    assert hits.grades.tolist() == [1, 3, 2, 1] and hits.truth_grades.tolist() == [3, 2, 1, -1, 1]
+    assert hits.relevant.ranks.tolist() == [2, 3] and hits.n_relevant.tolist() == [2, 0]
+    assert hits.relevant.gains.tolist() == [3, 2] and hits.relevant.ideal_gains.tolist() == [3, 2]
+    judged = hits.judged
+    assert judged.ranks.tolist() == [1, 2, 3, 2] and judged.n_relevant.tolist() == [3, 1]
+    assert hits.every_judged.n_relevant.tolist() == [4, 1]
+    assert hits.from_grade(3).ranks.tolist() == [2] and not hits.from_grade(3).n_relevant[1]
     exponential = tl.match(ranks, truths, relevant_from=2, gains="exponential").judged
     assert exponential.gains.tolist() == [1, 7, 3, 1]
+
+
+@pytest.mark.parametrize("least", [None, 0, 1])
+def test_where_all_is_relevant_hits_are_not_copied(least):
+    for truth in (GRADED, {"a": 1, "b": 1}):
+        hits = tl.match([["a", "b", "c"]], [truth], relevant_from=least)
+        assert hits.judged is hits.relevant and hits.every_judged is hits.relevant
+        assert np.shares_memory(hits.relevant.ranks, hits.ranks)
+        assert (hits.grades is None) == (truth is not GRADED)
 
 
 def test_judged_hits_of_tables_go_along():
@@ -60,15 +70,22 @@ def test_judged_hits_of_tables_go_along():
     )
     ranks = {"u": ["a", "b", "c"], "v": ["b", "a"]}
     hits = tl.match(ranks, table, relevant_from=2)
-    assert hits.judged.users == ["u", "v"] and hits.judged.ranks.tolist() == [1, 2, 3, 2]
+    assert hits.users == ["u", "v"] and hits.judged.ranks.tolist() == [1, 2, 3, 2]
     assert pickle.loads(pickle.dumps(hits)).judged.ranks.tolist() == [1, 2, 3, 2]
     assert hits.subset([1, 0]).judged.ranks.tolist() == [2, 1, 2, 3]
     all_relevant = tl.match({"w": ["x"]}, {"w": {"x": 4}}, 3, relevant_from=2)
-    assert all_relevant.judged is None
     deep = tl.match(ranks, table, 3, relevant_from=2)
     for both in (deep + all_relevant, all_relevant + deep):
-        assert sorted(both.judged.users) == ["u", "v", "w"] and len(both.judged.ranks) == 5
-        assert len(both.ranks) == 4
+        assert sorted(both.users) == ["u", "v", "w"] and len(both.judged.ranks) == 5
+        assert len(both.relevant.ranks) == 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_grades_below_0_stand_last_in_the_truth(seed):
+    rng = np.random.default_rng(seed)
+    grades = rng.choice([-2.5, -1, -0.0, 0, 0.5, 3], 40)
+    hits = tl.match([list(range(40))], [dict(enumerate(grades.tolist()))])
+    assert hits.truth_grades.tolist() == sorted(grades.tolist(), reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -86,23 +103,27 @@ def test_examples_of_ids_that_differ_in_spelling(listed, relevant, cause):
     ranks, truths = [["p", "q"], ["r", listed]], [["s", "t"], ["u", relevant]]
     keyed = dict(zip("vw", ranks, strict=True)), dict(zip("vw", truths, strict=True))
     for hits in (tl.match(ranks, truths), tl.match(*keyed)):
-        assert hits.cause == cause
-        assert hits.examples == ((listed, relevant) if cause else ("p", "s"))
+        ids = (listed, relevant) if cause else ("p", "s")
+        assert hits.about.unmatched == (*ids, cause)
     table = library("pandas").DataFrame({"user_id": ["w"], "item_id": [listed], "rank": [1]})
-    assert tl.match(table, {"w": {relevant}}).cause == cause
+    assert tl.match(table, {"w": {relevant}}).about.unmatched.cause == cause
+
+
+def unmatched(ranks, truths, k=None):
+    return tl.match(ranks, truths, k).about.unmatched
 
 
 def test_only_without_a_hit():
-    assert tl.match([["a", "1.0"]], [{"a", "1"}]).examples is None
-    assert tl.match([["a"], ["1.0"]], [{"b"}, {"1"}]).cause == "a trailing .0"
+    assert unmatched([["a", "1.0"]], [{"a", "1"}]) is None
+    assert unmatched([["a"], ["1.0"]], [{"b"}, {"1"}]).cause == "a trailing .0"
     # an id on both sides: they are written alike, nobody has a hit
-    hits = tl.match([["a"], ["1.0"]], [{"1"}, {"a"}])
-    assert hits.cause == "" and hits.examples == ("a", "1")
-    assert tl.match([[5, 6]], [{7}]).examples == ("5", "7")
-    assert tl.match([[]], [{7}]).examples is None and tl.match([[1]], [[]]).examples is None
+    assert unmatched([["a"], ["1.0"]], [{"1"}, {"a"}]) == ("a", "1", "")
+    assert unmatched([[5, 6]], [{7}]) == ("5", "7", "")
+    assert unmatched([["a"]], [{"a": 0, "b": 1}]) == ("a", "a", "")  # it is judged not relevant
+    assert unmatched([[]], [{7}]) is None and unmatched([[1]], [[]]) is None
     both = tl.match([["a"]], [{"b"}], 1) + tl.match([["1.0"]], [{"1"}], 1)
-    assert both.cause == "a trailing .0" and both.examples == ("1.0", "1")
-    assert (both + tl.match([["a"]], [{"a"}], 1)).examples is None
+    assert both.about.unmatched == ("1.0", "1", "a trailing .0")
+    assert (both + tl.match([["a"]], [{"a"}], 1)).about.unmatched is None
 
 
 @pytest.mark.parametrize("form", ["array", "lists", "Lists", "dict", "table", "wide"])

@@ -22,45 +22,56 @@ def there_and_back(hits, **changes):
     return found
 
 
-@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+@pytest.mark.parametrize("rule", [{}, {"unjudged": "drop"}])
+@pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("truths", [GRADES, {u: set(one) for u, one in GRADES.items()}, GROUPS])
-def test_what_is_packed_comes_back(truths, unjudged):
-    hits = tl.match(LISTS, truths, 2, unjudged=unjudged)
+def test_what_is_packed_comes_back(truths, listed, rule):
+    hits = tl.match(LISTS, truths, 2, **rule)
+    hits = hits.listed() if listed else hits
     again = there_and_back(hits).of_part(users=hits.users)
-    for metric in (tl.recall, tl.ndcg, tl.group_recall):
-        np.testing.assert_array_equal(metric(again), metric(hits))
-    for one, other in ((again, hits), (again.given, hits.given)):
-        assert (one.k, one.grading, one.n_extra, one.fingerprints, one.unjudged) == (
-            *(other.k, other.grading, other.n_extra, other.fingerprints, other.unjudged),
-        )
-        assert (one.judged is None) == (other.judged is None)
-        assert one.ranks.dtype == other.ranks.dtype and one.offsets.dtype == other.offsets.dtype
+    for name in ("relevant", "judged", "every_judged"):
+        one, other = getattr(again, name), getattr(hits, name)
+        for part in ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains"):
+            np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
+        assert one.groups.ranks.tolist() == other.groups.ranks.tolist()
+    for name in ("k", "grading", "unjudged", "listed_only"):
+        assert getattr(again, name) == getattr(hits, name)
+    assert again.has_misses() == hits.has_misses()
+    assert again.about.fingerprints == hits.about.fingerprints
+    assert again.ranks.dtype == hits.ranks.dtype and again.offsets.dtype == hits.offsets.dtype
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"ranks": [2, 1, 1]}, "offsets must rise from 0 to the number of ranks"),
-        ({"ranks": [4, 1]}, "ranks rise from 1, within the list"),
-        ({"ranks": [2**31, 1]}, r"array hits\.ranks is of int64, or has numbers that cannot be"),
-        ({"ranks": [2.0, 1.0]}, r"array hits\.ranks is of float64"),
-        ({"n_relevant": [2, 1, -1]}, "more hits, or relevant items, than can be"),
-        ({"n_relevant": [2**62, 2**62, 1]}, "more hits, or relevant items, than can be"),
-        ({"n_relevant": [2, 1]}, "disagree on the number of users"),
+        ({"ranks": [3, 2, 1]}, "ranks rise from 1, within the list"),
+        ({"ranks": [2, 1]}, "offsets must rise from 0 to the number of ranks"),
+        ({"ranks": [2, 4, 1]}, "ranks rise from 1, within the list"),
+        ({"ranks": [2, 2**31, 1]}, r"array hits\.ranks is of int64, or has numbers that cannot be"),
+        ({"ranks": [2.0, 3.0, 1.0]}, r"array hits\.ranks is of float64"),
+        ({"n_truth": [3, 1, -1]}, "more hits, or items of ground truths, than can be"),
+        ({"n_truth": [2**62, 2**62, 1]}, "more hits, or items of ground truths, than can be"),
+        ({"n_truth": [3, 1]}, "disagree on the number of users"),
+        ({"n_truth": [1, 1, 1], "truth_grades": [2, 1, 1]}, "at most one per item"),
         ({"n_listed": [3, 1, 9]}, "read to k=3"),
-        ({"gains": [-1.0, 1.0]}, "gains must be 0 or more"),
-        ({"gains": [np.nan, 1.0]}, "has numbers that cannot be"),
-        ({"ideal_gains": [1.0]}, "ideal gains for 2 hits"),
+        ({"grades": [np.inf, 0.0, 1.0]}, "grades must be finite"),
+        ({"grades": [np.nan, 0.0, 1.0]}, "has numbers that cannot be"),
+        ({"truth_grades": [1.0]}, "1 of truths for 3 hits"),
+        ({"truth_grades": [1.0, 2.0, 0.0, 1.0, 3.0]}, "must not rise"),
         ({"truth_hashes": np.zeros(2, np.uint64)}, "2 hashes for 3 ground truths"),
-        ({"judged.ranks": [1, 3, 1]}, "not among those of all judged items"),
-        ({"judged.n_listed": [3, 2, 0]}, "not among those of all judged items"),
-        ({"judged.n_relevant": [3, 1, 0], "judged.ideal_gains": [2, 1, 0, 1]}, "not among those"),
+        ({"judged_hashes": np.zeros(2, np.uint64)}, "2 hashes for 3 ground truths"),
     ],
 )
 def test_hits_that_cannot_be_are_refused(changes, words):
     hits = tl.match(LISTS, GRADES, 3)
     with pytest.raises(ValueError, match=words):
         there_and_back(hits, **changes)
+
+
+def test_a_rule_that_nobody_knows_is_refused():
+    plain, arrays = packed.pack(tl.match(LISTS, GRADES, 3))
+    with pytest.raises(ValueError, match="unjudged='keep'"):
+        packed.unpack(plain | {"unjudged": "keep"}, arrays)
 
 
 @pytest.mark.parametrize(

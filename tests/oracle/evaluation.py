@@ -127,7 +127,7 @@ class Hits:
         if options.get("unjudged") == "drop":
             rows = list(self.lists.values()), list(truths.values())
             rows = rows[0], [without_negative(one) for one in rows[1]]
-            kept = hits.without_unjudged(*rows, self.threshold)
+            kept = hits.without_unjudged(*rows)
             self.lists = dict(zip(self.users, kept, strict=True))
         known = hits.CONVENTIONS[rules.name]
         self.known = {**judgements.OF_ITEMS, **hits.METRICS, **known}

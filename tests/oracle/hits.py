@@ -524,16 +524,12 @@ def listed_truth(ranked, relevant):
     return set(relevant) & set(ranked)
 
 
-def without_unjudged(ranks, truths, relevant_from=None):
-    """Keep the judged items of every list, once; all where every judged item is relevant.
+def without_unjudged(ranks, truths):
+    """Keep the judged items of every list, once.
 
-    >>> without_unjudged([["x", "a", "y", "b"]], [{"a": 1, "b": 0}])
-    [['a', 'b']]
-    >>> without_unjudged([["x", "a"], ["y"]], [{"a": 1, "b": 2}, {}])
-    [['x', 'a'], ['y']]
+    >>> without_unjudged([["x", "a", "y", "b"], ["y"]], [{"a": 1, "b": 0}, {}])
+    [['a', 'b'], []]
     """
-    if all(len(relevant_items(one, relevant_from)) == len(one) for one in truths):
-        return ranks
     return [
         list(dict.fromkeys(item for item in ranked if item in judged))
         for ranked, judged in zip(ranks, truths, strict=True)

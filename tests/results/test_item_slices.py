@@ -102,8 +102,8 @@ def check(seed):
             assert np.array_equal(part.interval(name), alone.interval(name), equal_nan=True)
             values = np.asarray(part.per_user(name)), alone.per_user(name)
             assert np.array_equal(*values, equal_nan=True)
-        seen += len(part.hits.ranks)
-    assert seen == len(whole.hits.ranks)
+        seen += len(part.hits.relevant.ranks)
+    assert seen == len(whole.hits.relevant.ranks)
     return 1
 
 

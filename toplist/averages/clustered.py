@@ -12,6 +12,7 @@ from toplist.averages.moments import Moments, Pooled
 from toplist.averages.per_user import counted_in, cut_offs, filler, gains_of, ratio_fillers
 from toplist.checks import Bools, Floats, Ints
 from toplist.matching.hits import Hits
+from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import Metric
 from toplist.stats.clustered import degrees_of_freedom, spread, units
 
@@ -81,7 +82,7 @@ def of_hits(
 
 
 def _residuals(
-    read: Hits, metric: Metric, cuts: Ints, average: Moments | Pooled
+    read: RelevantHits, metric: Metric, cuts: Ints, average: Moments | Pooled
 ) -> Callable[[int, int], Floats]:
     """Return a function of ``lo, hi``: what is left of the values of these rows, (hi - lo, K)."""
     every, columns = np.ones(len(read), bool), cut_offs(read, cuts.tolist())

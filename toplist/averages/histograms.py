@@ -34,6 +34,7 @@ from toplist.averages.per_user import (
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
+from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import COUNTS, Metric
 
 Average = Moments | Pooled
@@ -311,7 +312,7 @@ def _undiscounted(metric: Metric) -> bool:
 
 
 def rows_of(
-    hits: Hits, counted: Bools, metrics: Sequence[Metric], depth: int
+    hits: RelevantHits, counted: Bools, metrics: Sequence[Metric], depth: int
 ) -> tuple[SizeGroups, Ints]:
     """Return the rows of the histograms, with the number of users in each."""
     rows = size_groups(hits, counted, any(one.dividing.by_length for one in metrics), depth)
@@ -330,17 +331,10 @@ def count(
     n_threads: int | None = None,
 ) -> Histograms:
     """Return the histograms of the users in `counted`, with the averages that need the curves."""
-    depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
-    rows, n_users = rows_of(hits, counted, metrics, max(ks))
-    for metric in metrics:
-        # the user's function may be wrong
-        if callable(metric.discount) or callable(metric.divisor):
-            metric.discounts(depth)
-            metric.divisors(rows.n_relevant, rows.n_listed, cuts)
-    integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
-    each, nth, first = integers
+    whole = _counts(hits.relevant, counted, metrics, ks, n_threads)
+    cuts = whole.cuts
 
-    def gather(read: Hits, metric: Metric, ratio: bool) -> Average:
+    def gather(read: RelevantHits, metric: Metric, ratio: bool) -> Average:
         """Return an average computed from the curves of blocks of users."""
         mine = counted_in(hits, counted, metric)
         values, divisors = (
@@ -360,11 +354,11 @@ def count(
         bounds = parallel.bounds(np.arange(len(read) + 1) * len(cuts))
         return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
-    def tally(read: Hits, metric: Metric) -> Average:
+    def tally(read: RelevantHits, metric: Metric) -> Average:
         """Return an average of other hits, in whole numbers as that of relevant items."""
         plain = replace(metric.summed, of="relevant", relevant_from=None, cut="k", graded=False)
         mine = counted_in(hits, counted, metric)
-        own = count(read, mine, (plain,), ks, n_threads=n_threads)
+        own = _counts(read, mine, (plain,), ks, n_threads)
         return own.moments(plain, cuts)  # type: ignore[no-any-return]
 
     gathered: dict[str, Average] = {}
@@ -373,18 +367,37 @@ def count(
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.earning is not None and read.graded
-        other = read is not hits and not metric.counts_others
+        other = read is not hits.relevant and not metric.counts_others
         if of_curves or (metric.graded and (read.graded or other)):
             gathered[metric.name] = gather(read, metric, ratio)
-        elif (metric.counts_others or metric.earning is not None) and read is not hits:
+        elif (metric.counts_others or metric.earning is not None) and read is not hits.relevant:
             gathered[metric.name] = tally(read, metric)
-    return Histograms(
-        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered, cuts
-    )
+    return replace(whole, gathered=gathered)
+
+
+def _counts(
+    hits: RelevantHits,
+    counted: Bools,
+    metrics: tuple[Metric, ...],
+    ks: tuple[int, ...],
+    n_threads: int | None,
+) -> Histograms:
+    """Return the histograms of some hits, without the averages that need the curves."""
+    depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
+    rows, n_users = rows_of(hits, counted, metrics, max(ks))
+    for metric in metrics:
+        # the user's function may be wrong
+        if callable(metric.discount) or callable(metric.divisor):
+            metric.discounts(depth)
+            metric.divisors(rows.n_relevant, rows.n_listed, cuts)
+    integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
+    each, nth, first = integers
+    sizes = rows.n_relevant, rows.n_listed, n_users
+    return Histograms(metrics, *sizes, each, nth, first, spreads, gathered={}, cuts=cuts)
 
 
 def _tables(
-    hits: Hits,
+    hits: RelevantHits,
     rows: SizeGroups,
     n_users: Ints,
     sums: list[Metric],
@@ -435,7 +448,7 @@ def _tables(
     return integers, squares
 
 
-def _sums_at_every_k(hits: Hits, users: Ints, metric: Metric, depth: int) -> Floats:
+def _sums_at_every_k(hits: RelevantHits, users: Ints, metric: Metric, depth: int) -> Floats:
     """Return some users' sums over hits, (len(users), depth), added in the kernels' order."""
     begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
     row = np.repeat(np.arange(len(users)), n_hits)

@@ -11,6 +11,7 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
+from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import COUNTS, METRICS, Metric
 
 # Tables reach down to this rank even where every list is shorter: they cost little, and parts of
@@ -21,7 +22,7 @@ PART = 1 << 16
 
 
 def curves(
-    hits: Hits,
+    hits: RelevantHits,
     counted: Bools,
     metric: Metric,
     depth: int,
@@ -44,7 +45,7 @@ def curves(
     return out
 
 
-def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
+def values(hits: RelevantHits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
     out, metric = np.empty(len(hits)), metric.summed
     if metric.graded and hits.graded:
@@ -69,16 +70,16 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     return out
 
 
-def truths_of(hits: Hits, metric: Metric) -> Hits:
+def truths_of(hits: Hits, metric: Metric) -> RelevantHits:
     """Return the hits of what counts as a hit: relevant items, all that were judged, or groups.
 
     How many were judged is counted before those that were not leave the lists.
     """
     if metric.of == "judged":
-        return hits.of_judged
-    if metric.relevant_from is not None:
-        hits = hits.from_grade(metric.relevant_from)
-    return hits.groups if metric.of == "groups" else hits
+        return hits.every_judged
+    least = metric.relevant_from
+    found = hits.relevant if least is None else hits.from_grade(least)
+    return found.groups if metric.of == "groups" else found
 
 
 def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
@@ -88,47 +89,41 @@ def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
     return counted & (truths_of(hits, metric).n_relevant > 0)
 
 
-def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
+def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> RelevantHits:
     """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
 
     In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it; who has
     nothing relevant scores 1 where the metric's policy says so. Where the metric is cut at R, hits
     below are left out.
     """
-    if metric.relevant_from is not None:
-        threshold_in_gains = True
-    with_gains = metric.graded and hits.grading.relevant_from is not None
-    if hits.judged is not None and with_gains and not threshold_in_gains:
-        has = hits.n_relevant > 0
-        hits = hits.judged
-        if metric.empty == "one" and hits.ideal_gains is not None and not has.all():
-            kept = np.repeat(has, hits.n_relevant)
-            some = hits.down_to(np.where(has, hits.n_listed, 0))
-            n_relevant = np.where(has, hits.n_relevant, 0)
-            hits = replace(some, n_relevant=n_relevant, ideal_gains=hits.ideal_gains[kept])
-    hits = truths_of(hits, metric)
+    read = truths_of(hits, metric)
+    own_threshold = hits.grading.relevant_from is not None and metric.relevant_from is None
+    if metric.graded and own_threshold and not threshold_in_gains:
+        has, read = read.n_relevant > 0, hits.judged
+        if metric.empty == "one" and read.graded and not has.all():
+            read = read.of_some(has)
     if metric.earning is not None:
-        hits = hits.earning(metric.earning.function)
-    return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
+        read = replace(read, judged=hits.judged).earning(metric.earning.function)
+    return read.down_to(read.n_relevant) if metric.cut == "R" else read
 
 
 def read_by(
     metric: Metric, hits: Hits, counted: Bools, threshold_in_gains: bool
-) -> tuple[Hits, Bools]:
+) -> tuple[RelevantHits, Bools]:
     """Return the hits that a metric reads, and who is in its mean."""
     return gains_of(hits, metric, threshold_in_gains), counted_in(hits, counted, metric)
 
 
-def reach(hits: Hits, k: int) -> int:
+def reach(hits: RelevantHits, k: int) -> int:
     """Return down to which rank tables are kept: k, or where k is large, the longest list.
 
     Below every list no rank holds a hit, and only the divisor of a metric changes with k. So cost
     and memory follow the lists, not k.
     """
-    return min(k, max(int(hits.given.n_listed.max(initial=0)), MIN_TABLE_DEPTH))
+    return min(k, max(hits.longest, MIN_TABLE_DEPTH))
 
 
-def cut_offs(hits: Hits, ks: Sequence[int]) -> Ints:
+def cut_offs(hits: RelevantHits, ks: Sequence[int]) -> Ints:
     """Return every k down to `reach`, and those of `ks` that are beyond."""
     near = reach(hits, max(ks))
     return np.array([*range(1, near + 1), *sorted(k for k in set(ks) if k > near)], np.int64)
@@ -147,7 +142,7 @@ def empty(shape: tuple[int, ...]) -> Floats:
     return np.empty(shape)
 
 
-def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[..., Floats]:
+def filler(hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[..., Floats]:
     """Return a function of ``lo, hi, out=None``: the curves of these users, (hi - lo, K).
 
     They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
@@ -165,7 +160,7 @@ def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[.
 
 
 def _writer(
-    hits: Hits, counted: Bools, metric: Metric, cuts: Ints
+    hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int, Floats], None]:
 
     if metric.dividing.by_hits:
@@ -212,7 +207,9 @@ def _writer(
 _N_HITS = replace(METRICS["cg"], graded=False)
 
 
-def _score_empty(hits: Hits, counted: Bools, metric: Metric, out: Floats, lo: int = 0) -> None:
+def _score_empty(
+    hits: RelevantHits, counted: Bools, metric: Metric, out: Floats, lo: int = 0
+) -> None:
     """Let users with an empty ground truth score 1 where the metric says so, from user `lo` on."""
     if metric.empty == "one":
         part = slice(lo, lo + len(out))
@@ -220,7 +217,7 @@ def _score_empty(hits: Hits, counted: Bools, metric: Metric, out: Floats, lo: in
 
 
 def divisor_filler(
-    hits: Hits, counted: Bools, metric: Metric, cuts: Ints
+    hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int], Floats]:
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
     if metric.dividing.by_hits:
@@ -237,7 +234,8 @@ def divisor_filler(
     # an ideal list has its hits at the first ranks, best gains first
     best = offsets_of(hits.n_relevant)
     ranks = np.arange(best[-1]) - np.repeat(best[:-1], hits.n_relevant) + 1
-    ideal = Hits(best, ranks, hits.n_relevant, hits.n_relevant, hits.ideal_gains, hits.ideal_gains)
+    perfect = replace(hits, offsets=best, ranks=ranks.astype(np.int32), n_listed=hits.n_relevant)
+    ideal = replace(perfect, grades=hits.ideal_grades)
     of_ones = np.concatenate([[0.0], np.cumsum(1.0 / metric.discounts(deepest))])
     each = replace(metric, counts="each", divisor="1")  # whatever the metric counts
     fill = filler(ideal, counted, each, np.arange(1, deepest + 1))
@@ -254,7 +252,7 @@ def divisor_filler(
 
 
 def ratio_fillers(
-    hits: Hits, counted: Bools, metric: Metric, cuts: Ints
+    hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints
 ) -> tuple[Callable[[int, int], Floats], Callable[[int, int], Floats]]:
     """Return functions of ``lo, hi``: what these users add to both sums of a ratio of sums."""
     metric = metric.summed  # the ideal, too, is of what hits earn
@@ -283,7 +281,7 @@ class SizeGroups:
     of_user: Ints
 
 
-def size_groups(hits: Hits, counted: Bools, by_length: bool, depth: int) -> SizeGroups:
+def size_groups(hits: RelevantHits, counted: Bools, by_length: bool, depth: int) -> SizeGroups:
     """Group the counted users by R, and by the length of their lists where it matters.
 
     A million users with Pareto-distributed lengths have 1,615 distinct R, but 20,872 (R, n).

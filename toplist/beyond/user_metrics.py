@@ -93,16 +93,16 @@ def of_hits(
     NaN of users without relevant items.
     """
     assert hits is not None
-    hits = hits.given  # lists are read as they are, with unjudged items
+    read = hits.given.relevant
     starts, lengths = listed.offsets[:-1], listed.lengths
     if listed.users is not None and hits.users is not None:
         place = {user: row for row, user in enumerate(listed.users)}
         rows = np.array([place.get(user, -1) for user in hits.users], np.int64)
         starts, lengths = (np.append(one, 0)[rows] for one in (starts, lengths))
-    nobody = hits.n_relevant == 0
+    nobody = read.n_relevant == 0
 
     def fill(lo: int, hi: int, out: Floats) -> None:
-        offsets, ranks, _ = hits.block(lo, hi)
+        offsets, ranks, _ = read.block(lo, hi)
         given = listed.codes, starts[lo:hi], lengths[lo:hi], offsets, ranks
         kernels.labels.shares_of_hits(*given, above, below, over, out)
         out[nobody[lo:hi]] = np.nan

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
 from toplist.inputs import options
 from toplist.inputs.id_hashes import hashes_of
+from toplist.matching.about import About
 from toplist.matching.hits import Hits
 from toplist.results import describe
 from toplist.results.means import Means, has_keys, hits_of, in_means_of_all
@@ -193,17 +194,18 @@ def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]], idle: list[i
     counted = counted.copy()
     counted[idle] = result.terms.missing != "skip"
     n, sources = len(absent), list(absent.values())
-    hashes = [hits_of(one, "")[0].truth_hashes for one, _ in sources]
+    hashes = [hits_of(one, "")[0].about.truth_hashes for one, _ in sources]
     known = [rows[at] for rows, (_, at) in zip(hashes, sources, strict=True) if rows is not None]
     more = Hits(
         np.zeros(n + 1, np.int64),
         *(np.empty(0, np.int32), np.zeros(n, np.int64), np.zeros(n, np.int64)),
         k=hits.k,
         grading=hits.grading,
+        listed_only=hits.listed_only,
         users=list(absent),
-        truth_hashes=np.array(known, np.uint64) if len(known) == n else None,
+        about=About(truth_hashes=np.array(known, np.uint64) if len(known) == n else None),
     )
-    of_all = hits.merged(more, disjoint=True).of_part(fingerprints=hits.fingerprints)
+    of_all = hits.merged(more, disjoint=True).of_part(fingerprints=hits.about.fingerprints)
     weights, clusters = result.weights, result.clusters
     if weights is not None:
         theirs = [1.0 if one.weights is None else one.weights[at] for one, at in sources]
@@ -437,9 +439,7 @@ def _different(what: str, results: Results, describing: Callable[[Means], str]) 
 def _longest(results: Results) -> dict[str, int]:
     """Return the length of the longest list of every system whose lists are known."""
     return {
-        name: int(result.hits.given.n_listed.max(initial=0))
-        for name, result in results.items()
-        if result.hits is not None
+        name: result.hits.deepest for name, result in results.items() if result.hits is not None
     }
 
 
@@ -504,10 +504,10 @@ def _other_truths(one: Means, rows: Ints, other: Means, others: Ints) -> tuple[B
 def _truth_hashes(result: Means) -> Iterator[NDArray[np.uint64] | None]:
     """Yield the hashes of the ground truths, and of all judged items where a metric reads them."""
     (hits, _), terms = hits_of(result, "its users are unknown"), result.terms
-    yield hits.truth_hashes
+    yield hits.about.truth_hashes
     threshold = hits.grading.relevant_from is not None and not terms.threshold_in_gains
     if any(one.counts_others or (one.graded and threshold) for one in terms.metrics.values()):
-        yield (hits if hits.judged is None else hits.judged).truth_hashes
+        yield hits.about.of_judged
 
 
 def _rows(result: Means) -> Ints | None:

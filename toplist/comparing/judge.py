@@ -261,20 +261,20 @@ def _check(judged: Aligned, human: Aligned, rows: Ints, k: int) -> None:
     """Refuse other lists, and truths of people that leave out items that the judge graded."""
     users: Any = human.users
     for label, other in zip(judged.results, human.results, strict=True):
-        hits = [
-            hits_of(side.results[name], "")[0].given.subset(side.rows[name][some])
-            for side, name, some in ((judged, label, rows), (human, other, slice(None)))
+        of_both = [
+            hits_of(side.results[name], "")[0] for side, name in ((judged, label), (human, other))
         ]
-        n, m = (np.minimum(one.n_listed, k) for one in hits)
+        chosen = judged.rows[label][rows], human.rows[other]
+        n, m = (np.minimum(one.n_listed[at], k) for one, at in zip(of_both, chosen, strict=True))
         if not np.array_equal(n, m):
             row = int(np.argmax(n != m))
             raise ValueError(
                 f"{label} lists {n[row]} items for query {users[row]!r} down to k = {k}, and "
                 f"{other} {m[row]}: both must be of the same lists"
             )
-        if all(one.judged is None for one in hits):  # no grade 0: nothing says what was judged
-            continue
-        n, m = (one.every_judged.n_relevant for one in hits)
+        if all(np.array_equal(one.n_truth, one.n_relevant) for one in of_both):
+            continue  # no grade 0: nothing says what was judged
+        n, m = (one.n_truth[at] for one, at in zip(of_both, chosen, strict=True))
         if (m < n).any():
             row = int(np.argmax(m < n))
             raise ValueError(

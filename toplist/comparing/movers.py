@@ -15,8 +15,6 @@ from toplist.comparing import moments, testing
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.pairwise import TestSpec
 from toplist.comparing.side_by_side import SideBySide
-from toplist.inputs.lists import offsets_of
-from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, shortened
@@ -172,16 +170,14 @@ def movers(
         raise moments.refuse("movers()", "test() works")
     found = source.found
     values = np.array([source.values(one, name) for one in pair])
-    hits = [_of_rows(_hits(both.results[one], name), found.rows[one]) for one in pair]
+    hits = [_hits(both.results[one], name, found.rows[one]) for one in pair]
     keys = found.rows[pair[0]].tolist() if found.users is None else found.users
-    n_relevant = np.maximum(*(one.n_relevant for one in hits))
+    n_relevant = np.maximum(*(n for _, n in hits))
     higher = testing._higher(both, name)
     d = snap(*values)
 
     def mover(row: int) -> Mover:
-        ours, theirs = (
-            tuple(one.ranks[slice(*one.offsets[row : row + 2])].tolist()) for one in hits
-        )
+        ours, theirs = (ranks[row] for ranks, _ in hits)
         a, b = values[:, row].tolist()
         return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
 
@@ -193,23 +189,20 @@ def movers(
     return Movers(rows, name, pair, values, higher, compared.unit, drawn)
 
 
-def _of_rows(hits: Hits, rows: Ints) -> Hits:
-    """Return the hits of some rows; those below all rows, without a ground truth, have none."""
-    there = rows < len(hits)
-    if there.all():
-        return hits.subset(rows)
-    found = hits.subset(rows[there])
-    n_hits, n_relevant, n_listed = np.zeros((3, len(rows)), np.int64)
-    n_hits[there], n_relevant[there] = np.diff(found.offsets), found.n_relevant
-    n_listed[there] = found.n_listed
-    return Hits(offsets_of(n_hits), found.ranks, n_relevant, n_listed, k=hits.k)
+def _hits(result: Means, name: str, rows: Ints) -> tuple[list[tuple[int, ...]], Ints]:
+    """Return the ranks of the hits of some rows, and how many items count as relevant there.
 
-
-def _hits(result: Means, name: str) -> Hits:
-    """Return the hits of what a metric counts as relevant; of the truth for one of the lists."""
+    Those that a metric counts, of the truth for one of the lists. Rows below all rows, without a
+    ground truth, have none.
+    """
     hits, _ = hits_of(result, "the ranks of its hits are unknown")
     metric, _ = result.terms.find(name)
-    return truths_of(hits, metric) if isinstance(metric, Metric) else hits
+    found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
+    offsets = np.append(found.offsets, found.offsets[-1])  # and where nothing is
+    at = np.minimum(rows, len(found))
+    ends = zip(offsets[at].tolist(), offsets[at + 1].tolist(), strict=True)
+    ranks = [tuple(found.ranks[first:last].tolist()) for first, last in ends]
+    return ranks, np.append(found.n_relevant, 0)[at]
 
 
 def _extremes(d: Floats, n_relevant: Ints, users: Sequence[Any], n: int) -> list[int]:

@@ -313,8 +313,8 @@ def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int
     hits, counted = hits_of(result, "it has no values per user")
     if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
         hits, counted = hits.subset(rows), counted[rows]
-    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
-    return per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
+    read, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
+    return per_user.filler(read, counted, metric, np.arange(1, depth + 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -53,13 +53,13 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
     extra = None
-    if plan.options.counts_all and hits.n_extra:
+    if plan.options.counts_all and hits.about.n_extra:
         if isinstance(ranks, Hits):
             raise option_error(
                 ValueError,
                 OptionRef("weighting", "ips"),
                 f" counts the users with a list alone, and this Hits does not have its "
-                f"{hits.n_extra:,}: give the lists and the ground truths",
+                f"{hits.about.n_extra:,}: give the lists and the ground truths",
             )
         users, flat, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
         extra = with_a_list_alone(hits, users or (), flat, joining.padding)
@@ -192,7 +192,6 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
         if hits.users is not None:
             raise TypeError("ranks is a Hits that has its users by key: it takes no users")
         hits = replace(hits, users=list(joining.users))  # checks them
-        hits = hits.of_part(users=hits.users)
     return hits.listed() if joining.listed else hits, False
 
 

@@ -65,6 +65,11 @@ NO_MISS = (
     "bpref needs judged items that are not relevant, and no ground truth has one: give those with "
     "grade 0, {item: 0}"
 )
+NOTHING_TO_DROP = (
+    "to drop unjudged items needs judged items that are not relevant, and no ground truth has one, "
+    "so that every list would be perfect: give those with grade 0, {item: 0}, or count unjudged "
+    "items as misses"
+)
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
 
@@ -177,8 +182,9 @@ def without_relevant(hits: Hits, more: Hits) -> Hits:
     """Return hits with more users, who have no relevant item, in the rows after the others."""
     from toplist.matching.fingerprints import together  # what few need, so that imports are quick
 
-    found = hits.merged(more.of_part(k=hits.k, grading=hits.grading), disjoint=True)
-    return found.of_part(n_extra=0, fingerprints=(together(found.fingerprints),))
+    alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
+    found = hits.merged(more.of_part(**alike), disjoint=True)
+    return found.of_part(n_extra=0, fingerprints=(together(found.about.fingerprints),))
 
 
 def _settled(entry: Entry, hits: Hits) -> Entry:
@@ -208,9 +214,12 @@ def settled(metric: Metric, hits: Hits) -> Metric:
 def lacks(metric: Metric, hits: Hits) -> str:
     """Say what the ground truths lack that a metric needs; "" if nothing, or if there are none.
 
-    It is an item of the grade from which on it counts items as relevant, or one of grade 0.
+    It is an item of the grade from which on it counts items as relevant, or one of grade 0, which
+    all metrics need of lists that unjudged items leave.
     """
     least, earning = metric.relevant_from, metric.earning
+    if hits.unjudged == "drop" and len(hits) and not hits.has_misses():
+        return NOTHING_TO_DROP
     if hits.coverage is not None and (least is not None or metric.name == "bpref"):
         return f"{metric.name} reads grades, and ground truths of groups have none"
     if least is not None and len(hits) and not per_user.truths_of(hits, metric).n_relevant.any():
@@ -220,7 +229,7 @@ def lacks(metric: Metric, hits: Hits) -> str:
         )
     needs_misses = earning is not None and isinstance(earning.function, Preference)
     needs_misses = needs_misses and len(hits) > 0
-    return NO_MISS if needs_misses and not per_user.truths_of(hits, metric).has_misses else ""
+    return NO_MISS if needs_misses and not hits.has_misses(least) else ""
 
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
@@ -530,7 +539,7 @@ def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> N
             _refuse(hits, ~known, "an empty ground truth", OptionRef("empty", "skip"))
         has |= known
         counted |= known if policy == "skip" else True
-    listless = hits.given.n_listed == 0
+    listless = hits.n_listed == 0
     if rules.missing == "raise":
         _refuse(hits, listless & has, "no ranked list", OptionRef("missing", "zero"))
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user

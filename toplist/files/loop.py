@@ -46,10 +46,11 @@ from toplist.inputs.options import Options
 from toplist.inputs.sides import check_no_matrix, sides_of
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.inputs.texts import Texts
+from toplist.matching.about import Unmatched
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
-from toplist.results.means import Unmatched, in_pairs, unmatched
+from toplist.results.means import in_pairs
 from toplist.results.result import TopKResult
 from toplist.results.stored import without_users
 
@@ -433,7 +434,7 @@ class Loop:
         self.lists: ListResult | None = None
         self.measured = False  # whether there were lists
         self.result: TopKResult | None = None
-        self.longest = self.shorter = 0  # the longest list, and that without unjudged items
+        self.longest = 0  # the longest list
         self.lacking: dict[str, str] | None = None  # what all blocks lack, by metric
         self.scored: Scored | None = None
         self.unmatched: Unmatched | None = None  # of the first block without a hit
@@ -517,8 +518,8 @@ class Loop:
             items = Column("item_id", ranked.ids, names)
             lists = ListsByUser("ranks", users, items, ranked.offsets)
             self._add(lists_of(self.plan, of_truth, lists, hits))
-        self.unmatched = self.unmatched or unmatched(hits)
-        self.truths += hits.fingerprints
+        self.unmatched = self.unmatched or hits.about.unmatched
+        self.truths += hits.about.fingerprints
         self.longest = max(self.longest, hits.k)
         if self.keeps:
             self.hits.append(hits)
@@ -529,11 +530,7 @@ class Loop:
             self.words.append(hashes_of(users))
         if len(hits):
             self.lacking = self.plan.lacking(hits, self.lacking)
-        part, closed = self.plan.part(hits), hits
-        if part.drops_nothing and self.plan.depth is None:
-            closed = hits.judged_only(always=True)
-        self.shorter = max(self.shorter, closed.k)
-        part = replace(without_users(part), fingerprints=())
+        part = replace(without_users(self.plan.part(hits)), fingerprints=())
         self.result = part if self.result is None else self.result + part
 
     def _joined(self, users: Sequence[Any], ranked: Flat, truth: Flat) -> Hits:
@@ -554,8 +551,7 @@ class Loop:
             words = next(filter(None, (self.lacking or {}).values()), "")
             if words and not self.is_part:  # of all ground truths together
                 raise ValueError(words)
-            longest = self.longest if self.result.drops_nothing else self.shorter
-            found = replace(self.result, terms=self.result.terms.with_depth(longest))
+            found = replace(self.result, terms=self.result.terms.with_depth(self.longest))
         return replace(
             found,
             n_extra=0 if self.plan.options.counts_all else self.n_extra,
@@ -569,7 +565,7 @@ class Loop:
     def _kept(self) -> Hits:
         """Return the hits of all blocks as those of one, in the order of the truth."""
         depth = self.plan.depth or self.longest
-        some = [_without_users(hits, depth) for hits in self.hits]
+        some = [hits.of_part(k=depth, users=None, fingerprints=()) for hits in self.hits]
         whole = in_pairs(some, partial(Hits.merged, disjoint=True))
         codes, places = (
             np.concatenate(parts) for parts in ([one.codes for one in self.users], self.rows)
@@ -579,10 +575,3 @@ class Loop:
         if np.any(order[1:] < order[:-1]):
             whole = whole.subset(order)
         return whole.of_part(users=Column("user_id", codes[order], self.users[0].names)[:])
-
-
-def _without_users(hits: Hits, depth: int) -> Hits:
-    """Return hits of a block as they merge with others: read to one depth, without keys."""
-    if hits.before is not None:
-        return _without_users(hits.before, hits.before.k).judged_only(depth)
-    return hits.of_part(k=depth, users=None, fingerprints=())

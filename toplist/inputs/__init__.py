@@ -66,7 +66,8 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
   joined, and not looked at
 - *chunks of documents*: ``items_as={chunk: document}`` evaluates documents, each at the place of
   its first chunk, with the largest grade of its chunks; an id without a document is an error
-- *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up
+- *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up, which
+  is an error where no item is judged not relevant
 - *an item twice in a truth*: counted once; with two grades an error
 - *grades*: relevant if above 0; ``relevant_from=``; below 0: judged, not
   relevant, gain 0; NaN or infinite ones are an error

@@ -9,7 +9,6 @@ import numpy as np
 
 from toplist import kernels
 from toplist.checks import (
-    Bools,
     Floats,
     OptionRef,
     Words,
@@ -93,39 +92,6 @@ class Grading:
         small = grades < SMALL
         gains[small] = np.expm1(grades[small] * np.log(2))
         return gains
-
-    def gain_of(self, least: float) -> float:
-        """Return the least gain of the grades from one on; infinite where a table has none."""
-        if self.table is None:
-            return float(self.gains_of(np.array([float(least)]))[0])
-        grades, gains = self._distinct()
-        return float(np.append(gains, np.inf)[np.searchsorted(grades, least)])
-
-    def grade_of(self, gain: float) -> float:
-        """Return the grade that has a gain."""
-        return float(np.log2(self.powers(np.array([gain])) + 1.0)[0])
-
-    def powers(self, gains: Floats) -> Floats:
-        """Return 2^grade - 1 of the grades that have these gains."""
-        if self.gains == "exponential":
-            return gains
-        if self.table is not None:
-            grades, known = self._distinct()
-            gains = np.append(grades, 0.0)[np.searchsorted(known, gains)]
-        return Grading(gains="exponential").gains_of(gains)
-
-    def _distinct(self) -> tuple[Floats, Floats]:
-        """Return the table; ValueError where two grades have one gain."""
-        assert self.table is not None
-        grades, gains = self.table
-        same = np.flatnonzero(np.diff(gains) == 0)
-        if len(same):
-            a, b = grades[same[0] : same[0] + 2]
-            raise ValueError(
-                f"gains give the grades {a:g} and {b:g} one gain, so that err and rel= cannot tell "
-                "them apart: give each its own"
-            )
-        return grades, gains
 
 
 def read_gains(text: str) -> Any:
@@ -218,29 +184,32 @@ def score_in(columns: Iterable[Any], names: Mapping[str, Any]) -> str | None:
     return None
 
 
-def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:
-    """Keep the items whose grade makes them relevant, with their gains; `source` is for messages.
+def apply(
+    truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None
+) -> tuple[Lists, Lists]:
+    """Check the grades of a truth; return all its items, and the relevant ones with their gains.
 
     An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
-    grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1. One whose
-    grade is below 0 is never relevant, and its gain is 0.
+    grade, or 2^grade - 1 with exponential gains; one whose grade is below 0 is never relevant.
+    `Lists.gains` are grades of all items, and gains of the relevant ones: None where each is 1.
+    Both are one object where that is so. `source` is for messages.
 
     Raises
     ------
     ValueError
         For a grade that is NaN or infinite, or a `relevant_from` without grades.
     """
-    grades = truth.gains
+    grades, least = truth.gains, grading.relevant_from
     if grades is None:
-        if grading.relevant_from is not None and len(truth.items):
+        if least is not None and len(truth.items):
             raise option_error(
                 ValueError,
-                OptionRef("relevant_from", grading.relevant_from),
+                OptionRef("relevant_from", least),
                 " needs ground truths with grades: dicts item -> grade, or Lists with gains",
             )
-        return truth
+        return truth, truth
     check(truth, source, users)
-    gains = _gains(grades, grading)
+    gains = grading.gains_of(np.maximum(grades, 0.0))
     none = np.flatnonzero(np.isnan(gains))
     if len(none):
         grade = f"{grades[none[0]]:g}"
@@ -256,8 +225,16 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
             wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; "
             more = OptionRef("gains", "linear"), " takes the grade"
         raise _refused(truth, source, users, large[0], wrong, *more)
-    least = grading.relevant_from
-    return _kept(truth, gains, grades > 0 if least is None else grades >= least)
+    kept = grades > 0 if least is None else grades >= least
+    if kept.all():
+        if np.all(gains == 1):
+            plain = replace(truth, gains=None)
+            return plain if np.all(grades == 1) else truth, plain
+        same = grading.gains == "linear"
+        return truth, truth if same else replace(truth, gains=gains)
+    offsets, items, gains = offsets_of(kept)[truth.offsets], truth.items[kept], gains[kept]
+    truth = replace(truth, gains=grades + 0.0)  # no -0.0, which would stand last
+    return truth, Lists(offsets, items, None if np.all(gains == 1) else gains)
 
 
 def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
@@ -274,39 +251,6 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
         if twice >= 0:
             wrong = "{} has item {!r} twice in the ground truth, with different grades"
             raise _refused(truth, source, users, twice, wrong)
-
-
-def judged(truth: Lists, grading: Grading) -> Lists | None:
-    """Return all items with a grade of 0 or more, where some item is not relevant; else None.
-
-    The grades are those that `apply` has checked. Without the items below 0: trec_eval takes these
-    for unjudged, in bpref and where unjudged items leave.
-    """
-    grades, least = truth.gains, grading.relevant_from
-    if grades is None or np.all(grades > 0 if least is None else grades >= least):
-        return None
-    return _kept(truth, _gains(grades, grading), grades >= 0)
-
-
-def with_negative(truth: Lists, grading: Grading) -> Lists | None:
-    """Return all items with a grade, where some are below 0, as spam of TREC is; else None."""
-    grades = truth.gains
-    if grades is None or np.all(grades >= 0):
-        return None
-    return _kept(truth, _gains(grades, grading), np.ones(len(grades), bool))
-
-
-def _gains(grades: Floats, grading: Grading) -> Floats:
-    """Return the gains of grades: a grade below 0 gains nothing, as one of 0."""
-    return grading.gains_of(np.maximum(grades, 0.0))
-
-
-def _kept(truth: Lists, gains: Floats, kept: Bools) -> Lists:
-    """Return some items of the truth with their gains; without where all are 1."""
-    if not kept.all():
-        gains = gains[kept]
-        truth = Lists(offsets_of(kept)[truth.offsets], truth.items[kept])
-    return replace(truth, gains=None if np.all(gains == 1) else gains)
 
 
 def _refused(

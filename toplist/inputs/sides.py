@@ -34,15 +34,16 @@ class Sides:
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
     so that the hits have to be verified. `names` are those that codes of the truth stand for, and
-    `words` returns their words; None where the integers are ids, or hashes. `judged` is the truth
-    with all items graded 0 or more, where some item is not relevant; `with_negative` has those
-    below 0 too, where there are any. `groups` are those of the relevant items, which then are
-    distinct. `known` is what the join knows of the truth from other lists that met it.
+    `words` returns their words; None where the integers are ids, or hashes. The truth has all
+    judged items with their grades, `relevant` those that are relevant with their gains. `groups`
+    are those of the relevant items, which then are distinct. `known` is what the join knows of the
+    truth from other lists that met it.
     """
 
     ranked: Lists
     lengths: Ints
     truth: Lists
+    relevant: Lists
     grading: Grading
     depth: int
     users: Sequence[Any] | None
@@ -52,8 +53,6 @@ class Sides:
     hashed: bool
     names: Any = None
     words: Words | None = None
-    judged: Lists | None = None
-    with_negative: Lists | None = None
     scored: Scored | None = None
     groups: ItemGroups | None = None
     known: dict[str, Any] = field(default_factory=dict)
@@ -99,14 +98,10 @@ def sides_of(
             truth, groups = ItemGroups.of(truth, written[1], relevant)
         elif whole and not hashed and relevant.names is None:
             check_no_matrix(truth, users)
-        return {
-            "truth": grades.apply(truth, written[1], grading, users),
-            "words": hashes_behind(relevant.names, truth),
-            "judged": grades.judged(truth, grading),
-            "with_negative": grades.with_negative(truth, grading),
-            "groups": groups,
-            "known": {},
-        }
+        judged, of_relevant = grades.apply(truth, written[1], grading, users)
+        words = hashes_behind(relevant.names, truth)
+        made = {"truth": judged, "relevant": of_relevant, "words": words}
+        return made | {"groups": groups, "known": {}}
 
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),

@@ -23,6 +23,8 @@ SLOT_BITS, MARK_BITS = 12, 11
 LONG = 2048
 # An entry from here on is a relevant id, one below it a place in the list.
 HALF = 1 << 15
+# The bits of a float but for its sign.
+SIZE = (1 << 63) - 1
 
 
 def tables_for(most: int, longest: int) -> tuple[Any, ...]:
@@ -295,14 +297,16 @@ def two_grades(offsets: Any, truths: Any, grades: Any) -> int:
     return -1
 
 
-def ideals(truths: Any, offsets: Any, gains: Any, n_relevant: Any, out: Any) -> int:
-    """Fill `out` with each user's gains of distinct ids, highest first; return their number."""
-    # the bits of gains are in the order of the gains, since none is negative
-    best, _ = order_of_rows(~gains.view(int64), offsets)
-    if n_relevant.sum() < len(truths):
+def ideals(truths: Any, offsets: Any, grades: Any, n_truth: Any, out: Any) -> int:
+    """Fill `out` with each user's grades of distinct ids, highest first; return their number."""
+    # the bits of grades are in the order of the grades; of those below 0, in the opposite one
+    bits = grades.view(int64)
+    keys = ~bits if bits.min(initial=0) >= 0 else np.where(bits < 0, bits & SIZE, ~bits)
+    best, _ = order_of_rows(keys, offsets)
+    if n_truth.sum() < len(truths):
         order, again = order_of_rows(truths, offsets)
         best = best[~np.isin(best, order[again])]
-    out[: len(best)] = gains[best]
+    out[: len(best)] = grades[best]
     return len(best)
 
 

@@ -121,7 +121,7 @@ def ranks_of(
             "a rank needs exactly one"
         )
     found = np.zeros(len(hits), np.int64)
-    found[np.diff(hits.offsets) > 0] = hits.ranks
+    found[np.diff(hits.relevant.offsets) > 0] = hits.relevant.ranks
     return found
 
 

@@ -1,4 +1,4 @@
-"""Checks of the arrays of `Hits`: whole numbers, ranks that rise, gains that belong to them."""
+"""Checks of the arrays of `Hits`: whole numbers, ranks that rise, grades that belong to them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from toplist.checks import Ints
 from toplist.inputs.flatten import first_repeat, name_user
 from toplist.inputs.grades import LARGEST
+from toplist.inputs.lists import offsets_of
 
 
 def integers(name: str, values: ArrayLike) -> Ints:
@@ -38,31 +39,24 @@ def whole_ranks(ranks: ArrayLike) -> Ints:
 
 def check(hits: Any) -> None:
     """Raise ValueError if the arrays contradict each other."""
-    n_users = len(hits.n_relevant)
+    n_users = len(hits.n_truth)
     n_hits = np.diff(hits.offsets)
     if not len(hits.offsets) - 1 == n_users == len(hits.n_listed):
-        raise ValueError("Hits: offsets, n_relevant and n_listed disagree on the number of users")
+        raise ValueError("Hits: offsets, n_truth and n_listed disagree on the number of users")
     if hits.offsets[0] != 0 or hits.offsets[-1] != len(hits.ranks) or np.any(n_hits < 0):
         raise ValueError("Hits: offsets must rise from 0 to the number of ranks")
-    if (hits.gains is None) != (hits.ideal_gains is None):
-        raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
-    if hits.gains is not None and hits.ideal_gains is not None:
-        for name, values in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
-            if not np.all((values >= 0) & (values <= LARGEST)):
-                raise ValueError(f"Hits: {name} must be 0 or more, and at most {LARGEST:g}")
-        sizes = len(hits.gains), len(hits.ideal_gains)
-        if sizes != (len(hits.ranks), hits.n_relevant.sum()):
-            raise ValueError(
-                f"Hits: {sizes[0]} gains and {sizes[1]} ideal gains for {len(hits.ranks)} hits "
-                f"and {hits.n_relevant.sum()} relevant items"
-            )
+    if (hits.grades is None) != (hits.truth_grades is None):
+        raise ValueError("Hits: grades and truth_grades go together; one of them is missing")
+    if hits.grades is not None:
+        _check_grades(hits)
     if hits.users is not None and len(hits.users) != n_users:
         raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
     if hits.users is not None and len(set(hits.users)) < n_users:
         twice, _ = first_repeat(hits.users) or (0, 0)
         raise ValueError(f"Hits: user {hits.users[twice]!r} is there twice: a user has one row")
-    bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
-    bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
+    bad = (hits.n_listed < 0) | (n_hits > hits.n_truth) | (n_hits > hits.n_listed)
+    if hits.unjudged == "miss" and not hits.listed_only:
+        bad |= hits.n_listed > hits.k
     held = np.flatnonzero(n_hits)
     bad[held] |= hits.ranks[hits.offsets[held]] < 1
     bad[held] |= hits.ranks[hits.offsets[held + 1] - 1] > hits.n_listed[held]
@@ -75,6 +69,26 @@ def check(hits: Any) -> None:
         raise ValueError(
             f"Hits: {name_user(hits.users, user)}: ranks "
             f"{hits.ranks[hits.offsets[user] : hits.offsets[user + 1]].tolist()} of "
-            f"{hits.n_relevant[user]} relevant items in a list of {hits.n_listed[user]} "
-            f"read to k={hits.k}: ranks rise from 1, within the list, at most one per relevant item"
+            f"{hits.n_truth[user]} items of the truth in a list of {hits.n_listed[user]} "
+            f"read to k={hits.k}: ranks rise from 1, within the list, at most one per item"
         )
+
+
+def _check_grades(hits: Any) -> None:
+    """Raise ValueError for grades that are none, gain too much, or are of other items."""
+    sizes = len(hits.grades), len(hits.truth_grades)
+    if sizes != (len(hits.ranks), hits.n_truth.sum()):
+        raise ValueError(
+            f"Hits: {sizes[0]} grades and {sizes[1]} of truths for {len(hits.ranks)} hits and "
+            f"{hits.n_truth.sum()} items of the truths"
+        )
+    for name in ("grades", "truth_grades"):
+        values = getattr(hits, name)
+        finite = bool(np.all(np.isfinite(values)))
+        if not finite or not np.all(hits.grading.gains_of(np.maximum(values, 0.0)) <= LARGEST):
+            raise ValueError(f"Hits: {name} must be finite, and gain at most {LARGEST:g}")
+    inner = np.ones(sizes[1], bool)
+    inner[offsets_of(hits.n_truth)[:-1][hits.n_truth > 0]] = False
+    rises = np.flatnonzero(inner[1:] & (np.diff(hits.truth_grades) > 0))
+    if len(rises):
+        raise ValueError("Hits: truth_grades must not rise within a user: best first")

@@ -1,4 +1,4 @@
-"""`HitItems`: which relevant item each hit is, so that hits split by an attribute of items."""
+"""`HitItems`: which item of the truth each hit is, so that hits split by an attribute of items."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ CHANGED = "the ground truths were changed after they were evaluated: evaluate th
 
 
 @dataclass(frozen=True, eq=False)
-class RelevantItems:
-    """The relevant items of the users of one join: those that it read, not copied.
+class TruthItems:
+    """The judged items of the users of one join: those that it read, not copied.
 
     Attributes
     ----------
     truth : Lists
-        The items as integers, codes or hashes, in the order of the users; one may be there twice.
+        The items as integers, codes or hashes, in the order of the users, with their grades; one
+        may be there twice.
     names : list, Texts or None
         Of codes; None of integers and of hashes.
     written : Flat or None
@@ -64,9 +65,9 @@ class RelevantItems:
                 raise ValueError(CHANGED)
             return ids, names
         if self.names is None and self.hashes is not None:
-            _, offsets, gains = self.truth.block(0, len(self.truth))
+            _, offsets, grades = self.truth.block(0, len(self.truth))
             hashes, words = np.empty_like(self.hashes), np.empty(0, np.uint64)
-            kernels.hashing.hash_rows(items, offsets, words, gains.view(np.uint64), hashes)
+            kernels.hashing.hash_rows(items, offsets, words, grades.view(np.uint64), hashes)
             changed = hashes != self.hashes
             if changed.any():  # those of users with an item twice are made otherwise
                 changed[np.searchsorted(offsets, self.repeats, side="right") - 1] = False
@@ -81,7 +82,7 @@ class RelevantItems:
         except ValueError:  # they were changed, and stay so
             return vars(self)
         alone = replace(self.truth, items=ids), names, None
-        return vars(RelevantItems(*alone, self.unsigned, self.distinct, self.hashes))
+        return vars(TruthItems(*alone, self.unsigned, self.distinct, self.hashes))
 
     @cached
     def repeats(self) -> Ints:
@@ -95,51 +96,50 @@ class RelevantItems:
 
 @dataclass(frozen=True, eq=False)
 class HitItems:
-    """Which relevant item each hit is.
+    """Which item of the truth each hit is.
 
     Attributes
     ----------
     places : (n_hits,) int32
-        The place of each hit's item among the relevant items of its user, from 0.
-    parts : tuple of RelevantItems
-        Of each part that was joined, all relevant items.
+        The place of each hit's item among the judged items of its user, from 0.
+    parts : tuple of TruthItems
+        Of each part that was joined, all judged items.
     rows : (n_users,) integers, or None
         Which user of these each row is; None if they are the same.
-    counted : (n_items,) bool, or None
-        Which of these items count in R; None: all.
     """
 
     places: NDArray[np.int32]
-    parts: tuple[RelevantItems, ...]
+    parts: tuple[TruthItems, ...]
     rows: Ints | None = None
-    counted: Bools | None = None
 
     @classmethod
-    def of(cls, sides: Sides, places: NDArray[np.int32], n_relevant: Ints) -> HitItems:
+    def of(cls, sides: Sides, places: NDArray[np.int32], n_truth: Ints) -> HitItems:
         """Return the items of hits that were just joined."""
         truth, known = sides.truth, sides.known
         if "items" not in known:
-            distinct = int(n_relevant.sum()) == len(truth.items)
+            distinct = int(n_truth.sum()) == len(truth.items)
             source = sides.sources[1]
             written = source if sides.hashed else None
             unsigned = sides.names is None and getattr(source.ids, "dtype", None) == np.uint64
-            how = sides.names, written, unsigned, distinct, known.get("hashes")
-            known["items"] = RelevantItems(truth, *how)
+            judged = known.get("judged")
+            hashes = known.get("hashes") if judged is None else judged
+            how = sides.names, written, unsigned, distinct, hashes
+            known["items"] = TruthItems(truth, *how)
         return cls(places, (known["items"],))
 
     @property
     def offsets(self) -> Ints:
-        """Where the relevant items of each user of all parts begin."""
+        """Where the items of each user of all parts begin."""
         return offsets_of(_joined([np.diff(part.truth.offsets) for part in self.parts]))
 
     def starts(self) -> tuple[Ints, Ints]:
-        """Return where the relevant items of each row begin, and how many they are."""
+        """Return where the items of each row begin, and how many they are."""
         offsets = self.offsets
         rows = slice(None) if self.rows is None else self.rows
         return offsets[:-1][rows], np.diff(offsets)[rows]
 
     def entries(self, labels: ItemLabels) -> NDArray[np.int32]:
-        """Return which entry of the labels each relevant item of all parts has, -1 for none."""
+        """Return which entry of the labels each item of all parts has, -1 for none."""
         parts = [part.ids() for part in self.parts]
         names = parts[0][1]
         if all(one is names for _, one in parts):  # parts of one file
@@ -147,28 +147,28 @@ class HitItems:
         return _joined([labels.entries(*part) for part in parts])
 
     def example(self) -> Any:
-        """Return a relevant item as it was written; None if there is none."""
+        """Return an item of the truths as it was written; None if there is none."""
         return self.at(0) if any(len(part.truth.items) for part in self.parts) else None
 
     def at(self, place: int) -> Any:
-        """Return the relevant item at a place of all parts, as it was written."""
+        """Return the item at a place of all parts, as it was written."""
         ends = offsets_of([len(part.truth.items) for part in self.parts])
         at = int(np.searchsorted(ends, place, side="right")) - 1
         ids, names = self.parts[at].ids()
         place -= int(ends[at])
         return written(ids[place : place + 1], names)[0]
 
-    def gains(self) -> Floats:
-        """Return the gain of each relevant item of all parts."""
+    def grades(self) -> Floats:
+        """Return the grade of each item of all parts; 1 where there are none."""
         truths = [part.truth for part in self.parts]
         return _joined(
             [np.ones(len(one.items)) if one.gains is None else one.gains for one in truths]
         )
 
-    def counting(self) -> Bools:
-        """Return which relevant items of all parts count in R: of one that is there twice, one."""
+    def distinct(self) -> Bools:
+        """Return which items of all parts count: of one that its user has twice, one."""
         sizes = [len(part.truth.items) for part in self.parts]
-        found = np.ones(sum(sizes), bool) if self.counted is None else self.counted.copy()
+        found = np.ones(sum(sizes), bool)
         for first, part in zip(offsets_of(sizes)[:-1], self.parts, strict=True):
             found[first + part.repeats] = False
         return found
@@ -184,30 +184,15 @@ class HitItems:
 
     def merged(self, other: HitItems) -> HitItems:
         """Return the items of the hits of both sets of users, one after the other."""
-        both, rows, counted = (self, other), None, None
+        both, rows = (self, other), None
         if self.rows is not None or other.rows is not None:
             first = len(self.offsets) - 1
             mine, theirs = (
                 np.arange(len(one.offsets) - 1) if one.rows is None else one.rows for one in both
             )
             rows = np.concatenate([mine, first + theirs])
-        if self.counted is not None or other.counted is not None:
-            counted = np.concatenate([one.counting() for one in both])
         places = np.concatenate([one.places for one in both])
-        return HitItems(places, self.parts + other.parts, rows, counted)
-
-    def listed(self, n_hits: Ints, listed: Bools) -> HitItems:
-        """Return the same where what is not hit does not count in R, but for users without a list.
-
-        `n_hits` are those of each user, who is `listed` or not.
-        """
-        starts, _ = self.starts()
-        counted = np.zeros(int(self.offsets[-1]), bool)
-        counted[np.repeat(starts, n_hits) + self.places] = True
-        without = np.flatnonzero(~listed)
-        rows = without if self.rows is None else self.rows[without]
-        counted[places_of(self.offsets, rows)] = True
-        return replace(self, counted=counted)
+        return HitItems(places, self.parts + other.parts, rows)
 
 
 def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:

@@ -1,24 +1,23 @@
-"""`Hits`: the ranks of the relevant items of each user. After the join no id is needed."""
+"""`Hits`: the ranks of the judged items of each user. After the join no id is needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
-from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of, places_of
 from toplist.inputs.options import Unjudged
+from toplist.matching.about import NOTHING, About
+from toplist.matching.relevant import RelevantHits
 
 if TYPE_CHECKING:
     from toplist.matching.coverage import Coverage
-    from toplist.matching.fingerprints import Fingerprint
     from toplist.matching.hit_items import HitItems
 
 
@@ -28,7 +27,11 @@ WHOLE = int(np.iinfo(np.int32).max)
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The ranks of the relevant items in each user's list: all that the metrics need.
+    """The ranks of the judged items in each user's list: all that the metrics need.
+
+    Which of them are relevant is a threshold of their grades, so that a metric with another
+    threshold, or one that reads what is judged not relevant, needs no other join: `relevant` has
+    the hits that most metrics count, with their gains; `judged` and `from_grade` have others.
 
     Parameters
     ----------
@@ -36,48 +39,32 @@ class Hits:
         User u's hits are ``ranks[offsets[u]:offsets[u + 1]]``.
     ranks : (n_hits,) integers
         Ranks from 1, rising within a user.
-    n_relevant : (n_users,) integers
+    n_truth : (n_users,) integers
         Size of the ground truth (distinct ids).
     n_listed : (n_users,) integers
-        Length of the list, down to depth `k`.
-    gains : (n_hits,) floats, optional
-        The gain of each hit in graded metrics; default 1.
-    ideal_gains : (sum of n_relevant,) floats, optional
-        The gains of all relevant items, user after user, best first; goes with `gains`.
+        Length of the list, as far as it was read.
+    grades : (n_hits,) floats, optional
+        The grade of each hit; default 1.
+    truth_grades : (sum of n_truth,) floats, optional
+        The grades of all items of the ground truths, user after user, best first; goes with
+        `grades`.
     k : int, optional
-        The depth the lists were read to; default the longest list.
+        The depth that metrics look to; default the longest list.
     grading : Grading
-        How grades became gains.
+        From which grade on an item is relevant, and how grades become gains.
+    unjudged : {"miss", "drop"}
+        What is done with listed items that have no grade: see `judged_only`.
+    listed_only : bool
+        Whether ground truths are known for listed items only: see `listed`.
     users : sequence, optional
         The users' keys, one per row.
-    n_extra : int
-        Users with a list and no ground truth; they have no row.
-    fingerprints : tuple of Fingerprint
-        One for the ground truths of each part that was joined; none for hits made by hand.
-    truth_hashes : (n_users,) uint64, optional
-        A hash of each ground truth, of its ids and gains; None for hits made by hand.
-    judged : Hits, optional
-        The hits of all items with a grade of 0 or more, where some item is not relevant: same users
-        and lists. What is relevant decides counts; the convention says whose gains. Where some
-        grades are below 0, it has `judged` itself: the hits of these items too.
-    no_miss : bool
-        Whether only items below 0 are judged not relevant, so that `judged` has the same hits.
     coverage : Coverage, optional
         Where ground truths are made of groups (`toplist.Groups`), which groups the hits are in; R
         counts the ids of all groups.
     items : HitItems, optional
-        Which relevant item each hit is, for `TopKResult.by_item`; None for hits made by hand, and
-        of groups.
-    before : Hits, optional
-        Where unjudged items left the lists (see `judged_only`), the hits of the whole lists.
-    n_judged : (n_users,) integers, optional
-        Where R counts listed items only (see `listed`), how many were judged, listed or not.
-    examples : (str, str), optional
-        Where nobody has a hit: a listed and a relevant id as written.
-    scored : Scored, optional
-        Of lists that came with scores, how many items have equal ones.
-    cause : str
-        What seems to keep these apart, such as "a trailing .0"; "" if that is not known.
+        Which item each hit is, for `TopKResult.by_item`; None for hits made by hand, and of groups.
+    about : About
+        What is known of the join beside the hits.
 
     Raises
     ------
@@ -90,102 +77,206 @@ class Hits:
     >>> hits = match([[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}])
     >>> hits.ranks.tolist(), hits.offsets.tolist(), hits.n_relevant.tolist()
     ([1, 2, 5, 1, 3], [0, 3, 5], [3, 4])
-    >>> match(["a", "b"], {"b": 3, "c": 1}).gains.tolist()
-    [3.0]
+    >>> graded = match(["a", "b", "c"], {"a": 0, "b": 3, "d": 1})
+    >>> graded.ranks.tolist(), graded.relevant.ranks.tolist(), graded.relevant.gains.tolist()
+    ([1, 2], [2], [3.0])
     """
 
     offsets: Ints
     ranks: NDArray[np.int32]
-    n_relevant: Ints
+    n_truth: Ints
     n_listed: Ints
-    gains: Floats | None = None
-    ideal_gains: Floats | None = None
+    grades: Floats | None = None
+    truth_grades: Floats | None = None
     k: int = -1
     grading: Grading = STANDARD
+    unjudged: Unjudged = "miss"
+    listed_only: bool = False
     users: Sequence[Any] | None = None
-    n_extra: int = 0
-    fingerprints: tuple[Fingerprint, ...] = ()
-    truth_hashes: NDArray[np.uint64] | None = None
-    judged: Hits | None = None
-    no_miss: bool = False
-    before: Hits | None = None
-    n_judged: Ints | None = None
-    examples: tuple[str, str] | None = None
-    cause: str = ""
-    scored: Scored | None = None
     coverage: Coverage | None = None
     items: HitItems | None = None
+    about: About = NOTHING
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
         from toplist.matching.hit_arrays import check, integers  # the join's hits are trusted
 
         set_ = object.__setattr__  # frozen: normalised once, here
-        for name in ("offsets", "ranks", "n_relevant", "n_listed"):
+        for name in ("offsets", "ranks", "n_truth", "n_listed"):
             set_(self, name, integers(name, getattr(self, name)))
         if self.k == -1:
             set_(self, "k", int(self.n_listed.max(initial=0)))
         elif isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 0:
             raise ValueError(f"Hits: k must be a whole number, not {self.k!r}")
-        for name in ("gains", "ideal_gains"):
+        for name in ("grades", "truth_grades"):
             if getattr(self, name) is not None:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         known = isinstance(self.users, Sequence) and not isinstance(self.users, str)
         if self.users is not None and not known:
-            set_(self, "users", _keys_of(self.users, len(self.n_relevant)))
+            set_(self, "users", _keys_of(self.users, len(self.n_truth)))
         check(self)
         set_(self, "ranks", np.minimum(self.ranks, WHOLE).astype(np.int32))
 
     def __len__(self) -> int:
         """Return the number of users."""
-        return len(self.n_relevant)
+        return len(self.n_truth)
 
     def __repr__(self) -> str:
         """Return the sizes."""
         return f"Hits({len(self):,} users, {len(self.ranks):,} hits, lists read to k={self.k})"
 
-    @property
-    def graded(self) -> bool:
-        """Whether the hits have gains of their own."""
-        return self.gains is not None
+    @cached
+    def relevant(self) -> RelevantHits:
+        """The hits of relevant items, with their gains: what most metrics count."""
+        return self._counting(self.grading.relevant_from)
+
+    @cached
+    def judged(self) -> RelevantHits:
+        """The hits of all items with a grade of 0 or more, those that are not relevant too.
+
+        Without the items below 0: trec_eval takes these for unjudged, in bpref and where unjudged
+        items leave.
+        """
+        everything = np.array_equal(self.relevant.n_relevant, self._known[0])
+        return self.relevant if everything else self._counting(0.0)
+
+    @cached
+    def every_judged(self) -> RelevantHits:
+        """The hits of all items with a grade in the lists as given; R counts all that were judged.
+
+        Those below 0 gain what those of grade 0 do.
+        """
+        everything = np.array_equal(self.relevant.n_relevant, self.n_truth)
+        if everything and self.unjudged == "miss" and not self.listed_only:
+            return self.relevant
+        grades, best = (
+            None if one is None else np.maximum(one, 0.0)
+            for one in (self.grades, self.truth_grades)
+        )
+        return self._counted((self.offsets, self.ranks, self.n_truth, self.lengths), grades, best)
+
+    def from_grade(self, least: float) -> RelevantHits:
+        """Return the hits of the items with this grade or a higher one, whatever is relevant.
+
+        Examples
+        --------
+        >>> from toplist import match
+        >>> match(["a", "b", "c"], {"a": 1, "b": 0, "c": 3}).from_grade(2).ranks.tolist()
+        [3]
+        """
+        known: dict[float, RelevantHits] = vars(self).setdefault("_from_grade", {})
+        return known[least] if least in known else known.setdefault(least, self._counting(least))
+
+    def _counting(self, least: float | None) -> RelevantHits:
+        """Return the hits of items that are relevant from a grade on; None: above 0."""
+        found = self._above(least)
+        if self.unjudged == "drop":
+            found = found.closed_up(self._above(0.0))
+        # lists were read below k, where what is there changes the ranks, or R
+        return found.cut(self.k) if self.unjudged == "drop" or self.listed_only else found
+
+    def _above(self, least: float | None) -> RelevantHits:
+        """Return the same of the lists as given, down to their ends."""
+        offsets, ranks, coverage = self.offsets, self.ranks, self.coverage
+        (n_relevant, best), grades = self._known, self.grades
+        if coverage is not None and self.listed_only:
+            coverage = coverage.listed(offsets, self.n_truth, self.n_listed > 0)
+        if best is None and (least or 0.0) > 1:
+            grades, best = np.ones(len(ranks)), np.ones(int(n_relevant.sum()))
+        if grades is not None and best is not None:
+            kept = above(best, least)
+            if not kept.all():
+                hit = above(grades, least)
+                offsets, ranks, grades = offsets_of(hit)[offsets], ranks[hit], grades[hit]
+                n_relevant = np.diff(offsets_of(kept)[offsets_of(n_relevant)])
+                best = best[kept]
+        return self._counted((offsets, ranks, n_relevant, self.n_listed), grades, best, coverage)
+
+    def _counted(
+        self, arrays: Any, grades: Floats | None, best: Floats | None, coverage: Any = None
+    ) -> RelevantHits:
+        """Return hits of these offsets, ranks, R and lengths of lists, with their grades."""
+        offsets, ranks, n_relevant, n_listed = arrays
+        graded = best is not None and not np.all(self.grading.gains_of(best) == 1)
+        how = graded, self.grading, self.deepest, coverage
+        return RelevantHits(offsets, ranks, n_relevant, n_listed, grades, best, *how)
+
+    @cached
+    def _known(self) -> tuple[Ints, Floats | None]:
+        """How many items of each truth may count, and their grades, best first.
+
+        All, or where ground truths are known for listed items only, these.
+        """
+        if not self.listed_only:
+            return self.n_truth, self.truth_grades
+        n_hits, listed = np.diff(self.offsets), self.n_listed > 0
+        n_known = np.where(listed, n_hits, self.n_truth)
+        if self.grades is None or self.truth_grades is None:
+            return n_known, None
+        users = np.arange(len(self))
+        of_truth = np.repeat(users, self.n_truth)
+        unlisted = ~listed[of_truth]
+        grades = np.concatenate([self.grades, self.truth_grades[unlisted]])
+        whose = np.concatenate([np.repeat(users, n_hits), of_truth[unlisted]])
+        return n_known, grades[np.lexsort((-grades, whose))]
+
+    def all_grades(self) -> tuple[Floats, Floats]:
+        """Return the grades of the hits, and of all items of the truths; 1 where there are none.
+
+        ValueError where they have none, and a table of gains has no grade 1.
+        """
+        if self.grades is not None and self.truth_grades is not None:
+            return self.grades, self.truth_grades
+        if self.n_truth.any() and np.isnan(self.grading.gains_of(np.ones(1))).any():
+            raise ValueError(
+                "items without a grade have grade 1, which has no gain: add it, gains={1: ...}"
+            )
+        return np.ones(len(self.ranks)), np.ones(int(self.n_truth.sum()))
 
     @property
-    def unjudged(self) -> Unjudged:
-        """What was done with items without a grade: "miss", or "drop" by `judged_only`."""
-        return "miss" if self.before is None else "drop"
+    def n_relevant(self) -> Ints:
+        """The number of relevant items of each user, (n_users,)."""
+        return self.relevant.n_relevant
+
+    @property
+    def graded(self) -> bool:
+        """Whether some relevant item gains another number than 1."""
+        return self.relevant.graded
+
+    def has_misses(self, least: float | None = None) -> bool:
+        """Return whether some item with a grade of 0 or more is judged not relevant.
+
+        An item is relevant from the `least` grade on, by default as always.
+        """
+        grades = self.truth_grades
+        least = self.grading.relevant_from if least is None else least
+        return grades is not None and bool(np.any((grades >= 0) & ~above(grades, least)))
+
+    @property
+    def largest_grade(self) -> float:
+        """The largest grade of a ground truth; 0 where none is relevant."""
+        return self.judged.largest_grade
 
     @property
     def given(self) -> Hits:
-        """The hits of the lists as they were given: before unjudged items left them."""
-        return self if self.before is None else self.before
+        """The same of the lists as they were given: whole, with unjudged items."""
+        return self.of_part(unjudged="miss", k=WHOLE)
 
     @property
-    def of_judged(self) -> Hits:
-        """The hits of all judged items in the lists as given; R counts all that were judged."""
-        given = self.given
-        found = given.every_judged
-        if given.n_judged is None:
-            return found
-        return found._changed(n_relevant=given.n_judged, gains=None, ideal_gains=None)
+    def lengths(self) -> Ints:
+        """The lengths of the lists as given, down to k; whole where unjudged items leave."""
+        return self.n_listed if self.unjudged == "drop" else np.minimum(self.n_listed, self.k)
 
     @property
-    def has_misses(self) -> bool:
-        """Whether some item with a grade of 0 or more is judged not relevant."""
-        return self.judged is not None and not self.no_miss
+    def deepest(self) -> int:
+        """The length of the longest list as given, as far as it was read."""
+        longest = int(self.n_listed.max(initial=0))
+        return longest if self.unjudged == "drop" else min(longest, self.k)
 
     @property
     def longest(self) -> int:
         """The length of the longest list as it was given: before unjudged items left it."""
-        return self.k if self.before is None else int(self.before.n_listed.max(initial=0))
-
-    def block(self, lo: int, hi: int) -> tuple[Ints, NDArray[np.int32], NDArray[Any]]:
-        """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
-
-        The offsets are those among all hits; the gains are empty where there are none.
-        """
-        offsets = self.offsets[lo : hi + 1]
-        part = slice(offsets[0], offsets[-1])
-        return offsets, self.ranks[part], np.empty(0) if self.gains is None else self.gains[part]
+        return self.k if self.unjudged == "miss" else self.deepest
 
     def __add__(self, other: Hits) -> Hits:
         """Return the hits of both sets of users, one after the other.
@@ -199,38 +290,29 @@ class Hits:
 
     def merged(self, other: Hits, disjoint: bool = False) -> Hits:
         """Return ``self + other``; if `disjoint`, equal ground truths are of different users."""
-        from toplist.matching import fingerprints
-
-        for name in ("k", "grading", "unjudged"):
+        for name in ("k", "grading", "unjudged", "listed_only"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
-        if self.before is not None:
-            return self.before.merged(other.given, disjoint).judged_only(self.k)
-        gains, ideal_gains = None, None
-        if self.gains is not None or other.gains is not None:
-            parts = [hits.all_gains() for hits in (self, other)]
-            gains, ideal_gains = (np.concatenate(part) for part in zip(*parts, strict=True))
+        grades, truth_grades = None, None
+        if self.grades is not None or other.grades is not None:
+            parts = [hits.all_grades() for hits in (self, other)]
+            grades, truth_grades = (np.concatenate(part) for part in zip(*parts, strict=True))
         return trusted(
             offsets=np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
             ranks=np.concatenate([self.ranks, other.ranks]),
-            n_relevant=np.concatenate([self.n_relevant, other.n_relevant]),
+            n_truth=np.concatenate([self.n_truth, other.n_truth]),
             n_listed=np.concatenate([self.n_listed, other.n_listed]),
-            gains=gains,
-            ideal_gains=ideal_gains,
+            grades=grades,
+            truth_grades=truth_grades,
             k=self.k,
             grading=self.grading,
+            unjudged=self.unjudged,
+            listed_only=self.listed_only,
             users=_joined_users(self.users, other.users),
-            n_extra=self.n_extra + other.n_extra,
-            fingerprints=fingerprints.merged(self.fingerprints, other.fingerprints, disjoint),
-            truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
-            judged=_merged_judged(self, other, disjoint),
-            no_miss=_merged_no_miss(self, other),
-            n_judged=_merged_n_judged(self, other),
             coverage=_merged_coverage(self, other),
             items=self.items.merged(other.items) if self.items and other.items else None,
-            **_merged_examples(self, other),
-            scored=self.scored + other.scored if self.scored and other.scored else None,
+            about=self.about.merged(other.about, disjoint, self._found or other._found),
         )
 
     def subset(self, rows: Ints) -> Hits:
@@ -242,37 +324,27 @@ class Hits:
         >>> match([[1], [2], [3]], [{1}, {9}, {3}]).subset([2, 0]).users
         [2, 0]
         """
-        if self.before is not None:
-            return self.before.subset(rows).judged_only(self.k)
         rows = np.asarray(rows, np.int64)
 
         def taken(offsets: Ints, values: Any) -> Any:
             return None if values is None else values[places_of(offsets, rows)]
 
-        ideal, coverage = offsets_of(self.n_relevant), self.coverage
+        of_truth, coverage = offsets_of(self.n_truth), self.coverage
         if coverage is not None:
             items = taken(self.offsets, coverage.items)
-            coverage = coverage.subset(rows, self.n_relevant, items, taken)
+            coverage = coverage.subset(rows, self.n_truth, items, taken)
         users = range(len(self)) if self.users is None else self.users
-        gains, best = taken(self.offsets, self.gains), taken(ideal, self.ideal_gains)
-        if best is not None and np.all(best == 1):  # as in ground truths of these users alone
-            gains, best = None, None
-        return trusted(
+        return self.of_part(
             offsets=offsets_of(np.diff(self.offsets)[rows]),
             ranks=taken(self.offsets, self.ranks),
-            n_relevant=self.n_relevant[rows],
+            n_truth=self.n_truth[rows],
             n_listed=self.n_listed[rows],
-            gains=gains,
-            ideal_gains=best,
-            k=self.k,
-            grading=self.grading,
+            grades=taken(self.offsets, self.grades),
+            truth_grades=taken(of_truth, self.truth_grades),
             users=[users[row] for row in rows.tolist()],
-            truth_hashes=None if self.truth_hashes is None else self.truth_hashes[rows],
-            judged=None if self.judged is None else self.judged.subset(rows),
-            no_miss=self.no_miss,
-            n_judged=None if self.n_judged is None else self.n_judged[rows],
             coverage=coverage,
             items=None if self.items is None else self.items.subset(self.offsets, rows),
+            about=self.about.subset(rows),
         )
 
     def listed(self, k: int | None = None) -> Hits:
@@ -282,8 +354,8 @@ class Hits:
         ids knows no others); what is not listed has no part in any metric. So do libraries that
         take labels beside scores: torchmetrics, LightGBM, TensorFlow Ranking, Evidently. A list may
         score 1 with half of the relevant items missing. Users without a list keep their R: the
-        policy for missing lists is about them. `judged`, which is over what was retrieved, stays as
-        it is.
+        policy for missing lists is about them. The metric `judged`, which is over what was
+        retrieved, stays as it is.
 
         Parameters
         ----------
@@ -297,216 +369,55 @@ class Hits:
         >>> tl.recall(hits).round(4).tolist(), tl.recall(hits.listed()).tolist()
         ([[0.0, 0.0, 0.3333]], [[0.0, 0.0, 1.0]])
         """
-        if self.before is not None:
-            return self.before.listed().judged_only(self.k if k is None else k)
-        n_hits = np.diff(self.offsets)
-        ideal, listed = None, self.n_listed > 0
-        if self.gains is not None and self.ideal_gains is not None:
-            users = np.arange(len(self))
-            relevant = np.repeat(users, self.n_relevant)
-            unlisted = ~listed[relevant]
-            gains = np.concatenate([self.gains, self.ideal_gains[unlisted]])
-            whose = np.concatenate([np.repeat(users, n_hits), relevant[unlisted]])
-            ideal = gains[np.lexsort((-gains, whose))]
-        judged = None if self.judged is None else self.judged.listed(k)
-        coverage = self.coverage
-        if coverage is not None:
-            coverage = coverage.listed(self.offsets, self.n_relevant, listed)
-        items = self.items and self.items.listed(n_hits, listed)
-        within = self._changed(coverage=coverage, items=items)
-        within = within if k is None else within._cut(k)
-        n_relevant = np.where(listed, n_hits, self.n_relevant)
-        own = {"n_relevant": n_relevant, "n_judged": self.of_judged.n_relevant}
-        return within._changed(**own, ideal_gains=ideal, judged=judged)
+        return self.of_part(listed_only=True, k=self.k if k is None else k)
 
-    @property
-    def every_judged(self) -> Hits:
-        """The hits of all items with a grade, those below 0 too."""
-        return self if self.judged is None else self.judged.every_judged
-
-    def judged_only(self, k: int | None = None, always: bool = False) -> Hits:
+    def judged_only(self, k: int | None = None) -> Hits:
         """Return the hits of the lists without the items that have no grade; ranks close up.
 
-        As trec_eval -J (Sakai, SIGIR 2007): what nobody judged is not taken for a miss. A rank is
-        then the place among the judged items of the list, of any grade from 0 on; R is as before.
-        An item graded below 0 leaves, as in trec_eval, which takes it for unjudged.
-        Later copies of an item leave too. Where no item of grade 0 or more is judged not relevant,
-        of all users (sets, grades above 0, these and some below 0), nothing leaves: only hits would
-        be left, and every list be perfect.
+        As trec_eval -J (Sakai, SIGIR 2007): what nobody judged is not taken for a miss. The ranks
+        of `relevant` are then places among the judged items of the list, of any grade from 0 on; R
+        is as before. An item graded below 0 leaves, as in trec_eval, which takes it for unjudged.
+        Later copies of an item leave too. Metrics refuse ground truths of which no item of grade 0
+        or more is judged not relevant (sets, grades above 0): only hits would be left, and every
+        list be perfect.
         The lists must have been read whole: ``match(..., unjudged="drop")`` does both.
 
         Parameters
         ----------
         k : int, optional
             Leave out what is then below this rank; default nothing.
-        always : bool
-            Let unjudged items leave even if all judged ones are relevant.
 
         Examples
         --------
         >>> from toplist import match
-        >>> match(["x", "a", "y", "b", "c"], {"a": 1, "b": 0, "c": 2}).judged_only().ranks.tolist()
+        >>> hits = match(["x", "a", "y", "b", "c"], {"a": 1, "b": 0, "c": 2}).judged_only()
+        >>> hits.relevant.ranks.tolist()
         [1, 3]
         """
-        whole = self.given.read_to(WHOLE)
-        judged = whole.judged
-        if not whole.has_misses:
-            judged = (whole if judged is None else judged) if always else None
-        closed = [whole]
-        if judged is not None:
-            judged = judged.read_to(WHOLE)
-            whole, n = whole._changed(judged=judged, no_miss=False), np.diff(judged.offsets)
-            both = whole, judged
-            closed = [one._changed(ranks=one.places_among(judged), n_listed=n) for one in both]
-        k = int(closed[0].n_listed.max(initial=0)) if k is None else k
-        hits, *of_judged = (one._cut(k) for one in closed)
-        judged = of_judged[0]._changed(judged=None) if of_judged else None
-        return hits._changed(judged=judged, no_miss=False, before=whole)
-
-    def _cut(self, k: int) -> Hits:
-        """Return the hits of lists that end at rank k; judged ones are left as they are."""
-        n_listed = np.minimum(self.n_listed, k)
-        return self.kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
+        if k is None:
+            k = int(np.diff(self._above(0.0).offsets).max(initial=0))
+        return self.of_part(unjudged="drop", k=k)
 
     def read_to(self, k: int) -> Hits:
         """Return the hits of whole lists, none of which is longer than k."""
-        judged = None if self.judged is None else self.judged.read_to(k)
-        return self._changed(k=k, judged=judged)
-
-    def down_to(self, depths: Ints) -> Hits:
-        """Return the hits of each user down to a rank of the user's own; lists stay as long.
-
-        Examples
-        --------
-        >>> from toplist import match
-        >>> match([[1, 2, 3], [4, 5]], [{1, 3}, {5}]).down_to(np.array([2, 2])).ranks.tolist()
-        [1, 2]
-        """
-        return self.kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
-
-    def places_among(self, others: Hits) -> NDArray[np.int32]:
-        """Return the place of each hit, from 1, among other hits of the same lists, which it is."""
-        places = np.empty(len(self.ranks), np.int32)
-        kernels.curves.places(self.offsets, self.ranks, others.offsets, others.ranks, places)
-        return places
-
-    @property
-    def largest_grade(self) -> float:
-        """The largest grade of a ground truth; 0 where none is relevant."""
-        _, ideal = (self if self.judged is None else self.judged).all_gains()
-        return self.grading.grade_of(float(ideal.max(initial=0.0)))
-
-    def from_grade(self, least: float) -> Hits:
-        """Return the hits of the items with this grade or a higher one, whatever was relevant.
-
-        Examples
-        --------
-        >>> from toplist import match
-        >>> match(["a", "b", "c"], {"a": 1, "b": 0, "c": 3}).from_grade(2).ranks.tolist()
-        [3]
-        """
-        every = self if self.judged is None else self.judged
-        gains, ideal = every.all_gains()
-        gain = self.grading.gain_of(least)
-        counts = offsets_of(ideal >= gain)[offsets_of(every.n_relevant)]
-        found = every.kept(gains >= gain)
-        graded: dict[str, Any] = {}
-        if every.gains is not None:  # as in ground truths that hold these items alone
-            ideal = ideal[ideal >= gain]
-            graded = {"ideal_gains": ideal}
-            if np.all(ideal == 1):
-                graded = {"gains": None, "ideal_gains": None}
-        n_relevant = np.diff(counts)
-        no_miss = np.array_equal(n_relevant, every.n_relevant)
-        return found._changed(n_relevant=n_relevant, judged=every, no_miss=no_miss, **graded)
-
-    def earning(self, earned: Callable[[Hits], Any]) -> Hits:
-        """Return the same hits with what they earn as their gains: `counts` of `toplist.Metric`."""
-        found = earned(self)
-        if isinstance(found, Hits):  # of which each earns 1
-            return found._changed(gains=None, ideal_gains=None)
-        gains, ideal = found if isinstance(found, tuple) else (found, np.empty(0))
-        if np.shape(gains) != self.ranks.shape:
-            raise ValueError(
-                f"what hits earn is of shape {np.shape(gains)}: one number for each of "
-                f"{len(self.ranks):,} hits is needed"
-            )
-        return self._changed(gains=np.asarray(gains, np.float64), ideal_gains=ideal)
-
-    def weighed(self, gains: Floats | None, ideal: Floats | None, truth_hashes: Any) -> Hits:
-        """Return the same hits with the weights of items as gains, of relevant items alone."""
-        changed = {"gains": gains, "ideal_gains": ideal, "truth_hashes": truth_hashes}
-        return self._changed(**changed, judged=None, no_miss=False)
+        return self.of_part(k=k)
 
     def of_part(self, **changed: Any) -> Hits:
-        """Return the hits with other users or fingerprints, those of judged items alike."""
-        for name in ("judged", "before"):
-            one = getattr(self, name)
-            changed[name] = None if one is None else one.of_part(**changed)
-        return self._changed(**changed)
+        """Return the hits with other values of some fields, also of those of `about`."""
+        names = {field.name for field in fields(About)}
+        about = {name: changed.pop(name) for name in names & changed.keys()}
+        if about:
+            changed["about"] = replace(self.about, **about)
+        return trusted(**self.__getstate__() | changed)
 
-    def kept(self, kept: Bools) -> Hits:
-        """Return some of the hits of the same lists and truths."""
-        gains = None if self.gains is None else self.gains[kept]
-        offsets = offsets_of(kept)[self.offsets]
-        coverage = None if self.coverage is None else self.coverage.hit(kept)
-        items = None if self.items is None else self.items.kept(kept)
-        more = {"gains": gains, "coverage": coverage, "items": items}
-        return self._changed(offsets=offsets, ranks=self.ranks[kept], **more)
-
-    @cached
-    def groups(self) -> Hits:
-        """The hits of groups: each at the rank where one of its ids is first found.
-
-        Ranks may repeat, R counts groups. Of plain ground truths, each id is a group of its own.
-        """
-        if self.coverage is None:
-            return self
-        offsets, ranks = self.coverage.found(self.offsets, self.ranks, self.n_relevant)
-        n_groups = self.coverage.n_groups
-        return self._changed(offsets=offsets, ranks=ranks, n_relevant=n_groups, coverage=None)
-
-    def novelty(self, alpha: float) -> Hits:
-        """Return hits whose gains fall with every id of a group that stands above.
-
-        The gain of a hit is the sum, over its groups, of (1 - alpha)^m, where m is how often the
-        list had the group above. The ideal is built greedily: the item of the highest gain next,
-        of equally good ones that with the highest id, numbers as numbers, text by code points. Of
-        plain ground truths every gain is 1.
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> hits = tl.match([["a", "b", "c"]], tl.Groups([[["a", "b"], ["b", "d"]]]))
-        >>> hits.novelty(0.5).gains.tolist(), hits.novelty(0.5).ideal_gains.tolist()
-        ([1.0, 1.5], [2.0, 0.5, 0.5])
-        """
-        if self.coverage is None and self.gains is None:
-            return self
-        known: dict[float, Hits] = vars(self).setdefault("_novelty", {})
-        if alpha not in known:
-            gains: tuple[Floats | None, Floats | None] = None, None
-            if self.coverage is not None:
-                gains = self.coverage.novelty(self.offsets, self.n_relevant, alpha)
-            found = self._changed(gains=gains[0], ideal_gains=gains[1], coverage=None)
-            known.setdefault(alpha, found)
-        return known[alpha]
+    @property
+    def _found(self) -> bool:
+        """Whether some relevant item was hit."""
+        return self.about.unmatched is None and len(self.relevant.ranks) > 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without what was computed once."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def _changed(self, **changed: Any) -> Hits:
-        """Return the hits with other values of some fields."""
-        return trusted(
-            **{field.name: getattr(self, field.name) for field in fields(self)} | changed
-        )
-
-    def all_gains(self) -> tuple[Floats, Floats]:
-        """Return the gains of the hits, and of all relevant items; 1 where there are none."""
-        if self.gains is None or self.ideal_gains is None:
-            return np.ones(len(self.ranks)), np.ones(int(self.n_relevant.sum()))
-        return self.gains, self.ideal_gains
 
     @classmethod
     def from_matrix(cls, hit_matrix: ArrayLike, n_relevant: ArrayLike, users: Any = None) -> Hits:
@@ -605,47 +516,19 @@ def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any]
     return [*a, *b]
 
 
-def _joined_hashes(a: Any, b: Any) -> Any:
-    return None if a is None or b is None else np.concatenate([a, b])
-
-
-def _merged_n_judged(a: Hits, b: Hits) -> Ints | None:
-    """Return how many items were judged, where R of one side counts listed items only."""
-    if a.n_judged is None and b.n_judged is None:
-        return None
-    return np.concatenate([a.of_judged.n_relevant, b.of_judged.n_relevant])
-
-
-def _merged_judged(a: Hits, b: Hits, disjoint: bool) -> Hits | None:
-    """Return the hits of all graded items of two parts; relevant ones are all where none is."""
-    if a.judged is None and b.judged is None:
-        return None
-    parts = [hits if hits.judged is None else hits.judged for hits in (a, b)]
-    return parts[0].merged(parts[1], disjoint)
-
-
-def _merged_no_miss(a: Hits, b: Hits) -> bool:
-    """Return whether two parts have hits of judged items, and no miss among these."""
-    judged = a.judged is not None or b.judged is not None
-    return judged and not (a.has_misses or b.has_misses)
-
-
 def _merged_coverage(a: Hits, b: Hits) -> Coverage | None:
     """Return the coverage of two parts; one without relevant items has no groups."""
     if a.coverage is None and b.coverage is None:
         return None
     from toplist.matching.coverage import Coverage
 
-    parts = [one.coverage or Coverage.plain(len(one.ranks), one.n_relevant) for one in (a, b)]
+    parts = [one.coverage or Coverage.plain(len(one.ranks), one.n_truth) for one in (a, b)]
     return parts[0].merged(parts[1])
 
 
-def _merged_examples(a: Hits, b: Hits) -> dict[str, Any]:
-    """Return `examples` and `cause` where neither part has a hit."""
-    if len(a.ranks) or len(b.ranks):
-        return {}
-    known = next((hits for hits in (a, b) if hits.cause), a if a.examples else b)
-    return {"examples": known.examples, "cause": known.cause}
+def above(grades: Floats, least: float | None) -> Bools:
+    """Return which grades make an item relevant: from the least on; None: above 0."""
+    return grades > 0 if least is None else grades >= least
 
 
 def trusted(**fields: Any) -> Hits:

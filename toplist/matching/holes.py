@@ -1,7 +1,5 @@
 """Holes of the judgements: listed items that nobody judged, and the hits if they were relevant."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from toplist.checks import Floats, Ints
@@ -19,59 +17,48 @@ def filled(hits: Hits, users: Ints, ranks: Ints) -> Hits:
     --------
     >>> from toplist import match
     >>> hits = match(["x", "a", "b", "y"], {"a": 2, "b": 0})
-    >>> best = filled(hits, *holes(hits, 3))
+    >>> best = filled(hits, *holes(hits, 3)).relevant
     >>> best.ranks.tolist(), best.gains.tolist(), best.n_relevant.tolist()
     ([1, 2], [2.0, 2.0], [2])
     """
-    judged = hits if hits.judged is None else hits.judged
-    gains = np.full(len(users), _largest_gain(judged))
-    more = None if hits.judged is None else _with(judged, users, ranks, gains)
-    return replace(_with(hits, users, ranks, gains), judged=more)
+    grade = _largest_grade(hits)
+    n_more = np.bincount(users, minlength=len(hits))
+    rows = np.arange(len(hits))
+    known = np.repeat(rows, np.diff(hits.offsets))
+    order = np.lexsort((np.append(hits.ranks, ranks), np.append(known, users)))
+    graded: dict[str, Floats] = {}
+    if hits.grades is not None or grade != 1:
+        grades, best = hits.all_grades()
+        more = np.full(len(users), grade)
+        best, whose = np.append(best, more), np.append(np.repeat(rows, hits.n_truth), users)
+        graded["grades"] = np.append(grades, more)[order]
+        graded["truth_grades"] = best[np.lexsort((-best, whose))]
+    return hits.of_part(
+        offsets=hits.offsets + offsets_of(n_more),
+        ranks=np.append(hits.ranks, ranks)[order].astype(np.int32),
+        n_truth=hits.n_truth + n_more,
+        items=None,
+        **graded,
+    )
 
 
 def holes(hits: Hits, k: int) -> tuple[Ints, Ints]:
     """Return the users (rows) and ranks, down to k, of the listed items that have no grade."""
-    judged = hits.every_judged
     depths = np.minimum(hits.n_listed, k)
     starts = offsets_of(depths)
     is_hole = np.ones(starts[-1], bool)
-    users = np.repeat(np.arange(len(hits)), np.diff(judged.offsets))
-    near = judged.ranks <= depths[users]
-    is_hole[starts[users[near]] + judged.ranks[near] - 1] = False
+    users = np.repeat(np.arange(len(hits)), np.diff(hits.offsets))
+    near = hits.ranks <= depths[users]
+    is_hole[starts[users[near]] + hits.ranks[near] - 1] = False
     places = np.flatnonzero(is_hole)
     users = np.repeat(np.arange(len(hits)), depths)[places]
     return users, places - starts[users] + 1
 
 
-def _largest_gain(judged: Hits) -> float:
-    """Return the largest gain in the ground truths; 1 where nothing is judged relevant.
-
-    Where items of grade 0 are relevant, and there are no others, they gain 0.
-    """
-    if judged.ideal_gains is None or not len(judged.ideal_gains):
-        return 1.0
-    largest = float(judged.ideal_gains.max())
-    zero_is_relevant = judged.grading.relevant_from == 0
-    return largest if largest > 0 or zero_is_relevant else 1.0
-
-
-def _with(hits: Hits, users: Ints, ranks: Ints, gains: Floats) -> Hits:
-    """Return hits with more of them, at ranks of some users that hold none."""
-    n_more = np.bincount(users, minlength=len(hits))
-    known = np.repeat(np.arange(len(hits)), np.diff(hits.offsets))
-    order = np.lexsort((np.append(hits.ranks, ranks), np.append(known, users)))
-    of_hits, of_ideal = hits.gains, hits.ideal_gains
-    if of_hits is None or of_ideal is None:
-        of_hits, of_ideal = np.ones(len(hits.ranks)), np.ones(int(hits.n_relevant.sum()))
-    ideal = np.append(of_ideal, gains)
-    whose = np.append(np.repeat(np.arange(len(hits)), hits.n_relevant), users)
-    graded = hits.graded or bool(np.any(gains != 1))
-    return replace(
-        hits,
-        offsets=hits.offsets + offsets_of(n_more),
-        ranks=np.append(hits.ranks, ranks)[order].astype(np.int32),
-        n_relevant=hits.n_relevant + n_more,
-        gains=np.append(of_hits, gains)[order] if graded else None,
-        ideal_gains=ideal[np.lexsort((-ideal, whose))] if graded else None,
-        items=None,
-    )
+def _largest_grade(hits: Hits) -> float:
+    """Return the largest grade in the ground truths, and at least one that is relevant."""
+    least, table = hits.grading.relevant_from, hits.grading.table
+    largest = hits.largest_grade
+    if largest > 0 if least is None else largest >= least:
+        return largest
+    return max(least or 0.0, 1.0) if table is None else float(table[0][-1])

@@ -6,7 +6,6 @@ Where nobody has a hit, an id of each side is chosen so that the likely cause sh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints, about, check_positive_int, choice
+from toplist.checks import Bools, Floats, about, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
@@ -29,15 +28,13 @@ from toplist.inputs.options import (
     Ties,
     Unjudged,
 )
-from toplist.inputs.sides import Sides
-from toplist.matching.hits import Hits, trusted
+from toplist.inputs.sides import Sides, Words
+from toplist.matching.about import About, Unmatched
+from toplist.matching.hits import Hits, above, trusted
 from toplist.metrics.definitions import Gains, GainTable
 
 if TYPE_CHECKING:
-    from toplist.inputs.groups import ItemGroups
-    from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
-    from toplist.matching.hit_items import HitItems
 
 
 def match(
@@ -200,59 +197,51 @@ def join(
     hashing = fingerprints and "hashes" not in known
     of_block = partial(_join_block, sides, duplicates == "raise", hashing)
     parts = list(parallel.run(of_block, bounds, n_threads))
-    ranks, n_hits, n_relevant, hashes, places, gains, ideal = (
+    ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged = (
         parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     )
     known.setdefault("ideal", ideal)
     if hashing:
         known["hashes"] = hashes
+        known["judged"] = None if sides.relevant is sides.truth else of_judged
     users, *found = known.get("fingerprint", (known,))
     if fingerprints and users is not sides.users:
         found = [_fingerprint(known["hashes"].copy(), sides.users)]
         known["fingerprint"] = sides.users, *found
     offsets = offsets_of(n_hits)
-    if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
+    if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_truth):
         raise HashCollisionError
-    graded, judged, examples = sides.truth.gains is not None, None, {}
-    if sides.judged is not None:  # repeats were looked for with the relevant items
-        of_judged = replace(sides, truth=sides.judged, known=known.setdefault("", {}))
-        of_judged = replace(of_judged, judged=sides.with_negative, with_negative=None)
-        judged = join(of_judged, "first", n_threads)
-    if not len(ranks):
-        examples = _unmatched(sides)
-    return trusted(
-        offsets=offsets,
-        ranks=ranks,
-        n_relevant=n_relevant,
-        n_listed=sides.lengths,
-        gains=gains if graded else None,
-        ideal_gains=known["ideal"] if graded else None,
-        k=sides.depth,
-        grading=sides.grading,
-        users=sides.users[:] if isinstance(sides.users, list) else sides.users,
+    graded, coverage, items_of = sides.truth.gains is not None, None, None
+    if groups is None:
+        from toplist.matching.hit_items import HitItems  # not before there are hits
+
+        items_of = HitItems.of(sides, places, n_truth)
+    else:
+        from toplist.matching.coverage import Coverage  # what few need, so that imports are quick
+
+        coverage = Coverage(places, **vars(groups))
+    about = About(
         n_extra=sides.n_extra,
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
-        judged=judged,
-        no_miss=judged is not None and np.array_equal(judged.n_relevant, n_relevant),
-        coverage=None if groups is None else _covered(groups, places),
-        items=_items_of(sides, places, n_relevant) if groups is None else None,
+        judged_hashes=known.get("judged") if fingerprints else None,
+        unmatched=None if _any_relevant(sides, ranks, grades) else _unmatched(sides),
         scored=sides.scored,
-        **examples,
     )
-
-
-def _covered(groups: ItemGroups, places: NDArray[np.int32]) -> Coverage:
-    """Return the groups of hits, given which of the user's relevant items each is."""
-    from toplist.matching.coverage import Coverage  # what few need, so that imports are quick
-
-    return Coverage(places, **vars(groups))
-
-
-def _items_of(sides: Sides, places: NDArray[np.int32], n_relevant: Ints) -> HitItems:
-    from toplist.matching.hit_items import HitItems  # not before there are hits
-
-    return HitItems.of(sides, places, n_relevant)
+    return trusted(
+        offsets=offsets,
+        ranks=ranks,
+        n_truth=n_truth,
+        n_listed=sides.lengths,
+        grades=grades if graded else None,
+        truth_grades=known["ideal"] if graded else None,
+        k=sides.depth,
+        grading=sides.grading,
+        users=sides.users[:] if isinstance(sides.users, list) else sides.users,
+        coverage=coverage,
+        items=items_of,
+        about=about,
+    )
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
@@ -275,43 +264,50 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 def _join_block(
     sides: Sides, distinct: bool, hashing: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
-    """Return ranks, numbers of hits and relevant items, and hashes of these.
+    """Return ranks, numbers of hits and of items of the truth, and which of these each hit is.
 
-    Then which of the relevant items each hit is, its gain, and the ideal gains.
+    Then the grades of the hits and of the truth, best first, and hashes of the relevant items and
+    of all judged ones.
     """
     items, listed, _ = sides.ranked.block(lo, hi)
-    truths, relevant, values = sides.truth.block(lo, hi)
-    lengths, sizes = sides.lengths[lo:hi], np.diff(relevant)
+    truths, offsets, values = sides.truth.block(lo, hi)
+    lengths, sizes = sides.lengths[lo:hi], np.diff(offsets)
     most = int(sizes.max(initial=0))
-    arrays = items, listed, lengths, truths, relevant
-    n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    arrays = items, listed, lengths, truths, offsets
+    n_hits, n_truth = np.empty((2, len(lengths)), np.int64)
     if most <= 1 and not distinct:  # search for the one relevant id, without a table
         ranks, places = np.empty(len(lengths), np.int32), np.zeros(len(lengths), np.int32)
-        kernels.join.join_single_relevant(*arrays, ranks, n_hits, n_relevant)
+        kernels.join.join_single_relevant(*arrays, ranks, n_hits, n_truth)
     else:
         tables = kernels.join.tables_for(most, int(lengths.max(initial=0)))
         # at most as many hits as the shorter of list and truth has ids, for each user
         room = int(np.minimum(lengths, sizes).sum())
         ranks, places = np.empty(room, np.int32), np.empty(room, np.int32)
-        user = kernels.join.join(*arrays, distinct, tables, ranks, places, n_hits, n_relevant)
+        user = kernels.join.join(*arrays, distinct, tables, ranks, places, n_hits, n_truth)
         if user >= 0:
             raise _repeat_error(sides, lo + user)
-    n, hashes, ideal = int(n_hits.sum()), np.empty(0, np.uint64), np.empty(0)
-    ranks, places, gains = ranks[:n].copy(), places[:n].copy(), values
+    n, ideal, hashes, of_judged = int(n_hits.sum()), np.empty(0), *np.empty((2, 0), np.uint64)
+    ranks, places, grades = ranks[:n].copy(), places[:n].copy(), values
     if len(values):
-        gains = values[np.repeat(relevant[:-1] - relevant[0], n_hits) + places]
+        grades = values[np.repeat(offsets[:-1] - offsets[0], n_hits) + places]
     if hashing:
-        words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
-        rows = truths, relevant, words, values.view(np.uint64)
-        hashes = _row_hashes(rows, n_relevant < sizes)
+        repeated = n_truth < sizes
+        hashes = _row_hashes(sides.relevant.block(lo, hi), sides.words, repeated)
+        if sides.relevant is not sides.truth:
+            of_judged = _row_hashes((truths, offsets, values), sides.words, repeated)
     if sides.truth.gains is not None and "ideal" not in sides.known:
         ideal = np.empty(len(truths))
-        ideal = ideal[: kernels.join.ideals(truths, relevant, values, n_relevant, ideal)]
-    return ranks, n_hits, n_relevant, hashes, places, gains, ideal
+        ideal = ideal[: kernels.join.ideals(truths, offsets, values, n_truth, ideal)]
+    return ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged
 
 
-def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: Bools) -> NDArray[np.uint64]:
+def _row_hashes(
+    truth: tuple[NDArray[Any], ...], words_of: Words | None, repeated: Bools
+) -> NDArray[np.uint64]:
     """Return a hash of the ground truth of each user of a block, some of which hold an id twice."""
+    items, offsets, values = truth
+    words = np.empty(0, np.uint64) if words_of is None else words_of(items)
+    rows = items, offsets, words, values.view(np.uint64)
     hashes = np.empty(len(repeated), np.uint64)
     kernels.hashing.hash_rows(*rows, hashes)
     if repeated.any():
@@ -343,22 +339,28 @@ CAUSES: dict[str, Callable[[str], str]] = {
 }
 
 
-def _unmatched(sides: Sides) -> dict[str, Any]:
-    """Return the fields `examples` and `cause` of `Hits` without a hit; {} if a side has no id."""
+def _any_relevant(sides: Sides, ranks: NDArray[np.int32], grades: Floats) -> bool:
+    """Return whether some hit is relevant."""
+    if sides.relevant is sides.truth or not len(grades):
+        return len(ranks) > 0
+    return bool(above(grades, sides.grading.relevant_from).any())
+
+
+def _unmatched(sides: Sides) -> Unmatched | None:
+    """Return what keeps the ids of lists without any hit apart; None if a side has no id."""
     ranked, truth = sides.sources
     listed = _some(ranked, sides.lengths)
     relevant = _some(truth, truth.lengths)
     if not listed or not relevant or not np.any(np.diff(sides.truth.offsets)):
-        return {}
+        return None
     if isinstance(listed[0], str) and isinstance(relevant[0], str):
         found = _cause(listed, relevant)
         if found is not None:
-            cause, a, b = found
-            return {"examples": (a, b), "cause": cause}
-    return {"examples": (str(listed[0]), str(relevant[0])), "cause": ""}
+            return found
+    return Unmatched(str(listed[0]), str(relevant[0]), "")
 
 
-def _cause(listed: list[str], relevant: list[str]) -> tuple[str, str, str] | None:
+def _cause(listed: list[str], relevant: list[str]) -> Unmatched | None:
     """Return what keeps ids of both sides apart, with an example of each; None if not known.
 
     Where an id is on both sides, they are written alike: the users just have no hit.
@@ -369,7 +371,7 @@ def _cause(listed: list[str], relevant: list[str]) -> tuple[str, str, str] | Non
         written = {simplify(one): one for one in reversed(listed)}
         for one in relevant:
             if simplify(one) in written:
-                return cause, written[simplify(one)], one
+                return Unmatched(written[simplify(one)], one, cause)
     return None
 
 

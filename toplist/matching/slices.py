@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints
+from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.labels import ItemLabels
-from toplist.inputs.lists import offsets_of, places_of
+from toplist.inputs.lists import offsets_of
 from toplist.matching.hit_items import HitItems
-from toplist.matching.hits import Hits, trusted
+from toplist.matching.hits import Hits, above
 
 HOW = (
     "evaluate lists and ground truths; neither Hits made by hand nor saved results nor slices know "
@@ -68,20 +68,16 @@ def sliced(
     items = hits.items
     if hits.coverage is not None:
         raise ValueError("ground truths of groups are not split by item: a group has several items")
-    if hits.before is not None:
+    if hits.unjudged == "drop":
         raise ValueError(
             "with unjudged items dropped, results are not split by item: in a slice, the items of "
             "all others are unjudged; evaluate with unjudged='miss'"
         )
     if items is None:
         raise ValueError(f"it is not known which items were hit: {HOW}")
-    of_entries = labels.slices(order)
-    found, used = _parts(hits, labels, *of_entries)
+    found, used = _parts(hits, items, labels, *labels.slices(order))
     if labels.ids and not used.any() and (relevant := items.example()) is not None:
         raise _strangers(labels.ids[0], relevant)
-    if hits.judged is not None:
-        judged, _ = _parts(hits.judged, labels, *of_entries)
-        found = {label: partial(_beside, part, judged[label]) for label, part in found.items()}
     return found, int(np.count_nonzero(~used))
 
 
@@ -93,53 +89,38 @@ def _strangers(labelled: Any, relevant: Any) -> Exception:
     return ValueError(f"no relevant item has a label: there is {one}, and {other}")
 
 
-def _beside(make: Make, make_judged: Make) -> Slice:
-    """Return a slice with the hits of all judged items, where some of them are not relevant."""
-    (rows, hits), (others, of_judged) = make(), make_judged()
-    if len(others) > len(rows):
-        of_judged = of_judged.subset(np.searchsorted(others, rows))
-    if of_judged.n_relevant.sum() == hits.n_relevant.sum():
-        return rows, hits
-    return rows, trusted(**vars(hits), judged=of_judged)
-
-
 def _parts(
-    hits: Hits, labels: ItemLabels, label_of: Any, names: Sequence[Any]
+    hits: Hits, items: HitItems, labels: ItemLabels, label_of: Any, names: Sequence[Any]
 ) -> tuple[dict[Any, Make], Bools]:
     """Return what makes the slice of each label, and which entries some relevant item has."""
-    items, n_labels = hits.items, len(names)
-    assert items is not None
-    codes, graded = items.entries(labels), np.zeros(n_labels, bool)
+    codes = items.entries(labels)
     used = np.zeros(len(label_of), bool)
-    grouped = _grouped(hits, items, codes, label_of, used, n_labels)
-    bounds, users, n_relevant, n_hits, relevant, order = grouped
-    ranks, gains, ideal = hits.ranks.take(order), None, None
-    if hits.gains is not None:
-        own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
-        of_truth = items.gains()
-        graded[codes[own][of_truth[own] != 1]] = True
-        gains, ideal = hits.gains[order], np.empty(len(relevant))
-        best = offsets_of(n_relevant)
-        kernels.join.ideals(relevant, best, of_truth[relevant], n_relevant, ideal)
+    of_truth = None if hits.grades is None else items.grades()
+    grouped = _grouped(hits, items, of_truth, codes, label_of, used, len(names))
+    bounds, users, n_truth, n_hits, judged, order = grouped
+    ranks, grades, best = hits.ranks.take(order), None, None
+    if hits.grades is not None and of_truth is not None:
+        grades, best = hits.grades[order], np.empty(len(judged))
+        kernels.join.ideals(judged, offsets_of(n_truth), of_truth[judged], n_truth, best)
     keys = range(len(hits)) if hits.users is None else hits.users
 
     def part(at: int) -> Slice:
         of_users, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
-        rows, hashes = users[of_users], None
-        if hits.truth_hashes is not None:
-            hashes = hits.truth_hashes.take(rows)
-            kernels.hashing.mix_in(hashes_of([repr(names[at])]), hashes)
-        return rows, trusted(
+        rows = users[of_users]
+        about = hits.about.subset(rows)
+        for hashes in (about.truth_hashes, about.judged_hashes):
+            if hashes is not None:
+                kernels.hashing.mix_in(hashes_of([repr(names[at])]), hashes)
+        return rows, hits.of_part(
             offsets=offsets_of(n_hits[of_users]),
             ranks=ranks[of_hits],
-            n_relevant=n_relevant[of_users],
+            n_truth=n_truth[of_users],
             n_listed=hits.n_listed.take(rows),
-            gains=gains[of_hits] if gains is not None and graded[at] else None,
-            ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
-            k=hits.k,
-            grading=hits.grading,
+            grades=None if grades is None else grades[of_hits],
+            truth_grades=None if best is None else best[of_items],
             users=_Chosen(keys, rows),
-            truth_hashes=hashes,
+            items=None,
+            about=about,
         )
 
     some = np.flatnonzero(np.diff(bounds[0])).tolist()
@@ -147,20 +128,27 @@ def _parts(
 
 
 def _grouped(
-    hits: Hits, items: HitItems, codes: Any, label_of: Any, used: Bools, n_labels: int
+    hits: Hits,
+    items: HitItems,
+    grades: Floats | None,
+    codes: Any,
+    label_of: Any,
+    used: Bools,
+    n_labels: int,
 ) -> tuple[Any, ...]:
-    """Return users, relevant items and hits by label, those of a label one after another.
+    """Return users, items of their truths and hits by label, those of a label one after another.
 
-    These are: where those of each label begin, (3, n_labels + 1); the users; how many relevant
-    items and hits each has; the relevant items, where there are gains, and the hits, as places.
+    These are: where those of each label begin, (3, n_labels + 1); the users; how many items of the
+    truth and hits each has; these items, where there are grades, and the hits, as places.
     `codes` are entries, and become labels.
     """
     starts, sizes = items.starts()
-    counted = items.counting()
+    counted = items.distinct()
+    relevant = np.empty(0, bool) if grades is None else above(grades, hits.grading.relevant_from)
     blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK >> 2, 8 * n_labels))
 
     def block(lo: int, hi: int) -> tuple[Any, ...]:
-        own = starts[lo:hi], sizes[lo:hi], codes, counted
+        own = starts[lo:hi], sizes[lo:hi], codes, counted, relevant
         return *own, hits.offsets[lo : hi + 1], items.places
 
     def count(lo: int, hi: int) -> Ints:
@@ -172,14 +160,15 @@ def _grouped(
     counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
     begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
     n_users, n_items, n_hits = begins[:, -1].tolist()
-    users, n_relevant = np.zeros((2, n_users), np.int64)
+    users, n_truth = np.zeros((2, n_users), np.int64)
     n_hits_of = np.zeros(n_users, np.int32)
-    relevant, order = np.empty(n_items if hits.graded else 0, np.int64), np.empty(n_hits, np.int64)
+    judged = np.empty(0 if grades is None else n_items, np.int64)
+    order = np.empty(n_hits, np.int64)
 
     def fill(lo: int, hi: int) -> None:
         at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
-        numbers = users, n_relevant, n_hits_of, relevant, order
+        numbers = users, n_truth, n_hits_of, judged, order
         kernels.slices.fill(*block(lo, hi), lo, *at, *numbers)
 
     parallel.each(fill, blocks, None)
-    return begins[:, :: len(blocks)], users, n_relevant, n_hits_of, relevant, order
+    return begins[:, :: len(blocks)], users, n_truth, n_hits_of, judged, order

@@ -149,8 +149,8 @@ Quepid, Transformers4Rec, bwhite's gist).
   with a judgement of any grade, whatever is done with empty ground truths in other metrics.
 - ``unjudged="drop"`` is trec_eval -J, and judged_only of ir_measures: items without a grade, or
   with one below 0, leave the lists, and ranks close up. Where no other is judged not relevant,
-  theirs leave hits only, and every list is perfect; here nothing is dropped then, and the result
-  says so. ``result.bounds("precision@10")`` has both ends, `toplist.unjudged` what to judge next.
+  theirs leave hits only, and every list is perfect; here that is an error.
+  ``result.bounds("precision@10")`` has both ends, `toplist.unjudged` what to judge next.
 
 A metric that a library lacks is an error there. A defect of a library (an item listed twice earning
 twice, ideals made from the hits found) is not copied. ``aggregate="pooled"`` divides sums over

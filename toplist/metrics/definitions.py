@@ -104,9 +104,10 @@ class Divisor:
 class Earned:
     """What each hit earns, where that hangs on other hits or judgements; and its formula.
 
-    ``function(hits)`` takes `toplist.Hits` and returns the gain of each hit, (n_hits,); or a pair,
-    with the gains of each user's ideal order, (sum of n_relevant,), which an ideal divisor needs;
-    or `Hits`, some of these, each of which earns 1.
+    ``function(hits)`` takes the relevant hits, as `toplist.Hits.relevant` has them, and returns the
+    gain of each, (n_hits,); or a pair, with the gains of each user's ideal order,
+    (sum of n_relevant,), which an ideal divisor needs; or some of these hits, each of which earns
+    1. ``hits.judged`` are the hits of all judged items, of which they are.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """What a hit earns where that hangs on the user's other hits or judgements.
 
-Each takes `toplist.Hits` and returns the gain of every hit, or with it the gains of the ideal
-order; the metrics in `toplist.metrics.definitions` are sums of these.
+Each takes the relevant hits, `toplist.Hits.relevant`, and returns the gain of every hit, or with it
+the gains of the ideal order; the metrics in `toplist.metrics.definitions` are sums of these.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Preference:
 
     def __call__(self, hits: Any) -> Floats:
         """Return the gains of hits."""
-        judged, n_hits = hits.judged or hits, np.diff(hits.offsets)
+        judged, n_hits = hits.judged, np.diff(hits.offsets)
         j = np.arange(len(hits.ranks)) - np.repeat(hits.offsets[:-1], n_hits)
         most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
         most = np.repeat(most, n_hits)
@@ -68,16 +68,17 @@ class Cascade:
                 "err and nerr of lists that come in parts need the largest grade there is: write "
                 "it, as in 'err(max=4)'"
             )
-        if hits.largest_grade > self.max:
+        largest = hits.largest_grade
+        if largest > self.max:
             raise ValueError(
-                f"a ground truth has grade {hits.largest_grade:g}, above max={self.max:g}: write "
-                f"'err(max={hits.largest_grade:g})'"
+                f"a ground truth has grade {largest:g}, above max={self.max:g}: write "
+                f"'err(max={largest:g})'"
             )
         found = []
         ends = np.concatenate([[0], np.cumsum(hits.n_relevant)])
-        gains, ideal = hits.all_gains()
+        gains, ideal = hits.under("exponential").all_gains()
         for offsets, some in ((hits.offsets, gains), (ends, ideal)):
-            p, earned = hits.grading.powers(some) / 2.0**self.max, np.empty(len(some))
+            p, earned = some / 2.0**self.max, np.empty(len(some))
             kernels.curves.cascade(offsets, p, earned)
             found.append(earned)
         return found[0], found[1]

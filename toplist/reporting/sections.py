@@ -174,8 +174,8 @@ def who(report: Report) -> list[dict[str, Any]]:
     found = []
     for system, result in report.comparison.results.items():
         left_out = "left out" if result.terms.missing == "skip" else "counted as 0"
-        hits = hits_of(result, f"the users of {system} are unknown")[0].given
-        short = (hits.n_listed > 0) & (hits.n_listed < report.k)
+        hits = hits_of(result, f"the users of {system} are unknown")[0]
+        short = (hits.lengths > 0) & (hits.lengths < report.k)
         rows = [
             ("in the truth", result.n_users, []),
             ("evaluated", result.n_evaluated, []),

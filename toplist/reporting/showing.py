@@ -345,7 +345,7 @@ def show(
         all_of = {user: items}, {user: truth}, len(items)
         hits = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from).hits
         assert hits is not None
-        relevant = [items[rank - 1] for rank in hits.ranks.tolist()]
+        relevant = [items[rank - 1] for rank in hits.relevant.ranks.tolist()]
     if isinstance(truth, dict):
         relevant = {item: truth[item] for item in relevant}
     lists: dict[str, list[Any]] = {}

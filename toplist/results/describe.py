@@ -12,7 +12,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, Style, formula
 from toplist.metrics.properties import equal_names
 from toplist.results.markup import NOTHING, Cell, Look, Page, Table
-from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
+from toplist.results.means import Means, fingerprints_of, has_keys
 from toplist.stats.clustered import FEW_DF, degrees_of_freedom
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def account(result: Means) -> str:
     text = ", ".join(parts)
     if result.n_evaluated and not result.histograms.each.any():
         # nobody has a hit: an item of each side and the likely cause, where known
-        found = result.unmatched if result.hits is None else unmatched(result.hits)
+        found = result.unmatched if result.hits is None else result.hits.about.unmatched
         text += "; NO HIT AT ALL: "
         asked = "are the item ids of both sides written in the same way?"
         if found is None:
@@ -66,12 +66,10 @@ def account(result: Means) -> str:
 
 
 def _judgements(result: Means) -> list[str]:
-    """Return how much of the lists was judged, where the rest leaves them, or would."""
+    """Return how much of the lists was judged, where the rest leaves them."""
     if result.terms.unjudged == "miss":
         return []
     name, share = result.judged_share()
-    if result.drops_nothing:
-        return [f"NOTHING DROPPED: no item is judged not relevant (grade 0); {name} {share:.4f}"]
     return [f"{name} {share:.4f} before unjudged items left"]
 
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages, equal, normal, wilson
 from toplist.checks import Bools, Floats, Ints, OptionRef, cached, option_error
+from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -32,19 +33,6 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Means")
 T = TypeVar("T")
-
-
-class Unmatched(NamedTuple):
-    """Why nobody has a hit: an item of the lists, one of the ground truths, the likely cause."""
-
-    listed: str
-    relevant: str
-    cause: str
-
-
-def unmatched(hits: Hits) -> Unmatched | None:
-    """Return the examples that hits without any hit keep; None for others."""
-    return None if hits.examples is None else Unmatched(*hits.examples, hits.cause)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +56,6 @@ class Means:
     unmatched: Unmatched | None = None
     graded: bool = False
     scored: Scored | None = None
-    judged_only: Self | None = None
     exposed: Exposed | None = None
     longest: int | None = None  # of the lists; None where it is unknown
     notes: tuple[str, ...] = ()
@@ -93,10 +80,10 @@ class Means:
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        sizes = len(hits), n_missing_of(hits), hits.n_extra
+        sizes, scored = (len(hits), n_missing_of(hits), hits.about.n_extra), hits.about.scored
         given = terms, found, hits, counted, *sizes, weights, clusters
-        longest = int(hits.given.n_listed.max(initial=0))
-        return cls(*given, graded=is_graded(terms, hits), scored=hits.scored, longest=longest)
+        graded = is_graded(terms, hits)
+        return cls(*given, graded=graded, scored=scored, longest=hits.deepest)
 
     @property
     def n_evaluated(self) -> int:
@@ -107,28 +94,6 @@ class Means:
     def n_skipped(self) -> int:
         """The number of users of the ground truth that are left out of the means."""
         return self.n_users - self.n_evaluated
-
-    @property
-    def drops_nothing(self) -> bool:
-        """Whether unjudged items were to leave the lists, and did not: see `Hits.judged_only`."""
-        if self.hits is None:
-            return self.judged_only is not None
-        return self.terms.unjudged == "drop" and not self.hits.given.has_misses
-
-    def without_unjudged(self) -> Self | None:
-        """Return the result of judged items alone, of one that drops nothing; None of others.
-
-        So it is among parts of which others have items that are judged not relevant.
-        """
-        if self.hits is None or self.counted is None or not self.drops_nothing:
-            return self.judged_only
-        hits = self.hits.judged_only(self.hits.k, always=True)
-        depth = int(self.histograms.cuts[-1])
-        kept = "clusters", "n_extra", "lists", "unmatched", "scored", "notes", "listed"
-        return replace(
-            type(self).of(self.terms, hits, self.counted, self.weights, depth=depth),
-            **{name: getattr(self, name) for name in kept},
-        )
 
     def judged_share(self) -> tuple[str, float]:
         """Return "judged@k" of the largest k, and its mean, before unjudged items left."""
@@ -280,10 +245,10 @@ class Means:
         if isinstance(metric, ListMetric):
             return self._of_curves(metric, k, self._list_values(metric))
         hits, counted = hits_of(self, "it has no values per user")
-        hits, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
+        read, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
         if k is None:
-            return per_user.curves(hits, counted, metric, self.terms.depth)
-        return per_user.values(hits, counted, metric, k)
+            return per_user.curves(read, counted, metric, self.terms.depth)
+        return per_user.values(read, counted, metric, k)
 
     def _of_curves(self, metric: ListMetric, k: int | None, curves: Floats) -> Floats:
         """Return the values of lists at k, or at every k, from their curves."""
@@ -590,7 +555,7 @@ def weighing(counted: Bools, weights: Floats | None) -> Bools:
 
 def n_missing_of(hits: Hits) -> int:
     """Return the number of users with relevant items but without a list."""
-    return int(np.count_nonzero((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
+    return int(np.count_nonzero((hits.n_relevant > 0) & (hits.n_listed == 0)))
 
 
 def is_graded(terms: Terms, hits: Hits) -> bool:
@@ -700,7 +665,6 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
             raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
     if not disjoint and not all(map(has_keys, parts)):
         in_pairs([fingerprints_of(part) for part in parts], fingerprints.merged)
-    tables, judged_only = _in_step(parts)
     hits = all_of([part.hits for part in parts])
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
@@ -713,7 +677,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     lists, scored, exposed = (all_of([getattr(part, one) for part in parts]) for one in added)
     return type(first)(
         first.terms,
-        histograms.merged(tables, first.terms.of_judged),
+        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
         in_pairs(hits, operator.add) if hits else None,
         np.concatenate([part.counted for part in parts]) if hits else None,
         n_users=sum(part.n_users for part in parts),
@@ -726,7 +690,6 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         graded=any(part.graded for part in parts),
         scored=reduce(operator.add, scored) if scored else None,
         exposed=reduce(operator.add, exposed) if exposed else None,
-        judged_only=judged_only if hits is None else None,
         longest=None if lengths is None else max(lengths),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         listed=_together([part.listed for part in parts]),
@@ -756,22 +719,6 @@ def in_line(results: Sequence[M]) -> list[M]:
     return found
 
 
-def _in_step(parts: Sequence[M]) -> tuple[list[Histograms], M | None]:
-    """Return the histograms of parts that all drop unjudged items, or none; then also the others.
-
-    Nothing is dropped where nothing is judged not relevant: of all users, not of those of a part.
-    """
-    tables = [part.histograms for part in parts]
-    if not any(part.drops_nothing for part in parts):
-        return tables, None
-    dropped = [part.without_unjudged() for part in parts]
-    alone = all_of(dropped)
-    if alone is not None:
-        return tables, merged(alone, disjoint=True)
-    both = zip(parts, dropped, strict=True)
-    return [(part if one is None else one).histograms for part, one in both], None
-
-
 def all_of(found: Sequence[T | None]) -> list[T] | None:
     """Return the values if no part lacks its own, else None."""
     kept = [one for one in found if one is not None]
@@ -794,7 +741,7 @@ def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
 
 def _without_fingerprints(hits: Hits) -> Hits:
     """Return hits that merge without a look at their ground truths."""
-    return hits.of_part(fingerprints=()) if hits.fingerprints else hits
+    return hits.of_part(fingerprints=()) if hits.about.fingerprints else hits
 
 
 def has_keys(result: Means) -> bool:
@@ -808,4 +755,4 @@ def fingerprints_of(result: Means) -> tuple[Fingerprint, ...]:
 
     if result.fingerprints or result.hits is None:
         return result.fingerprints
-    return result.hits.fingerprints or (Fingerprint(0, result.n_users, varied=False),)
+    return result.hits.about.fingerprints or (Fingerprint(0, result.n_users, varied=False),)

@@ -77,9 +77,6 @@ class TopKResult(Means, Display):
         Whether ground truths had grades, other than 1 for all that is relevant.
     longest : int or None
         The length of the longest list, as deep as lists were read; None where it is unknown.
-    judged_only : TopKResult or None
-        Without hits, of ``unjudged="drop"`` where nothing was dropped, as no item is judged not
-        relevant: the result if all unjudged items were. Merging with other parts needs it.
     scored : Scored or None
         Of lists with scores, how many items share theirs with a neighbour, of how many.
     listed : (n_users,) uint64 or None

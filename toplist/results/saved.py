@@ -82,11 +82,11 @@ def content(result: Means) -> dict[str, Any]:
 
 
 def _judged(result: Means) -> dict[str, Any]:
-    """Return how much was judged before the rest left the lists, and whether it did leave."""
+    """Return how much was judged before the rest left the lists."""
     if result.terms.unjudged == "miss":
         return {}
     name, share = result.judged_share()
-    return {"judged": {name: json_number(share)}, "dropped": not result.drops_nothing}
+    return {"judged": {name: json_number(share)}}
 
 
 def text_of(found: Any) -> str:

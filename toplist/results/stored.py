@@ -24,6 +24,7 @@ from toplist.checks import USERS, choice, whole
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import TIES, UNJUDGED, WEIGHTINGS
+from toplist.matching.about import Unmatched
 from toplist.matching.fingerprints import from_plain, together
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, variant
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, SYNONYMS
@@ -38,7 +39,7 @@ from toplist.metrics.definitions import (
     with_parameters,
 )
 from toplist.metrics.weighing import SCORED, Exposed, is_scored
-from toplist.results.means import Means, Unmatched, fingerprints_of
+from toplist.results.means import Means, fingerprints_of
 from toplist.results.terms import SAMPLERS, Entry, Sampled, Terms
 
 M = TypeVar("M", bound=Means)
@@ -55,8 +56,8 @@ MOST = 1 << 27
 
 Arrays = dict[str, NDArray[Any]]
 _TABLES = ("n_relevant", "n_listed", "n_users", "each", "nth", "first", "spreads", "cuts")
-# The array with the bytes of `Means.judged_only`.
-_ALONE, _LISTED = "judged_only", "listed"
+# The array with the users who have a list, of parts.
+_LISTED = "listed"
 _AVERAGES: Mapping[str, Any] = {"moments": Moments, "pooled": Pooled}
 _POLICIES = (
     *(("empty", EMPTY), ("missing", MISSING), ("relevant", RELEVANT)),
@@ -74,11 +75,8 @@ def without_users(result: M) -> M:
     prints = fingerprints_of(result)
     whole = (together(prints),) if prints else ()
     lists = None if result.lists is None else result.lists.without_users()
-    alone = result.without_unjudged()
-    if alone is not None:
-        alone = replace(alone, hits=None, counted=None, weights=None, lists=lists, fingerprints=())
     bare = replace(result, hits=None, counted=None, weights=None, lists=lists)
-    return replace(bare, fingerprints=whole, judged_only=alone)
+    return replace(bare, fingerprints=whole)
 
 
 def to_bytes(result: Means) -> bytes:
@@ -87,8 +85,6 @@ def to_bytes(result: Means) -> bytes:
     arrays: Arrays = {name: getattr(result.histograms, name) for name in _TABLES}
     if result.listed is not None:
         arrays[_LISTED] = result.listed.view(np.int64)
-    if result.judged_only is not None:
-        arrays[_ALONE] = np.frombuffer(to_bytes(result.judged_only), np.uint8)
     if result.lists is not None:
         from toplist.beyond import stored as lists  # what few need, so that imports are quick
 
@@ -266,10 +262,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
     """Return the result that a header and arrays make."""
     terms = _terms(header["terms"])
     metrics = tuple(terms.measured.values())
-    packed, words = arrays.pop(_ALONE, None), arrays.pop(_LISTED, None)
-    alone = None if packed is None else from_bytes(made, packed.astype(np.uint8).tobytes())
-    if alone is not None and (alone.terms != terms or alone.judged_only is not None):
-        raise ValueError("the result of judged items alone is another one")
+    words = arrays.pop(_LISTED, None)
     averages = {}
     for name, given in header["averages"].items():  # of metrics that need the users' curves
         made_of = _AVERAGES[given.pop("kind")]
@@ -297,7 +290,6 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         unmatched=None if said is None else Unmatched(*map(str, said)),
         graded=bool(header.get("graded", guess)),
         scored=Scored(*map(whole, scored)) if (scored := header.get("scored")) else None,
-        judged_only=alone,
         lists=lists,
         exposed=_exposed(*header["exposed"]) if "exposed" in header else None,
         longest=whole(header["longest"]) if "longest" in header else None,

@@ -29,6 +29,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import AGAIN, Moments
 from toplist.checks import Bools
+from toplist.inputs.grades import STANDARD
 from toplist.inputs.id_hashes import hashes_of
 from toplist.matching.fingerprints import from_plain
 from toplist.matching.hits import Hits
@@ -40,7 +41,7 @@ from toplist.results.stored import from_bytes
 
 M = TypeVar("M", bound=Means)
 
-VERSION = 1
+VERSION = 2
 # The arrays that are no columns: bytes of the header and of the result, and the hash of the rest.
 HEADER, RESULT, SEAL = "header", "result", "seal"
 # The array with the values of users of the metrics of the lists, at the k's asked for.
@@ -57,7 +58,7 @@ DAMAGE = (
 def without(result: M) -> M:
     """Return a result without what the arrays of a file hold."""
     bare = replace(result, hits=None, counted=None, weights=None, clusters=None)
-    return replace(bare, fingerprints=(), judged_only=None)
+    return replace(bare, fingerprints=())
 
 
 def content(result: Means, whole: bytes) -> Callable[[str], None]:
@@ -100,8 +101,8 @@ def load(made: type[M], stream: BinaryIO) -> M:
     version = header.get("format") if isinstance(header, dict) else None
     if version != VERSION:
         raise ValueError(
-            f"is of format {version!r:.40}, and this toplist knows {VERSION}: read it with the "
-            "version that wrote it"
+            f"is of format {version!r:.40}, and this toplist knows {VERSION}: evaluate again and "
+            "save it, or read it with the version that wrote it"
         )
     try:
         if take(arrays, SEAL, "u", np.uint8).tobytes() != _seal(arrays).tobytes():
@@ -233,17 +234,20 @@ def _check(found: Means, hits: Hits, counted: Bools) -> None:
         raise ValueError(f"{', '.join(str(len(one)) for one in given)} values for {n_users} users")
     if found.weights is not None and not (found.weights >= 0).all():
         raise ValueError("a weight is negative, or NaN")
-    facts = n_users, n_missing_of(hits), hits.grading, hits.unjudged, is_graded(terms, hits)
-    said = found.n_users, found.n_missing, terms.grading, terms.unjudged, found.graded
+    grading = STANDARD if terms.weighting else terms.grading  # weights of items are no grades
+    listed = terms.relevant == "listed"
+    of_truths = hits.grading, hits.unjudged, hits.listed_only, is_graded(terms, hits)
+    facts = n_users, n_missing_of(hits), *of_truths
+    said = found.n_users, found.n_missing, grading, terms.unjudged, listed, found.graded
     if facts != said:
         raise ValueError(f"its hits are {facts}, its result is of {said}")
     # parts whose longest lists differ may know less of some averages than they have ranks
     deepest = max(kept.depth, int(kept.cuts[-1]))
     counted = weighing(counted, found.weights)
-    rows, n_of_row = histograms.rows_of(hits, counted, kept.metrics, deepest)
+    rows, n_of_row = histograms.rows_of(hits.relevant, counted, kept.metrics, deepest)
     tables = kept.n_relevant, kept.n_listed, kept.n_users
     same = all(map(np.array_equal, tables, (rows.n_relevant, rows.n_listed, n_of_row)))
-    if not same or per_user.reach(hits, deepest) != kept.depth:  # before it is counted
+    if not same or per_user.reach(hits.relevant, deepest) != kept.depth:  # before it is counted
         raise ValueError("its hits are of other users than its means")
     again = histograms.count(
         *(hits, counted, kept.metrics, (*kept.cuts.tolist(), kept.depth), found.weights),

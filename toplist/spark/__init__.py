@@ -67,7 +67,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import check_positive_int, choice
-from toplist.evaluation.plan import Plan, plan_of
+from toplist.evaluation.plan import NOTHING_TO_DROP, Plan, plan_of
 from toplist.inputs.options import GROUP, OPTIONS, SPARK, Options
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
@@ -230,10 +230,11 @@ def _work(sides: tuple[Side, Side], k: Any, options: Options) -> Work:
     given = replace(given, ties=options.ties or "item")
     values = ranks.value, truths.value
     # no worker knows whether others have items that are judged not relevant
-    drops = options.unjudged == "drop" and has_misses(truths, options.relevant_from)
+    if options.unjudged == "drop" and not has_misses(truths, options.relevant_from):
+        raise ValueError(NOTHING_TO_DROP)
     if options.system is None:
-        return Work(k, given, values, hint=perhaps_systems(ranks), drops=drops)
-    return Work(k, given, values, systems_of(ranks, options.system), drops=drops)
+        return Work(k, given, values, hint=perhaps_systems(ranks))
+    return Work(k, given, values, systems_of(ranks, options.system))
 
 
 def _by_user(sides: tuple[Side, Side], system: str | None, partitions: int | None) -> Any:

@@ -38,8 +38,6 @@ class Work:
     systems : tuple of str, or (None,)
     hint : str
         What an error adds that may come from several systems in one table.
-    drops : bool
-        Whether unjudged items leave the lists, also of users without a miss among the judged ones.
     """
 
     k: Any
@@ -47,7 +45,6 @@ class Work:
     values: tuple[str | None, str | None]
     systems: tuple[str | None, ...] = (None,)
     hint: str = ""
-    drops: bool = False
 
     def results(self, table: Any, keep: Keep | None) -> dict[str | None, TopKResult]:
         """Return the result of every system over some complete users."""
@@ -70,8 +67,7 @@ class Work:
         options = replace(self.options, keep=keep)
         if self.values[0] != "score":
             options = replace(options, ties="order")  # ranks have none: the result is silent
-        found = evaluate_part(lists, truths, self.k, options)
-        return (found.without_unjudged() or found) if self.drops else found
+        return evaluate_part(lists, truths, self.k, options)
 
     def _worded(self, words: str, system: str | None) -> str:
         """Return an error in the words of Spark: of arguments, and of no place in a chunk."""
