@@ -275,7 +275,7 @@ def test_labels_in_tables(name):
     wide = frame_of(name, columns | {"price": [1, 2, 3, 4, 5]})
     with pytest.raises(ValueError, match=r"labels\[\['item_id', 'COLUMN'\]\]; columns found: \['i"):
         evaluated().by_item(wide)
-    with pytest.raises(ValueError, match="labels: no column 'item_id'; give a table of item_id"):
+    with pytest.raises(ValueError, match="labels: no column 'item_id', give a table of item_id"):
         evaluated().by_item(frame_of(name, {"movie": ["a"], "shelf": ["x"]}))
     columns["shelf"][3] = "z"
     with pytest.raises(ValueError, match="item 'a' has two labels, 'x' and 'z': an item is in one"):

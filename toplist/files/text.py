@@ -267,6 +267,7 @@ class TextTables(TextFile):
         for name, ids in zip(names, (users, columns[0]), strict=False):
             if ids:
                 self._kinds.setdefault(name, (ids[0], lines[0]))
+        users, cells[0] = _integers(users), _integers(columns[0])
         self.header, self.wanted, self._form = tuple(records[0]), wanted, form
         table = {names[0]: Cells(names[0], users, "text")}
         for name, column in zip((*names[1:-1], wanted.key or names[-1]), cells, strict=True):
@@ -462,21 +463,31 @@ def _joined(cells: Sequence[Cells], rule: str | None) -> Cells:
         inner = _joined([one.data for one in cells], rule)
         return Cells(first.name, inner, first.kind, offsets=offsets_of(offsets))
     parts = [one.data for one in cells]
+    if rule is None and all(isinstance(part, np.ndarray) for part in parts):
+        return Cells(first.name, np.concatenate(parts), first.kind)
     if rule is not None:
         return Cells(first.name, in_column(parts, rule), first.kind)
     if len(parts) == 1:
         return first
     if not any(hasattr(part, "null_count") for part in parts):
-        return Cells(first.name, [one for part in parts for one in part], first.kind)
+        return Cells(first.name, [one for part in cells for one in part.objects()], first.kind)
     import pyarrow as pa
 
     some = [pa.array(part, pa.large_string()) if type(part) is list else part for part in parts]
     return Cells(first.name, pa.concat_arrays(some), first.kind)
 
 
+def _integers(ids: list[Any]) -> Any:
+    """Return ids of JSON of one kind, integers as an array."""
+    found = packed(ids) if ids and type(ids[0]) is int else None
+    return ids if found is None or found.dtype == object else found
+
+
 def _start_of_last(users: Any) -> int:
     """Return where the rows of the last user begin."""
     n, last, size = len(users), users[-1], 1 << 6
+    if isinstance(users, np.ndarray):
+        return int(np.append(np.flatnonzero(users != last), -1).max()) + 1
     if isinstance(users, list):
         return next((at + 1 for at in range(n - 2, -1, -1) if users[at] != last), 0)
     from pyarrow import compute

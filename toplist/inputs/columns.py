@@ -352,6 +352,8 @@ class Cells:
             codes = np.from_dlpack(column.indices.cast("int64").fill_null(-1))
             return codes, column_of(self.name, column.dictionary.to_pylist(), what)
         rows = self.objects()
+        if None not in rows:
+            return np.arange(len(rows)), column_of(self.name, rows, what)
         kept = np.array([row for row, one in enumerate(rows) if one is not None], np.int64)
         codes = np.full(len(rows), -1)
         codes[kept] = np.arange(len(kept))
