@@ -398,10 +398,6 @@ class Hits:
             k = int(np.diff(self._above(0.0).offsets).max(initial=0))
         return self.of_part(unjudged="drop", k=k)
 
-    def read_to(self, k: int) -> Hits:
-        """Return the hits of whole lists, none of which is longer than k."""
-        return self.of_part(k=k)
-
     def of_part(self, **changed: Any) -> Hits:
         """Return the hits with other values of some fields, also of those of `about`."""
         names = {field.name for field in fields(About)}

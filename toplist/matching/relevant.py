@@ -7,7 +7,7 @@ its neighbours make them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,7 +88,7 @@ class RelevantHits:
 
     def under(self, gains: Gains) -> RelevantHits:
         """Return the same hits with other gains of their grades."""
-        return self._changed(grading=Grading(gains=gains), graded=self.grades is not None)
+        return replace(self, grading=Grading(gains=gains), graded=self.grades is not None)
 
     @property
     def largest_grade(self) -> float:
@@ -108,7 +108,8 @@ class RelevantHits:
 
     def kept(self, kept: Bools) -> RelevantHits:
         """Return some of the hits of the same lists and truths."""
-        return self._changed(
+        return replace(
+            self,
             offsets=offsets_of(kept)[self.offsets],
             ranks=self.ranks[kept],
             grades=None if self.grades is None else self.grades[kept],
@@ -129,16 +130,17 @@ class RelevantHits:
 
     def closed_up(self, judged: RelevantHits) -> RelevantHits:
         """Return the same hits of lists that hold judged items alone."""
-        return self._changed(ranks=self.places_among(judged), n_listed=np.diff(judged.offsets))
+        return replace(self, ranks=self.places_among(judged), n_listed=np.diff(judged.offsets))
 
     def cut(self, k: int) -> RelevantHits:
         """Return the hits of lists that end at rank k."""
-        return self.kept(self.ranks <= k)._changed(n_listed=np.minimum(self.n_listed, k))
+        return replace(self.kept(self.ranks <= k), n_listed=np.minimum(self.n_listed, k))
 
     def of_some(self, users: Bools) -> RelevantHits:
         """Return the same where the other users have no relevant item, and no hit."""
         ideal = self.ideal_grades
-        return self.down_to(np.where(users, self.n_listed, 0))._changed(
+        return replace(
+            self.down_to(np.where(users, self.n_listed, 0)),
             n_relevant=np.where(users, self.n_relevant, 0),
             ideal_grades=None if ideal is None else ideal[np.repeat(users, self.n_relevant)],
         )
@@ -153,7 +155,7 @@ class RelevantHits:
         """Return the same hits with what they earn as their gains: `counts` of `toplist.Metric`."""
         found = earned(self)
         if isinstance(found, RelevantHits):  # of which each earns 1
-            return found._changed(grades=None, ideal_grades=None, graded=False)
+            return replace(found, grades=None, ideal_grades=None, graded=False)
         gains, ideal = found if isinstance(found, tuple) else (found, np.empty(0))
         if np.shape(gains) != self.ranks.shape:
             raise ValueError(
@@ -172,7 +174,7 @@ class RelevantHits:
             return self
         offsets, ranks = self.coverage.found(self.offsets, self.ranks, self.n_relevant)
         n_groups = self.coverage.n_groups
-        return self._changed(offsets=offsets, ranks=ranks, n_relevant=n_groups, coverage=None)
+        return replace(self, offsets=offsets, ranks=ranks, n_relevant=n_groups, coverage=None)
 
     def novelty(self, alpha: float) -> RelevantHits:
         """Return hits whose gains fall with every id of a group that stands above.
@@ -193,22 +195,14 @@ class RelevantHits:
             return self
         known: dict[float, RelevantHits] = vars(self).setdefault("_novelty", {})
         if alpha not in known:
-            found = self._changed(grades=None, ideal_grades=None, graded=False)
+            found = replace(self, grades=None, ideal_grades=None, graded=False)
             if self.coverage is not None:
                 found = found._with_gains(
                     *self.coverage.novelty(self.offsets, self.n_relevant, alpha)
                 )
-            known.setdefault(alpha, found._changed(coverage=None))
+            known.setdefault(alpha, replace(found, coverage=None))
         return known[alpha]
 
     def _with_gains(self, gains: Floats, ideal: Floats) -> RelevantHits:
         """Return the same hits with gains that are no grades."""
-        return self._changed(grades=gains, ideal_grades=ideal, graded=True, grading=STANDARD)
-
-    def _changed(self, **changed: Any) -> RelevantHits:
-        """Return the hits with other values of some fields."""
-        return replace(self, **changed)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle without what was computed once."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, grades=gains, ideal_grades=ideal, graded=True, grading=STANDARD)

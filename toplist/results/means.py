@@ -713,7 +713,7 @@ def in_line(results: Sequence[M]) -> list[M]:
     found = []
     for one in results:
         if one.terms.longest:  # of empty lists alone it is 1, where they are read to 0
-            hits = None if one.hits is None else one.hits.read_to(k)
+            hits = None if one.hits is None else one.hits.of_part(k=k)
             one = replace(one, terms=one.terms.with_longest(k), hits=hits)
         found.append(one)
     return found
