@@ -9,18 +9,11 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import OptionRef, option_error
-from toplist.evaluation.plan import counted_users
-from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import side_to_builtin
-from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.options import ColumnNames, Joining
-from toplist.inputs.sides import sides_of
-from toplist.matching.match import closed_up, join
-from toplist.metrics.conventions import convention_of
 from toplist.results import result as results
 from toplist.results.result import TopKResult
-from toplist.results.stored import without_users
 
 
 def merge(
@@ -98,7 +91,15 @@ def merge(
 
 def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     """Return the result of the users of ground truths who are not in a result."""
-    from toplist.inputs.tables import lists_of  # a quarter of the import of toplist
+    # what few need, so that imports are quick
+    from toplist.evaluation.plan import counted_users
+    from toplist.inputs.factorize import Column
+    from toplist.inputs.id_hashes import hashes_of
+    from toplist.inputs.sides import sides_of
+    from toplist.inputs.tables import lists_of
+    from toplist.matching.match import closed_up, join
+    from toplist.metrics.conventions import convention_of
+    from toplist.results.stored import without_users
 
     _check_known(whole)
     terms, joining = whole.terms, Joining(unjudged=whole.terms.unjudged)
