@@ -107,7 +107,6 @@ from toplist.evaluation.evaluate import (
     recall,
 )
 from toplist.evaluation.evaluate import map_ as map
-from toplist.evaluation.parts import merge
 from toplist.inputs.lists import Lists
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
@@ -127,6 +126,7 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.inference import paired_tests
     from toplist.comparing.rankings import Across
     from toplist.comparing.verdicts import Gate
+    from toplist.evaluation.parts import merge
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
     from toplist.reporting.showing import show
@@ -163,6 +163,7 @@ _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
     "compare": "comparing.comparison",
     "gate": "comparing.gating",
     "inference": "comparing.inference",
+    "merge": "evaluation.parts",
     "paired_tests": "comparing.inference",
     "show": "reporting.showing",
     "report": "reporting.writing",
