@@ -114,7 +114,7 @@ def folder(tmp_path, monkeypatch):
             for rank, item in enumerate(items, 1)
         ]
         Path(f"{system}.csv").write_text("\n".join(["user_id,day,item_id,rank,model", *rows, ""]))
-    rows = "u1,1,b,1", "u2,2,d,2", "u4,1,a,3", "u4,1,e,1"
+    rows = "u1,1,b,1", "u1,1,a,0", "u2,2,d,2", "u4,1,a,3", "u4,1,e,1"
     Path("truth.csv").write_text("\n".join(["user_id,day,item_id,relevance", *rows, ""]))
     return tmp_path
 

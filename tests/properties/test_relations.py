@@ -48,7 +48,7 @@ def curves(name, ranks, truths, depth=None, **options):
 
 def same_hits(one, other):
     """Tell whether two `Hits` hold the same, whatever the users are called."""
-    arrays = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
+    arrays = ("offsets", "ranks", "n_truth", "n_listed", "grades", "truth_grades")
     pairs = [(getattr(one, name), getattr(other, name)) for name in arrays]
     return one.k == other.k and all(
         (a is None and b is None) or np.array_equal(a, b) for a, b in pairs

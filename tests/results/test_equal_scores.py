@@ -78,5 +78,5 @@ def test_the_order_of_a_run_is_the_one_that_was_asked_for(tmp_path):
 def test_lists_without_scores_leave_their_number_unknown():
     scored, plain = ({"a": {1: 0.5, 2: 0.5}}, {"a": {1}}), ({"b": [1, 2]}, {"b": {2}})
     parts = [tl.match(*side) for side in (scored, plain)]
-    assert parts[0].scored == (2, 2) and (parts[0] + parts[1]).scored is None
-    assert (parts[1] + parts[0]).scored is None
+    assert parts[0].about.scored == (2, 2) and (parts[0] + parts[1]).about.scored is None
+    assert (parts[1] + parts[0]).about.scored is None
