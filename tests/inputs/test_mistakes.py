@@ -97,7 +97,7 @@ def test_a_list_of_tables_gets_the_way_out(library):
     make = module.table if library == "pyarrow" else module.DataFrame
     table = make({"user_id": [1], "item_id": [2], "rank": [1]})
     for sides, name in ((([table], [table]), "ranks"), ((table, [table]), "ground_truths")):
-        with pytest.raises(TypeError, match=f"^{name} is a list of tables: give one table, or of record"):
+        with pytest.raises(TypeError, match=f"^{name} is a list of tables: give one table"):
             tl.top_k_eval(*sides, 1)
 
 

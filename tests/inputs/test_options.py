@@ -137,7 +137,8 @@ def written(folder):
 @pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.metadata["help"]])
 def test_the_command_line_has_the_option(tmp_path, name, capsys):
     recs, truth = map(str, written(tmp_path))
-    alone = {"system": "item_id", **dict.fromkeys(("relevant_from", "weighting", "clip", "unjudged"))}
+    grades = dict.fromkeys(("relevant_from", "weighting", "clip", "unjudged"))
+    alone = {"system": "item_id", **grades}
     value = alone.get(name, other(name))
     if value is None:
         pytest.skip("needs grades, or propensities")
