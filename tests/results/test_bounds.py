@@ -85,7 +85,7 @@ def test_what_has_no_bounds():
     with pytest.raises(KeyError, match="this result has ndcg"):
         result.bounds("map@3")
     bare = tl.top_k_eval(LISTS, GRADES, 3, metrics="ndcg").without_users()
-    with pytest.raises(ValueError, match="holds no hits, so it has no bounds; of files and streams"):
+    with pytest.raises(ValueError, match="holds no hits, so it has no bounds; of files"):
         bare.bounds("ndcg")
     pooled = tl.top_k_eval(LISTS, GRADES, 3, metrics="map", aggregate="pooled")
     with pytest.raises(ValueError, match="map has no bounds of ratios of sums over users"):
