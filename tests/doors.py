@@ -473,8 +473,8 @@ def command_line(case, folder, files=()):
         return {what[0]: [key for key, _ in rows], what[1]: [one for _, one in rows]}
 
     if case["clusters"]:
-        users = world.users
-        fact("--clusters", {"user_id": users, "c": [world.clusters[u] for u in users]}, "c")
+        held = world.clusters  # of users without a truth, too: ips counts them
+        fact("--clusters", {"user_id": list(held), "c": list(held.values())}, "c")
     if case["propensities"]:
         held = world.propensities
         fact("--propensities", {"item_id": list(held), "p": list(held.values())}, "p")

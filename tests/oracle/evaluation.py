@@ -228,7 +228,12 @@ class Hits:
     def interval(self, base, rows):
         """Return the interval of the mean of a metric."""
         estimated, pooled = self.options.get("propensities"), self.rules.is_pooled(base)
-        single = all(len(self.relevant(user)) <= 1 for user in self.users) and not self.world.graded
+        relevant = [(user, self.relevant(user)) for user in self.users]
+        single = all(len(items) <= 1 for _, items in relevant) and all(
+            not self.world.graded or self.truths[user][item] == 1
+            for user, items in relevant
+            for item in items
+        )
         within_one = base not in intervals.OPEN or (single and base != "alpha_ndcg")
         if estimated:  # SNIPS is a mean over relevant items, each by itself
             within_one = self.options.get("weighting") != "ips"
