@@ -336,6 +336,9 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
                 f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it, "
                 f"{side}.collect_batches(maintain_order=True) a stream"
             )
+    of_spark, of_truths = (type(one).__module__ for one in (ranks, truths))
+    if of_spark.startswith("pyspark.sql") and of_truths.startswith(_BESIDE_SPARK):
+        return SPARK
     if is_stream(ranks) or (options.keep == "part" and hasattr(ranks, "__arrow_c_stream__")):
         return STREAM
     is_path = isinstance(ranks, str) and bool(
@@ -343,9 +346,6 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     )
     if is_path or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
         return FILES
-    of_spark, of_truths = (type(one).__module__ for one in (ranks, truths))
-    if of_spark.startswith("pyspark.sql") and of_truths.startswith(_BESIDE_SPARK):
-        return SPARK
     return MEMORY  # where one of Spark alone is refused
 
 

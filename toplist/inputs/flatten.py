@@ -264,11 +264,11 @@ def is_stream(value: Any) -> bool:
     """Whether `value` gives record batches that may be larger than memory, one after another.
 
     A table of any library is none: it knows its length. A relation of DuckDB counts its rows when
-    it is asked, and so is one.
+    it is asked, and so is one. A DataFrame of Spark is evaluated where it is.
     """
-    if not hasattr(value, "__arrow_c_stream__"):
-        return False
     library = type(value).__module__.partition(".")[0]
+    if library == "pyspark" or not hasattr(value, "__arrow_c_stream__"):
+        return False
     return library in ("duckdb", "_duckdb") or not hasattr(value, "__len__")
 
 
