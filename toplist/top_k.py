@@ -336,16 +336,16 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
                 f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it, "
                 f"{side}.collect_batches(maintain_order=True) a stream"
             )
-    of_spark, of_truths = (type(one).__module__ for one in (ranks, truths))
-    if of_spark.startswith("pyspark.sql") and of_truths.startswith(_BESIDE_SPARK):
-        return SPARK
-    if is_stream(ranks) or (options.keep == "part" and hasattr(ranks, "__arrow_c_stream__")):
+    if is_stream(ranks, of_part=options.keep == "part"):
         return STREAM
     is_path = isinstance(ranks, str) and bool(
         options.ranks_format or os.path.splitext(ranks)[1] or os.path.exists(ranks)
     )
     if is_path or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
         return FILES
+    of_spark, of_truths = (type(one).__module__ for one in (ranks, truths))
+    if of_spark.startswith("pyspark.sql") and of_truths.startswith(_BESIDE_SPARK):
+        return SPARK
     return MEMORY  # where one of Spark alone is refused
 
 

@@ -162,8 +162,9 @@ def align(
 def united(results: Mapping[str, M]) -> dict[str, M]:
     """Return results under IPS over the users of all, where these are known; others as they are.
 
-    Whoever has a list counts, so that two systems count others: in a system that has no list for a
-    user without an observed item, the value is 0, or as its policy for missing lists says.
+    Every user with a list counts, so that two systems count different users. In a system that has
+    no list for a user without an observed item, the value is 0, or as its policy for missing lists
+    says.
     """
     found = dict(results)
     known = [one.hits is not None and has_keys(one) for one in found.values()]

@@ -237,7 +237,7 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
     entries = entries_of(options.metrics, k, rules)
     options, entries, scored = _weighed(options, entries)
-    if options.counts_all:  # whoever has a list, with 0 where nothing was observed
+    if options.counts_all:  # all users with a list, with 0 where nothing was observed
         rules = replace(rules, empty="zero", empty_of={})
         entries = tuple(
             replace(one, metric=one.metric.with_policy("zero"))

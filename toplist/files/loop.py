@@ -111,7 +111,7 @@ def _stream_of(side: Any, name: str, options: Options) -> Any:
         form, order = getattr(options, f"{name}_format"), options.order if name == "ranks" else None
         return stream_of(side, name, form, options.columns, order, options.ties)
     is_part = options.keep == "part"
-    if is_stream(side) or (is_part and name == "ranks" and hasattr(side, "__arrow_c_stream__")):
+    if is_stream(side, of_part=is_part and name == "ranks"):
         return stream_of_batches(side, name, options, is_part)
     return side
 

@@ -44,7 +44,7 @@ _FORMS = (
 )
 # Integer ids below this are looked up by themselves, in a table of 9 MB at most.
 DENSE = 1 << 20
-# Maps of more chunks are told apart by their numbers alone: to hash a million takes 0.25 s.
+# Maps of more chunks are compared by their numbers alone: to hash a million takes 0.25 s.
 EXACT = 20_000
 NOTHING: tuple[Any, Ints, Bools] = None, np.empty(0, np.int64), np.empty(0, bool)
 

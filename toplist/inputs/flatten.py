@@ -260,16 +260,17 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
-def is_stream(value: Any) -> bool:
+def is_stream(value: Any, of_part: bool = False) -> bool:
     """Whether `value` gives record batches that may be larger than memory, one after another.
 
     A table of any library is none: it knows its length. A relation of DuckDB counts its rows when
-    it is asked, and so is one. A DataFrame of Spark is evaluated where it is.
+    it is asked, and so is one. With `of_part`, so is a table, whose rows are those of some users.
+    A DataFrame of Spark is none: it is evaluated where it is.
     """
     library = type(value).__module__.partition(".")[0]
     if library == "pyspark" or not hasattr(value, "__arrow_c_stream__"):
         return False
-    return library in ("duckdb", "_duckdb") or not hasattr(value, "__len__")
+    return of_part or library in ("duckdb", "_duckdb") or not hasattr(value, "__len__")
 
 
 def of_column(column: Any) -> list[Any] | None:
