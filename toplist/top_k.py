@@ -331,7 +331,7 @@ _BESIDE_SPARK = "pyspark.sql", "toplist.ground_truths"
 def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     """Return where an evaluation reads from, by the types of both sides."""
     for side, value in (("ranks", ranks), ("ground_truths", truths)):
-        if hasattr(value, "collect_batches"):
+        if hasattr(type(value), "collect_batches"):  # a DataFrame of Spark Connect has any name
             raise TypeError(
                 f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it, "
                 f"{side}.collect_batches(maintain_order=True) a stream"
