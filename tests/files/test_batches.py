@@ -132,6 +132,27 @@ def test_parts_and_the_truth_merge_under_policies(options):
     assert str(whole).splitlines()[-1] == str(expected).splitlines()[-1]
 
 
+@pytest.mark.parametrize("options", [
+    {"metrics": "precision", "unjudged": "drop"}, {"metrics": "bpref"},
+    {"metrics": "precision(rel=3)"},
+])  # fmt: skip
+def test_a_part_may_lack_what_not_all_ground_truths_lack(options):
+    lists = pa.table({"user_id": [1, 1, 2, 2], "item_id": [5, 8, 6, 7], "rank": [1, 2, 1, 2]})
+    parts = [lists.slice(place, 2) for place in (0, 2)]
+
+    def merged(parts, truths):
+        found = [tl.top_k_eval(one, truths, 2, keep="part", **options) for one in parts]
+        return tl.merge(found, truths)
+
+    for some in (parts, parts[:1]):
+        with pytest.raises(ValueError, match="merge: .*no ground truth has"):
+            merged(some, {1: {5: 1}, 2: {6: 1}})
+    truths = {1: {5: 1}, 2: {6: 3, 7: 0}}
+    for some, whole in ((parts, lists), (parts[:1], parts[0])):
+        expected = tl.top_k_eval(whole, truths, 2, **options)
+        assert merged(some, truths).to_dict() == expected.to_dict()
+
+
 def test_what_parts_beside_the_truth_refuse():
     recs, _, ranks, truths = tables()
     whole = tl.top_k_eval(ranks, truths, K)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import OptionRef, option_error
+from toplist.checks import Ints, OptionRef, option_error
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.options import ColumnNames, Joining
 from toplist.results import result as results
 from toplist.results.result import TopKResult
+
+if TYPE_CHECKING:
+    from toplist.matching.hits import Hits
 
 
 def merge(
@@ -50,8 +53,8 @@ def merge(
     TypeError, ValueError
         If there is no part, or what is no result; if metrics, k, convention or policies differ;
         or if a user is in two parts. Beside ground truths, for parts that were not made with
-        ``keep="part"``, with weights, propensities or ``items_as``, and for a user of a part who
-        has no ground truth.
+        ``keep="part"``, with weights, propensities or ``items_as``, for a user of a part who has
+        no ground truth, and where all of them lack what a metric needs, such as a grade of 0.
 
     Examples
     --------
@@ -92,7 +95,7 @@ def merge(
 def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     """Return the result of the users of ground truths who are not in a result."""
     # what few need, so that imports are quick
-    from toplist.evaluation.plan import counted_users
+    from toplist.evaluation.plan import counted_users, lacks
     from toplist.inputs.factorize import Column
     from toplist.inputs.id_hashes import hashes_of
     from toplist.inputs.sides import sides_of
@@ -103,6 +106,7 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
 
     _check_known(whole)
     terms, joining = whole.terms, Joining(unjudged=whole.terms.unjudged)
+    depth = max(terms.depth, 1)
     side = truths if hasattr(truths, "lists") else side_to_builtin(truths, "ground_truths")
     truth = lists_of(side, "ground_truths", columns)
     words = hashes_of(truth.users)
@@ -114,15 +118,23 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
             f"merge: {n:,} of the {len(whole.listed):,} users of the parts have no ground truth "
             "here: give those of all users, with ids that are text where they were read as text"
         )
+
+    def without_lists(rows: Ints, joining: Joining) -> Hits:
+        users = Column("user_id", truth.users.codes[rows], truth.users.names)
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        nothing = Flat("ranks", offsets[:0], offsets, offsets[1:], names=truth.items.names)
+        relevant = truth.take(rows).flat
+        sides = sides_of(users, nothing, relevant, 0, depth, None, terms.grading, False)
+        return closed_up(join(sides, "first", None), depth, joining)
+
     rows = np.flatnonzero(~here)
-    users = Column("user_id", truth.users.codes[rows], truth.users.names)
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    nothing = Flat("ranks", offsets[:0], offsets, offsets[1:], names=truth.items.names)
-    depth = max(terms.depth, 1)
-    relevant = truth.take(rows).flat
-    sides = sides_of(users, nothing, relevant, 0, depth, None, terms.grading, False)
-    joining = joining._replace(listed=terms.relevant == "listed")
-    hits = closed_up(join(sides, "first", None), depth, joining)
+    hits = without_lists(rows, joining._replace(listed=terms.relevant == "listed"))
+    lacking = [one for one in terms.metrics.values() if not len(rows) or lacks(one, hits)]
+    if lacking:  # a part may lack what others have, all of them may not
+        everybody = without_lists(np.arange(len(here)), joining)
+        said = next(filter(None, (lacks(one, everybody) for one in lacking)), "")
+        if said:
+            raise ValueError(f"merge: {said}")
     rules = convention_of(terms.convention)
     rules = replace(rules, empty=terms.empty, missing=terms.missing)
     counted = counted_users(hits, rules, terms.metrics.values())
