@@ -46,8 +46,8 @@ def lists(n_users: int, repeats: int) -> None:
 
     def items() -> list[np.ndarray]:
         return [
-            beyond.average_popularity(ids, item_counts=counts, **options),
-            beyond.tail_percentage(ids, item_counts=counts, **options),
+            beyond.average_popularity(ids, counts=counts, **options),
+            beyond.tail_percentage(ids, counts=counts, **options),
         ]
 
     wide = hashed[ids]
@@ -59,11 +59,9 @@ def lists(n_users: int, repeats: int) -> None:
             [LIST_METRICS[name] for name in ("average_popularity", "tail_percentage")],
             ids,
             ids.shape[1],
-            ItemData({"item_counts": counts}, "raise", options, {}),
+            ItemData({"counts": counts}, "raise", options, {}),
         ),
-        "novelty of every user at every k": lambda: beyond.novelty(
-            ids, item_counts=counts, **options
-        ),
+        "novelty of every user at every k": lambda: beyond.novelty(ids, counts=counts, **options),
         "diversity of every user, cosine of 16 features": lambda: beyond.intra_list_diversity(
             ids, features=features, **options
         ),

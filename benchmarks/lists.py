@@ -76,8 +76,9 @@ def by_toplist(question: Question, world: World) -> Iterator[Values]:
             yield {name: float(values[-1]) for name, values in found.items()}
         return
     curves = question.toplist(world, world.given.lists, max(world.given.ks))
+    users = list(world.given.truths if len(curves) == len(world.given.truths) else world.lists)
     for k in world.given.ks:
-        yield dict(zip(curves.users, curves[:, k - 1].tolist(), strict=True))
+        yield dict(zip(users, curves[:, k - 1].tolist(), strict=True))
 
 
 def same(a: float, b: float, tolerance: float) -> bool:

@@ -123,7 +123,7 @@ def calibration(name: str, by_rank: bool) -> Question:
             lists,
             k,
             history=world.histories,
-            item_labels=world.labels,
+            labels=world.labels,
             distance=name,
             weights="rank" if by_rank else "equal",
         ),
@@ -154,7 +154,7 @@ def baseline_serendipity(theirs: str, stated: Stated) -> Question:
             world.lists[user], world.given.truths[user], k, world.popular
         ),
         lambda world, lists, k: beyond.serendipity(
-            lists, world.given.truths, k, baseline=world.popular
+            lists, world.given.truths, k, expected=world.popular
         ),
         stated,
     )
@@ -167,7 +167,7 @@ def popularity(theirs: str, ours: str, counts: str, **options: Any) -> Question:
         ours,
         mean_of(lambda world, item: getattr(world, counts).get(item, 0)),
         lambda world, lists, k: beyond.average_popularity(
-            lists, k, item_counts=getattr(world, counts), unknown=0
+            lists, k, counts=getattr(world, counts), unknown=0
         ),
         **options,
     )
@@ -206,7 +206,7 @@ def novelty_from(theirs: str, users: bool, stated: Stated | None = None) -> Ques
         "novelty" + (", cold items as of one user" if users else ", cold items left out"),
         mean_of(bits),
         lambda world, lists, k: beyond.novelty(
-            lists, k, item_counts=world.seen, total=total(world), unknown=unknown
+            lists, k, counts=world.seen, total=total(world), unknown=unknown
         ),
         stated,
     )
@@ -242,7 +242,7 @@ RECTOOLS = (
         "IntraListDiversity, jaccard",
         "intra_list_diversity, jaccard",
         diversity("labels", twins.jaccard_distance),
-        lambda world, lists, k: beyond.intra_list_diversity(lists, k, item_labels=world.labels),
+        lambda world, lists, k: beyond.intra_list_diversity(lists, k, labels=world.labels),
         stated=Stated("scipy's distance of two items without labels is 0, here 1", unlike_pairs),
     ),
     Question(
@@ -250,7 +250,7 @@ RECTOOLS = (
         "intra_list_diversity, a matrix",
         lambda world, user, k: by_matrix(world, user, k, world.given.distances),
         lambda world, lists, k: beyond.intra_list_diversity(
-            lists, k, item_distances=np.array(world.given.distances)
+            lists, k, distances=np.array(world.given.distances)
         ),
     ),
     novelty_from("MeanInvUserFreq", users=True),
@@ -295,7 +295,7 @@ RECOMMENDERS = (
         "intra_list_diversity, a matrix of users in common",
         lambda world, user, k: by_matrix(world, user, k, world.apart),
         lambda world, lists, k: beyond.intra_list_diversity(
-            lists, k, item_distances=np.array(world.apart)
+            lists, k, distances=np.array(world.apart)
         ),
     ),
     novelty_from(
@@ -336,7 +336,7 @@ REPLAY = (
         "Unexpectedness",
         "unexpectedness",
         lambda world, user, k: twins.unexpectedness(world.lists[user], k, world.popular),
-        lambda world, lists, k: beyond.unexpectedness(lists, k, baseline=world.popular),
+        lambda world, lists, k: beyond.unexpectedness(lists, k, expected=world.popular),
         Stated("the baseline is cut at k, too, which divides lists of any length", over_k),
     ),
 )
@@ -373,7 +373,7 @@ ELLIOT = (
         "tail_percentage",
         mean_of(lambda world, item: item in world.tail),
         lambda world, lists, k: beyond.tail_percentage(
-            lists, k, item_counts={i: int(i not in world.tail) for i in world.items}, max_count=0
+            lists, k, counts={i: int(i not in world.tail) for i in world.items}, max_count=0
         ),
     ),
     coverage("ItemCoverage", counted=True),
@@ -417,7 +417,7 @@ CLAYRS = (
             world.lists[user], world.histories[user], k, world.counts
         ),
         lambda world, lists, k: beyond.popularity_lift(
-            lists, k, history=world.histories, item_counts=world.counts
+            lists, k, history=world.histories, counts=world.counts
         ),
     ),
     Question(

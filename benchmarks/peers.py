@@ -55,7 +55,8 @@ def scored(lists: dict[str, list[str]], truths: dict[str, set[str]]) -> tuple[An
 
 def toplist(work: Workload, k: int) -> Steps:
     """Yield arrays, lists and sets of ints, both kinds of dicts of strings, and frames."""
-    from toplist import Lists, top_k_eval
+    from toplist import top_k_eval
+    from toplist.inputs import Lists
 
     def means(ranks: Any, truths: Any) -> list[float]:
         return list(top_k_eval(ranks, truths, k=k, metrics=["ndcg", "map"]))

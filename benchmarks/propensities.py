@@ -78,7 +78,8 @@ def compared(drawn: dict[str, Any], peer: dict[str, Any] | None) -> tuple[int, f
         ("ips", ("cg", "dcg", "precision", "rbp(p=0.8)")),
     ):
         estimate = getattr(oracle, weighting)
-        how = {"metrics": list(names), "propensities": p, "weighting": weighting}
+        estimated = tl.Propensities(p, weighting=weighting)
+        how = {"metrics": list(names), "propensities": estimated}
         values = tl.top_k_eval(lists, truths, KS, **how).to_dict()
         for name in names:
             for k in KS:

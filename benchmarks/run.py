@@ -28,6 +28,8 @@ import numpy as np
 from timing import Measured, best_of, figure
 from workload import Workload, generate
 
+import toplist as tl
+
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 EXAMPLE = """
 import toplist as tl
@@ -58,8 +60,6 @@ class Size(NamedTuple):
 
 def curves(work: Workload, truths: Any, duplicates: str) -> list:
     """Return mean and deviation of the six metrics at every k, from arrays."""
-    import toplist as tl
-
     k = work.lists.shape[1]
     options = {"metrics": METRICS, "duplicates": duplicates, "n_threads": 2}
     result = tl.top_k_eval(work.lists, truths, k=k, **options)
@@ -83,7 +83,9 @@ def arrays(size: Size, duplicates: str) -> Measured:
 
     work = workload(size.n_users)
     return beside_sum(
-        lambda: curves(work, tl.Lists(work.offsets, work.items), duplicates), work, size.repeats
+        lambda: curves(work, tl.inputs.Lists(work.offsets, work.items), duplicates),
+        work,
+        size.repeats,
     )
 
 
@@ -100,7 +102,7 @@ def per_user(size: Size) -> Measured:
     work = workload(size.n_users)
 
     def call() -> np.ndarray:
-        truths = tl.Lists(work.offsets, work.items)
+        truths = tl.inputs.Lists(work.offsets, work.items)
         return tl.ndcg(work.lists, truths, duplicates="first", n_threads=2)
 
     return beside_sum(call, work, size.repeats)
@@ -189,7 +191,7 @@ def kilobytes(field):
         return next(int(line.split()[1]) for line in status if line.startswith(field))
 
 def evaluate(lists, offsets, items):
-    return tl.top_k_eval(lists, tl.Lists(offsets, items), k=lists.shape[1], n_threads=2)
+    return tl.top_k_eval(lists, tl.inputs.Lists(offsets, items), k=lists.shape[1], n_threads=2)
 
 lists, offsets, items = map(np.load, sys.argv[1:])
 evaluate(lists[:2], offsets[:3], items[:offsets[2]])   # kernels are compiled or loaded here

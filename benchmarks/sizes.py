@@ -144,7 +144,7 @@ EXPOSED = np.arange(1, 1001) ** -0.5
 FOUND = 0.1 + 0.8 * np.sqrt(EXPOSED)
 
 
-def exposed(n: int, single: bool, rng: np.random.Generator) -> tuple[np.ndarray, tl.Lists]:
+def exposed(n: int, single: bool, rng: np.random.Generator) -> tuple[np.ndarray, tl.inputs.Lists]:
     """Return lists of 10 items and the observed relevant items of n users, of 8, or one each."""
     users = np.arange(n)[:, np.newaxis]
     if single:
@@ -157,7 +157,7 @@ def exposed(n: int, single: bool, rng: np.random.Generator) -> tuple[np.ndarray,
     places = rng.permuted(np.tile(np.arange(10), (n, 1)), axis=1)[:, : items.shape[1]]
     lists = np.tile(np.arange(1000, 1010), (n, 1))
     lists[np.broadcast_to(users, items.shape)[listed], places[listed]] = items[listed]
-    return lists, tl.Lists(np.append(0, seen.sum(axis=1).cumsum()), items[seen])
+    return lists, tl.inputs.Lists(np.append(0, seen.sum(axis=1).cumsum()), items[seen])
 
 
 @functools.cache

@@ -87,7 +87,8 @@ def toplist(recs: Any, truth: Any, k: int, **options: Any) -> Means:
     """Return six metrics at every k up to 50, by "ndcg@10"."""
     import toplist as tl
 
-    result = tl.top_k_eval(recs, truth, [*range(1, LENGTH + 1)], partitions=PARTITIONS, **options)
+    recs = tl.spark.Ranks(recs, partitions=PARTITIONS)
+    result = tl.top_k_eval(recs, truth, [*range(1, LENGTH + 1)], **options)
     return result.to_dict()
 
 

@@ -40,7 +40,8 @@ LISTS = """
 import sys, time
 import toplist as tl
 recs, truth, k, n_items = *sys.argv[1:3], *map(int, sys.argv[3:])
-known = {"catalogue": n_items, "item_counts": {item: item % 97 + 1 for item in range(n_items)}}
+counts = {item: item % 97 + 1 for item in range(n_items)}
+known = {"items": tl.Items(catalogue=n_items, counts=counts)}
 asked = [{"metrics": "ndcg"}, {"metrics": ["ndcg", "item_coverage", "gini", "novelty"], **known}]
 best = [float("inf")] * 2
 for _ in range(4):                                   # the first compiles or loads

@@ -1,6 +1,7 @@
 """The library compared with the oracle: functions, results and `Hits`, of drawn populations."""
 
 import numpy as np
+from doors import by_words, curve, match_by_words
 from hypothesis import strategies as st
 from oracle import hits as oracle
 from strategies import int64_ids, populations, populations_with_duplicates
@@ -53,12 +54,12 @@ def equal(one, other):
 
 def check_function(name, population, depth, expected, join=(), **options):
     """Compare ``tl.<name>()`` at every k, from ids and from `Hits`."""
-    function, join = getattr(tl, name), {"duplicates": "first", **dict(join)}
-    found = function(*population, depth, **join, **options)
+    join = {"duplicates": "first", **dict(join)}
+    found = curve(name, *population, depth, **join, **options)
     agree(found, columns(expected), name)
-    hits = tl.match(*population, deep_enough(population, depth), **join)
+    hits = match_by_words(*population, deep_enough(population, depth), **join)
     gains = {"gains": join["gains"]} if "gains" in join else {}
-    assert equal(function(hits, k=depth, **gains, **options), found), f"{name} of Hits"
+    assert equal(curve(name, hits, k=depth, **gains, **options), found), f"{name} of Hits"
 
 
 def deep_enough(population, depth):
@@ -82,10 +83,10 @@ def check(population, depth, twins, join=(), policies=NOBODY_LEFT_OUT, **options
     """Compare metrics, given as ``{name or Metric: [twin and its options]}``, in all ways."""
     join, ks = {"duplicates": "first", **dict(join)}, list(range(1, depth + 1))
     asked = options | {"metrics": list(twins), "aggregate": "mean"}
-    result = tl.top_k_eval(*population, ks, **asked, **policies, **join)
-    hits = tl.match(*population, deep_enough(population, depth), **join)
+    result = by_words(*population, ks, **asked, **policies, **join)
+    hits = match_by_words(*population, deep_enough(population, depth), **join)
     gains = {"gains": join["gains"]} if "gains" in join else {}
-    from_hits = tl.top_k_eval(hits, k=ks, **gains, **asked, **policies)
+    from_hits = by_words(hits, k=ks, **gains, **asked, **policies)
     for metric, (twin, twin_options) in twins.items():
         expected = expectations(population, depth, twin, **twin_options, **policies)
         name = metric.name if isinstance(metric, tl.Metric) else metric

@@ -18,12 +18,13 @@ import io
 import json
 import math
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from world import padding_of
 
 import toplist as tl
+from toplist.metrics.conventions import rules_of
 
 # Which facts of the world a metric of the lists needs, by the first word of its name.
 FACTS = {
@@ -40,12 +41,8 @@ FACTS = {
     "unexpectedness": ["expected"],
     "serendipity": ["expected"],
 }
-# What facts and policies are called by the library.
-KEYWORDS = {
-    "counts": "item_counts",
-    "labels": "item_labels",
-    "expected": "baseline",
-}
+# What a word is called by the library, where by another name.
+KEYWORDS = {}
 OF_DATA = (
     "weights",
     "clusters",
@@ -57,6 +54,68 @@ OF_DATA = (
     "system",
     "groups",
 )
+
+
+# Where a word of an evaluation is said, but for those of the evaluation itself.
+POLICIES = ("empty", "missing", "relevant", "aggregate", "gains")
+ITEMS = (
+    *("catalogue", "counts", "features", "labels", "distances", "history", "expected"),
+    "unknown",
+)
+OF_RANKS = ("ties", "users", "order", "unit", "ranks_format")
+OF_SPARK = ("partitions", "paired")
+
+
+def said(words, ranks, truths):
+    """Return lists, truths and keywords of the library for an evaluation in flat words."""
+    words = dict(words)
+
+    def taken(names):
+        return {name: words.pop(name) for name in names if name in words}
+
+    policies = {name: value for name, value in taken(POLICIES).items() if value is not None}
+    if policies:
+        rules = rules_of(words.get("convention", "standard"))
+        words["convention"] = rules.replace(**policies)
+    items = taken(ITEMS)
+    if items:
+        words["items"] = tl.Items(**items)
+    how = taken(("weighting", "clip"))
+    if how:
+        words["propensities"] = tl.Propensities(words["propensities"], **how)
+    of_ranks, of_spark = taken(OF_RANKS), taken(OF_SPARK)
+    if "ranks_format" in of_ranks:
+        of_ranks["format"] = of_ranks.pop("ranks_format")
+    if of_spark:
+        ranks = tl.spark.Ranks(ranks, **of_ranks, **of_spark)
+    elif any(value is not None for value in of_ranks.values()):
+        ranks = tl.Ranks(ranks, **of_ranks)
+    if "ground_truths_format" in words:
+        truths = tl.GroundTruths(truths, format=words.pop("ground_truths_format"))
+    return ranks, truths, words
+
+
+def by_words(ranks, ground_truths=None, k=None, **words):
+    """Evaluate lists under options in flat words, each of which has its place in the library."""
+    ranks, truths, keywords = said(words, ranks, ground_truths)
+    return tl.top_k_eval(ranks, truths, k, **keywords)
+
+
+def match_by_words(ranks, ground_truths, k=None, **words):
+    """Join lists with truths under options in flat words."""
+    ranks, truths, keywords = said(words, ranks, ground_truths)
+    return tl.match(ranks, truths, k, **keywords)
+
+
+def curve(metric, ranks, truths=None, k=None, **words):
+    """Return a metric of every user at every k, under options in flat words."""
+    ranks, truths, keywords = said(words, ranks, truths)
+    divisor = keywords.pop("divisor", None)
+    if divisor is not None:
+        rules = keywords.get("convention", "standard")
+        rules = tl.CONVENTIONS[rules] if isinstance(rules, str) else rules
+        metric = replace(rules.metrics[metric], divisor=divisor)
+    return tl.curves(metric, ranks, truths, k, **keywords)
 
 
 @dataclass
@@ -142,7 +201,7 @@ class Case:
     def evaluate(self, ranks, truths, **more):
         """Call the library; of several systems the first is wanted."""
         keywords = self.keywords() | more
-        found = tl.top_k_eval(ranks, truths, **keywords)
+        found = by_words(ranks, truths, **keywords)
         return found["a"] if "system" in keywords else found
 
 
@@ -214,12 +273,11 @@ def by_hits(case, folder):
     k = keywords["k"]
     longest = max(map(len, case.world.lists.values()), default=0)
     depth = None if k is None else max(longest, *(k if isinstance(k, list) else [k]))
-    names = ("duplicates", "padding", "relevant_from", "gains", "items_as", "unjudged", "ties")
-    join = {name: keywords.pop(name) for name in names if name in keywords}
-    if "n_threads" in keywords:
-        join["n_threads"] = keywords["n_threads"]
-    hits = tl.match(lists_of(case), truths_of(case), depth, **join)
-    return tl.top_k_eval(hits, **keywords)
+    names = ("duplicates", "padding", "relevant_from", "items_as", "unjudged", "ties")
+    how = {name: keywords.pop(name) for name in names if name in keywords}
+    both = ("gains", "convention", "n_threads")
+    how |= {name: keywords[name] for name in both if name in keywords}
+    return by_words(match_by_words(lists_of(case), truths_of(case), depth, **how), **keywords)
 
 
 def in_parts(case, folder):
@@ -488,17 +546,17 @@ def command_line(case, folder, files=()):
         if name == "catalogue":
             fact("--catalogue", {"item_id": held})
         elif name == "counts":
-            fact("--item-counts", {"item_id": list(held), "count": list(held.values())})
+            fact("--counts", {"item_id": list(held), "count": list(held.values())})
         elif name == "features":
             columns = {"item_id": list(held)}
             columns |= {f"f{i}": [one[i] for one in held.values()] for i in range(3)}
             fact("--features", columns)
         elif name == "labels":
-            fact("--item-labels", long(held, ("item_id", "label")))
+            fact("--labels", long(held, ("item_id", "label")))
         elif name == "history":
             fact("--history", long(held, ("user_id", "item_id")))
         else:
-            fact("--baseline-lists", long(held, ("user_id", "item_id")))
+            fact("--expected", long(held, ("user_id", "item_id")))
     names = names_of(case)
     if "columns" in names:
         arguments.append("--columns")

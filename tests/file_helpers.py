@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from toplist import top_k_eval
+from doors import by_words
 
 
 def jsonl(*records):
@@ -31,10 +30,10 @@ def fault(call, *args, kind=ValueError, **options):
 
 def both(recs, truth, k=3, **options):
     """Evaluate two files, without users and with them."""
-    return [top_k_eval(recs, truth, k, keep=keep, **options) for keep in (None, "users")]
+    return [by_words(recs, truth, k, keep=keep, **options) for keep in (None, "users")]
 
 
 def faults(recs, truth, k=3, **options):
     """Return the errors of two files, without users and with them."""
     options["kind"] = ValueError, TypeError
-    return [fault(top_k_eval, recs, truth, k, keep=keep, **options) for keep in (None, "users")]
+    return [fault(by_words, recs, truth, k, keep=keep, **options) for keep in (None, "users")]

@@ -17,7 +17,8 @@ from functools import partial
 from math import isclose
 from pathlib import Path
 
-import toplist as tl
+from doors import by_words
+
 from toplist.files import read_ranks, read_truths
 
 SLOW = 20.0  # seconds of CPU, of which kernels that are compiled first take 5: longer is a hang
@@ -131,7 +132,7 @@ def outcome(call):
 
 
 def means(recs, truth, **options):
-    result = tl.top_k_eval(recs, truth, [1, 3], duplicates=options.pop("duplicates"), **options)
+    result = by_words(recs, truth, [1, 3], duplicates=options.pop("duplicates"), **options)
     numbers = {name: -1.0 if value != value else value for name, value in result.to_dict().items()}
     return numbers, result.n_users, result.n_missing, result.n_extra
 

@@ -58,14 +58,22 @@ def saved():
         "text": tl.top_k_eval(lists, grades, k, metrics=["ndcg", "map"], weights=weights),
         "dropped": tl.top_k_eval(lists, grades, k, unjudged="drop", metrics=["ndcg", "hit"]),
         "groups": tl.top_k_eval(lists, groups, k, metrics=["group_recall", "alpha_ndcg", "mrr"]),
-        "pooled": tl.top_k_eval(lists, grades, k, metrics=["recall"], aggregate="pooled"),
+        "pooled": tl.top_k_eval(
+            lists,
+            grades,
+            k,
+            metrics=["recall"],
+            convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+        ),
         "lists": tl.top_k_eval(
             *keyed,
             [2, k],
             metrics=["ndcg", "novelty", "hit_share", "intra_list_diversity", "item_coverage"],
-            item_counts=list(range(1, 21)),
-            item_labels=dict(enumerate(["even", "odd"] * 10)),
-            catalogue=20,
+            items=tl.Items(
+                counts=list(range(1, 21)),
+                labels=dict(enumerate(["even", "odd"] * 10)),
+                catalogue=20,
+            ),
         ),
     }
 

@@ -7,6 +7,7 @@ None. Users without a relevant item score 0.
 
 import inspect
 
+from doors import by_words
 from oracle import judgements as oracle
 
 import toplist as tl
@@ -26,7 +27,7 @@ def by_toplist(name, lists, truths, ks, **options):
         truths = tl.Groups(truths)
     depths = None if list(ks) == [None] else list(ks)
     options = {"empty": "zero", "missing": "zero"} | options
-    result = tl.top_k_eval(lists, truths, depths, metrics=[name], **options)
+    result = by_words(lists, truths, depths, metrics=[name], **options)
     # Parameters may be printed otherwise than they were written.
     columns = zip(ks, result.names(), strict=True)
     found = {k: result.per_user(printed).tolist() for k, printed in columns}
@@ -54,7 +55,7 @@ def lacking(name, options=(), groups=False):
 
 def _runs(**options):
     try:
-        tl.top_k_eval({"u": ["a"]}, {"u": {"a": 2}}, **{"metrics": ["hit@1"]} | options)
+        by_words({"u": ["a"]}, {"u": {"a": 2}}, **{"metrics": ["hit@1"]} | options)
     except ValueError:
         return False
     return True

@@ -177,9 +177,9 @@ def pairs():
             continue
         for a, b in itertools.product(OPTIONS[one], OPTIONS[other]):
             both = {"k": [2, 5], one: a, other: b}
+            if "weighting" in both:  # which is said of propensities
+                both["propensities"] = True
             found.append(both)
-            if "weighting" in both and "propensities" not in both:  # without which it says nothing
-                found.append(both | {"propensities": True})
     found = [options | {"metrics": _asked(options)} for options in found]
     return [options for options in found if options["metrics"]]
 

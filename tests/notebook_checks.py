@@ -140,7 +140,7 @@ def beyond_accuracy(page):
     coverage, varied = page.at_10.loc[["item_coverage@10", "intra_list_diversity@10"]].to_numpy()
     assert coverage.round(2).tolist() == [0.43, 0.11]
     assert varied.round(2).tolist() == [0.22, 0.80]
-    of_users = beyond.novelty(page.itemknn, item_counts=page.n_reads)[:, 9]
+    of_users = beyond.novelty(page.itemknn, counts=page.n_reads)[:, 9]
     assert isclose(page.at_10.loc["novelty@10", "itemknn"], np.nanmean(of_users))
 
     ours, other = page.results["itemknn"], page.results["co-read"]

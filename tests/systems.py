@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from doors import by_words
 
 import toplist as tl
 
@@ -17,7 +18,7 @@ def people(prefix, **options):
     """Evaluate two users whose keys begin with `prefix`."""
     ranks = {f"{prefix}1": [1, 2, 3], f"{prefix}2": [4, 5]}
     truths = {f"{prefix}1": {2, 3}, f"{prefix}2": {4, 9}}
-    return tl.top_k_eval(ranks, truths, **{"k": 3, "metrics": ["mrr", "map"], **options})
+    return by_words(ranks, truths, **{"k": 3, "metrics": ["mrr", "map"], **options})
 
 
 def results(n=60, seed=0, k=(1, 2, 3), metrics=("mrr", "ndcg"), order=None, **options):
@@ -28,9 +29,7 @@ def results(n=60, seed=0, k=(1, 2, 3), metrics=("mrr", "ndcg"), order=None, **op
     users = list(truths) if order is None else [f"u{user}" for user in order]
     given = {user: truths[user] for user in users}
     return {
-        name: tl.top_k_eval(
-            {user: some[user] for user in users}, given, k=k, metrics=metrics, **options
-        )
+        name: by_words({user: some[user] for user in users}, given, k=k, metrics=metrics, **options)
         for name, some in zip("abc", lists, strict=True)
     }
 

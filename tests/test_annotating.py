@@ -31,12 +31,12 @@ def rows(found):
 
 
 def test_most_valuable_first():
-    found = tl.unjudged(SYSTEMS, JUDGED, k=3)
+    found = tl.annotating.unjudged(SYSTEMS, JUDGED, k=3)
     assert list(found) == rows(ROWS)
     assert (len(found), found[0].item, found[-1].systems) == (4, "y", ("dense",))
     assert list(found[1:3]) == rows(ROWS[1:3])
-    assert [row.item for row in tl.unjudged(SYSTEMS, JUDGED, k=1)] == ["d", "y"]
-    even = tl.unjudged(SYSTEMS, JUDGED, k=3, p=0.5)
+    assert [row.item for row in tl.annotating.unjudged(SYSTEMS, JUDGED, k=1)] == ["d", "y"]
+    even = tl.annotating.unjudged(SYSTEMS, JUDGED, k=3, p=0.5)
     assert [(row.item, row.weight) for row in even] == [
         *(("y", 0.75), ("b", 0.5), ("d", 0.5), ("z", 0.25))
     ]
@@ -49,7 +49,7 @@ def test_against_the_definition(data, population, k):
     lists = st.lists(st.lists(item, max_size=12, unique=True), min_size=n, max_size=n)
     systems = {"a": population[0], "b": data.draw(lists), "c": data.draw(lists)}
     expected = oracle.to_judge(systems, population[1], k)
-    found = tl.unjudged(systems, population[1], k)
+    found = tl.annotating.unjudged(systems, population[1], k)
     assert list(found) == rows(expected)
     texts = {
         name: {f"u{u}": [f"i{i}" for i in row] for u, row in enumerate(lists)}
@@ -57,36 +57,36 @@ def test_against_the_definition(data, population, k):
     }
     truths = {f"u{u}": {f"i{i}": 0 for i in row} for u, row in enumerate(population[1])}
     if any(map(any, texts.values())):
-        keyed = tl.unjudged(texts, truths, k)
+        keyed = tl.annotating.unjudged(texts, truths, k)
         assert list(keyed) == rows([(f"u{u}", f"i{i}", *more) for u, i, *more in expected])
 
 
 def test_every_form(tmp_path):
-    expected = list(tl.unjudged(SYSTEMS, JUDGED, k=3))
+    expected = list(tl.annotating.unjudged(SYSTEMS, JUDGED, k=3))
     paths = {}
     for name, lists in SYSTEMS.items():
         ranks = [f"{u},{i},{r}" for u, row in lists.items() for r, i in enumerate(row, 1)]
         paths[name] = str(csv_of(tmp_path / f"{name}.csv", "user_id,item_id,rank", *ranks))
     grades = [f"{u},{i},{g}" for u, row in JUDGED.items() for i, g in row.items()]
     truth = csv_of(tmp_path / "truth.csv", "user_id,item_id,relevance", *grades)
-    assert list(tl.unjudged(paths, truth, 3)) == expected
+    assert list(tl.annotating.unjudged(paths, truth, 3)) == expected
     mixed = {"bm25": SYSTEMS["bm25"], "dense": paths["dense"]}
     for truths in (tl.GroundTruths(truth), tl.GroundTruths(JUDGED), JUDGED, truth):
-        assert list(tl.unjudged(mixed, truths, 3)) == expected
+        assert list(tl.annotating.unjudged(mixed, truths, 3)) == expected
     arrays = {"a": np.array([[1, 2], [3, 4]]), "b": [[2, 5], [4, 9]]}
-    found = tl.unjudged(arrays, [{1: 1}, {3}], 2)
+    found = tl.annotating.unjudged(arrays, [{1: 1}, {3}], 2)
     assert [row[:4] for row in found] == [
         *((0, 2, 1, ("a", "b")), (1, 4, 1, ("a", "b")), (0, 5, 2, ("b",)), (1, 9, 2, ("b",))),
     ]
     padded = {"a": np.array([[1, 2, -1]])}
-    assert len(tl.unjudged(padded, [{1}], 3, padding=-1)) == 1
+    assert len(tl.annotating.unjudged(padded, [{1}], 3, padding=-1)) == 1
 
 
 def test_copies_count_once():
     twice = {"a": {"q": ["x", "x", "j", "j", "y"]}}
     with pytest.raises(ValueError, match=r"^system 'a': user 'q' has item 'x' at ranks 1 and 2"):
-        tl.unjudged(twice, {"q": {"j": 0}}, 5)
-    found = tl.unjudged(twice, {"q": {"j": 0}}, 5, duplicates="first")
+        tl.annotating.unjudged(twice, {"q": {"j": 0}}, 5)
+    found = tl.annotating.unjudged(twice, {"q": {"j": 0}}, 5, duplicates="first")
     assert [row[:3] for row in found] == [("q", "x", 1), ("q", "y", 5)]
 
 
@@ -97,13 +97,13 @@ def test_equal_weights_are_exactly_equal():
         name: [[f"{u}" if r == ranks[(u + at) % 3] else f"j{r}" for r in ranks] for u in range(3)]
         for at, name in enumerate("abc")
     }
-    found = tl.unjudged(lists, [{"j1", "j2", "j3"}] * 3, 3, p=0.9)
+    found = tl.annotating.unjudged(lists, [{"j1", "j2", "j3"}] * 3, 3, p=0.9)
     assert [row.user for row in found] == [0, 1, 2]
     assert len({row.weight for row in found}) == 1
 
 
 def test_table(tmp_path):
-    found = tl.unjudged(SYSTEMS, JUDGED, k=3)
+    found = tl.annotating.unjudged(SYSTEMS, JUDGED, k=3)
     assert str(found).splitlines() == [
         "user_id  item_id  rank     systems  weight",
         "q2             y     1  bm25 dense  0.3600",
@@ -112,7 +112,7 @@ def test_table(tmp_path):
         "q2             z     2       dense  0.1600",
         "4 unjudged items",
     ]
-    many = tl.unjudged({"a": [list(range(30))]}, [{99}], 30)
+    many = tl.annotating.unjudged({"a": [list(range(30))]}, [{99}], 30)
     assert "the first 10 of 30 unjudged items" in str(many)
     columns = found.to_dict()
     assert columns["item_id"] == ["y", "b", "d", "z"] and columns["rank"] == [1, 2, 1, 2]
@@ -126,21 +126,21 @@ def test_table(tmp_path):
     frame = pytest.importorskip("pandas") and found.to_pandas()
     assert frame["user_id"].tolist() == columns["user_id"]
     assert frame["systems"][0] == ("bm25", "dense")
-    assert len(tl.unjudged({"a": [[]]}, [set()], 3)) == 0
-    assert "0 unjudged items" in str(tl.unjudged({"a": [[1]]}, [{1}], 3))
+    assert len(tl.annotating.unjudged({"a": [[]]}, [set()], 3)) == 0
+    assert "0 unjudged items" in str(tl.annotating.unjudged({"a": [[1]]}, [{1}], 3))
 
 
 def test_what_is_refused():
     lists, truths = SYSTEMS["bm25"], JUDGED
     with pytest.raises(TypeError, match="systems is a list: give a dict name -> ranked lists"):
-        tl.unjudged([lists], truths, 3)
+        tl.annotating.unjudged([lists], truths, 3)
     with pytest.raises(ValueError, match="systems is empty: give at least one"):
-        tl.unjudged({}, truths, 3)
+        tl.annotating.unjudged({}, truths, 3)
     with pytest.raises(TypeError, match="k"):
-        tl.unjudged(SYSTEMS, truths)
+        tl.annotating.unjudged(SYSTEMS, truths)
     with pytest.raises(ValueError, match="k must be a whole number from 1 on, not None"):
-        tl.unjudged(SYSTEMS, truths, None)
+        tl.annotating.unjudged(SYSTEMS, truths, None)
     with pytest.raises(ValueError, match=r"p = 1\.5 must be a number above 0 and below 1"):
-        tl.unjudged(SYSTEMS, truths, 3, p=1.5)
+        tl.annotating.unjudged(SYSTEMS, truths, 3, p=1.5)
     with pytest.raises(TypeError, match="^systems: 'q1' has the list of one user.*'bm25': systems"):
-        tl.unjudged(lists, truths, 3)  # one system without its name
+        tl.annotating.unjudged(lists, truths, 3)  # one system without its name

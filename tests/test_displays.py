@@ -44,8 +44,8 @@ def shown():
 
 
 MADE = {
-    "ItemsToJudge": lambda: tl.unjudged({"a": LISTS[0]}, TRUTH, 5),
-    "ItemToJudge": lambda: tl.unjudged({"a": LISTS[0]}, TRUTH, 5)[0],
+    "ItemsToJudge": lambda: tl.annotating.unjudged({"a": LISTS[0]}, TRUTH, 5),
+    "ItemToJudge": lambda: tl.annotating.unjudged({"a": LISTS[0]}, TRUTH, 5)[0],
     "Shown": shown,
     "ListedItem": lambda: next(iter(shown().lists.values()))[0],
     "MissedItem": lambda: shown().missed[0],
@@ -98,7 +98,7 @@ def test_what_is_returned_can_be_read(name):
 
 
 def test_records_leave_out_what_is_not_known_and_say_the_rest():
-    tests = tl.paired_tests({"a": [1.0, 2.0, 4.0, 3.0], "b": [2.0, 2.5, 4.0, 5.0]})
+    tests = tl.inference.paired_tests({"a": [1.0, 2.0, 4.0, 3.0], "b": [2.0, 2.5, 4.0, 5.0]})
     told = repr(tests[0])
     assert told.startswith("Contrast\n") and "p_not_worse" not in told and "segment" not in told
     said = dict(re.findall(r"(\w+) +(\S+)", told))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.matching.hits import Hits
@@ -60,7 +61,7 @@ def forms(rows, path, graded=False):
 def outcome(lists, truths, **options):
     """Return all bits of a result, or the error."""
     try:
-        result = tl.top_k_eval(lists, truths, K, **options)
+        result = by_words(lists, truths, K, **options)
     except (TypeError, ValueError) as error:
         return type(error), str(error)
     hits: Hits = result.hits
@@ -118,7 +119,9 @@ def test_truths_by_position(text):
         "one each": [row[0] for row in rows[::-1]],
         "grades": [dict.fromkeys(row, 2) for row in rows[::-1]],
         "matrix": np.array([row[:3] for row in rows]),
-        "Lists": tl.Lists(np.arange(21) * 2, np.array([one for row in rows for one in row[:2]])),
+        "Lists": tl.inputs.Lists(
+            np.arange(21) * 2, np.array([one for row in rows for one in row[:2]])
+        ),
     }
     for truth in truths.values():
         kept = tl.GroundTruths(truth)
@@ -150,7 +153,7 @@ def test_functions_that_take_ground_truths_take_kept_ones():
     kept = tl.GroundTruths(truth)
     assert np.array_equal(tl.ndcg(systems[0], kept), tl.ndcg(systems[0], truth), equal_nan=True)
     assert tl.match(systems[0], kept).ranks.tolist() == tl.match(systems[0], truth).ranks.tolist()
-    assert tl.conformance(systems[0], kept, 5) == tl.conformance(systems[0], truth, 5)
+    assert tl.audit.conformance(systems[0], kept, 5) == tl.audit.conformance(systems[0], truth, 5)
     results = {f"step {place}": tl.top_k_eval(some, kept, 5) for place, some in enumerate(systems)}
     assert len(tl.compare(results).test("ndcg@5")) == 3
 
@@ -193,6 +196,7 @@ def test_record_batches_beside_kept_truths():
 def test_what_changes_later_does_not_change_them():
     truth, rows = {"a": {1}, "b": {2}}, np.array([[1], [2]])
     kept, by_position = tl.GroundTruths(truth), tl.GroundTruths(rows)
+    assert len(kept) == len(by_position) == 2  # both are read
     truth["a"].add(9)
     truth["c"] = {5}
     rows[:] = 0
@@ -259,7 +263,7 @@ def test_nothing_is_read_again(monkeypatch):
 )
 def test_what_is_wrong_with_the_truths_is_said_when_they_are_read(truth, words):
     with pytest.raises((TypeError, ValueError), match=words):
-        tl.GroundTruths(truth)
+        len(tl.GroundTruths(truth))
 
 
 def test_sides_that_do_not_fit():
@@ -280,7 +284,7 @@ def test_sides_that_do_not_fit():
 def test_a_bad_line_of_a_file_is_named(tmp_path):
     (tmp_path / "truth.csv").write_text("user_id,item_id,relevance\na,x,1\nb,y,high\n")
     with pytest.raises(ValueError, match=r"truth\.csv:3: .*high"):
-        tl.GroundTruths(tmp_path / "truth.csv")
+        len(tl.GroundTruths(tmp_path / "truth.csv"))
 
 
 def test_each_result_has_a_list_of_users_of_its_own():

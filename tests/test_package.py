@@ -2,6 +2,7 @@
 
 import ast
 import configparser
+import dataclasses
 import inspect
 import os
 import re
@@ -25,7 +26,7 @@ from toplist import CONVENTIONS, METRICS
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.cli import main
 from toplist.files.tables import READERS
-from toplist.inputs.options import ITEMS, Items
+from toplist.inputs.items import ITEMS
 from toplist.metrics.beyond_accuracy import LIST_METRICS, variant
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,10 +98,10 @@ def test_spark_is_loaded_on_first_use_without_pyspark():
     code = """
         import sys, toplist
         before = "toplist.spark" in sys.modules
-        print(before, toplist.spark.per_user.__module__, "spark" in dir(toplist))
+        print(before, toplist.spark.Ranks.__module__, "spark" in dir(toplist))
         """
     assert fresh(code) == "False toplist.spark True\n"
-    assert loaded_by("import toplist; toplist.spark.per_user").isdisjoint(OPTIONAL | {"numba"})
+    assert loaded_by("import toplist; toplist.spark.Ranks").isdisjoint(OPTIONAL | {"numba"})
 
 
 # Imports in the source
@@ -262,7 +263,7 @@ def public_names():
 def test_importing_toplist_loads_few_modules():
     """Hardly more than the first version, where every module was a file of one folder: 35."""
     out = fresh("import sys; import toplist; print(*sys.modules)")
-    assert len([name for name in out.split() if name.startswith("toplist")]) <= 37
+    assert len([name for name in out.split() if name.startswith("toplist")]) <= 39
 
 
 def test_every_module_that_the_documentation_names_has_its_page():
@@ -276,8 +277,8 @@ def test_every_module_that_the_documentation_names_has_its_page():
 def test_public_names_are_listed_once():
     names = public_names()
     assert [name for name, times in Counter(names).items() if times > 1] == []
-    promised = {*METRICS, "match", "top_k_eval", "Hits", "Lists", "Metric", "TopKResult"}
-    assert promised | {"METRICS", "DIVISORS", "CONVENTIONS"} <= set(names)
+    promised = {*SIX, "curves", "match", "top_k_eval", "Hits", "Metric", "TopKResult"}
+    assert promised | {"METRICS", "CONVENTIONS", "Ranks", "GroundTruths", "Items"} <= set(names)
     modules = {path.stem for path in PACKAGE.iterdir()}
     assert sorted(toplist.__all__) == sorted(names)
     published = {name for name in vars(toplist) if not name.startswith("_")}
@@ -321,13 +322,46 @@ def test_signatures_can_be_read(name):
 
 
 def test_a_wrong_keyword_is_a_type_error_that_names_it():
-    message = r"^top_k_eval\(\) got .* keyword argument 'catalog' \(did you mean 'catalogue'\?\)$"
+    message = r"^top_k_eval\(\) got .* keyword argument 'metric' \(did you mean 'metrics'\?\)$"
     with pytest.raises(TypeError, match=message):
-        toplist.top_k_eval("no", "where", k=0, catalog=3)
+        toplist.top_k_eval("no", "where", k=0, metric=3)
+
+
+MOVED = {
+    "empty": r"convention=toplist.CONVENTIONS\[.standard.\].replace\(empty=",
+    "gains": r"convention=toplist.CONVENTIONS\[.standard.\].replace\(gains=",
+    "catalogue": r"items=toplist.Items\(catalogue=",
+    "item_counts": r"items=toplist.Items\(counts=",
+    "baseline": r"items=toplist.Items\(expected=",
+    "weighting": r"toplist.Propensities\(p, weighting=",
+    "ties": r"toplist.Ranks\(ranks, ties=",
+    "ranks_format": r"toplist.Ranks\(path, format=",
+    "ground_truths_format": r"toplist.GroundTruths\(path, format=",
+    "partitions": r"toplist.spark.Ranks\(recs, partitions=",
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_keyword_of_before_names_its_new_place(name):
+    with pytest.raises(TypeError, match=f"no keyword '{name}' since 0.4: write .*{MOVED[name]}"):
+        toplist.top_k_eval([[1]], [{1}], **{name: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    {
+        "dcg": r"toplist.curves\('dcg'",
+        "Lists": "toplist.inputs.Lists",
+        "paired_tests": "toplist.inference.paired_tests",
+    }.items(),
+)
+def test_a_name_of_before_names_its_new_place(name, place):
+    with pytest.raises(AttributeError, match=f"{name} is gone since 0.4: write {place}"):
+        getattr(toplist, name)
 
 
 def test_every_keyword_about_items_has_a_row():
-    assert list(ITEMS) == list(Items.__annotations__)
+    assert [*ITEMS, "unknown"] == [one.name for one in dataclasses.fields(toplist.Items)]
     metrics = [*LIST_METRICS.values(), variant("intra_list_diversity", {"distance": "given"})]
     assert {keyword for metric in metrics for keyword in metric.needs} == set(ITEMS)
     assert {row.file for row in ITEMS.values()} <= set(READERS)
@@ -339,7 +373,12 @@ def test_every_metric_of_the_lists_has_its_function():
 
 
 def test_data_tables_hold_what_their_names_say():
-    for table in (toplist.METRICS, toplist.DIVISORS, toplist.DISCOUNTS, toplist.CONVENTIONS):
+    for table in (
+        toplist.METRICS,
+        toplist.metrics.definitions.DIVISORS,
+        toplist.metrics.definitions.DISCOUNTS,
+        toplist.CONVENTIONS,
+    ):
         assert table
         assert all(name == row.name for name, row in table.items())
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.beyond.results import ListResult
@@ -22,14 +23,14 @@ NAMED = dict(zip(("user_id", "item_id", "timestamp"), COLUMNS, strict=True))
 
 
 def evaluated(ranks=RANKS, truths=TRUTHS, **options):
-    return tl.top_k_eval(ranks, truths, [1, 3], **options)
+    return by_words(ranks, truths, [1, 3], **options)
 
 
 def of_lists():
     """A result with metrics of the lists themselves."""
     names = ["hit", "item_coverage", "novelty"]
     counts = {item: item + 1 for item in range(20)}
-    return evaluated(metrics=names, catalogue=20, item_counts=counts)
+    return evaluated(metrics=names, catalogue=20, counts=counts)
 
 
 def compared():
@@ -59,6 +60,9 @@ FOUND = {
     "pooled result": lambda: evaluated(aggregate="pooled"),
     "result of lists": of_lists,
     "groups": lambda: tl.Groups({"a": [[1, 5], [3]]}),
+    "ranks": lambda: tl.Ranks(RANKS, ties="item"),
+    "items": lambda: tl.Items(catalogue=9),
+    "propensities": lambda: tl.Propensities({1: 0.5}),
     "result of groups": lambda: evaluated(truths=GROUPS, metrics=["group_recall", "alpha_ndcg"]),
     "segments": lambda: evaluated().by(LABELS),
     "comparison": compared,
@@ -72,7 +76,7 @@ FOUND = {
     "gate": lambda: tl.gate(evaluated(), evaluated(), {"ndcg@3": 0.1}, by=LABELS),
     "across": lambda: tl.across({"x": compared(), "y": compared()}, "ndcg@3", n_resamples=99),
     "hits": lambda: tl.match(RANKS, GRADES),
-    "lists": lambda: tl.Lists([0, 1, 3], [3, 4, 5]),
+    "lists": lambda: tl.inputs.Lists([0, 1, 3], [3, 4, 5]),
     "ground truths": lambda: tl.GroundTruths(TRUTHS),
     "metric": lambda: tl.METRICS["rbp"],
     "convention": lambda: tl.CONVENTIONS["trec_eval"],

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import propensities as oracle
@@ -49,7 +50,7 @@ def test_sums_over_hits_are_the_definitions(users, p, k, clip):
     given, how = (lists, truths, oracle.weights(p, clip), k), {"propensities": p, "clip": clip}
     for weighting, names in (("snips", oracle.WORTH), ("ips", IPS)):
         asked = [*names, "psp", "psndcg"]
-        found = tl.top_k_eval(lists, truths, k, metrics=asked, weighting=weighting, **how)
+        found = by_words(lists, truths, k, metrics=asked, weighting=weighting, **how)
         for name in names:
             expected = getattr(oracle, weighting)(name, *given)
             assert found[f"{name}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-15)
@@ -112,10 +113,10 @@ def test_intervals_are_those_of_ratios_of_sums(users, p, k):
 
 def test_the_scale_of_propensities_is_none_of_snips_and_all_of_ips():
     half = {item: p / 2 for item, p in GIVEN.items()}
-    one, other = (tl.top_k_eval(RANKS, TRUTHS, **HOW | {"propensities": p}) for p in (GIVEN, half))
+    one, other = (by_words(RANKS, TRUTHS, **HOW | {"propensities": p}) for p in (GIVEN, half))
     assert one.to_dict() == pytest.approx(other.to_dict(), rel=1e-12)
     how = {"k": 2, "metrics": "dcg", "weighting": "ips"}
-    one, other = (tl.top_k_eval(RANKS, TRUTHS, **how, propensities=p) for p in (GIVEN, half))
+    one, other = (by_words(RANKS, TRUTHS, propensities=p, **how) for p in (GIVEN, half))
     assert 2 * one["dcg@2"] == pytest.approx(other["dcg@2"], rel=1e-12)
 
 
@@ -131,31 +132,31 @@ def test_the_order_of_relevant_items_is_no_part_of_a_result():
 def test_what_is_relevant_twice_counts_once():
     for weighting, metrics in (("snips", SUMS), ("ips", IPS)):
         how = {"k": 2, "metrics": metrics, "weighting": weighting, "propensities": GIVEN}
-        plain = tl.top_k_eval([["a", "b"]], [["b", "c"]], **how)
-        assert tl.top_k_eval([["a", "b"]], [["b", "c", "b"]], **how) == plain
+        plain = by_words([["a", "b"]], [["b", "c"]], **how)
+        assert by_words([["a", "b"]], [["b", "c", "b"]], **how) == plain
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_tables(library):
-    expected = tl.top_k_eval(RANKS, TRUTHS, **HOW)
+    expected = by_words(RANKS, TRUTHS, **HOW)
     table = frame_of(library, {"item_id": [*GIVEN], "p": [*GIVEN.values()]})
-    assert tl.top_k_eval(RANKS, TRUTHS, **HOW | {"propensities": table}) == expected
+    assert by_words(RANKS, TRUTHS, **HOW | {"propensities": table}) == expected
     rows = [(user, item) for user, truth in TRUTHS.items() for item in sorted(truth)]
     users, items = zip(*rows, strict=True)
     truth = frame_of(library, {"user_id": users, "item_id": items})
     rows = [(u, item, r) for u, row in RANKS.items() for r, item in enumerate(row, 1)]
     users, items, ranks = zip(*rows, strict=True)
     lists = frame_of(library, {"user_id": users, "item_id": items, "rank": ranks})
-    assert tl.top_k_eval(lists, truth, **HOW) == expected
+    assert by_words(lists, truth, **HOW) == expected
 
 
 def test_series_arrays_hits_and_documents():
     pandas = pytest.importorskip("pandas")
-    expected = tl.top_k_eval(RANKS, TRUTHS, **HOW)
+    expected = by_words(RANKS, TRUTHS, **HOW)
     series = pandas.Series(GIVEN)
-    assert tl.top_k_eval(RANKS, TRUTHS, **HOW | {"propensities": series}) == expected
+    assert by_words(RANKS, TRUTHS, **HOW | {"propensities": series}) == expected
     hits = tl.match(RANKS, TRUTHS)
-    assert tl.top_k_eval(hits, **HOW) == expected
+    assert by_words(hits, **HOW) == expected
     number = {item: at for at, item in enumerate(GIVEN)}
     ranks = {user: [number[item] for item in row] for user, row in RANKS.items()}
     truths = {user: {number[item] for item in row} for user, row in TRUTHS.items()}
@@ -164,16 +165,16 @@ def test_series_arrays_hits_and_documents():
         [*GIVEN.values()],
         {**dict(enumerate(GIVEN.values()))},
     ):
-        found = tl.top_k_eval(ranks, truths, **HOW | {"propensities": some})
+        found = by_words(ranks, truths, **HOW | {"propensities": some})
         assert found.to_dict() == expected.to_dict()
-        assert found == tl.top_k_eval(
+        assert found == by_words(
             ranks, truths, **HOW | {"propensities": dict(enumerate(GIVEN.values()))}
         )
     chunks = {f"{item}{at}": item for item in GIVEN for at in range(2)}
     ranks = {
         user: [f"{item}{at}" for item in row for at in range(2)] for user, row in RANKS.items()
     }
-    assert tl.top_k_eval(ranks, TRUTHS, items_as=chunks, **HOW) == expected
+    assert by_words(ranks, TRUTHS, items_as=chunks, **HOW) == expected
 
 
 def write_files(folder):
@@ -187,9 +188,9 @@ def write_files(folder):
 
 
 def test_files_and_streams(tmp_path):
-    files, expected = write_files(tmp_path), tl.top_k_eval(RANKS, TRUTHS, **HOW)
+    files, expected = write_files(tmp_path), by_words(RANKS, TRUTHS, **HOW)
     for more in ({}, {"keep": "users"}):
-        found = tl.top_k_eval(*files, **HOW, **more)
+        found = by_words(*files, **HOW, **more)
         assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
         assert str(found) == str(expected) and found.exposed == expected.exposed
         assert ("keep" not in more) or (found.weights == expected.weights).all()
@@ -202,16 +203,16 @@ def test_files_and_streams(tmp_path):
             pa.RecordBatchReader.from_batches(t.schema, p)
             for t, p in zip(tables, parts, strict=True)
         ]
-        found = tl.top_k_eval(*streams, **HOW)
+        found = by_words(*streams, **HOW)
         assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
         assert found.exposed.n == expected.exposed.n == 8
 
 
 def test_merging_saving_pickling(tmp_path):
-    whole = tl.top_k_eval(RANKS, TRUTHS, **HOW, clip=0.1)
+    whole = by_words(RANKS, TRUTHS, clip=0.1, **HOW)
     halves = (["u", "v"], ["w", "x"])
     parts = [
-        tl.top_k_eval(*({u: some[u] for u in half} for some in (RANKS, TRUTHS)), **HOW, clip=0.1)
+        by_words(*({u: some[u] for u in half} for some in (RANKS, TRUTHS)), clip=0.1, **HOW)
         for half in halves
     ]
     for merged in (sum(parts), sum(part.without_users() for part in parts)):
@@ -229,26 +230,36 @@ def test_merging_saving_pickling(tmp_path):
     with pytest.raises(ValueError, match=r"weighted is False in one and True|weighting is None"):
         plain + ips
     ips = tl.top_k_eval(
-        {"z": ["a"]}, {"z": {"a"}}, [1, 2], metrics="dcg", propensities=GIVEN, weighting="ips"
+        {"z": ["a"]},
+        {"z": {"a"}},
+        [1, 2],
+        metrics="dcg",
+        propensities=tl.Propensities(GIVEN, weighting="ips"),
     )
-    plain = tl.top_k_eval(RANKS, TRUTHS, k=[1, 2], metrics=["dcg"], empty="zero")
+    plain = tl.top_k_eval(
+        RANKS,
+        TRUTHS,
+        k=[1, 2],
+        metrics=["dcg"],
+        convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
+    )
     with pytest.raises(ValueError, match="weighting is None in one and 'ips' in the other"):
         plain + ips
 
 
 def test_segments_weights_and_clusters():
     labels = {"u": "A", "v": "A", "w": "B", "x": "B"}
-    found = tl.top_k_eval(RANKS, TRUTHS, **HOW).by(labels)
+    found = by_words(RANKS, TRUTHS, **HOW).by(labels)
     for label in "AB":
         some = [{u: one[u] for u in one if labels[u] == label} for one in (RANKS, TRUTHS)]
-        assert found[label].to_dict() == tl.top_k_eval(*some, **HOW).to_dict()
+        assert found[label].to_dict() == by_words(*some, **HOW).to_dict()
     twice = {**RANKS, "y": RANKS["x"]}, {**TRUTHS, "y": TRUTHS["x"]}
     weights = {"u": 1, "v": 1, "w": 1, "x": 2}
-    weighed = tl.top_k_eval(RANKS, TRUTHS, **HOW, weights=weights)
-    assert weighed.to_dict() == pytest.approx(tl.top_k_eval(*twice, **HOW).to_dict(), rel=1e-12)
+    weighed = by_words(RANKS, TRUTHS, weights=weights, **HOW)
+    assert weighed.to_dict() == pytest.approx(by_words(*twice, **HOW).to_dict(), rel=1e-12)
     own = {user: user for user in RANKS}
-    by_rows = tl.top_k_eval(RANKS, TRUTHS, **HOW, clusters=own)
-    assert by_rows.to_dict() == tl.top_k_eval(RANKS, TRUTHS, **HOW).to_dict()
+    by_rows = by_words(RANKS, TRUTHS, clusters=own, **HOW)
+    assert by_rows.to_dict() == by_words(RANKS, TRUTHS, **HOW).to_dict()
     w, total = oracle.weights(GIVEN), 0.0
     plain, whole = 1 / math.log2(2) + 1 / math.log2(3), by_rows.weights.sum()
     pairs = []  # of psndcg@2
@@ -269,8 +280,7 @@ def test_comparing():
     other = {user: row[::-1] for user, row in RANKS.items()}
     how = HOW | {"k": 2}
     pair = {
-        name: tl.top_k_eval(one, TRUTHS, **how)
-        for name, one in zip("ab", (RANKS, other), strict=True)
+        name: by_words(one, TRUTHS, **how) for name, one in zip("ab", (RANKS, other), strict=True)
     }
     [test] = tl.compare(pair).test("recall@2")
     mean = pair["b"]["recall@2"] - pair["a"]["recall@2"]
@@ -281,7 +291,7 @@ def test_comparing():
     for weighting, metric in (("snips", "recall"), ("ips", "dcg")):
         how = {"k": 2, "metrics": metric, "weighting": weighting}
         pair = {
-            name: tl.top_k_eval(RANKS, TRUTHS, **how, propensities=p)
+            name: by_words(RANKS, TRUTHS, propensities=p, **how)
             for name, p in zip("ab", (GIVEN, near), strict=True)
         }
         with pytest.raises(ValueError, match="cannot be tested: DIFFERENT PROPENSITIES: a: "):
@@ -294,7 +304,7 @@ def test_comparing():
 
 
 def test_what_the_result_says():
-    found = tl.top_k_eval(RANKS, TRUTHS, **HOW, clip=0.1)
+    found = by_words(RANKS, TRUTHS, clip=0.1, **HOW)
     assert "relevant items count 1 / propensity (SNIPS, clipped at 0.1): weighted mean" in str(
         found
     )
@@ -303,7 +313,7 @@ def test_what_the_result_says():
     assert "own definition" not in words and "the same in" not in words
     assert "ratio of weighted sums over users" in found.formula("psndcg")
     words = tl.top_k_eval(
-        RANKS, TRUTHS, 2, metrics="precision", propensities=GIVEN, weighting="ips"
+        RANKS, TRUTHS, 2, metrics="precision", propensities=tl.Propensities(GIVEN, weighting="ips")
     ).formula("precision")
     assert "gain_j: 1 / propensity of the j-th hit\n" in words and "(IPS)" in words
 
@@ -312,7 +322,7 @@ def test_users_without_relevant_items_or_lists():
     ranks, truths = [["a"], ["b"], []], [{"a"}, set(), {"b"}]
     for empty in ("skip", "zero"):
         how = {"k": 1, "metrics": ["recall", "psp"], "propensities": GIVEN, "empty": empty}
-        found = tl.top_k_eval(ranks, truths, **how)
+        found = by_words(ranks, truths, **how)
         expected = (1 / 0.9) / (1 / 0.9 + 1 / 0.5)
         assert found.to_dict() == pytest.approx({"recall@1": expected, "psp@1": expected})
     nobody = tl.top_k_eval([["a"]], [set()], 1, metrics="recall", propensities=GIVEN)
@@ -356,10 +366,9 @@ def refusals():
     yield {"clip": "a"}, "clip='a': give the least p"
     yield {"weighting": "dr"}, "weighting"
     yield {"propensities": None}, "psp needs propensities=: give {item: p}"
-    yield {"propensities": None, "metrics": "ndcg", "weighting": "ips"}, "weighting='ips' needs"
-    yield {"propensities": None, "metrics": "ndcg", "clip": 0.1}, "clip=0.1 needs propensities="
-    yield {"aggregate": "pooled"}, "propensities= does not go with aggregate='pooled': leave it out"
-    yield {"empty": "one"}, "propensities= does not go with empty='one': leave it out"
+    pooled, one = "convention.replace(aggregate='pooled')", "convention.replace(empty='one')"
+    yield {"aggregate": "pooled"}, f"propensities= does not go with {pooled}: leave it out"
+    yield {"empty": "one"}, f"propensities= does not go with {one}: leave it out"
     yield {"unjudged": "drop"}, "propensities= does not go with unjudged='drop': leave it out"
     ways = "has no SNIPS estimate where a user has several relevant items, as user 'u'"
     for name in ("hit", "mrr", "map", "ndcg", "precision", "f1"):
@@ -374,7 +383,7 @@ def refusals():
 @pytest.mark.parametrize(("wrong", "message"), list(refusals()))
 def test_refused(wrong, message):
     with pytest.raises((ValueError, TypeError)) as caught:
-        tl.top_k_eval(RANKS, TRUTHS, **HOW | {"metrics": ["recall", "psp"]} | wrong)
+        by_words(RANKS, TRUTHS, **HOW | {"metrics": ["recall", "psp"]} | wrong)
     assert "\n" not in str(caught.value)
     assert message in str(caught.value) or re.match(message, str(caught.value))
 
@@ -383,13 +392,13 @@ def test_refused_truths_and_results():
     how = {"k": 2, "metrics": "recall", "propensities": GIVEN}
     graded = {user: dict.fromkeys(truth, 2) for user, truth in TRUTHS.items()}
     with pytest.raises(ValueError, match=r"does not go with grades other than 1: .*gains=\{grade"):
-        tl.top_k_eval(RANKS, graded, **how)
-    expected = tl.top_k_eval(RANKS, TRUTHS, **how)
-    assert tl.top_k_eval(RANKS, graded, **how, gains={2: 1}).to_dict() == expected.to_dict()
+        by_words(RANKS, graded, **how)
+    expected = by_words(RANKS, TRUTHS, **how)
+    assert by_words(RANKS, graded, gains={2: 1}, **how).to_dict() == expected.to_dict()
     for truths in (tl.Groups([[["a"]]]), None):
         sides = ([["a"]], truths) if truths else (tl.Hits.from_ranks([1], 2),)
         with pytest.raises(ValueError, match=r"give weights=\{user: 1 / p\}"):
-            tl.top_k_eval(*sides, **how)
+            by_words(*sides, **how)
     with pytest.raises(ValueError, match="is not split by item"):
         expected.by_item({"a": "A"})
     with pytest.raises(ValueError, match="bounds need the propensities of unjudged items"):
@@ -407,7 +416,7 @@ def test_refused_truths_and_results():
         ),
     ):
         with pytest.raises(ValueError, match=message):
-            tl.top_k_eval(RANKS, TRUTHS, **how | {"propensities": table})
+            by_words(RANKS, TRUTHS, **how | {"propensities": table})
 
 
 def test_other_propensities_are_neither_compared_nor_merged():
@@ -486,7 +495,7 @@ def forms_of_observed(tmp_path):
 def test_under_ips_whoever_has_a_list_counts_in_every_form(tmp_path):
     """1 / .5 for a of u, and 0 for the other four: 2 / 5, or 2 / 5 / 2 of precision@2."""
     for form, both, way in forms_of_observed(tmp_path):
-        found = tl.top_k_eval(*both, **EVERYBODY, **way)
+        found = by_words(*both, **EVERYBODY, **way)
         assert found.to_dict() == pytest.approx({"cg@2": 0.4, "dcg@2": 0.4, "precision@2": 0.2}), (
             form
         )
@@ -504,30 +513,30 @@ def test_under_ips_whoever_has_a_list_counts_in_every_form(tmp_path):
 
 
 def test_under_ips_parts_merge_and_missing_lists_may_be_left_out():
-    whole = tl.top_k_eval(LISTED, OBSERVED, **EVERYBODY)
+    whole = by_words(LISTED, OBSERVED, **EVERYBODY)
     one = {user: LISTED[user] for user in "uv"}, {"u": ["a"]}
     other = {user: LISTED[user] for user in "wz"} | {"y": []}, {"y": ["b"]}
-    parts = [tl.top_k_eval(*part, **EVERYBODY) for part in (one, other)]
+    parts = [by_words(*part, **EVERYBODY) for part in (one, other)]
     for merged in (sum(parts), sum(part.without_users() for part in parts)):
         assert merged.to_dict() == pytest.approx(whole.to_dict()) and merged.n_users == 5
-    skipped = tl.top_k_eval(LISTED, OBSERVED, missing="skip", **EVERYBODY)
+    skipped = by_words(LISTED, OBSERVED, missing="skip", **EVERYBODY)
     assert skipped["cg@2"] == 2 / 4 and skipped.n_skipped == 1
     weights = dict(zip("uyvwz", [4, 1, 1, 1, 1], strict=True))
-    weighted = tl.top_k_eval(LISTED, OBSERVED, weights=weights, **EVERYBODY)
+    weighted = by_words(LISTED, OBSERVED, weights=weights, **EVERYBODY)
     assert weighted["cg@2"] == pytest.approx(4 * 2 / 8)
     padded = {user: [*row, *["pad"] * (2 - len(row))] for user, row in LISTED.items()}
     padded["o"] = ["pad", "pad"]  # no list at all
-    found = tl.top_k_eval(padded, OBSERVED, padding="pad", missing="skip", **EVERYBODY)
+    found = by_words(padded, OBSERVED, padding="pad", missing="skip", **EVERYBODY)
     assert found["cg@2"] == 2 / 4 and (found.n_users, found.n_skipped) == (5, 1)
 
 
 def test_under_ips_who_has_neither_a_list_nor_an_observed_item_counts_in_no_form():
     """As in rows, where such users cannot be said: 1 / .5 of u, and 0 for y, v, w and z."""
     lists = LISTED | {"o": [], "n": []}
-    found = tl.top_k_eval(lists, OBSERVED | {"n": set(), "m": set()}, **EVERYBODY)
+    found = by_words(lists, OBSERVED | {"n": set(), "m": set()}, **EVERYBODY)
     assert found["cg@2"] == pytest.approx(2 / 5)
     assert (found.n_evaluated, found.n_skipped, found.n_missing) == (5, 2, 1)
-    other = tl.top_k_eval(lists | {"n": ["a"]}, OBSERVED | {"n": set()}, **EVERYBODY)
+    other = by_words(lists | {"n": ["a"]}, OBSERVED | {"n": set()}, **EVERYBODY)
     row = tl.compare({"one": found, "other": other}).test("cg@2")[0]
     assert (row.n, row.baseline_mean) == (6, pytest.approx(2 / 6))
 
@@ -536,7 +545,7 @@ def test_under_ips_systems_are_compared_over_the_users_of_all():
     """b has lists for u, y and o: 1 / .5 and 1 / .25 among the six users of both."""
     lists = {"u": ["d", "a"], "y": ["b"], "o": ["a"]}
     results = {"a": LISTED, "b": lists}
-    results = {name: tl.top_k_eval(one, OBSERVED, **EVERYBODY) for name, one in results.items()}
+    results = {name: by_words(one, OBSERVED, **EVERYBODY) for name, one in results.items()}
     both = tl.compare(results)
     assert "DIFFERENT USERS" not in str(both)
     assert both.results["a"]["cg@2"] == pytest.approx(2 / 6)
@@ -549,14 +558,14 @@ def test_under_ips_systems_are_compared_over_the_users_of_all():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"empty": "skip"}, "weighting='ips' does not go with empty='skip'"),
+        ({"empty": "skip"}, "weighting='ips'. does not go with .*empty='skip'"),
         ({"hits": True}, r"counts the users with a list alone, .* its 3: give the lists"),
     ],
 )
 def test_what_cannot_know_who_counts_under_ips_is_refused(change, words):
     sides = (tl.match(LISTED, OBSERVED),) if change.pop("hits", False) else (LISTED, OBSERVED)
     with pytest.raises(ValueError, match=words):
-        tl.top_k_eval(*sides, **EVERYBODY, **change)
+        by_words(*sides, **EVERYBODY, **change)
 
 
 def test_ips_is_unbiased_where_few_are_observed():
@@ -571,7 +580,7 @@ def test_ips_is_unbiased_where_few_are_observed():
         seen = {user: [i for i in row if rng.random() < p[i]] for user, row in relevant.items()}
         seen = {user: row for user, row in seen.items() if row}  # rows of what was observed
         how = {"propensities": p, "weighting": "ips"}
-        found.append(tl.top_k_eval(lists, seen, metrics="precision@5", **how)["precision@5"])
+        found.append(by_words(lists, seen, metrics="precision@5", **how)["precision@5"])
     error = np.std(found, ddof=1) / len(found) ** 0.5
     assert abs(np.mean(found) - truth) < 4 * error
     assert error < truth / 20

@@ -4,6 +4,7 @@
 error that a checker must find: strict checkers report an ignore without an error.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, assert_type
 
@@ -33,7 +34,13 @@ def evaluated(
     ranks: Lists, metrics: Metrics, *, empty: Empty | None = None, ties: Ties = "item"
 ) -> tl.TopKResult:
     """Hand options on, as a function of another project does."""
-    return tl.top_k_eval(ranks, TRUTHS, k=[1, 3], metrics=metrics, empty=empty, ties=ties)
+    return tl.top_k_eval(
+        tl.Ranks(ranks, ties=ties),
+        TRUTHS,
+        k=[1, 3],
+        metrics=metrics,
+        convention=tl.CONVENTIONS["standard"].replace(empty=empty),
+    )
 
 
 def names() -> None:
@@ -59,10 +66,19 @@ def names() -> None:
 def functions() -> None:
     """Metric functions return arrays, one row per user where there are many."""
     assert_type(tl.ndcg([5, 7, 8], {7}), Curve)
-    assert_type(tl.map(RANKS, TRUTHS, 3, convention="trec_eval", divisor="R"), Curve)
+    assert_type(
+        tl.curves(
+            dataclasses.replace(tl.METRICS["map"], divisor="R"),
+            RANKS,
+            TRUTHS,
+            3,
+            convention="trec_eval",
+        ),
+        Curve,
+    )
     hits = tl.match(RANKS, TRUTHS, 3, duplicates="first")
     assert_type(hits, tl.Hits)
-    assert_type(tl.conformance([[1]], [{1}], k=1), dict[str, dict[str, float]])
+    assert_type(tl.audit.conformance([[1]], [{1}], k=1), dict[str, dict[str, float]])
     every: list[ConventionName] = [name for name in tl.CONVENTIONS if "map" in one(name).metrics]
     assert every
 
@@ -76,7 +92,7 @@ def comparisons() -> None:
     """What a comparison and its tests return, by what stands in brackets."""
     both = {"a": evaluated(RANKS, "mrr"), "b": evaluated(OTHER, "mrr")}
     compared = tl.compare(both, baseline="a")
-    assert_type(compared, tl.Comparison)
+    assert_type(compared, tl.comparing.comparison.Comparison)
     assert_type(compared.results["a"]["mrr@3"], float)
     tests: Tests = compared.test("mrr@3", method="randomization", alternative="greater")
     contrast: Contrast = tests["b", "mrr@3"]
@@ -86,7 +102,9 @@ def comparisons() -> None:
     band: Band = compared.band("mrr")
     segments: Segments[tl.TopKResult] = both["a"].by(["new", "new", "old", "old"])
     assert_type(segments["new"]["mrr@3"], float)
-    parts: SegmentedComparison[tl.Comparison] = compared.by(dict.fromkeys(TRUTHS, "all"))
+    parts: SegmentedComparison[tl.comparing.comparison.Comparison] = compared.by(
+        dict.fromkeys(TRUTHS, "all")
+    )
     assert_type(parts["all"].best(), dict[str, list[str]])
     assert fewer and band.n == 4
 
@@ -97,7 +115,7 @@ def splits() -> None:
     columns: Columns = split.columns()
     users, items, held_out, seen = columns
     assert_type(held_out, NDArray[np.int64])
-    assert_type(seen, tl.Lists)
+    assert_type(seen, tl.inputs.Lists)
     assert_type(split.truths("test"), dict[Any, list[Any]])
     ranks = tl.loo.ranks_of(np.ones((len(users), len(items))), held_out, ties="worst")
     assert_type(tl.top_k_eval(tl.Hits.from_ranks(ranks, 3), k=1)["hit@1"], float)
@@ -111,29 +129,39 @@ if TYPE_CHECKING:
     def systems() -> None:
         """Several systems give a dict."""
         recs = truth = object()
-        assert_type(tl.top_k_eval(recs, truth, k=5, ties="item_desc"), tl.TopKResult)
-        by_model = tl.top_k_eval(recs, truth, k=5, system="model", empty="zero")
+        assert_type(tl.top_k_eval(tl.Ranks(recs, ties="item_desc"), truth, k=5), tl.TopKResult)
+        by_model = tl.top_k_eval(
+            recs,
+            truth,
+            k=5,
+            system="model",
+            convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
+        )
         assert_type(by_model, dict[str, tl.TopKResult])
         tl.top_k_eval(recs, truth, k=5, partition=2)  # type: ignore[call-overload]
 
     def misspelt() -> None:
         """Each line has an error that a type checker must find."""
         tl.top_k_eval(RANKS, TRUTHS, convention="trec-eval")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, empty="none")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, missing="one")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, relevant="any")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, aggregate="micro")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(empty="none"))  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(missing="one"))  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(relevant="any"))  # type: ignore[call-overload]
+        tl.top_k_eval(
+            RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(aggregate="micro")
+        )  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, duplicates="last")  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, duplicates=1)  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, gains="exp")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, ties="items")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, unknown="ignore")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(gains="exp"))  # type: ignore[call-overload]
+        tl.top_k_eval(tl.Ranks(RANKS, ties="items"), TRUTHS)  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, items=tl.Items(unknown="ignore"))  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, metrics=10)  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, metric="ndcg")  # type: ignore[call-overload]
-        tl.top_k_eval("r.csv", "t.csv", ranks_format="xml")  # type: ignore[call-overload]
-        tl.ndcg(RANKS, TRUTHS, divisor="min(R,k)")  # type: ignore[arg-type]
-        tl.ndcg(RANKS, TRUTHS, empty="none")  # type: ignore[arg-type]
-        tl.match(RANKS, TRUTHS, gains=None)  # type: ignore[arg-type]
+        tl.top_k_eval(tl.Ranks("r.csv", format="xml"), "t.csv")  # type: ignore[call-overload]
+        tl.curves(dataclasses.replace(tl.METRICS["ndcg"], divisor="min(R,k)"), RANKS, TRUTHS)  # type: ignore[arg-type]
+        tl.curves(
+            "ndcg", RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(empty="none")
+        )  # type: ignore[arg-type]
+        tl.match(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(gains=None))  # type: ignore[arg-type]
         tl.Metric("mine", "all", "1", "k")  # type: ignore[arg-type]
         tl.Metric("mine", "each", "log2", "k")  # type: ignore[arg-type]
         print(tl.METRICS["ndcg"].dicount)  # type: ignore[attr-defined]
@@ -150,7 +178,7 @@ if TYPE_CHECKING:
         compared.equivalence(margin=0.1, correction="maxt")  # type: ignore[arg-type]
         compared.tukey("ndcg@10", n_resample=9)  # type: ignore[call-arg]
         compared.test().plot("trees")  # type: ignore[arg-type]
-        tl.paired_tests({}, method="wilcox")  # type: ignore[arg-type]
+        tl.inference.paired_tests({}, method="wilcox")  # type: ignore[arg-type]
         tl.inference.tukey({}, method="sign")  # type: ignore[arg-type]
         tl.loo.leave_one_out([], by="first")  # type: ignore[arg-type]
         tl.loo.leave_one_out([], repeats="all")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ Quick start
 -----------
 
 Lists are per user, best first; truths are what was relevant. `top_k_eval` gives the means, their
-intervals and who was counted; ``ndcg(ranks, truths)`` and the other metric functions give the
+intervals and who was counted; ``ndcg(ranks, truths)``, and `curves` of any other metric, give the
 values of every user at every k, so that any k is a slice.
 
 >>> import toplist as tl
@@ -29,7 +29,7 @@ Chapters
 
 Each package has its chapter in its docstring, ``help(tl.loo)``:
 
-- `toplist.inputs`: what goes in, and what happens at the edges
+- `toplist.inputs`: what goes in, and what happens at the edges; the ragged container `Lists`
 - `toplist.metrics`: which formula, the conventions of other libraries, a metric of your own
 - `toplist.results`: what a result holds, segments, merging, saving
 - `toplist.comparing`: systems side by side, tests, bands, segments, runs, power, a gate for CI
@@ -85,97 +85,83 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 
 import typing as _typing
 
-from toplist.evaluation.evaluate import (
-    alpha_ndcg,
-    bpref,
-    cg,
-    complete,
-    conformance,
-    dcg,
-    err,
-    f1,
-    group_recall,
-    hit,
-    iprec,
-    judged,
-    mrr,
-    ndcg,
-    nerr,
-    precision,
-    r_precision,
-    rbp,
-    recall,
-)
+from toplist.evaluation.evaluate import curves, hit, mrr, ndcg, precision, recall
 from toplist.evaluation.evaluate import map_ as map
-from toplist.inputs.lists import Lists
+from toplist.inputs.items import Items
+from toplist.inputs.sources import Ranks
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention
-from toplist.metrics.definitions import DISCOUNTS, DIVISORS, METRICS, Metric
+from toplist.metrics.definitions import METRICS, Metric
 from toplist.results.result import TopKResult
 from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
+    from toplist import annotating as annotating
     from toplist import audit, beyond, files, loo, plots, pointwise, propensities, scores, spark
     from toplist import testing as testing
-    from toplist.annotating import unjudged
     from toplist.comparing import inference
-    from toplist.comparing.comparison import Comparison, compare
+    from toplist.comparing.comparison import compare
     from toplist.comparing.datasets import across
     from toplist.comparing.gating import gate
-    from toplist.comparing.inference import paired_tests
-    from toplist.comparing.rankings import Across
-    from toplist.comparing.verdicts import Gate
     from toplist.evaluation.parts import merge
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
+    from toplist.propensities import Propensities
     from toplist.reporting.showing import show
     from toplist.reporting.writing import report
 
-__version__ = "0.3.0"
+__version__ = "0.4.0.dev0"
 
 # what help(toplist) lists
 __all__ = [
-    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Across", "Comparison", "Convention", "Gate",
-    "GroundTruths", "Groups", "Hits", "Lists", "Metric", "TopKResult", "across", "alpha_ndcg",
-    "audit", "beyond", "bpref", "cg", "compare", "complete", "conformance", "dcg", "err", "f1",
-    "files", "gate", "group_recall", "hit", "inference", "iprec", "judged", "loo", "map", "match",
-    "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise", "precision",
-    "propensities", "r_precision", "rbp", "recall", "report", "scores", "show", "spark", "testing",
-    "top_k_eval", "unjudged",
+    "CONVENTIONS", "METRICS", "Convention", "GroundTruths", "Groups", "Hits", "Items", "Metric",
+    "Propensities", "Ranks", "TopKResult", "across", "annotating", "audit", "beyond", "compare",
+    "curves", "files", "gate", "hit", "inference", "loo", "map", "match", "merge", "mrr", "ndcg",
+    "plots", "pointwise", "precision", "propensities", "recall", "report", "scores", "show",
+    "spark", "testing", "top_k_eval",
 ]  # fmt: skip
 
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
 _MODULES = (
-    *("audit", "beyond", "files", "loo", "plots", "pointwise", "propensities", "scores", "spark"),
-    "testing",
+    *("annotating", "audit", "beyond", "files", "loo", "plots", "pointwise", "propensities"),
+    *("scores", "spark", "testing"),
 )
-_OTHERS = "annotating", "cli", "comparing", "ground_truths", "reporting", "typing"
+_OTHERS = "cli", "comparing", "ground_truths", "reporting", "typing"
 _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
-    "Across": "comparing.rankings",
-    "Comparison": "comparing.comparison",
-    "Gate": "comparing.verdicts",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",
+    "Propensities": "propensities",
     "across": "comparing.datasets",
     "compare": "comparing.comparison",
     "gate": "comparing.gating",
     "inference": "comparing.inference",
     "merge": "evaluation.parts",
-    "paired_tests": "comparing.inference",
     "show": "reporting.showing",
     "report": "reporting.writing",
-    "unjudged": "annotating",
 }
 
 
-# Names of 0.2, and what to write or read instead.
+# Names of 0.3, and what to write instead; gone in 0.5.
 _GONE = {
-    "top_k_eval_files": "write toplist.top_k_eval('recs.csv', 'truth.csv', k=10)",
-    "top_k_eval_batches": "write toplist.top_k_eval(recs, truth, k=10)",
-    "cookbook": "the recipes are in notebooks/cookbook.md, and on the site",
+    **{
+        name: f"write toplist.curves({name!r}, ranks, ground_truths)"
+        for name in (
+            *("alpha_ndcg", "bpref", "cg", "complete", "dcg", "err", "f1", "group_recall"),
+            *("iprec", "judged", "nerr", "r_precision", "rbp"),
+        )
+    },
+    "Across": "toplist.comparing.rankings has it",
+    "Comparison": "toplist.comparing.comparison has it",
+    "DISCOUNTS": "toplist.metrics.definitions has them",
+    "DIVISORS": "toplist.metrics.definitions has them",
+    "Gate": "toplist.comparing.verdicts has it",
+    "Lists": "write toplist.inputs.Lists",
+    "conformance": "write toplist.audit.conformance",
+    "paired_tests": "write toplist.inference.paired_tests",
+    "unjudged": "write toplist.annotating.unjudged",
 }
 
 
@@ -184,7 +170,7 @@ def __getattr__(name: str) -> _typing.Any:
     from importlib import import_module
 
     if name in _GONE:
-        raise AttributeError(f"toplist.{name} is gone since 0.3: {_GONE[name]}")
+        raise AttributeError(f"toplist.{name} is gone since 0.4: {_GONE[name]}")
     if name not in _LATER:
         places = () if name.startswith("_") else [import_module(f"toplist.{m}") for m in _MODULES]
         raise import_module("toplist.metrics.names").no_attribute(name, __all__, places)

@@ -26,17 +26,27 @@ from toplist.checks import (
 from toplist.inputs.flatten import Flat, is_container, is_truth_container, written
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import ColumnNames, Duplicates, Joining, Ties
+from toplist.inputs.options import ColumnNames, Duplicates, Joining
 from toplist.inputs.sides import Sides
+from toplist.inputs.sources import of_source
 from toplist.inputs.texts import Texts
 from toplist.matching.holes import holes
 from toplist.matching.match import read_and_joined
+from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import rbp_metric
 from toplist.results.markup import aligned
 from toplist.results.writing import PathLike, write_all
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+__all__ = ["unjudged"]
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
+
 
 # Rows that are printed.
 SHOWN = 10
@@ -158,7 +168,6 @@ def unjudged(
     duplicates: Duplicates = "raise",
     padding: Any = None,
     columns: ColumnNames = None,
-    ties: Ties | None = None,
 ) -> ItemsToJudge:
     """Return which listed items to judge next: those without a grade, most valuable first.
 
@@ -174,7 +183,8 @@ def unjudged(
     Parameters
     ----------
     systems : dict name -> ranked lists
-        Of each system in any form that `toplist.match` takes, or the path of a file.
+        Of each system in any form that `toplist.match` takes, `toplist.Ranks` too, or the path of a
+        file.
     ground_truths : what was judged for the same users
         In any form that `toplist.match` takes, or the path of a file. An item is judged that has a
         grade, 0 included; beside sets, every item that is not in the set is unjudged. Users
@@ -183,7 +193,7 @@ def unjudged(
         How deep the lists are read.
     p : float
         The persistence of RBP, between 0 and 1: how likely a user goes on to the next rank.
-    duplicates, padding, columns, ties
+    duplicates, padding, columns
         As in `toplist.top_k_eval`; of an item that a list holds twice, the first place counts.
 
     Returns
@@ -203,7 +213,7 @@ def unjudged(
     --------
     >>> import toplist as tl
     >>> systems = {"bm25": {"q1": ["a", "b", "c"]}, "dense": {"q1": ["d", "b", "c"]}}
-    >>> tl.unjudged(systems, {"q1": {"a": 1, "c": 0}}, k=3)
+    >>> tl.annotating.unjudged(systems, {"q1": {"a": 1, "c": 0}}, k=3)
     user_id  item_id  rank     systems  weight
     q1             b     2  bm25 dense  0.3200
     q1             d     1       dense  0.2000
@@ -228,16 +238,22 @@ def unjudged(
     choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
     k, gains = check_positive_int(k, "k"), rbp_metric(p).discounts
     texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
-    truths = _opened(ground_truths, "ground_truths", columns, ties, texts)
-    joining = Joining(
-        duplicates, padding, columns=columns, ties=ties or "order", fingerprints=False
-    )
+    truths = _opened(ground_truths, "ground_truths", {"columns": columns}, texts)
     keys: Sequence[Any] | None = None
     numbers = defaultdict[Any, int](count().__next__)  # of the items, as they appear
     found = []
     for at, (name, lists) in enumerate(systems.items()):
         try:
-            opened = _opened(lists, "ranks", columns, ties, texts)
+            lists, said = of_source(lists, columns, CONVENTIONS["standard"])
+            joining = Joining(
+                duplicates,
+                padding,
+                columns=said["columns"],
+                ties=said["ties"] or "order",
+                users=said.get("users"),
+                fingerprints=False,
+            )
+            opened = _opened(lists, "ranks", said, texts)
             hits, sides = read_and_joined(opened, truths, k, joining)
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
@@ -252,15 +268,14 @@ def unjudged(
     return _valued(places, 1 / gains(k), keys, list(numbers), tuple(systems))
 
 
-def _opened(
-    side: Any, name: str, columns: ColumnNames, ties: Ties | None, texts: tuple[Texts, Texts]
-) -> Any:
+def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, Texts]) -> Any:
     """Return the lists of a file; what is no path as it is."""
     if not isinstance(side, (str, os.PathLike)):
         return side
     from toplist.files.batches import loaded, stream_of  # twice the import of toplist
 
-    return loaded(stream_of(side, name, None, columns, None, ties), texts)
+    how: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
+    return loaded(stream_of(side, name, *how), texts)
 
 
 def _first_places(sides: Sides, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:

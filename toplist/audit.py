@@ -16,17 +16,22 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from toplist.checks import counted
+from toplist.checks import check_positive_int, counted
+from toplist.evaluation.evaluate import hits_of, ruled
+from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.flatten import GroupedIds
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Lists
 from toplist.inputs.objects import to_builtin
+from toplist.inputs.options import Joining, Options
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
+from toplist.matching.hits import Hits
 from toplist.matching.match import CAUSES, match
+from toplist.metrics.conventions import CONVENTIONS
 
-__all__ = ["CHECKS", "Audit", "Finding", "check"]
+__all__ = ["CHECKS", "Audit", "Finding", "check", "conformance"]
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -459,3 +464,51 @@ def _items(row: Any) -> list[Any]:
     if isinstance(row, np.ndarray):
         return list(np.atleast_1d(row).tolist())
     return list(row) if isinstance(row, (list, tuple, range, Set)) else [row]
+
+
+def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:
+    """Evaluate the same lists under every convention.
+
+    Where a convention refuses users without relevant items, they are left out, and users without a
+    list score 0.
+
+    Parameters
+    ----------
+    ranks, ground_truths
+        As in `top_k_eval`; later copies of an item earn nothing.
+    k : int
+
+    Returns
+    -------
+    dict
+        ``{convention: {metric: mean}}``, each with the metrics that it has at a k.
+
+    Examples
+    --------
+    >>> table = conformance([[1, 2, 3, 4, 5]], [{1, 3, 9}], k=5)
+    >>> {name: round(row["map"], 4) for name, row in table.items() if "map" in row}
+    {'standard': 0.5556, 'neurec': 0.1389, 'neurec-cpp': 0.5556, 'recbole': 0.5556,
+     'trec_eval': 0.5556, 'ranx': 0.5556, 'rectools': 0.5556, 'lenskit': 0.5556,
+     'recommenders': 0.5556, 'implicit': 0.5556, 'irspack': 0.5556, 'spark': 0.5556,
+     'llamaindex': 0.5556, 'haystack': 0.5556, 'haystack-2025': 0.8333,
+     'sentence-transformers': 0.5556, 'mteb': 0.5556, 'replay': 0.5556, 'evidently': 0.8333,
+     'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333, 'xgboost': 0.8333,
+     'catboost': 0.8333, 'pytorch-metric-learning': 0.5556, 'opensearch': 0.5556,
+     'quepid': 0.5556, 'transformers4rec': 0.5556, 'bwhite': 0.8333}
+    """
+    depth = check_positive_int(k, "k")
+    found: dict[str, dict[str, float]] = {}
+    hits: dict[Any, Hits] = {}
+    for name, rules in CONVENTIONS.items():
+        rules = rules.replace(
+            empty="skip" if rules.empty == "raise" else None,
+            missing="zero" if rules.missing == "raise" else None,
+        )
+        metrics = [word for word, metric in rules.metrics.items() if metric.cut != "n"]  # have a k
+        plan = plan_of(Options(metrics=metrics, convention=rules), depth)
+        ways = rules.relevant, rules.gains
+        if ways not in hits:
+            joining = ruled(ranks, Joining("first"), plan.rules)
+            hits[ways], _ = hits_of(ranks, ground_truths, depth, joining)
+        found[name] = dict(zip(metrics, plan.result(hits[ways]), strict=True))
+    return found

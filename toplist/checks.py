@@ -371,18 +371,24 @@ def did_you_mean(name: str | None) -> str:
 class OptionRef:
     """A keyword in the message of an error; Python and the command line write it differently.
 
+    `of` is what takes the keyword in Python, where it is not the function that was called.
+
     Examples
     --------
-    >>> str(OptionRef("duplicates", "first")), str(OptionRef("catalogue"))
-    ("duplicates='first'", 'catalogue=')
+    >>> str(OptionRef("duplicates", "first")), str(OptionRef("padding"))
+    ("duplicates='first'", 'padding=')
+    >>> str(OptionRef("counts", of="toplist.Items"))
+    'toplist.Items(counts=...)'
     """
 
     name: str
     value: Any = None
+    of: str = ""
 
     def __str__(self) -> str:
         """Return ``name=value``, or ``name=`` without a value."""
-        return f"{self.name}=" + ("" if self.value is None else repr(self.value))
+        given = "" if self.value is None else repr(self.value)
+        return f"{self.of}({self.name}={given or '...'})" if self.of else f"{self.name}={given}"
 
 
 class Words(NamedTuple):

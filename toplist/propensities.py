@@ -22,17 +22,18 @@ convention standard, relevant items count 1 / propensity (SNIPS): weighted mean 
 
 Give a dict item -> p, a pandas Series, a table of item_id and one column of numbers, or an array
 where the ids are 0..n-1; on the command line ``--propensities items.csv:p``. Every relevant item
-needs one. With ``clip=0.01`` none counts more than 100: some bias, far less variance. The last line
-but one is Kish's effective number (Σ w)² / Σ w², and how many were clipped. ``result.hits`` then
-has these weights as gains, not grades: for other metrics evaluate the lists again. Files, streams,
-weights and clusters, segments of users, merging and saving go with it. Grades, groups,
-``aggregate``, ``unjudged="drop"`` and segments of items do not, and are refused.
+needs one. With ``tl.Propensities(p, clip=0.01)`` none counts more than 100: some bias, far less
+variance. The last line but one is Kish's effective number (Σ w)² / Σ w², and how many were clipped.
+``result.hits`` then has these weights as gains, not grades: for other metrics evaluate the lists
+again. Files, streams, weights and clusters, segments of users, merging and saving go with it.
+Grades, groups, pooled means, ``unjudged="drop"`` and segments of items do not, and are refused.
 
 SNIPS
 -----
 
-``weighting="snips"``, the default, divides by the sum of the weights w = 1 / p, whose scale then
-does not matter (self-normalised: Swaminathan, Joachims 2015). With c, what a metric gives a rank::
+``tl.Propensities(p, weighting="snips")``, the default, divides by the sum of the weights w = 1 / p,
+whose scale then does not matter (self-normalised: Swaminathan, Joachims 2015). With c, what a
+metric gives a rank::
 
     metric@k = sum over users, over hits r_j <= k, of w_j c(r_j)
                / sum over users, over relevant items, of w
@@ -60,13 +61,15 @@ sum of w in its place.
 Everybody counts who has a list or an observed item, with 0 where nothing was observed: a mean of
 those alone of whom something was observed would be too high. A truth in rows has no row of others,
 so users who are in the lists only are added after its users, and the account says how many users
-are without an observed item; ``empty="skip"`` and `Hits`, which do not know these users, are
-refused. ``missing`` says what is done with users without a list. `toplist.compare` takes the users
-of all systems, with 0 in a system that has no list for one. In a simulation (500 samples of 300
-users with 3 relevant items each, observed with p from 0.6 down to 0.03) precision@10 is 0.0151 and
-the mean of the estimates 0.0154 ± 0.0005; over the users with an observed item alone it was 0.126.
+are without an observed item; conventions with ``empty="skip"`` of your own and `Hits`, which do not
+know these users, are refused. The convention's ``missing`` says what is done with users without a
+list. `toplist.compare` takes the users of all systems, with 0 in a system that has no list for one.
+In a simulation (500 samples of 300 users with 3 relevant items each, observed with p from 0.6 down
+to 0.03) precision@10 is 0.0151 and the mean of the estimates 0.0154 ± 0.0005; over the users with
+an observed item alone it was 0.126.
 
->>> found = tl.top_k_eval(ranks, truths, k=1, metrics="precision", propensities=p, weighting="ips")
+>>> ips = tl.Propensities(p, weighting="ips")
+>>> found = tl.top_k_eval(ranks, truths, k=1, metrics="precision", propensities=ips)
 >>> found["precision@1"]    # (2 + 10 + 0) / 3
 4.0
 
@@ -97,7 +100,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Floats, OptionRef, check_positive_int, option_error
+from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs import columns as cols
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.documents import of_table
@@ -107,7 +110,7 @@ from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import kinds_of, two_kinds
 from toplist.inputs.labels import ItemLabels
 from toplist.inputs.lists import offsets_of, places_of
-from toplist.inputs.options import Weighting
+from toplist.inputs.options import WEIGHTINGS, Weighting
 from toplist.matching.hits import above
 from toplist.metrics.definitions import Metric
 from toplist.metrics.weighing import Exposed, needs_one_item
@@ -115,7 +118,7 @@ from toplist.metrics.weighing import Exposed, needs_one_item
 if TYPE_CHECKING:
     from toplist.matching.hits import Hits
 
-__all__ = ["of_counts"]
+__all__ = ["Propensities", "of_counts"]
 
 NAME = "propensities"
 # Sums of squares of the weights 1 / p stay finite from here on.
@@ -171,21 +174,62 @@ def of_counts(
 
 
 class Propensities:
-    """The weight 1 / p of each item, and how it is used."""
+    """How likely each relevant item was to be observed, and how it is used: see this module.
 
-    def __init__(self, given: Any, weighting: Weighting, clip: float | None) -> None:
+    Parameters
+    ----------
+    p : dict item -> p, pandas Series, table of item_id and one column of numbers, or array
+        Above 0 and at most 1; an array's places are the ids 0..n-1. Every relevant item needs one.
+    weighting : {"snips", "ips"}
+        Over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision, where everybody
+        counts who has a list, with 0 where nothing was observed.
+    clip : float, optional
+        Smaller p count as this one, such as 0.01.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other forms, numbers that are no propensities, ids of two kinds, and other words.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> p = tl.Propensities({"hit": 0.5, "new": 0.001}, clip=0.01)
+    >>> p
+    Propensities(2 items, weighting='snips', clip=0.01)
+    >>> result = tl.top_k_eval([["hit"], ["new"]], [{"hit"}, {"tea"}], 1, propensities={"hit": 0.5,
+    ...     "tea": 0.25}, metrics="recall")
+    >>> round(result["recall@1"], 4)
+    0.3333
+    """
+
+    def __init__(
+        self, p: Any, *, weighting: Weighting = "snips", clip: float | None = None
+    ) -> None:
+        choice("weighting", weighting, WEIGHTINGS)
         if clip is not None and not (isinstance(clip, (int, float)) and SMALLEST <= clip <= 1):
             raise ValueError(f"clip={clip!r}: give the least p that counts as it is, such as 0.01")
-        ids, p = values_of(_of_table(given), NAME, probabilities=SMALLEST)
+        ids, numbers = values_of(_of_table(p), NAME, probabilities=SMALLEST)
         ids = list(range(len(ids))) if isinstance(ids, np.ndarray) else ids
         if not ids:
             raise option_error(ValueError, OptionRef(NAME), " is empty: give {item: p}")
-        self.weighting, self.clip = weighting, clip
-        self.p = p if clip is None else np.maximum(p, clip)
-        self._clipped = p < self.p
-        self.digest = f"{total_of(hashes_of(ids), p):x}"
+        self.weighting: Weighting = weighting
+        self.clip = clip
+        self.p = numbers if clip is None else np.maximum(numbers, clip)
+        self._clipped = numbers < self.p
+        self.digest = f"{total_of(hashes_of(ids), numbers):x}"
         self._items = ItemLabels(ids, np.empty(0, np.int64), np.empty(0, np.int64), (), None)
         kinds_of(ids, NAME)
+
+    @classmethod
+    def of(cls, given: Any) -> Propensities:
+        """Return propensities as they are; a dict, Series, table or array with the usual words."""
+        return given if isinstance(given, cls) else cls(given)
+
+    def __repr__(self) -> str:
+        """Return how many items, and how they are used."""
+        clip = "" if self.clip is None else f", clip={self.clip!r}"
+        return f"Propensities({len(self.p):,} items, weighting={self.weighting!r}{clip})"
 
     def weigh(self, hits: Hits, metrics: Sequence[Metric]) -> tuple[Hits, Floats | None, Exposed]:
         """Return hits with the weights as gains, the weights of users, and the numbers of both.

@@ -10,27 +10,21 @@ from typing import Any, Never, ParamSpec, Protocol, cast, overload
 from toplist.checks import did_you_mean, near
 from toplist.evaluation.evaluate import in_memory
 from toplist.inputs.flatten import is_stream
+from toplist.inputs.items import Items
 from toplist.inputs.options import (
-    DEFAULT_METRICS,
     FILES,
     MEMORY,
-    OPTIONS,
+    NO_ITEMS,
     SPARK,
     STREAM,
-    Aggregate,
     Duplicates,
-    FormatName,
     Keep,
     Options,
-    Order,
     Source,
-    Ties,
     Unjudged,
-    Unknown,
-    Weighting,
 )
-from toplist.metrics.conventions import ConventionName, Missing, Relevant
-from toplist.metrics.definitions import Empty, Gains, GainTable
+from toplist.inputs.sources import of_source
+from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
@@ -60,49 +54,49 @@ def _by_type(function: Callable[Call, Any]) -> _ByType[Call]:
     return found
 
 
+# Keywords of 0.3, and what to write instead.
+_MOVED = {
+    **dict.fromkeys(
+        ("empty", "missing", "relevant", "aggregate", "gains"),
+        'convention=toplist.CONVENTIONS["standard"].replace({}=...)',
+    ),
+    **dict.fromkeys(("catalogue", "features", "history", "unknown"), "items=toplist.Items({}=...)"),
+    "item_counts": "items=toplist.Items(counts=...)",
+    "item_labels": "items=toplist.Items(labels=...)",
+    "item_distances": "items=toplist.Items(distances=...)",
+    "baseline": "items=toplist.Items(expected=...)",
+    **dict.fromkeys(("weighting", "clip"), "propensities=toplist.Propensities(p, {}=...)"),
+    **dict.fromkeys(("ties", "users", "order", "unit"), "toplist.Ranks(ranks, {}=...)"),
+    "ranks_format": "toplist.Ranks(path, format=...)",
+    "ground_truths_format": "toplist.GroundTruths(path, format=...)",
+    **dict.fromkeys(("partitions", "paired"), "toplist.spark.Ranks(recs, {}=...)"),
+    "stream": "nothing, since a RecordBatchReader is a stream by its type, and a table is none",
+    "in_memory": 'keep="users" where values of users are wanted; the rows may be in any order',
+    "part": 'keep="part"',
+}
+
+
 @_by_type
 def top_k_eval(
     ranks: Any,
     ground_truths: Any = None,
     k: int | Iterable[int] | None = None,
     *,
-    metrics: Metrics = DEFAULT_METRICS,
-    convention: ConventionName = "standard",
+    metrics: Metrics | None = None,
+    convention: ConventionName | Convention = "standard",
     weights: Any = None,
     clusters: Any = None,
-    unit: str | None = None,
     propensities: Any = None,
-    weighting: Weighting = "snips",
-    clip: float | None = None,
-    aggregate: Aggregate | None = None,
-    empty: Empty | None = None,
-    missing: Missing | None = None,
-    relevant: Relevant | None = None,
-    duplicates: Duplicates | None = None,
+    items: Items | None = None,
     items_as: Any = None,
-    unjudged: Unjudged = "miss",
-    padding: Any = None,
     relevant_from: float | None = None,
-    gains: Gains | GainTable | None = None,
-    ties: Ties | None = None,
+    unjudged: Unjudged = "miss",
+    duplicates: Duplicates | None = None,
+    padding: Any = None,
     columns: Mapping[str, Any] | None = None,
-    users: Any = None,
     system: str | None = None,
-    catalogue: Any = None,
-    item_counts: Any = None,
-    features: Any = None,
-    item_labels: Any = None,
-    item_distances: Any = None,
-    history: Any = None,
-    baseline: Any = None,
-    unknown: Unknown = "raise",
-    n_threads: int | None = None,
-    ranks_format: FormatName | None = None,
-    ground_truths_format: FormatName | None = None,
-    order: Order | None = None,
     keep: Keep | None = None,
-    paired: bool = True,
-    partitions: int | None = None,
+    n_threads: int | None = None,
     **misspelt: Never,
 ) -> Any:
     r"""Evaluate ranked lists against ground truths: means over users, at every k at once.
@@ -115,7 +109,8 @@ def top_k_eval(
         See `toplist.match` for every form. A path (text or PathLike) of a CSV, TSV, JSONL, TREC or
         Parquet file, or a stream, such as a RecordBatchReader, a relation of DuckDB, or what
         ``collect_batches()`` of a lazy frame of polars returns: read in blocks of complete users,
-        see `toplist.files`. A DataFrame of Spark: see `toplist.spark`.
+        see `toplist.files`. A DataFrame of Spark: see `toplist.spark`. `Ranks` says what few need:
+        the users of rows without keys, the order of equal scores, a file's format.
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form; a path beside a path. Beside lists
         in memory, only a PathLike is a path: a text may be an id. `GroundTruths` beside any form:
@@ -124,10 +119,14 @@ def top_k_eval(
         Cut-offs. None is the whole list: the length of the longest one of a user of the ground
         truth. A metric may carry its own
         (``metrics=["ndcg@10", "recall"], k=[5, 20]``), which wins over these.
-    metrics : names or Metric objects
+    metrics : names or Metric objects, optional
         Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.
-    convention : str
-        A name in `CONVENTIONS`, or of a library that shares one: whose divisors and policies.
+        Default: hit, precision, recall, map, ndcg and mrr, as far as the convention has them.
+    convention : str or Convention
+        A name in `CONVENTIONS`, or of a library that shares one: its divisors, gains of grades and
+        policies for users without relevant items or without a list. A policy of your own is
+        ``tl.CONVENTIONS["standard"].replace(empty="zero")``; a `Convention` of your own stands
+        here, too.
     weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
         How much each user counts, 0 or more, of which 0 counts nothing, in tests too: means are
         Σwx / Σw, and intervals hold also where weights go with the values. What has keys is matched
@@ -137,41 +136,22 @@ def top_k_eval(
         Intervals, tests and power are then those of clusters (CR2, see `TopKResult.interval`); the
         means are the same. ``"user"`` is that part of keys that are made of several columns, see
         `columns`. Of files and streams with ``keep="users"``.
-    unit : str, optional
-        What the rows are called in print, in the plural: "sessions". Default: "users"; "queries"
-        of TREC files, of ranx, and where both sides are dicts query -> {document: number}; "rows"
-        where they have clusters.
-    propensities : dict item -> p, pandas Series, table or array, optional
+    propensities : Propensities, dict item -> p, pandas Series, table or array, optional
         How likely each relevant item was to be observed, above 0 and at most 1: it counts 1 / p.
         For psp and psndcg, and unbiased estimates of other metrics: see `toplist.propensities`.
-    weighting : {"snips", "ips"}
-        Under `propensities`: over the sum of 1 / p; or plain sums of 1 / p, for cg, dcg, precision,
-        where everybody counts who has a list, with 0 where nothing was observed.
-    clip : float, optional
-        Under `propensities`: smaller p count as this one, such as 0.01.
-    aggregate : {"mean", "pooled"}, optional
-        The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
-        users, which has no std. Default: the convention's.
-    empty : {"skip", "zero", "one", "raise"}, optional
-        Users with an empty ground truth: left out of the mean (NaN per user), or 0, or 1. Default:
-        the convention's, which may differ from metric to metric; what is given here is of all.
-    missing : {"zero", "skip", "raise"}, optional
-        Users without a list, or with an empty one: 0, or left out. Default: the convention's. Whom
-        `empty` or `missing` leaves out is left out, whatever the other says: NaN per user, counted
-        in `n_skipped`.
-    relevant : {"all", "listed"}, optional
-        Which relevant items count as R: all, or where a ground truth is known for listed items
-        only, those in the whole list, whatever k (see `Hits.listed`); `judged` stays as it is.
-        Default: the convention's.
-    duplicates : {"raise", "first", "collapse"}, optional
-        An item twice in one list: refused; or later copies earn nothing and keep their place; or
-        they leave and ranks close up: of [d1, d1, d2] is left [d1, d2]. k and the ranks in messages
-        then count what is left. Default: "raise", with `items_as` "collapse". Lists of users
-        without a ground truth are not joined, so that "raise" does not look at these.
+    items : Items, optional
+        What is known of the items (catalogue, counts, labels, ...), for the metrics of the lists
+        themselves, such as item_coverage and novelty.
     items_as : dict id -> document, pandas Series, table or function, optional
         Of ids that are chunks (passages, variants): the item that each is a part of, in place of
-        the ids of lists and truths; metrics of the lists and their data are of documents, too. See
+        the ids of lists and truths; metrics of the lists and their facts are of documents, too. See
         `toplist.match`. With ``duplicates="first"``, later chunks of a document keep their place.
+    relevant_from : float, optional
+        Where the ground truth has grades: an item is relevant from this grade on; default above 0.
+        0 is every item that was judged, but for those below 0, which are never relevant and gain 0
+        (spam of TREC: -2); the metric judged is over these at any threshold. In
+        convention "trec_eval", nDCG reads all grades, as trec_eval -l does: a user with nothing
+        relevant enough keeps it, unless ``empty`` leaves the user out ("skip") or gives 1 ("one").
     unjudged : {"miss", "drop"}
         What is done with listed items that have no grade: they are misses; or they leave the
         lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
@@ -179,24 +159,16 @@ def top_k_eval(
         trec_eval. An error where no item of grade 0 or more is judged not relevant, as in sets:
         only hits would be left. `judged` is counted before: its mean at the largest k stands in
         the account. Metrics of the lists themselves read them as they are.
+    duplicates : {"raise", "first", "collapse"}, optional
+        An item twice in one list: refused; or later copies earn nothing and keep their place; or
+        they leave and ranks close up: of [d1, d1, d2] is left [d1, d2]. k and the ranks in messages
+        then count what is left. Default: "raise", with `items_as` "collapse". Lists of users
+        without a ground truth are not joined, so that "raise" does not look at these.
     padding : id, optional
         An id that fills rectangular arrays, dropped from the ends.
-    relevant_from : float, optional
-        Where the ground truth has grades: an item is relevant from this grade on; default above 0.
-        0 is every item that was judged, but for those below 0, which are never relevant and gain 0
-        (spam of TREC: -2); the metric judged is over these at any threshold. In
-        convention "trec_eval", nDCG reads all grades, as trec_eval -l does: a user with nothing
-        relevant enough keeps it, unless ``empty`` leaves the user out ("skip") or gives 1 ("one").
-    gains : {"linear", "exponential"} or dict, optional
-        Where the ground truth has grades: the gain of a hit is its grade, 2^grade - 1, or that of
-        a dict grade -> gain such as ``{1: 1, 2: 4}``, in cg, dcg and ndcg. Default: the
-        convention's.
-    ties : {"order", "item", "item_desc"}, optional
-        Where scores rank the items: equal scores keep their order, or go by item id, ascending or
-        descending. Default: trec_eval's "item_desc" in runs of TREC, "item" on Spark, whose rows
-        have no order, else "order". The result says which was used.
     columns : mapping, optional
-        Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
+        Of tables and files, where `Ranks` or `GroundTruths` say nothing of their own: their names
+        of user_id, item_id, rank, score and relevance; for each side,
         ``{"ranks": {...}, "ground_truths": {...}}``. A column of groups is read where "group" names
         it: see `Groups`; "iteration" is the second field of TREC qrels. Ground truths whose columns
         of ids are query-id and corpus-id, as in BEIR, have their relevance in score, whether these
@@ -205,45 +177,11 @@ def top_k_eval(
         relevance and it is not named. The key of a row may be made of several columns,
         ``{"user_id": ["user", "time"]}``: it is the tuple of both. Files are then read whole, CSV,
         TSV and Parquet; not streams.
-    users : sequence, optional
-        The users' keys, one per row, where the lists have none (lists by position, arrays,
-        `Lists`, `Hits`): weights, labels and merging then go by key.
     system : str, optional
         A column that names systems, of a table, a file or a DataFrame of Spark: then a dict system
         -> result is returned, in order of first appearance (on Spark sorted), which
         `toplist.compare` takes. A user of the truth for whom a system has no rows is one without a
         list.
-    catalogue : int or ids, optional
-        All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini; with
-        streams, for shannon_entropy too.
-    item_counts : dict item -> number, or array, optional
-        Interactions of each item in the training data, for the metrics average_popularity,
-        tail_percentage, novelty and popularity_lift (as the functions of `toplist.beyond`, by their
-        defaults).
-    features : dict item -> vector, or array, optional
-        For the metric intra_list_diversity.
-    item_labels : dict item -> label or list of labels, pandas Series, or table, optional
-        Genres, providers: for the metrics calibration, exposure_share and hit_share, and for
-        intra_list_diversity without features, or with ``(distance=jaccard)``. A table has item_id
-        and one other column, and a row per item and label.
-    item_distances : square pandas DataFrame or array, optional
-        For intra_list_diversity without features, or with ``(distance=given)``.
-    history : dict user -> items, pandas Series, or table, optional
-        What each user had before, for calibration and popularity_lift. By position as the lists
-        are, else by key; users without one are left out of these metrics, and counted. An item
-        counts as often as it is there.
-    baseline : dict user -> items, pandas Series, table, or a set of items for everyone, optional
-        What each user could expect, for the metrics unexpectedness and serendipity.
-    unknown : {"raise", "skip"}
-        Of these metrics: an item of a list or a history that is not among those of the keyword is
-        refused, or left out. They are of all lists given (shannon_entropy too), without weights and
-        truths; but serendipity and hit_share are of the users of the truth.
-    n_threads : int, optional
-        Default: the CPUs this process may use. Means are the same bits for any number.
-    ranks_format, ground_truths_format : str, optional
-        Of a file: "csv", "tsv", "jsonl", "trec" or "parquet"; default what the extension says.
-    order : {"file"}, optional
-        Of a file: ranked items are taken in the order of the file, best first.
     keep : {"users", "part"}, optional
         Of files and streams, which are read in blocks, keep the ranks of the hits and the users'
         keys, so that the result has values per user, segments and tests: some 190 bytes per user
@@ -252,11 +190,8 @@ def top_k_eval(
         and systems always keep their users. "part" is for files, streams and tables that hold the
         lists of some of the users, such as a hash bucket: it may be empty, and users of the truth
         without a list in it are not counted. ``toplist.merge(parts, truth)`` adds these once.
-    paired : bool
-        On Spark: whether tests of several systems are wanted. False saves the moments of their
-        differences, which cost more than the rest.
-    partitions : int, optional
-        On Spark: of the shuffle, one for about a million rows; default: Spark's own setting.
+    n_threads : int, optional
+        Default: the CPUs this process may use. Means are the same bits for any number.
 
     Returns
     -------
@@ -314,15 +249,39 @@ def top_k_eval(
     >>> top_k_eval(recs.to_reader(), truth.to_reader(), k=2)["mrr@2"]
     0.5
     """
-    given = locals()  # the parameters: those of the table
     if misspelt:
-        other = next(iter(misspelt))
-        meant = did_you_mean(near(other, OPTIONS))
-        raise TypeError(f"top_k_eval() got an unexpected keyword argument {other!r}{meant}")
-    options = Options(**{name: given[name] for name in OPTIONS})
+        raise _unexpected(next(iter(misspelt)))
+    ranks, said = of_source(ranks, columns, rules_of(convention))
+    options = Options(
+        metrics=metrics,
+        convention=convention,
+        weights=weights,
+        clusters=clusters,
+        propensities=propensities,
+        items=NO_ITEMS if items is None else items,
+        items_as=items_as,
+        relevant_from=relevant_from,
+        unjudged=unjudged,
+        duplicates=duplicates,
+        padding=padding,
+        system=system,
+        keep=keep,
+        n_threads=n_threads,
+        **said,
+    )
     source = _source_of(ranks, ground_truths, options)
     options.check(source)
     return _evaluate(source, ranks, ground_truths, k, options)
+
+
+def _unexpected(name: str) -> TypeError:
+    """Return the error of a keyword that there is not, with where it went or a near one."""
+    if name in _MOVED:
+        place = _MOVED[name].format(name)
+        return TypeError(f"top_k_eval() has no keyword {name!r} since 0.4: write {place}")
+    known = list(inspect.signature(top_k_eval).parameters)
+    meant = did_you_mean(near(name, known))
+    return TypeError(f"top_k_eval() got an unexpected keyword argument {name!r}{meant}")
 
 
 _BESIDE_SPARK = "pyspark.sql", "toplist.ground_truths"

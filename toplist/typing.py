@@ -38,23 +38,14 @@ from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
 from toplist.comparing.tests import Picture
 from toplist.comparing.verdicts import FloorVerdict
 from toplist.files.formats import TextFormatName
-from toplist.inputs.options import (
-    Aggregate,
-    Duplicates,
-    FormatName,
-    Keep,
-    Order,
-    Ties,
-    Unjudged,
-    Unknown,
-    Weighting,
-)
+from toplist.inputs.items import Unknown
+from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged, Weighting
 from toplist.loo.histories import Repeats
 from toplist.loo.ranks import HeldOutTies
 from toplist.loo.sampling import CandidateTies
 from toplist.loo.split import HeldOut, Part, ShareHeldOut, Short
 from toplist.metrics.beyond_accuracy import Distance, Divergence, ListMetricName, RankWeights
-from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.conventions import Aggregate, ConventionName, Missing, Relevant, Ties
 from toplist.metrics.definitions import Counts, Cut, DiscountName, DivisorName, Empty, Gains, Of
 from toplist.metrics.formulas import Style
 from toplist.metrics.names import Metrics, Name, NameAtK

@@ -88,7 +88,7 @@ def test_errors_come_first_and_ok_is_without_warnings():
 
 
 def test_forms_of_the_sides():
-    lists = tl.Lists([0, 2, 3], [1, 2, 3])
+    lists = tl.inputs.Lists([0, 2, 3], [1, 2, 3])
     assert found(lists, [1, 9], (np.array([0, 1]), np.array([5, 3]))) == {
         "cold_items": 2, "listed_seen": 1, "unknown_items": 2
     }  # fmt: skip

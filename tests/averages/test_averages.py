@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 import strategies
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -150,8 +151,21 @@ def parts_of(ranks, truths, k, name):
 def test_pooled_ratios(population, k, data):
     ranks, truths = population
     weights = [data.draw(st.sampled_from([1.0, 2.0])) for _ in truths]
-    plain = tl.top_k_eval(ranks, truths, k, metrics=NAMES, aggregate="pooled")
-    weighted = tl.top_k_eval(ranks, truths, k, metrics=NAMES, aggregate="pooled", weights=weights)
+    plain = tl.top_k_eval(
+        ranks,
+        truths,
+        k,
+        metrics=NAMES,
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
+    weighted = tl.top_k_eval(
+        ranks,
+        truths,
+        k,
+        metrics=NAMES,
+        weights=weights,
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     worth = [w for w, truth in zip(weights, truths, strict=True) if truth]
     for name in NAMES:
         parts = parts_of(ranks, truths, k, name)
@@ -180,7 +194,13 @@ def check_ratio(result, name, parts):
 @pytest.mark.parametrize("gains", ["linear", "exponential"])
 def test_pooled_ratios_with_grades(gains):
     ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1: 3, 3: 1, 9: 2}, {5: 2, 6: 1}]
-    result = tl.top_k_eval(ranks, truths, 2, metrics="ndcg", aggregate="pooled", gains=gains)
+    result = tl.top_k_eval(
+        ranks,
+        truths,
+        2,
+        metrics="ndcg",
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled", gains=gains),
+    )
     options = {"exponential": gains == "exponential"}
     earned = [oracle.dcg(r, t, 2, **options) for r, t in zip(ranks, truths, strict=True)]
     ideal = [oracle.dcg(oracle.best_list(t), t, 2, **options) for t in truths]
@@ -191,7 +211,13 @@ def test_a_pooled_ideal_beyond_the_relevant_items():
     """An ideal of k ranks goes on with gains of 1 where the relevant items end."""
     metric = dataclasses.replace(tl.METRICS["ndcg"], divisor="ideal(k)")
     ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1: 3, 9: 2}, {5: 2}]
-    result = tl.top_k_eval(ranks, truths, 3, metrics=metric, aggregate="pooled")
+    result = tl.top_k_eval(
+        ranks,
+        truths,
+        3,
+        metrics=metric,
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     of_rank = [1, math.log2(3), 2]
     earned = 3 + 2 / of_rank[1]
     ideal = sum(
@@ -215,14 +241,20 @@ def test_implicit_pools_its_precision_alone():
     assert result["map@3"] == pytest.approx((1 + (1 / 2 + 2 / 3) / 3) / 2)
     assert "precision: ratio of sums over users" in repr(result)
     plain = tl.top_k_eval(
-        ranks, truths, 3, metrics="precision", convention="implicit", aggregate="mean"
+        ranks,
+        truths,
+        3,
+        metrics="precision",
+        convention=tl.CONVENTIONS["implicit"].replace(aggregate="mean"),
     )
     assert plain["precision@3"] == (1 / 1 + 2 / 3) / 2
 
 
 def test_unknown_aggregate():
     with pytest.raises(ValueError, match=r"did you mean 'mean'\?\): choose from 'mean', 'pooled'"):
-        tl.top_k_eval([[1]], [{1}], 1, aggregate="median")
+        tl.top_k_eval(
+            [[1]], [{1}], 1, convention=tl.CONVENTIONS["standard"].replace(aggregate="median")
+        )
 
 
 @pytest.mark.parametrize(
@@ -245,7 +277,7 @@ def test_merged_parts_equal_the_whole(options, graded):
 
     def evaluate(part):
         chosen = {**options, **{k: v[part] for k, v in options.items() if k == "weights"}}
-        return tl.top_k_eval(ranks[part], truths[part], [1, 3], **chosen)
+        return by_words(ranks[part], truths[part], [1, 3], **chosen)
 
     whole, parts = evaluate(slice(None)), evaluate(slice(0, 1)) + evaluate(slice(1, None))
     for name in whole.terms.metrics:
@@ -260,9 +292,19 @@ def test_a_pooled_ratio_of_users_who_are_all_alike_has_no_error():
     """Σx² - 2 r Σxy + r² Σy² is 0 there, and 1e-17 as it is summed."""
     for n in (2, 3, 50, 1000):
         ranks, truths = [[7]] * n, [{7}] * n
-        result = tl.top_k_eval(ranks, truths, metrics=["f1@12", "precision@3"], aggregate="pooled")
+        result = tl.top_k_eval(
+            ranks,
+            truths,
+            metrics=["f1@12", "precision@3"],
+            convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+        )
         for name in result.names():
             assert result.interval(name) == (result[name], result[name])
-    mixed = tl.top_k_eval([[7], [8]] * 50, [{7}] * 100, metrics=["f1@12"], aggregate="pooled")
+    mixed = tl.top_k_eval(
+        [[7], [8]] * 50,
+        [{7}] * 100,
+        metrics=["f1@12"],
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     low, high = mixed.interval("f1@12")
     assert low < mixed["f1@12"] < high

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -42,7 +43,13 @@ def test_a_mean_over_truths_of_many_sizes_is_rounded_once():
     n_relevant = rng.integers(0, 9, 67)
     truths = [set(range(size)) for size in n_relevant.tolist()]
     lists = [rng.permutation(12)[: rng.integers(1, 9)].tolist() for _ in truths]
-    result = tl.top_k_eval(lists, truths, 8, metrics=["precision", "cg", "hit"], empty="zero")
+    result = tl.top_k_eval(
+        lists,
+        truths,
+        8,
+        metrics=["precision", "cg", "hit"],
+        convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
+    )
     for k in range(1, 9):
         found = [len(truth & set(some[:k])) for some, truth in zip(lists, truths, strict=True)]
         n_hits, first = sum(found), sum(map(bool, found))
@@ -57,8 +64,8 @@ def test_a_mean_does_not_depend_on_what_else_was_asked():
     lists = [rng.permutation(9)[: rng.integers(1, 9)].tolist() for _ in truths]
     by_length = tl.Metric("by_length", "each", "1", "min(k,n)")
     asked = {"k": 8, "empty": "zero"}
-    alone = tl.top_k_eval(lists, truths, metrics=["recall", "f1", "hit"], **asked)
-    beside = tl.top_k_eval(lists, truths, metrics=["recall", "f1", "hit", by_length], **asked)
+    alone = by_words(lists, truths, metrics=["recall", "f1", "hit"], **asked)
+    beside = by_words(lists, truths, metrics=["recall", "f1", "hit", by_length], **asked)
     for name in ("recall", "f1", "hit"):
         np.testing.assert_array_equal(alone[name], beside[name])
     mean = beside.per_user("by_length").mean(axis=0)

@@ -46,24 +46,22 @@ PEERS = {  # of other projects' metrics: the function here, and its options for 
     "shannon_entropy": (beyond.shannon_entropy, lambda c: {"variant": "recbole"}),
     "average_popularity": (
         beyond.average_popularity,
-        lambda c: {"item_counts": whole_keys(c["item_count"]), "unknown": 0},
+        lambda c: {"counts": whole_keys(c["item_count"]), "unknown": 0},
     ),
     "tail_percentage": (
         beyond.tail_percentage,
         lambda c: (
-            {"item_counts": whole_keys(c["item_count"]), "unknown": "head"}
-            | {"share": c["tail_ratio"]}
+            {"counts": whole_keys(c["item_count"]), "unknown": "head"} | {"share": c["tail_ratio"]}
         ),
     ),
     "avg_rec_popularity": (
         beyond.average_popularity,
-        lambda c: {"item_counts": c["item_count"]},
+        lambda c: {"counts": c["item_count"]},
     ),
     "mean_inv_user_freq": (
         beyond.novelty,
         lambda c: (
-            {"item_counts": buyers(c["train"]), "total": len(c["train"]), "unknown": 1}
-            | {"k": c["k"]}
+            {"counts": buyers(c["train"]), "total": len(c["train"]), "unknown": 1} | {"k": c["k"]}
         ),
     ),
     "intra_list_diversity": (
@@ -73,11 +71,11 @@ PEERS = {  # of other projects' metrics: the function here, and its options for 
     "coverage": (beyond.item_coverage, lambda c: {"catalogue": c["catalog"], "unknown": "skip"}),
     "popularity": (
         beyond.average_popularity,
-        lambda c: {"item_counts": {i: n / len(c["train"]) for i, n in buyers(c["train"]).items()}},
+        lambda c: {"counts": {i: n / len(c["train"]) for i, n in buyers(c["train"]).items()}},
     ),
     "novelty": (
         beyond.novelty,
-        lambda c: {"item_counts": whole_keys(c["item_count"]), "total": c["n_users"]},
+        lambda c: {"counts": whole_keys(c["item_count"]), "total": c["n_users"]},
     ),
 }
 
@@ -175,7 +173,7 @@ def test_item_values_are_the_formulas(lists, k, numbers):
     def means(value):
         return per_user(lists, k, lambda user, one, at: oracle.mean_of(one, at, value))
 
-    options = {"item_counts": counts}
+    options = {"counts": counts}
     found = beyond.average_popularity(lists, k, unknown=0, **options)
     same(found, means(lambda item: counts.get(item, 0)))
     if {item for one in lists for item in one[:k]} != {6}:  # no other is an error
@@ -228,16 +226,16 @@ def test_serendipity_is_the_formula(users):
     def unexpected(u, one, at):
         return oracle.mean_of(one, at, lambda item: item not in baselines[u])
 
-    found = beyond.serendipity(lists, truths, baseline=baselines)
+    found = beyond.serendipity(lists, truths, expected=baselines)
     same(found, per_user(lists, None, value))
-    found = beyond.unexpectedness(lists, baseline=baselines)
+    found = beyond.unexpectedness(lists, expected=baselines)
     same(found, per_user(lists, None, unexpected))
 
 
 def test_serendipity_by_other_divisors_and_keys():
     ranks, truths = {"a": [1, 2, 3], "b": [4]}, {"b": {4}, "a": {1, 3}}
     baseline = {"a": [1], "c": [9]}  # of b nothing was to be expected
-    options = {"baseline": baseline}
+    options = {"expected": baseline}
     assert beyond.serendipity(ranks, truths, **options).round(4).tolist() == [
         [1.0, 0.5, 0.3333],
         [0.0, 0.0, 0.3333],
@@ -245,7 +243,7 @@ def test_serendipity_by_other_divisors_and_keys():
     assert beyond.serendipity(ranks, truths, divisor="n", **options)[0].tolist() == [1, 1, 1]
     found = beyond.serendipity(ranks, truths, divisor="unexpected", **options)
     assert found.tolist() == [[1, 1, 1], [0, 0, 0.5]]
-    everyone = beyond.serendipity(ranks, truths, baseline={4})
+    everyone = beyond.serendipity(ranks, truths, expected={4})
     assert everyone[0].tolist() == [0, 0, 0]
 
 
@@ -271,7 +269,7 @@ def test_neither_threads_nor_the_order_of_users_leave_a_trace(monkeypatch):
     monkeypatch.setattr(parallel, "BLOCK", 64)
     assert bits(whole) == bits(shuffled) == bits(beyond.exposure(lists, catalogue=60, n_threads=4))
     counts = np.arange(60)
-    one, four = (beyond.average_popularity(lists, item_counts=counts, n_threads=n) for n in (1, 4))
+    one, four = (beyond.average_popularity(lists, counts=counts, n_threads=n) for n in (1, 4))
     assert one.tobytes() == four.tobytes()
 
 
@@ -301,11 +299,11 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k():
     lists = random_lists(30, 40, 8)
     counts, features = np.arange(40), np.random.default_rng(0).random((40, 3))
     for function, options in (
-        (beyond.average_popularity, {"item_counts": counts}),
-        (beyond.novelty, {"item_counts": counts + 1}),
-        (beyond.tail_percentage, {"item_counts": counts}),
+        (beyond.average_popularity, {"counts": counts}),
+        (beyond.novelty, {"counts": counts + 1}),
+        (beyond.tail_percentage, {"counts": counts}),
         (beyond.intra_list_diversity, {"features": features}),
-        (beyond.unexpectedness, {"baseline": {1, 2, 3}}),
+        (beyond.unexpectedness, {"expected": {1, 2, 3}}),
     ):
         whole = function(lists, **options)
         assert whole.shape == (30, 8)
@@ -328,7 +326,7 @@ def test_nobody_and_one_user_with_one_item():
     assert beyond.shannon_entropy([[0]]).tolist() == [0.0]
     for over in ("catalogue", "recommended"):
         assert beyond.shannon_entropy([[0]], catalogue=1, normalised=over).tolist() == [0.0]
-    assert beyond.tail_percentage([[0]], item_counts=[5]).tolist() == [[1.0]]
+    assert beyond.tail_percentage([[0]], counts=[5]).tolist() == [[1.0]]
 
 
 def test_all_users_the_same_list():
@@ -362,11 +360,11 @@ WRONG_VALUES = [
         r"user 'ann' lists item 9 at rank 2, .* in catalogue \(2 such places\); unknown='skip'",
     ),
     (
-        lambda: beyond.average_popularity([["a", "z"]], item_counts={"a": 1}),
-        "user 0 lists item 'z' at rank 2, which is not in item_counts .*; unknown='skip'",
+        lambda: beyond.average_popularity([["a", "z"]], counts={"a": 1}),
+        "user 0 lists item 'z' at rank 2, which is not in counts .*; unknown='skip'",
     ),
     (
-        lambda: beyond.novelty([["a"]], item_counts={"a": 0, "b": 1}),
+        lambda: beyond.novelty([["a"]], counts={"a": 0, "b": 1}),
         "item 'a' at rank 1, .* with a count above 0; unknown='skip'",
     ),
     (
@@ -389,30 +387,30 @@ WRONG_VALUES = [
         "is for variant='shannon'",
     ),
     (lambda: beyond.gini(EXPOSURE, 4), "k=4 is deeper than this Exposure was read to, k=3"),
-    (lambda: beyond.average_popularity(LISTS, item_counts={5: -1}), "item_counts: item 5 has -1"),
+    (lambda: beyond.average_popularity(LISTS, counts={5: -1}), "counts: item 5 has -1"),
     (
-        lambda: beyond.average_popularity(LISTS, item_counts=[1], unknown=-1),
+        lambda: beyond.average_popularity(LISTS, counts=[1], unknown=-1),
         "unknown=-1: give 'raise', 'skip', or a count",
     ),
     (
-        lambda: beyond.tail_percentage(LISTS, item_counts=[1], share=0.1, max_count=3),
+        lambda: beyond.tail_percentage(LISTS, counts=[1], share=0.1, max_count=3),
         "the tail is given twice",
     ),
-    (lambda: beyond.tail_percentage(LISTS, item_counts=[1], share=2), "share must"),
-    (lambda: beyond.tail_percentage(LISTS, item_counts=[1], n_items=0), "n_items"),
+    (lambda: beyond.tail_percentage(LISTS, counts=[1], share=2), "share must"),
+    (lambda: beyond.tail_percentage(LISTS, counts=[1], n_items=0), "n_items"),
     (
-        lambda: beyond.tail_percentage(LISTS, item_counts=[1], unknown="zero"),
+        lambda: beyond.tail_percentage(LISTS, counts=[1], unknown="zero"),
         "choose from 'raise', 'skip', 'tail', 'head'",
     ),
-    (lambda: beyond.novelty(LISTS, item_counts=[1], total=0), "total must be"),
-    (lambda: beyond.novelty(LISTS, item_counts=[1], unknown=0), "unknown=0: a count"),
+    (lambda: beyond.novelty(LISTS, counts=[1], total=0), "total must be"),
+    (lambda: beyond.novelty(LISTS, counts=[1], unknown=0), "unknown=0: a count"),
     (
         lambda: beyond.intra_list_diversity(LISTS, features={1: [1], 2: [1, 2]}),
         "item 1 has 1 numbers, item 2 2",
     ),
     (lambda: beyond.intra_list_diversity(LISTS, features=[[NAN]]), "item 0 .* is not finite"),
     (lambda: beyond.intra_list_diversity(LISTS, features=[[1]], distance="L3"), "distance='L3'"),
-    (lambda: beyond.serendipity(LISTS, LISTS, baseline=LISTS, divisor="R"), "divisor='R'"),
+    (lambda: beyond.serendipity(LISTS, LISTS, expected=LISTS, divisor="R"), "divisor='R'"),
     (lambda: beyond.item_coverage(LISTS, catalogue=[1, -1], padding=-1), "the padding id -1"),
     (lambda: EXPOSURE + beyond.exposure(LISTS, 1, catalogue=8), "to k=3 and to k=1 do not merge"),
     (lambda: EXPOSURE + beyond.exposure(LISTS, catalogue=9), "two catalogues do not merge"),
@@ -428,8 +426,8 @@ WRONG_TYPES = [
     (lambda: beyond.item_coverage(tl.match([[1]], [[1]]), catalogue=8), "a Hits, .* holds no ids"),
     (lambda: beyond.item_coverage({1, 2}, catalogue=8), "has no ranking"),
     (lambda: beyond.gini(EXPOSURE, catalogue=9), "it takes no catalogue"),
-    (lambda: beyond.average_popularity(LISTS, item_counts="abc"), "give a dict item -> number"),
-    (lambda: beyond.average_popularity(LISTS, item_counts={5: "1"}), "must hold numbers"),
+    (lambda: beyond.average_popularity(LISTS, counts="abc"), "give a dict item -> number"),
+    (lambda: beyond.average_popularity(LISTS, counts={5: "1"}), "must hold numbers"),
     (lambda: beyond.intra_list_diversity(LISTS, features=[1, 2]), "item -> vector, or a 2-D arr"),
     (lambda: EXPOSURE + 1, "Exposure"),
 ]
@@ -481,10 +479,10 @@ def test_ids_that_outgrow_their_first_table():
 
 def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
     counts, lists = {1: 5, 2: 1, 10: 1}, [[2, 10], [10, 1]]
-    numbers = tl.beyond.tail_percentage(lists, item_counts=counts, n_items=1)
+    numbers = tl.beyond.tail_percentage(lists, counts=counts, n_items=1)
     text = tl.beyond.tail_percentage(
         [list(map(str, row)) for row in lists],
-        item_counts={str(item): count for item, count in counts.items()},
+        counts={str(item): count for item, count in counts.items()},
         n_items=1,
     )
     assert numbers.tolist() == text.tolist() == [[1.0, 0.5], [0.0, 0.0]]
@@ -492,14 +490,14 @@ def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
 
 def test_repeats_of_unknown_items_are_left_out_or_refused():
     lists, first = [["a", "z", "z", "y"]], {"duplicates": "first"}
-    counts = {"item_counts": {"a": 6}}
+    counts = {"counts": {"a": 6}}
     popularity = tl.beyond.average_popularity(lists, **counts, unknown=0, **first)
     assert popularity.tolist() == [[6, 3, 3, 2]]
-    numbers = tl.beyond.average_popularity([[0, 7, 7, 9]], item_counts=[6], unknown=0, **first)
+    numbers = tl.beyond.average_popularity([[0, 7, 7, 9]], counts=[6], unknown=0, **first)
     assert numbers.tolist() == [[6, 3, 3, 2]]
-    novelty = tl.beyond.novelty(lists, item_counts={"a": 8, "z": 0}, total=8, unknown=1, **first)
+    novelty = tl.beyond.novelty(lists, counts={"a": 8, "z": 0}, total=8, unknown=1, **first)
     assert novelty.tolist() == [[0, 1.5, 1.5, 2]]
-    options = {"item_counts": {"a": 9, "b": 1}, "n_items": 1, "unknown": "tail"}
+    options = {"counts": {"a": 9, "b": 1}, "n_items": 1, "unknown": "tail"}
     tail = tl.beyond.tail_percentage(lists, **options, **first)
     assert tail.tolist() == [[0, 1 / 2, 1 / 2, 2 / 3]]
     for unknown in (0, "skip"):

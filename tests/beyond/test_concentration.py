@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import beyond as oracle
@@ -290,9 +291,9 @@ NO_K = from_counts_of_counts(COUNTS, n_users=5)
         (lambda: FOUND.counts(), AttributeError, "'CountsOfCounts' object has no attribute"),
         (lambda: beyond.exposure(FOUND), TypeError, "of type CountsOfCounts, which holds no lists"),
         (lambda: beyond.group_exposure(FOUND, groups={1: 2}), TypeError, "which holds no lists"),
-        (lambda: beyond.novelty(FOUND, item_counts=[1] * 9), TypeError, "which holds no lists"),
+        (lambda: beyond.novelty(FOUND, counts=[1] * 9), TypeError, "which holds no lists"),
         (
-            lambda: beyond.novelty(beyond.exposure(LISTS), item_counts=[1] * 9),
+            lambda: beyond.novelty(beyond.exposure(LISTS), counts=[1] * 9),
             TypeError,
             "of type Exposure, which holds no lists: give the lists themselves",
         ),
@@ -339,7 +340,7 @@ def test_an_empty_list_is_no_list(nothing):
     lists = {"a": [1, 2], "b": [1, 3], **nothing}
     known = {"catalogue": 4, "padding": -1}
     names = ["personalisation", "item_coverage", "gini"]
-    result = tl.top_k_eval(lists, {"a": {1}, "c": {2}}, 2, metrics=names, **known)
+    result = by_words(lists, {"a": {1}, "c": {2}}, 2, metrics=names, **known)
     assert [result[f"{name}@2"] for name in names] == [0.5, 0.75, 0.375]
     assert [result.n_of(name) for name in names] == [2, 2, 2]
     assert beyond.personalisation(lists, 2, padding=-1).tolist() == [0, 0.5]

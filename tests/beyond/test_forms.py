@@ -20,7 +20,7 @@ FORMS = {  # what makes the ranks of lists of ids, and an id of an integer
     "wide array": (np.array, lambda item: 10**15 * (item - 10)),
     "huge": (list, lambda item: 2**63 + item),
     "unsigned": (lambda lists: np.array(lists, np.uint64), lambda item: 2**63 + item),
-    "Lists": (lambda lists: tl.Lists(np.arange(6) * 3, np.ravel(lists)), int),
+    "Lists": (lambda lists: tl.inputs.Lists(np.arange(6) * 3, np.ravel(lists)), int),
     "strings": (list, "i{}".format),
     "text array": (np.array, "i{}".format),
     "dict": (lambda lists: {f"u{u}": ranked for u, ranked in enumerate(lists)}, "i{}".format),
@@ -70,7 +70,7 @@ def test_tables(library, kind):
     found = beyond.item_coverage(table(LISTS), catalogue=catalogue, **options)
     assert found.tolist() == COVERAGE
     counts = {kind(i): i for i in range(8)}
-    found = beyond.average_popularity(table(LISTS), 2, item_counts=counts, **options)
+    found = beyond.average_popularity(table(LISTS), 2, counts=counts, **options)
     assert found[:, 0].tolist() == [5, 1, 2, 4, 5]  # users as they first appear
     groups = {kind(item): group for item, group in GROUPS.items()}
     groups_are_the_plain_ones(table(LISTS), groups, **options)
@@ -104,7 +104,7 @@ def test_series_of_lists_and_of_counts():
     with pytest.raises(TypeError, match="b is keyed by user, a is by position"):
         beyond.overlap(a, {0: [2, 1], 1: [4]})
     train = pandas.Series([3, 3, 5, 7, 7, 7])
-    found = beyond.average_popularity([[5, 7, 3]], item_counts=train.value_counts())
+    found = beyond.average_popularity([[5, 7, 3]], counts=train.value_counts())
     assert found.tolist() == [[1, 2, 2]]
     assert beyond.item_coverage([[5, 7]], catalogue=train)[-1] == pytest.approx(2 / 3)
 
@@ -124,7 +124,7 @@ def test_padding_and_repeats():
         found = beyond.group_exposure(padded, groups=groups, **options)
         assert found.counts.tolist() == [[2, 0], [0, 1]]
     first = {"duplicates": "first"}
-    found = beyond.average_popularity([[0, 0, 1]], item_counts=[4, 2, 1], **first)
+    found = beyond.average_popularity([[0, 0, 1]], counts=[4, 2, 1], **first)
     assert found.tolist() == [[4, 4, 3]]
     found = beyond.exposure([[0, 0, 1]], catalogue=2, **first)
     assert found.curves.total.tolist() == [1, 1, 2]

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.beyond.given import digest_of
+from toplist.inputs.items import ITEMS
 from toplist.inputs.labels import ItemLabels
-from toplist.inputs.options import ITEMS, ItemData
+from toplist.inputs.options import ItemData
 
 LABELS = {0: "war", 1: ["war", "love"], 2: None, 3: "fun"}
 OWN = {"ann": [1, 2, 2], "bob": [3], "eve": []}
@@ -37,7 +38,7 @@ def forms():
              pl.Series(range(4))],
             [5, [1, 2, 3, 4], ["0", "1", "2", "3"], [0, 1, 2, 2**40]],
         ),
-        "item_counts": (
+        "counts": (
             [counts, {2: 5, 1: 0, 0: 3}, [3, 0, 5], np.array([3.0, -0.0, 5]), pd.Series(counts)],
             [{0: 3, 1: 5, 2: 0}, {0: 3, 2: 5}, [3, 0, 5, 0], {"0": 3, "1": 0, "2": 5}],
         ),
@@ -45,13 +46,13 @@ def forms():
             [[[1, 2], [3, 4]], {1: [3, 4], 0: (1, 2)}, np.array([[1.0, 2], [3, 4]])],
             [[[2, 1], [3, 4]], [[3, 4], [1, 2]], [[1], [3]], [[1, 2, 3], [3, 4, 0]]],
         ),
-        "item_labels": (
+        "labels": (
             [LABELS, dict(reversed(LABELS.items())), {**LABELS, 1: ["love", "war", "war"]},
              pd.DataFrame(columns), pl.DataFrame(columns), pd.Series(LABELS)[::-1],
              ItemLabels.of(LABELS)],
             [{**LABELS, 2: "war"}, {**LABELS, 3: "love", 0: "fun"}, {**LABELS, 4: None}],
         ),
-        "item_distances": (
+        "distances": (
             [{"a": MATRIX[0], "b": MATRIX[1], "c": MATRIX[2]}, frame, frame.loc[["b", "c", "a"]],
              frame.loc[["c", "b", "a"], ["b", "a", "c"]]],
             [MATRIX, {"b": MATRIX[0], "a": MATRIX[1], "c": MATRIX[2]}, frame * 2],
@@ -60,7 +61,7 @@ def forms():
             [full, pd.DataFrame(owned), pl.DataFrame(owned), {"bob": 3, "ann": [2, 2, 1]}],
             [OWN, {**full, "ann": [1, 2]}, {"ann": [3], "bob": [1, 2, 2]}, [[1, 2, 2], [3]]],
         ),
-        "baseline": (
+        "expected": (
             [{1, 5}, frozenset([5, 1])],
             [{1, 6}, [{1, 5}], {0: {1, 5}}, {1}],
         ),
@@ -76,32 +77,32 @@ def test_the_same_data_in_another_form(name):
 
 
 def test_an_empty_text_is_not_0():
-    assert digest("item_counts", {"": 1}) != digest("item_counts", {0: 1})
+    assert digest("counts", {"": 1}) != digest("counts", {0: 1})
     assert digest("history", {"ann": [""]}) != digest("history", {"ann": [0]})
 
 
 def test_labels_of_numbers_are_told_as_metrics_are_named():
-    assert digest("item_labels", {"a": 1}) == digest("item_labels", {"a": "1"})
+    assert digest("labels", {"a": 1}) == digest("labels", {"a": "1"})
 
 
 IDS = st.sampled_from([0, 1, -1, 2**63]), st.sampled_from(["0", "1", "a", ""])
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.data(), st.sampled_from(["item_counts", "item_labels", "history"]))
+@given(st.data(), st.sampled_from(["counts", "labels", "history"]))
 def test_equal_digests_are_of_equal_data(data, name):
     """Against the data in one normal form."""
     ids = data.draw(st.sampled_from([st.sampled_from([0, 1, 2**40]), st.sampled_from(["0", "a"])]))
     of = {
-        "item_counts": st.sampled_from([0, 1, 0.5]),
-        "item_labels": st.lists(st.sampled_from(["x", "y"]), max_size=3),
+        "counts": st.sampled_from([0, 1, 0.5]),
+        "labels": st.lists(st.sampled_from(["x", "y"]), max_size=3),
         "history": st.lists(ids, max_size=3),
     }[name]
     one, other = (
         data.draw(st.dictionaries(data.draw(st.sampled_from(IDS)), of, max_size=3))
         for _ in range(2)
     )
-    normal = {"item_counts": float, "item_labels": set, "history": lambda x: sorted(map(repr, x))}
+    normal = {"counts": float, "labels": set, "history": lambda x: sorted(map(repr, x))}
     same = [{repr(key): normal[name](x) for key, x in some.items()} for some in (one, other)]
     shuffled = list(other.items())
     random.Random(len(shuffled)).shuffle(shuffled)
@@ -114,7 +115,7 @@ def test_ids_of_files_are_those_of_memory(tmp_path):
     lists, truths = {"ann": ["a"], "bob": ["b"]}, {"ann": {"a"}, "bob": {"a"}}
     pl = pytest.importorskip("polars")
     results = [
-        tl.top_k_eval(lists, truths, 1, metrics="unexpectedness", baseline=baseline)
+        tl.top_k_eval(lists, truths, 1, metrics="unexpectedness", items=tl.Items(expected=baseline))
         for baseline in (own, pl.read_csv(tmp_path / "own.csv"))
     ]
     assert results[0].lists.given == results[1].lists.given != {}

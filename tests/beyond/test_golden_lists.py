@@ -76,7 +76,7 @@ def popularity(k, divisor, expected):
         f"{RECTOOLS}popularity.py:23 k={k} of {divisor}",
         expected,
         means(POPULAR, k, counts),
-        at(beyond.average_popularity(POPULAR, k, item_counts=counts)),
+        at(beyond.average_popularity(POPULAR, k, counts=counts)),
     )
 
 
@@ -86,7 +86,7 @@ def self_information(k, expected):
         f"{RECTOOLS}novelty.py:23 k={k}",
         expected,
         means(NEW, k, bits),
-        at(beyond.novelty(NEW, k, item_counts={"i1": 3, "i2": 1}, total=3, unknown=1)),
+        at(beyond.novelty(NEW, k, counts={"i1": 3, "i2": 1}, total=3, unknown=1)),
     )
 
 
@@ -156,14 +156,14 @@ FROM_RECOMMENDERS = [
         RECOMMENDERS + "477",
         [3, 3, 2, 1.41504, 3],
         means([[item] for item in SEEN], 1, {i: -math.log2(n / 8) for i, n in SEEN.items()}),
-        at(beyond.novelty([[item] for item in SEEN], item_counts=SEEN)),
+        at(beyond.novelty([[item] for item in SEEN], counts=SEEN)),
         5e-6,
     ),
     Golden(
         RECOMMENDERS + "498",
         2.83333,
         np.mean(means(SHOWN, 2, {i: -math.log2(n / 8) for i, n in SEEN.items()})),
-        at(beyond.novelty(SHOWN, item_counts=SEEN)).mean(),
+        at(beyond.novelty(SHOWN, counts=SEEN)).mean(),
         5e-6,
     ),
     Golden(
@@ -230,7 +230,7 @@ FROM_RECMETRICS = [
         RECMETRICS + "10",
         0.10697151566593581,
         means([[*WATCHED]], 10, {i: -math.log2(n / 933) for i, n in WATCHED.items()})[0],
-        at(beyond.novelty([[*WATCHED]], item_counts=WATCHED, total=933))[0],
+        at(beyond.novelty([[*WATCHED]], counts=WATCHED, total=933))[0],
         1e-15,
     ),
     Golden(
@@ -295,7 +295,7 @@ FROM_OTHERS = [
         "sb-ai-lab/RePlay b4e051e8 replay/metrics/unexpectedness.py, documentation, k=4",
         [0.5, 0.5],
         [oracle.unexpectedness(*shown) for shown in UNEXPECTED],
-        [beyond.unexpectedness(row, k, baseline=known)[-1] for row, k, known in UNEXPECTED],
+        [beyond.unexpectedness(row, k, expected=known)[-1] for row, k, known in UNEXPECTED],
     ),
     Golden(
         "ethen8181/machine-learning 1dcc979 recsys/calibration/calibrated_reco.ipynb, in bits",

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import beyond as oracle
@@ -43,13 +44,13 @@ def test_calibration_is_the_formula(users, k):
     for distance in ("kl", "hellinger"):
         for weights in ("equal", "rank"):
             how = {"distance": distance, "weights": weights}
-            found = beyond.calibration(lists, k, history=histories, item_labels=LABELS, **how)
+            found = beyond.calibration(lists, k, history=histories, labels=LABELS, **how)
 
             def value(ranked, history, _, at, how=how):
                 return oracle.calibration(ranked, at, history, AS_LISTS, **how)
 
             same(found, value, users, k)
-    found = beyond.calibration(lists, k, history=histories, item_labels=LABELS, alpha=0.5)
+    found = beyond.calibration(lists, k, history=histories, labels=LABELS, alpha=0.5)
     same(found, lambda r, h, _, at: oracle.calibration(r, at, h, AS_LISTS, alpha=0.5), users, k)
 
 
@@ -57,15 +58,15 @@ def test_calibration_is_the_formula(users, k):
 @given(USERS, st.integers(1, 8))
 def test_lift_diversity_and_shares_are_the_formulas(users, k):
     lists, histories, truths = map(list, zip(*users, strict=True))
-    found = beyond.popularity_lift(lists, k, history=histories, item_counts=COUNTS)
+    found = beyond.popularity_lift(lists, k, history=histories, counts=COUNTS)
     same(found, lambda r, h, _, at: oracle.popularity_lift(r, at, h, COUNTS), users, k)
     apart = np.random.default_rng(k).random((8, 8))
     apart += apart.T
     every = {item: AS_LISTS.get(item, []) for item in ITEMS}
     rows = {item: place for place, item in enumerate(ITEMS)}
     for keywords, features, distance in (
-        ({"item_labels": LABELS}, every, oracle.jaccard_distance),
-        ({"item_distances": dict(zip(ITEMS, apart, strict=True))}, rows, lambda i, j: apart[i, j]),
+        ({"labels": LABELS}, every, oracle.jaccard_distance),
+        ({"distances": dict(zip(ITEMS, apart, strict=True))}, rows, lambda i, j: apart[i, j]),
     ):
         found = beyond.intra_list_diversity(lists, k, single=0.25, **keywords)
 
@@ -73,8 +74,8 @@ def test_lift_diversity_and_shares_are_the_formulas(users, k):
             return oracle.intra_list_diversity(ranked, at, features, distance, 0.25)
 
         same(found, value, users, k)
-    shares = beyond.exposure_share(lists, k, item_labels=LABELS)
-    hits = beyond.hit_share(lists, truths, k, item_labels=LABELS)
+    shares = beyond.exposure_share(lists, k, labels=LABELS)
+    hits = beyond.hit_share(lists, truths, k, labels=LABELS)
     assert list(shares) == list(hits) == ["war", "love", "fun"]
     for label in shares:
         same(
@@ -104,14 +105,14 @@ def test_many_labels_and_both_ends_of_the_distances():
     labels = {i: [i, i + 1000, "all"] for i in range(200)}
     lists, history = {"u": list(range(100))}, {"u": list(range(100))}
     for distance, most in (("kl", -math.log(0.01)), ("hellinger", 1.0)):
-        how = {"item_labels": labels, "distance": distance}
+        how = {"labels": labels, "distance": distance}
         found = beyond.calibration(lists, history=history, **how)
         assert found[0, -1] == pytest.approx(0, abs=1e-7) and (np.diff(found[0]) <= 0).all()
         apart = {i: [i] for i in range(200)}
-        how["item_labels"] = apart
+        how["labels"] = apart
         found = beyond.calibration(lists, history={"u": [150, 151]}, **how)
         assert found[0] == pytest.approx([most] * 100, abs=1e-12)
-    found = beyond.intra_list_diversity(lists, item_labels=labels)
+    found = beyond.intra_list_diversity(lists, labels=labels)
     assert found[0, 1:] == pytest.approx([0.8] * 99, abs=1e-12)  # one label of five
 
 
@@ -160,13 +161,13 @@ def test_every_form_of_history_and_labels_is_the_same(form, text):
     lists = {u: [name((u * 3 + r) % 10) for r in range(4)] for u in range(6)}
     history = {u: [name((u + 2 * r) % 10) for r in (0, 1, 1)] for u in range(5)}
     labels = {name(i): [["x"], ["y", "x"], []][i % 3] for i in range(10)}
-    expected = beyond.calibration(lists, history=history, item_labels=labels)
+    expected = beyond.calibration(lists, history=history, labels=labels)
     made = _series() if form == "series" else FORMS.get(form) or _frames(form)
-    given = {"history": made[0](history), "item_labels": made[1](labels)}
+    given = {"history": made[0](history), "labels": made[1](labels)}
     found = beyond.calibration(lists, **given)
-    assert found.tobytes() == expected.tobytes() and list(found.users) == list(lists)
+    assert found.tobytes() == expected.tobytes()
     truth = {u: [name(0)] for u in lists}
-    result = tl.top_k_eval(lists, truth, 4, metrics="calibration", **given)
+    result = by_words(lists, truth, 4, metrics="calibration", **given)
     assert result.per_user("calibration").tobytes() == expected.tobytes()
     assert np.isnan(expected[5]).all() and result.n_of("calibration@4") == 5
     assert "mean over 5 users with a list and a history (1 left out)" in repr(result)
@@ -174,63 +175,61 @@ def test_every_form_of_history_and_labels_is_the_same(form, text):
 
 def test_by_position_and_names_of_positions():
     lists, history = [["a"], ["b"]], [["c"], ["a"]]
-    expected = beyond.calibration(lists, history=history, item_labels=LABELS)
+    expected = beyond.calibration(lists, history=history, labels=LABELS)
     truth = [{"a"}, {"b"}]
     result = tl.top_k_eval(
-        lists, truth, 1, metrics="calibration", history=history, item_labels=LABELS
+        lists, truth, 1, metrics="calibration", items=tl.Items(history=history, labels=LABELS)
     )
     assert result.per_user("calibration").tolist() == expected.tolist()
     keyed = {"v": ["a"], "u": ["c"]}
     result = tl.top_k_eval(
-        lists, truth, 1, metrics="calibration", history=keyed, item_labels=LABELS, users=["u", "v"]
+        tl.Ranks(lists, users=["u", "v"]),
+        truth,
+        1,
+        metrics="calibration",
+        items=tl.Items(history=keyed, labels=LABELS),
     )
-    assert result.per_user("calibration").by_user() == dict(
+    assert result.per_user("calibration", keyed=True) == dict(
         zip("uv", expected.tolist(), strict=True)
     )
-    one = beyond.calibration(["a"], history=["c"], item_labels=LABELS)
+    one = beyond.calibration(["a"], history=["c"], labels=LABELS)
     assert one.tolist() == expected[0].tolist()
 
 
 def test_a_square_table_of_distances():
     pandas = pytest.importorskip("pandas")
     given = pandas.DataFrame([[0.5, 0.0], [0.0, 0.5]], index=["y", "x"], columns=["x", "y"])
-    assert beyond.intra_list_diversity([["x", "y"]], item_distances=given).tolist() == [[0, 0.5]]
+    assert beyond.intra_list_diversity([["x", "y"]], distances=given).tolist() == [[0, 0.5]]
 
 
 def test_unknown_items():
     lists, history = [["a", "x", "b"]], [["a", "y"]]
-    known = {"history": history, "item_labels": LABELS}
-    with pytest.raises(
-        ValueError, match=r"history: user 0 has item 'y', which is not in item_labe"
-    ):
+    known = {"history": history, "labels": LABELS}
+    with pytest.raises(ValueError, match=r"history: user 0 has item 'y', which is not in labels"):
         beyond.calibration(lists, **known)
-    with pytest.raises(ValueError, match="user 0 lists item 'x' at rank 2, which is not in item_l"):
+    with pytest.raises(ValueError, match="user 0 lists item 'x' at rank 2, which is not in labels"):
         beyond.calibration(lists, **known | {"history": [["a"]]})
     found = beyond.calibration(lists, unknown="skip", **known)
-    expected = beyond.calibration([["a", "b"]], history=[["a"]], item_labels=LABELS)
+    expected = beyond.calibration([["a", "b"]], history=[["a"]], labels=LABELS)
     assert found[0, [0, 2]].tolist() == expected[0].tolist() and found[0, 0] == found[0, 1]
-    lift = {"history": history, "item_counts": {"a": 2, "b": 6}}
+    lift = {"history": history, "counts": {"a": 2, "b": 6}}
     found = beyond.popularity_lift(lists, unknown="skip", **lift)
     assert found.tolist() == [[0, 0, 1]]
     assert beyond.popularity_lift(lists, unknown=2, **lift)[0, 1] == 0
-    other = known | {"item_labels": {"q": "war"}}
-    with pytest.raises(
-        ValueError, match="no item of ranks is in item_labels: it has 'q', ranks ha"
-    ):
-        beyond.exposure_share(lists, item_labels={"q": "war"}, unknown="skip")
-    with pytest.raises(
-        ValueError, match="no item of history is in item_labels: it has 'q', histor"
-    ):
+    other = known | {"labels": {"q": "war"}}
+    with pytest.raises(ValueError, match="no item of ranks is in labels: it has 'q', ranks ha"):
+        beyond.exposure_share(lists, labels={"q": "war"}, unknown="skip")
+    with pytest.raises(ValueError, match="no item of history is in labels: it has 'q', histor"):
         beyond.calibration([["q"]], unknown="skip", **other)
     for name in ("nan", "skip"):
-        given = {"item_labels": LABELS}, {"item_distances": {"a": [0, 1], "b": [1, 0]}}
+        given = {"labels": LABELS}, {"distances": {"a": [0, 1], "b": [1, 0]}}
         for one in given:
             found = beyond.intra_list_diversity(lists, unknown=name, **one)
             assert np.isnan(found[0, 2]) == (name == "nan")
 
 
 def test_grades_of_0_are_no_baseline():
-    found = beyond.unexpectedness([[1, 2]], baseline=[{1: 0, 2: 3}])
+    found = beyond.unexpectedness([[1, 2]], expected=[{1: 0, 2: 3}])
     assert found.tolist() == [[1.0, 0.5]]
 
 
@@ -240,21 +239,21 @@ def test_grades_of_0_are_no_baseline():
         ({"history": [["a"]]}, TypeError, "history is by position, ranks by key: give a dict"),
         ({"history": {"zoe": ["a"]}}, ValueError, "history has none of the users: it has 'zoe', "),
         ({"history": 7}, TypeError, "history is a int: give a dict user -> items, a table"),
-        ({"item_labels": 7}, TypeError, "item_labels is a int: give a dict item -> label"),
-        ({"item_labels": {"a": [["x"]]}}, TypeError, "item 'a' has .* give text or numbers"),
+        ({"labels": 7}, TypeError, "labels is a int: give a dict item -> label"),
+        ({"labels": {"a": [["x"]]}}, TypeError, "item 'a' has .* give text or numbers"),
         (
-            {"item_labels": {"a": {"x": 1}}},
+            {"labels": {"a": {"x": 1}}},
             TypeError,
             "item 'a' has the label .'x': 1., a dict: gi",
         ),
-        ({"item_labels": {"a": 1, "b": "1"}}, ValueError, "1 and '1' are written alike: gi"),
-        ({"item_labels": {"a": "x", 3: "y"}}, TypeError, "ids of two kinds, 'a' in item_labels an"),
+        ({"labels": {"a": 1, "b": "1"}}, ValueError, "1 and '1' are written alike: gi"),
+        ({"labels": {"a": "x", 3: "y"}}, TypeError, "ids of two kinds, 'a' in labels an"),
         ({"history": {"u": [1.5]}}, TypeError, "history: .*1.5"),
         ({"metrics": "exposure_share(label=wra)"}, ValueError, "no item is labelled 'wra': there"),
         (
-            {"metrics": "hit_share", "item_labels": {"a": None}},
+            {"metrics": "hit_share", "labels": {"a": None}},
             ValueError,
-            "item_labels has no lab",
+            "labels has no lab",
         ),
         ({"metrics": "calibration(x=1)"}, ValueError, "takes distance, weights, alpha, not x"),
         ({"metrics": "calibration(weights=rnak)"}, ValueError, "did you mean 'rank'"),
@@ -262,20 +261,20 @@ def test_grades_of_0_are_no_baseline():
     ],
 )
 def test_errors(given, error, message):
-    options = {"metrics": "calibration", "history": {"u": ["a"]}, "item_labels": LABELS} | given
+    options = {"metrics": "calibration", "history": {"u": ["a"]}, "labels": LABELS} | given
     with pytest.raises(error, match=message):
-        tl.top_k_eval({"u": ["a", "b"]}, {"u": ["a"]}, 2, **options)
+        by_words({"u": ["a", "b"]}, {"u": ["a"]}, 2, **options)
 
 
 def test_errors_of_positions_tables_and_distances():
-    known = {"item_labels": LABELS}
+    known = {"labels": LABELS}
     with pytest.raises(TypeError, match="history is by key, ranks is not: users= names the lists"):
         beyond.calibration([["a"]], history={"u": ["a"]}, **known)
     with pytest.raises(ValueError, match="2 ranked lists but 1 users in history"):
         beyond.calibration([["a"], ["b"]], history=[["a"]], **known)
     with pytest.raises(ValueError, match="alpha must be above 0 and below 1, not 0"):
         beyond.calibration([["a"]], history=[["a"]], alpha=0, **known)
-    with pytest.raises(ValueError, match=r"intra_list_diversity\(distance=jaccard\) needs item_la"):
+    with pytest.raises(ValueError, match=r"intra_list_diversity\(distance=jaccard\) needs labels="):
         beyond.intra_list_diversity([["a"]], distance="jaccard")
     for matrix, error, words in (
         ([[0, 1]], TypeError, "give a square array"),
@@ -283,7 +282,7 @@ def test_errors_of_positions_tables_and_distances():
         ([[0, math.nan], [math.nan, 0]], ValueError, "must be finite"),
     ):
         with pytest.raises(error, match=words):
-            beyond.intra_list_diversity([[0, 1]], item_distances=matrix)
+            beyond.intra_list_diversity([[0, 1]], distances=matrix)
     pandas = pytest.importorskip("pandas")
     for frame, words in (
         (pandas.DataFrame({"person": ["u"], "item_id": ["a"]}), "no column 'user_id'"),
@@ -291,11 +290,11 @@ def test_errors_of_positions_tables_and_distances():
     ):
         with pytest.raises(ValueError, match=f"history: {words}"):
             beyond.calibration({"u": ["a"]}, history=frame, **known)
-    with pytest.raises(TypeError, match="item_labels is a Series that counts its rows: give it by"):
-        beyond.calibration([["a"]], history=[["a"]], item_labels=pandas.Series(["x"]))
+    with pytest.raises(TypeError, match="labels is a Series that counts its rows: give it by"):
+        beyond.calibration([["a"]], history=[["a"]], labels=pandas.Series(["x"]))
     frame = pandas.DataFrame({"item_id": ["a"], "a": ["x"], "b": ["y"]})
-    with pytest.raises(ValueError, match="item_labels: give a table of item_id and one column o"):
-        beyond.calibration([["a"]], history=[["a"]], item_labels=frame)
+    with pytest.raises(ValueError, match="labels: give a table of item_id and one column o"):
+        beyond.calibration([["a"]], history=[["a"]], labels=frame)
 
 
 # In an evaluation
@@ -306,9 +305,9 @@ RANKS = {f"u{u}": [f"i{(u * 7 + r * 3) % 50}" for r in range(6)] for u in range(
 TRUTH = {f"u{u}": {f"i{(u * 7 + i) % 50}" for i in range(4)} for u in range(5, N + 4)}
 KNOWN = {
     "history": {f"u{u}": [f"i{(u * 3 + i) % 50}" for i in range(u % 4)] for u in range(N)},
-    "baseline": {f"u{u}": [f"i{(u * 7 + i) % 50}" for i in range(2)] for u in range(0, N, 2)},
-    "item_labels": {f"i{i}": [["own"], ["own", "other"], "third", None][i % 4] for i in range(50)},
-    "item_counts": {f"i{i}": i + 1 for i in range(50)},
+    "expected": {f"u{u}": [f"i{(u * 7 + i) % 50}" for i in range(2)] for u in range(0, N, 2)},
+    "labels": {f"i{i}": [["own"], ["own", "other"], "third", None][i % 4] for i in range(50)},
+    "counts": {f"i{i}": i + 1 for i in range(50)},
     "catalogue": [f"i{i}" for i in range(50)],
 }
 NAMES = ["calibration", "calibration(distance=hellinger,weights=rank)", "popularity_lift"]
@@ -317,7 +316,7 @@ NAMES += ["intra_list_diversity", "novelty", "gini", "ndcg"]
 
 
 def evaluated(ranks=RANKS, truth=TRUTH, **options):
-    return tl.top_k_eval(ranks, truth, 6, metrics=NAMES, **KNOWN | options)
+    return by_words(ranks, truth, 6, metrics=NAMES, **KNOWN | options)
 
 
 def alike(found, expected):
@@ -384,8 +383,8 @@ def test_saved_results_are_equal_and_merge(tmp_path, catalogue):
     lists, truth = [[1, 2, 3], [4, 5, 6]], [{1}, {5}]
     names = ["ndcg", "gini", "personalisation", "exposure_share", "calibration"]
     names = names if catalogue is not None else [names[0], *names[2:]]
-    known = {"catalogue": catalogue, "item_labels": {i: f"p{i % 2}" for i in range(50)}}
-    result = tl.top_k_eval(lists, truth, [1, 3], metrics=names, history=lists, **known)
+    known = {"catalogue": catalogue, "labels": {i: f"p{i % 2}" for i in range(50)}}
+    result = by_words(lists, truth, [1, 3], metrics=names, history=lists, **known)
     result.save(tmp_path / "saved.json")
     for again in (
         tl.TopKResult.load(tmp_path / "saved.json"),
@@ -428,14 +427,14 @@ def test_any_order_of_users_is_the_same():
     other = {user: items[::-1] for user, items in RANKS.items()}
     names = ["calibration@6", "popularity_lift@6", "unexpectedness@6", "serendipity@6", "novelty@6"]
     a, b = evaluated(), evaluated(other)
-    known = {name: turned(KNOWN[name]) for name in ("history", "baseline", "item_labels")}
+    known = {name: turned(KNOWN[name]) for name in ("history", "expected", "labels")}
     c, d = (evaluated(turned(one), turned(TRUTH), **known) for one in (RANKS, other))
     for one, again in ((a, c), (b, d)):
         for name in set(one.names()):
             assert one[name] == pytest.approx(again[name], rel=1e-12)
             if name.partition("@")[0] not in ("gini", "personalisation"):
-                assert one.per_user(name).by_user() == pytest.approx(
-                    again.per_user(name).by_user(), rel=0, abs=0, nan_ok=True
+                assert one.per_user(name, keyed=True) == pytest.approx(
+                    again.per_user(name, keyed=True), rel=0, abs=0, nan_ok=True
                 )
     tests = [
         tl.compare({"a": x, "b": y}, baseline="a").test(names) for x, y in ((a, b), (a, d), (c, b))
@@ -445,12 +444,11 @@ def test_any_order_of_users_is_the_same():
             (t.name, t.n, t.difference, t.p) for t in tests[0]
         ]
     assert {t.name: t.n for t in tests[0]}["serendipity@6"] == len(TRUTH)
-    values = [
-        beyond.calibration(x, 6, history=KNOWN["history"], item_labels=KNOWN["item_labels"])[:, 5]
-        for x in (RANKS, other, turned(other))
-    ]
-    values = [value[np.isfinite(value)] for value in values]
-    p = [tl.paired_tests({"a": values[0], "b": one})[0].p for one in values[1:]]
+    values = []
+    for x in (RANKS, other, turned(other)):
+        found = beyond.calibration(x, 6, history=KNOWN["history"], labels=KNOWN["labels"])[:, 5]
+        values.append({u: one for u, one in zip(x, found, strict=True) if np.isfinite(one)})
+    p = [tl.inference.paired_tests({"a": values[0], "b": one})[0].p for one in values[1:]]
     assert p[0] == p[1]
 
 
@@ -474,12 +472,10 @@ def test_comparisons_test_metrics_of_users_without_being_asked():
 def test_unjudged_items_and_thresholds_of_the_truth():
     lists, truth = [["x", "a", "b"]], [{"a": 2, "b": 1, "c": 0}]
     names = ["serendipity@3", "hit_share(label=own)@3", "ndcg@3"]
-    known = {"baseline": {"b"}, "item_labels": {"a": "own", "b": "other", "x": "own"}}
+    known = {"expected": {"b"}, "labels": {"a": "own", "b": "other", "x": "own"}}
     for options, expected in (({}, (1 / 3, 0.5)), ({"relevant_from": 2}, (1 / 3, 1.0))):
         for unjudged in ("miss", "drop"):
-            found = tl.top_k_eval(
-                lists, truth, metrics=names, unjudged=unjudged, **known, **options
-            )
+            found = by_words(lists, truth, metrics=names, unjudged=unjudged, **known, **options)
             assert tuple(found)[:2] == expected
 
 
@@ -487,11 +483,11 @@ def test_threads_leave_no_trace(monkeypatch):
     from toplist import parallel
 
     def values(n):
-        known = {name: KNOWN[name] for name in ("history", "item_labels")}
+        known = {name: KNOWN[name] for name in ("history", "labels")}
         found = [
             beyond.calibration(RANKS, n_threads=n, **known),
-            beyond.unexpectedness(RANKS, baseline=KNOWN["baseline"], n_threads=n),
-            *beyond.exposure_share(RANKS, item_labels=KNOWN["item_labels"], n_threads=n).values(),
+            beyond.unexpectedness(RANKS, expected=KNOWN["expected"], n_threads=n),
+            *beyond.exposure_share(RANKS, labels=KNOWN["labels"], n_threads=n).values(),
         ]
         return [one.tobytes() for one in found]
 

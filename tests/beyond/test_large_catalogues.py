@@ -13,7 +13,7 @@ import toplist as tl
 def test_a_share_is_what_is_written():
     def tail(share):
         lists = [list(range(100))]
-        found = tl.beyond.tail_percentage(lists, item_counts=list(range(100)), share=share)
+        found = tl.beyond.tail_percentage(lists, counts=list(range(100)), share=share)
         return round(float(found[0, -1] * 100))
 
     shares = [0.29, 0.57, 0.1, 0.295, 1, np.float32(0.29)]

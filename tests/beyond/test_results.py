@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist import beyond, pointwise
@@ -22,12 +23,12 @@ DISTANCES = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) / 8
 HISTORY = [[0, 1, 1], [5, 6], [3], [2, 7], []]
 KNOWN = {
     "catalogue": 8,
-    "item_counts": COUNTS,
+    "counts": COUNTS,
     "features": FEATURES,
-    "item_labels": LABELS,
-    "item_distances": DISTANCES,
+    "labels": LABELS,
+    "distances": DISTANCES,
     "history": HISTORY,
-    "baseline": [[5], [5, 2], [0], [1, 4, 6], [3]],
+    "expected": [[5], [5, 2], [0], [1, 4, 6], [3]],
 }
 # Those of one label stand for what is asked for without one.
 OF_LABELS = "exposure_share", "hit_share"
@@ -41,7 +42,7 @@ def metric_of(name):
 
 
 def evaluate(lists=LISTS, truths=TRUTHS, k=3, metrics=ALL, **options):
-    return tl.top_k_eval(lists, truths, k, metrics=metrics, **KNOWN | options)
+    return by_words(lists, truths, k, metrics=metrics, **KNOWN | options)
 
 
 def curves(name, lists=LISTS, truths=TRUTHS):
@@ -102,8 +103,10 @@ def test_one_error_names_what_is_missing(name):
     needed = LIST_METRICS[name.partition("(")[0]].needs
     for i, keyword in enumerate(needed):
         given = {one: KNOWN[one] for one in needed[:i]}
-        with pytest.raises(ValueError, match=f"^{re.escape(name)} needs {keyword}=: "):
-            tl.top_k_eval(LISTS, TRUTHS, 3, metrics=["hit", name], **given)
+        with pytest.raises(
+            ValueError, match=rf"^{re.escape(name)} needs toplist.Items\({keyword}="
+        ):
+            by_words(LISTS, TRUTHS, 3, metrics=["hit", name], **given)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_errors(options, error, message):
 
 
 def test_unknown_items_are_left_out():
-    result = evaluate(item_counts={5: 4, 3: 2}, catalogue=[5, 3], features={5: [1]}, unknown="skip")
+    result = evaluate(counts={5: 4, 3: 2}, catalogue=[5, 3], features={5: [1]}, unknown="skip")
     assert result["item_coverage"].tolist() == [0.5, 1.0, 1.0]
     # the fourth list holds nothing known, the second and the third nothing at first
     assert result["average_popularity"].tolist() == [4, (4 + 4 + 2 + 3) / 4, 3.25]
@@ -138,7 +141,7 @@ def test_unknown_items_are_left_out():
     )
 
 
-BY_USER = {name: dict(enumerate(KNOWN[name])) for name in ("history", "baseline")}
+BY_USER = {name: dict(enumerate(KNOWN[name])) for name in ("history", "expected")}
 
 
 def part(users, **options):
@@ -203,7 +206,7 @@ def folder(tmp_path):
     rows = [f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(DISTANCES.tolist())]
     header = ",".join(["item_id", *map(str, range(8))])
     (tmp_path / "distances.csv").write_text(f"{header}\n{''.join(rows[::-1])}")
-    for name in ("history", "baseline"):
+    for name in ("history", "expected"):
         rows = "".join(f"u{u},{i}\n" for u, one in enumerate(KNOWN[name]) for i in one)
         (tmp_path / f"{name}.csv").write_text("user_id,item_id\n" + rows)
     jsonl = [json.dumps({"user_id": f"u{u}", "item_id": one}) for u, one in enumerate(LISTS)]
@@ -228,10 +231,10 @@ def bad(cli):
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_eval(folder, good, counts, kind):
     files = folder / f"recs.{kind}", folder / f"truth.{kind}"
-    known = ["--catalogue", folder / "items.csv", "--item-counts", folder / counts]
-    known += ["--features", folder / "features.csv", "--item-labels", folder / "labels.csv"]
-    known += ["--item-distances", folder / "distances.csv"]
-    known += ["--history", folder / "history.csv", "--baseline", folder / "baseline.csv"]
+    known = ["--catalogue", folder / "items.csv", "--counts", folder / counts]
+    known += ["--features", folder / "features.csv", "--labels", folder / "labels.csv"]
+    known += ["--distances", folder / "distances.csv"]
+    known += ["--history", folder / "history.csv", "--expected", folder / "expected.csv"]
     metrics = [name for name in [*ALL, *VARIANTS] if not metric_of(name).of_truth]
     out = good("eval", *files, "-k", 3, "-m", *metrics, *known, "--format", "json")
     found, expected = json.loads(out), evaluate(metrics=metrics)
@@ -243,7 +246,7 @@ def test_eval(folder, good, counts, kind):
 
 def test_eval_of_metrics_that_read_the_truth(folder, good):
     files = folder / "recs.csv", folder / "truth.csv"
-    known = ["--item-labels", folder / "labels.csv", "--baseline", folder / "baseline.csv"]
+    known = ["--labels", folder / "labels.csv", "--expected", folder / "expected.csv"]
     metrics = "serendipity", "hit_share"
     out = good("eval", *files, "-k", 3, "-m", *metrics, *known, "--format", "json")
     expected = evaluate(truths=[{5}, {2}, {0}, {1}, {9}], metrics=metrics)
@@ -259,11 +262,11 @@ def test_labels_are_a_column_of_a_table_of_items(folder, bad, good):
     wide = [f"{header},price", *(f"{row},1" for row in rows)]
     (folder / "wide.csv").write_text("\n".join(wide))
     ask = "eval", folder / "recs.csv", folder / "truth.csv", "-k", 3, "-m", "hit_share"
-    plain = good(*ask, "--item-labels", folder / "labels.csv")
-    assert good(*ask, "--item-labels", f"{folder / 'wide.csv'}:genre") == plain
-    err = bad(*ask, "--item-labels", folder / "wide.csv")
+    plain = good(*ask, "--labels", folder / "labels.csv")
+    assert good(*ask, "--labels", f"{folder / 'wide.csv'}:genre") == plain
+    err = bad(*ask, "--labels", folder / "wide.csv")
     assert "2 columns besides 'item_id': one label is needed, " in err and "wide.csv:COLUMN" in err
-    err = bad(*ask, "--item-labels", f"{folder / 'wide.csv'}:colour")
+    err = bad(*ask, "--labels", f"{folder / 'wide.csv'}:colour")
     assert "no column 'colour'; columns found: ['item_id', 'genre', 'price']" in err
 
 
@@ -271,7 +274,7 @@ def test_saved_results_are_compared_as_the_files(folder, good):
     rows = [f"u{u},{i},{r}\n" for u, one in enumerate(LISTS) for r, i in enumerate(one[::-1], 1)]
     (folder / "new.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
     given = ["-m", "ndcg@3", "novelty@3", "tail_percentage@2"]
-    given += ["--item-counts", folder / "counts.tsv"]
+    given += ["--counts", folder / "counts.tsv"]
     old, new, truth = (folder / f"{name}.csv" for name in ("recs", "new", "truth"))
     for path in (old, new):
         good("eval", path, truth, *given, "--save", path.with_suffix(".npz"))
@@ -286,13 +289,13 @@ def test_eval_errors(folder, bad, good):
     files = folder / "recs.csv", folder / "truth.csv"
     err = bad("eval", *files, "-m", "gini")
     assert "gini needs --catalogue FILE: items (CSV, TSV: item_id)" in err
-    err = bad("eval", *files, "-m", "calibration", "--item-labels", folder / "labels.csv")
+    err = bad("eval", *files, "-m", "calibration", "--labels", folder / "labels.csv")
     assert (
         err == "toplist: calibration needs --history FILE: user_id and item_id: the training data\n"
     )
-    options = "--item-counts", folder / "truth.csv"
+    options = "--counts", folder / "truth.csv"
     err = bad("eval", *files, "-m", "average_popularity", *options)
-    assert "user 'u0' lists item '7' at rank 2, which is not in item_counts" in err
+    assert "user 'u0' lists item '7' at rank 2, which is not in counts" in err
     options = *options, "--unknown", "skip", "--per-user", folder / "users.csv"
     out = good("eval", *files, "-k", 3, "-m", "average_popularity", "hit", *options)
     assert "mean over 5 users with a list" in out
@@ -308,7 +311,7 @@ def test_metrics_command(good):
     found = good("metrics", "intra_list_diversity")
     assert "mean over users with a list; needs --features" in found
     found = good("metrics", "calibration(weights=rank)")
-    assert "with a list and a history; needs --history and --item-labels" in found
+    assert "with a list and a history; needs --history and --labels" in found
     assert "items count 1 / log2(r + 1)" in found
 
 
@@ -396,7 +399,7 @@ def test_tables(library):
     rows = [(i, one) for i, one in LABELS.items() if isinstance(one, str)]
     rows += [(1, "love"), (1, "war"), (3, None), (4, None)]
     labels = make(dict(zip(("item_id", "genre"), map(list, zip(*rows, strict=True)), strict=True)))
-    known = {"history": history, "item_labels": labels, "baseline": BY_USER["baseline"]}
+    known = {"history": history, "labels": labels, "expected": BY_USER["expected"]}
     result = evaluate(recs, truth, columns={"user_id": "who"}, **known)
     for name in (name for name in ALL if not metric_of(name).of_truth):
         np.testing.assert_allclose(result[name], evaluate()[name], rtol=0, atol=1e-12)
@@ -413,5 +416,5 @@ def test_tables(library):
 def test_metrics_that_divide_by_k_change_below_every_list(name, value):
     """One item is relevant, not expected, and in both lists."""
     name = f"{name}@100000"
-    found = tl.top_k_eval([[1, 2], [1, 3]], [{1}, {1}], metrics=name, baseline={9})
+    found = tl.top_k_eval([[1, 2], [1, 3]], [{1}, {1}], metrics=name, items=tl.Items(expected={9}))
     assert found[name] == pytest.approx(value, rel=1e-9)

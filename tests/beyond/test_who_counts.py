@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -11,7 +12,7 @@ USERS = "abcdefgh"
 LABELS = {item: ("war", "love", "fun")[item % 3] for item in range(20)}
 HISTORY = {user: [row, row + 3, 2 * row] for row, user in enumerate(USERS)}
 METRICS = ["ndcg", "novelty", "hit_share(label=war)", "intra_list_diversity(distance=jaccard)"]
-KNOWN = {"item_labels": LABELS, "item_counts": {item: item + 1 for item in range(20)}}
+KNOWN = {"labels": LABELS, "counts": {item: item + 1 for item in range(20)}}
 TRUTHS = {user: {3 * row % 20, (3 * row + 1) % 20, 19 - row} for row, user in enumerate(USERS)}
 
 
@@ -24,7 +25,7 @@ def lists(seed):
 
 def evaluate(seed=1, k=(1, 9), metrics=METRICS, users=USERS, **options):
     sides = ({user: side[user] for user in users} for side in (lists(seed), TRUTHS))
-    return tl.top_k_eval(*sides, k=list(k), metrics=metrics, **KNOWN | options)
+    return by_words(*sides, k=list(k), metrics=metrics, **KNOWN | options)
 
 
 def hits_of(seed, k):
@@ -48,13 +49,13 @@ def test_users_are_counted_at_every_k():
 
 @pytest.mark.parametrize("labels", [{0: 1, 1: "1"}, {0: [1], 1: ["1"]}, {0: True, 1: "True"}])
 def test_labels_that_are_written_alike_are_refused(labels):
-    with pytest.raises(ValueError, match="item_labels: .* and .* are written alike"):
-        tl.beyond.exposure_share([[0, 1]], item_labels=labels)
+    with pytest.raises(ValueError, match="labels: .* and .* are written alike"):
+        tl.beyond.exposure_share([[0, 1]], labels=labels)
 
 
 @pytest.mark.parametrize("nothing", [None, "", math.nan, [], [""], ["", None]])
 def test_what_is_no_label(nothing):
-    shares = tl.beyond.exposure_share([[0, 1]], item_labels={0: "war", 1: nothing})
+    shares = tl.beyond.exposure_share([[0, 1]], labels={0: "war", 1: nothing})
     assert list(shares) == ["war"]
     assert shares["war"][0].tolist() == [1, 1 / (1 + 1 / math.log2(3))]
 
@@ -98,9 +99,9 @@ def test_the_last_line_of_segments_is_over_their_users():
     """Lists without a truth are in the mean of all lists, and in no segment."""
     extra = {user: lists(1)[user] for user in USERS} | {"z": [0, 1, 2]}
     known = {"metrics": "novelty", "k": 3, **KNOWN}
-    results = {name: tl.top_k_eval(extra, TRUTHS, **known) for name in "ab"}
+    results = {name: by_words(extra, TRUTHS, **known) for name in "ab"}
     only = {user: extra[user] for user in USERS}
-    of_users = tl.top_k_eval(only, TRUTHS, **known)["novelty@3"]
+    of_users = by_words(only, TRUTHS, **known)["novelty@3"]
     assert of_users != results["a"]["novelty@3"]
     split = tl.compare(results).by({user: user in "ab" for user in USERS})
     shown = [line for line in str(split).splitlines() if line.startswith("all")]
@@ -126,17 +127,17 @@ def test_lists_without_a_truth_take_no_cluster_of_metrics_that_read_it():
     extra = lists(1) | {"z": [0, 1, 2]}
     name = f"{METRICS[2]}@9"
     options = {"metrics": METRICS[2], "k": 9, "clusters": clusters, **KNOWN}
-    assert tl.top_k_eval(extra, TRUTHS, **options).interval(name) == evaluate(
+    assert by_words(extra, TRUTHS, **options).interval(name) == evaluate(
         metrics=METRICS[2], k=[9], clusters=clusters
     ).interval(name)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5])
 def test_alpha_of_calibration_stands_in_its_name(alpha):
-    known = {"history": HISTORY, "item_labels": LABELS}
+    known = {"history": HISTORY, "labels": LABELS}
     curves = tl.beyond.calibration(lists(1), 9, alpha=alpha, **known)
     asked = [f"calibration(alpha={alpha})", f"calibration(weights=rank, alpha={alpha}0)"]
-    result = tl.top_k_eval(lists(1), TRUTHS, 9, metrics=asked, **known)
+    result = by_words(lists(1), TRUTHS, 9, metrics=asked, **known)
     assert result[asked[0]] == pytest.approx(np.nanmean(curves, axis=0), rel=1e-12)
     assert result.names()[1] == f"calibration(weights=rank,alpha={alpha})@9"
     assert f"({1 - alpha:g} q + {alpha} p)" in result.formula(asked[0])
@@ -151,16 +152,16 @@ def test_alpha_that_cannot_be(alpha):
 
 
 def test_a_list_of_unknown_items_has_no_value_beside_others_and_by_itself():
-    counts = {"item_counts": {1: 3, 2: 1}, "unknown": "skip"}
+    counts = {"counts": {1: 3, 2: 1}, "unknown": "skip"}
     found = tl.beyond.average_popularity([[1], [7]], **counts)
     assert found[0].tolist() == [3] and np.isnan(found[1]).all()
     assert np.isnan(tl.beyond.average_popularity([7], **counts)).all()
-    with pytest.raises(ValueError, match="no item of ranks is in item_counts: it has 1, ranks has"):
+    with pytest.raises(ValueError, match="no item of ranks is in counts: it has 1, ranks has"):
         tl.beyond.average_popularity([[8], [7]], **counts)
 
 
 def test_a_label_may_have_an_at_sign():
-    known = {"item_labels": {1: "a@3", 2: "z"}}
-    result = tl.top_k_eval([[1, 2]], [{1}], k=2, metrics="hit_share", **known)
+    known = {"labels": {1: "a@3", 2: "z"}}
+    result = by_words([[1, 2]], [{1}], k=2, metrics="hit_share", **known)
     assert "hit_share(label=a@3)  1.0000" in str(result)
     assert result["hit_share(label=a@3)@2"] == 1 and result["hit_share(label=z)@1"] == 0

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-import toplist as tl
+from doors import by_words
 
 RECS = "user,time,item_id,rank\na,1,x,1\na,1,y,2\na,2,z,1\nb,1,x,1\nc,4,x,1\n"
 OTHER = "user,time,item_id,rank\na,1,y,1\na,2,x,1\nb,1,z,1\nc,4,x,1\n"
@@ -34,12 +33,12 @@ def test_clusters_of_a_file_or_of_the_key(keyed, good):
     assert "4 of 4 sessions evaluated, of 2 clusters" in text and "by clusters (CR2)" in text
     options = {"k": 2, "metrics": "mrr", "columns": COLUMNS}
     found = json.loads(good(*ask, "--clusters", "user", "--format", "json"))
-    expected = tl.top_k_eval("recs.csv", "truth.csv", **options, clusters="user")
+    expected = by_words("recs.csv", "truth.csv", clusters="user", **options)
     assert found["n_clusters"] == 3
     assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
     found = json.loads(good(*ask, "--clusters", "who.csv:person", "--format", "json"))
     labels = [{"a": "ann"}.get(user, "bob") for user, _ in expected.users]
-    expected = tl.top_k_eval("recs.csv", "truth.csv", **options, clusters=labels)
+    expected = by_words("recs.csv", "truth.csv", clusters=labels, **options)
     assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
 
 

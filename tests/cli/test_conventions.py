@@ -13,7 +13,7 @@ from toplist import CONVENTIONS
 
 @pytest.fixture
 def found():
-    return tl.evaluation.evaluate.conformance([["a", "b"]], [{"b"}], 2)
+    return tl.audit.conformance([["a", "b"]], [{"b"}], 2)
 
 
 CASE = "conventions", "--list", "a", "b", "--truth", "b", "-k", 2

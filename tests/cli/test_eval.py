@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from doors import by_words
 from file_helpers import jsonl, write_parquet
 
 import toplist as tl
@@ -156,7 +157,7 @@ def test_options_are_those_of_python(good, arguments, options):
     if "convention" in arguments:  # others have no cg
         asked["metrics"] = ["recall", "map"]
     content = content_of(good, "-k", 3, "-m", *asked["metrics"], *arguments.split())
-    found, plain = (tl.top_k_eval(LISTS, GRADES, **asked, **some) for some in (options, {}))
+    found, plain = (by_words(LISTS, GRADES, **asked, **some) for some in (options, {}))
     counts = "n_users", "n_evaluated", "n_skipped", "n_missing"
     assert content["values"] == pytest.approx(found.to_dict(), rel=1e-12)
     assert [content[name] for name in counts] == [getattr(found, name) for name in counts]

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from doors import by_words
 from systems import DATA
 
 import toplist as tl
@@ -93,7 +94,7 @@ def test_the_exit_status(cli, line, status):
 
 def saved(name, lists, truth="truth.csv", **options):
     """Save a result as JSON, which has no users."""
-    tl.top_k_eval(f"{lists}.csv", truth, metrics="mrr@2", keep="users", **options).save(name)
+    by_words(f"{lists}.csv", truth, metrics="mrr@2", keep="users", **options).save(name)
     return name
 
 

@@ -9,7 +9,7 @@ from toplist import CONVENTIONS, METRICS
 
 @pytest.mark.parametrize(
     ("name", "needs"),
-    [("gini", "--catalogue"), ("novelty", "--item-counts"), ("intra_list_diversity", "--features")],
+    [("gini", "--catalogue"), ("novelty", "--counts"), ("intra_list_diversity", "--features")],
 )
 def test_what_a_metric_of_lists_needs(good, name, needs):
     assert good("metrics", name).endswith(f"needs {needs}\n")

@@ -1,6 +1,7 @@
 """toplist eval --propensities: what Python gives, and what is refused."""
 
-import toplist as tl
+from doors import by_words
+
 from toplist.files import write_text
 
 RECS = "user_id,item_id,rank\nu,a,1\nu,b,2\nv,b,1\nv,d,2\n"
@@ -17,7 +18,7 @@ def test_the_command_line(tmp_path, monkeypatch, cli, good, bad):
     write_text("two.csv", "item_id,p\na,0.9\nb,0.5\nc,0.2\nd,0.05\n")
     ask = "eval", "recs.csv", "truth.csv", "-k", 1, 2, "-m", *SUMS
     files, how = ("recs.csv", "truth.csv"), {"k": [1, 2], "metrics": SUMS, "propensities": P}
-    expected = tl.top_k_eval(*files, **how, clip=0.1)
+    expected = by_words(*files, clip=0.1, **how)
     for file in ("items.csv:p", "two.csv", "two.csv:p"):
         assert good(*ask, "--propensities", file, "--clip", 0.1) == f"{expected}\n"
     found = good(*ask[:5], "-m", "dcg", "--propensities", "two.csv", "--weighting", "ips")

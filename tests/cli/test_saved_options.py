@@ -11,30 +11,30 @@ COMMANDS = "eval", "compare", "gate", "report"
 # What is read beside the lists, each in two versions.
 TABLES = {
     "catalogue": ("item_id", "a", "b", "c", "d", "e"),
-    "item_counts": ("item_id,count", "a,5", "b,4", "c,3", "d,2", "e,1"),
+    "counts": ("item_id,count", "a,5", "b,4", "c,3", "d,2", "e,1"),
     "features": ("item_id,x", "a,1", "b,2", "c,5", "d,4", "e,1"),
-    "item_labels": ("item_id,label", "a,x", "b,y", "c,x", "d,y", "e,x"),
-    "item_distances": (
+    "labels": ("item_id,label", "a,x", "b,y", "c,x", "d,y", "e,x"),
+    "distances": (
         *("item_id,a,b,c,d,e", "a,0,1,1,1,1", "b,1,0,1,1,1", "c,1,1,0,1,1", "d,1,1,1,0,1"),
         "e,1,1,1,1,0",
     ),
     "history": ("user_id,item_id", "u1,c", "u2,a", "u4,b"),
-    "baseline": ("user_id,item_id", "u1,c", "u2,a", "u4,b"),
+    "expected": ("user_id,item_id", "u1,c", "u2,a", "u4,b"),
     "items_as": ("item_id,document", "a,b", "c,c", "d,d", "e,e"),
     "propensities": ("item_id,p", "a,0.5", "b,0.25", "c,1", "d,0.5", "e,0.5"),
-    "labels": ("user_id,person", "u1,x", "u2,y", "u4,x"),
+    "people": ("user_id,person", "u1,x", "u2,y", "u4,x"),
 }
 OTHERS = TABLES | {
     "catalogue": (*TABLES["catalogue"], "f"),
-    "item_counts": (*TABLES["item_counts"][:-1], "e,9"),
+    "counts": (*TABLES["counts"][:-1], "e,9"),
     "features": (*TABLES["features"][:-1], "e,9"),
-    "item_labels": (*TABLES["item_labels"][:-1], "e,y"),
-    "item_distances": (
-        *(TABLES["item_distances"][0], "a,0,1,1,1,2", *TABLES["item_distances"][2:-1]),
+    "labels": (*TABLES["labels"][:-1], "e,y"),
+    "distances": (
+        *(TABLES["distances"][0], "a,0,1,1,1,2", *TABLES["distances"][2:-1]),
         "e,2,1,1,1,0",
     ),
     "history": (*TABLES["history"][:-1], "u4,c"),
-    "baseline": (*TABLES["baseline"][:-1], "u4,c"),
+    "expected": (*TABLES["expected"][:-1], "u4,c"),
     "items_as": (*TABLES["items_as"][:-1], "e,b"),
     "propensities": (*TABLES["propensities"][:-1], "e,1"),
 }
@@ -42,13 +42,13 @@ KEYED = "--columns", "user_id=user_id,day"
 # A metric that the data is for, and what else it needs.
 NEEDS = {
     "catalogue": ("-m", "item_coverage@2"),
-    "item_counts": ("-m", "novelty@2"),
+    "counts": ("-m", "novelty@2"),
     "features": ("-m", "intra_list_diversity@2"),
-    "item_labels": ("-m", "intra_list_diversity@2"),
-    "item_distances": ("-m", "intra_list_diversity@2"),
-    "history": ("-m", "popularity_lift@2", "--item-counts", "item_counts.csv"),
-    "baseline_lists": ("-m", "unexpectedness@2"),
-    "unknown": ("-m", "novelty@2", "--item-counts", "item_counts.csv"),
+    "labels": ("-m", "intra_list_diversity@2"),
+    "distances": ("-m", "intra_list_diversity@2"),
+    "history": ("-m", "popularity_lift@2", "--counts", "counts.csv"),
+    "expected": ("-m", "unexpectedness@2"),
+    "unknown": ("-m", "novelty@2", "--counts", "counts.csv"),
     "propensities": ("-m", "dcg@2"),
     "weighting": ("-m", "dcg@2", "--propensities", "propensities.csv:p"),
     "clip": ("-m", "dcg@2", "--propensities", "propensities.csv:p"),
@@ -86,7 +86,7 @@ def options_of(command):
         elif action.nargs == 0:
             found[action.dest] = flag, None, None
         else:  # the files of items, which have no other way to be given
-            name = f"{flag.removeprefix('--').replace('-', '_')}.csv".replace("_lists", "")
+            name = f"{flag.removeprefix('--').replace('-', '_')}.csv"
             assert name.removesuffix(".csv") in TABLES, f"give two values of {flag} here"
             found[action.dest] = flag, name, f"other/{name}"
     return found
@@ -179,7 +179,7 @@ def test_a_saved_result_beside_lists_has_the_same_options(good, cli, name, optio
     assert status in (0, 3) or (name, status) == ("gate", 1), error
     if option in OF_FILES or option == "system":
         return
-    without = option in (*TABLES, "baseline_lists") and option != "items_as"
+    without = option in (*TABLES, "expected") and option != "items_as"
     good(*save, *(words(flag, other) if without and option != "propensities" else ()))
     status, out, error = cli(*line, *words(flag, value))
     assert (status, out) == (2 if name == "gate" else 1, ""), error
@@ -202,10 +202,10 @@ def test_a_saved_base_of_the_same_convention(good, cli):
 
 def test_labels_of_rows_are_of_saved_results_too(good):
     good("eval", "a.csv", "truth.csv", "-m", "ndcg@2", "--save", "a.npz", "-q")
-    out = good("eval", "a.npz", "--clusters", "labels.csv:person")
+    out = good("eval", "a.npz", "--clusters", "people.csv:person")
     assert "3 of 3 rows evaluated, of 2 clusters" in out
     named = "--columns", "segments:user_id=user_id"
-    assert "x" in good("eval", "a.npz", "--segments", "labels.csv:person", *named)
+    assert "x" in good("eval", "a.npz", "--segments", "people.csv:person", *named)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_labels_of_rows_are_of_saved_results_too(good):
         (("eval", "a.npz", "--clusters", "nothing"), "--clusters nothing changes nothing of"),
         (("compare", "a.npz", "b.csv", "truth.csv", "--columns", "a:rank=r"), "'a' is no side"),
         (("report", "a.npz", "-o", "p.html", "--depth", "2"), "--depth 2 is of lists"),
-        (("report", "a.npz", "-o", "p.html", "--titles", "labels.csv:person"), "is of lists"),
+        (("report", "a.npz", "-o", "p.html", "--titles", "people.csv:person"), "is of lists"),
     ],
 )
 def test_more_that_nothing_reads(good, cli, line, words):

@@ -132,8 +132,8 @@ def test_values_and_differences_of_every_user(good):
             assert float(row[f"more - recs {name}"]) == values[0] - values[1]
     result = tl.top_k_eval("recs.csv", "truth.csv", k=2, keep="users")
     assert {row["user_id"]: float(row["recs mrr@2"]) for row in rows} == result.per_user(
-        "mrr@2"
-    ).by_user()
+        "mrr@2", keyed=True
+    )
 
 
 def test_users_whom_a_system_does_not_count_have_empty_cells(good):

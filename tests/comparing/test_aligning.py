@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -12,8 +13,8 @@ OTHER = {user: [3, 4 + i % 3, 1] for i, user in enumerate(USERS)}
 TRUTHS = {user: {1 + i % 3} for i, user in enumerate(USERS)}
 LABELS = {item: ["odd", "even"][item % 2] for item in range(1, 7)}
 GIVEN = {
-    "item_counts": {item: item for item in range(1, 7)},
-    "item_labels": LABELS,
+    "counts": {item: item for item in range(1, 7)},
+    "labels": LABELS,
     "history": {user: [1, 5] for user in USERS},
     "catalogue": range(1, 7),
     "metrics": ["ndcg", "novelty", "calibration", "item_coverage"],
@@ -22,7 +23,7 @@ SWAPPED = LABELS | {1: "odd", 2: "even"}
 
 
 def evaluated(lists=LISTS, truths=TRUTHS, **given):
-    return tl.top_k_eval(lists, truths, 3, **GIVEN | given)
+    return by_words(lists, truths, 3, **GIVEN | given)
 
 
 def differences(**systems):
@@ -30,44 +31,44 @@ def differences(**systems):
 
 
 def test_other_data_of_metrics_of_the_lists_are_told():
-    one, other = evaluated(), evaluated(OTHER, item_labels=SWAPPED)
-    assert differences(a=one, b=other) == ["DIFFERENT item_labels: a and b"]
-    assert differences(a=one, b=other, c=one) == ["DIFFERENT item_labels: a, c; b"]
-    assert str(tl.compare({"a": one, "b": other})).count("DIFFERENT item_labels: a and b") == 1
-    same = evaluated(OTHER, item_labels=dict(reversed(LABELS.items())), catalogue=[*range(1, 7)])
+    one, other = evaluated(), evaluated(OTHER, labels=SWAPPED)
+    assert differences(a=one, b=other) == ["DIFFERENT labels: a and b"]
+    assert differences(a=one, b=other, c=one) == ["DIFFERENT labels: a, c; b"]
+    assert str(tl.compare({"a": one, "b": other})).count("DIFFERENT labels: a and b") == 1
+    same = evaluated(OTHER, labels=dict(reversed(LABELS.items())), catalogue=[*range(1, 7)])
     assert differences(a=one, b=same) == []
     own = GIVEN["history"] | {"a": [2]}
-    more = evaluated(OTHER, history=own, catalogue=range(8), item_counts=[1] * 9)
-    lines = [f"DIFFERENT {name}: a and b" for name in ("catalogue", "item_counts", "history")]
+    more = evaluated(OTHER, history=own, catalogue=range(8), counts=[1] * 9)
+    lines = [f"DIFFERENT {name}: a and b" for name in ("catalogue", "counts", "history")]
     assert differences(a=one, b=more) == lines
     # what no metric reads is no matter
-    bare = [evaluated(metrics=["novelty"], item_labels=x) for x in (LABELS, SWAPPED)]
+    bare = [evaluated(metrics=["novelty"], labels=x) for x in (LABELS, SWAPPED)]
     assert differences(a=bare[0], b=bare[1]) == []
 
 
 def test_digests_are_saved_and_merged(tmp_path):
-    one, other = evaluated(), evaluated(OTHER, item_labels=SWAPPED)
+    one, other = evaluated(), evaluated(OTHER, labels=SWAPPED)
     for name in ("b.npz", "b.json"):
         other.save(tmp_path / name)
         again = tl.TopKResult.load(tmp_path / name)
-        assert differences(a=one, b=again) == ["DIFFERENT item_labels: a and b"]
+        assert differences(a=one, b=again) == ["DIFFERENT labels: a and b"]
         assert differences(a=other, b=again) == []
     sent = pickle.loads(pickle.dumps(other)).without_users()
-    assert differences(a=one, b=sent) == ["DIFFERENT item_labels: a and b"]
+    assert differences(a=one, b=sent) == ["DIFFERENT labels: a and b"]
     some = [{user: row for user, row in TRUTHS.items() if (user < "d") == low} for low in (1, 0)]
     halves = [
-        evaluated({user: OTHER[user] for user in part}, part, item_labels=labels)
+        evaluated({user: OTHER[user] for user in part}, part, labels=labels)
         for part, labels in zip(some, (LABELS, SWAPPED), strict=True)
     ]
     assert differences(a=one, b=sum(halves)) == []  # several, so that none is known
     old = one.lists.given
-    assert set(old) == {"item_counts", "item_labels", "history", "catalogue"}
+    assert set(old) == {"counts", "labels", "history", "catalogue"}
 
 
 def test_files_without_digests_are_not_known(monkeypatch):
-    one, other = evaluated(), evaluated(OTHER, item_labels=SWAPPED)
+    one, other = evaluated(), evaluated(OTHER, labels=SWAPPED)
     data = other.to_bytes()
-    monkeypatch.setitem(other.lists.given, "item_labels", "")
+    monkeypatch.setitem(other.lists.given, "labels", "")
     assert differences(a=one, b=other) == []
     other.lists.given.clear()
     assert other.to_bytes() != data
@@ -75,18 +76,18 @@ def test_files_without_digests_are_not_known(monkeypatch):
 
 
 def test_other_metrics_are_marked_and_tested_as_before():
-    one, other = evaluated(), evaluated(OTHER, item_labels=SWAPPED)
+    one, other = evaluated(), evaluated(OTHER, labels=SWAPPED)
     compared = tl.compare({"a": one, "b": other})
     assert not compared.comparable
     best = compared.best()
     assert best["ndcg@3"] == ["a"] and best["calibration@3"] == []
     same = tl.compare({"a": one, "b": evaluated(OTHER)}).best()
     assert same["ndcg@3"] == ["a"] and same["calibration@3"] != []
-    line = "DIFFERENT item_labels: a and b"
+    line = "DIFFERENT labels: a and b"
     assert str(compared.test()).count(line) == 1 == str(compared.test("calibration@3")).count(line)
     assert line not in str(compared.test(["ndcg@3", "novelty@3"]))
     found = tl.gate(other, one, {"ndcg@3": 0.5})
-    assert found.warnings == ("DIFFERENT item_labels: new and base",)
+    assert found.warnings == ("DIFFERENT labels: new and base",)
 
 
 @pytest.mark.parametrize("unit", ["users", "queries"])

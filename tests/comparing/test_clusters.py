@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from cluster_case import DF, ERROR, LABELS, TENTHS
+from doors import by_words
 
 import toplist as tl
 from toplist.stats import planning
@@ -17,7 +18,7 @@ def tenths(numbers, clusters=LABELS, order=range(12), **options):
     lists = {KEYS[i]: [*range(numbers[i]), *range(100, 110 - numbers[i])] for i in order}
     truths = {KEYS[i]: set(range(10)) for i in order}
     clusters = None if clusters is None else dict(zip(KEYS, clusters, strict=True))
-    return tl.top_k_eval(lists, truths, 10, metrics="precision", clusters=clusters, **options)
+    return by_words(lists, truths, 10, metrics="precision", clusters=clusters, **options)
 
 
 def case(**options):
@@ -37,7 +38,7 @@ def many(n=400, n_clusters=60, seed=0, k=(1, 5), **options):
     for name in "ab":
         ranks = [rng.permutation(8)[:5].tolist() for _ in range(n)]
         options = {"k": k, "metrics": ["ndcg", "mrr"], "clusters": labels, **options}
-        found[name] = tl.top_k_eval(ranks, truths, **options)
+        found[name] = by_words(ranks, truths, **options)
     return found, labels
 
 
@@ -122,7 +123,9 @@ def test_segments_keep_the_clusters_that_they_split():
     for part in (0, 1):
         rows = parts == part
         values = {name: one.per_user("mrr@5")[rows] for name, one in found.items()}
-        expected = tl.paired_tests(values, baseline="a", clusters=labels[rows])["b", "value"]
+        expected = tl.inference.paired_tests(values, baseline="a", clusters=labels[rows])[
+            "b", "value"
+        ]
         one = tests[str(part), "b", "mrr@5"]
         assert (one.error, one.df, one.p) == pytest.approx(
             (expected.error, expected.df, expected.p)

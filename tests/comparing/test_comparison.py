@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -15,7 +16,7 @@ POOR = {"ann": [1, 2], "bob": [1, 5], "cid": [1]}
 
 
 def evaluated(ranks=GOOD, truths=TRUTHS, **options):
-    return tl.top_k_eval(ranks, truths, **{"k": 2, "metrics": ["mrr", "ndcg"], **options})
+    return by_words(ranks, truths, **{"k": 2, "metrics": ["mrr", "ndcg"], **options})
 
 
 @pytest.fixture
@@ -238,8 +239,8 @@ def test_later_changes_of_the_dict_do_not_reach_it():
 
 def test_metrics_of_the_lists_stand_side_by_side_without_a_best():
     options = {"metrics": ["hit", "item_coverage"], "catalogue": 9}
-    a = tl.top_k_eval({1: [5, 6], 2: [5, 6]}, {1: [5], 2: [5]}, 2, **options)
-    b = tl.top_k_eval({1: [5, 6], 2: [7, 8]}, {1: [5], 2: [5]}, 2, **options)
+    a = by_words({1: [5, 6], 2: [5, 6]}, {1: [5], 2: [5]}, 2, **options)
+    b = by_words({1: [5, 6], 2: [7, 8]}, {1: [5], 2: [5]}, 2, **options)
     found = tl.compare({"a": a, "b": b})
     assert found.best()["hit@2"] == ["a"]
     assert found.best()["item_coverage@2"] == []
@@ -291,7 +292,7 @@ def test_many_systems_over_other_users_are_one_line():
 
 def of_ranks(*ranks, **options):
     asked = {"k": 5, "metrics": "mrr", **options}
-    return tl.top_k_eval(tl.Hits.from_ranks(list(ranks), 5), **asked)
+    return by_words(tl.Hits.from_ranks(list(ranks), 5), **asked)
 
 
 def test_sort_puts_the_best_first():
@@ -315,7 +316,7 @@ def test_sort_puts_the_best_first():
 def test_sort_refuses_what_has_no_order():
     both = tl.compare(
         {
-            name: evaluated(lists, metrics=["mrr", "novelty"], item_counts={1: 3, 2: 1, 3: 1, 5: 1})
+            name: evaluated(lists, metrics=["mrr", "novelty"], counts={1: 3, 2: 1, 3: 1, 5: 1})
             for name, lists in (("good", GOOD), ("poor", POOR))
         }
     )
@@ -347,7 +348,7 @@ def checkpoints(n, n_users=120):
             truths,
             k=[3, 5],
             metrics=["ndcg", "mrr", "hit", "average_popularity"],
-            item_counts=dict.fromkeys(range(9), 2),
+            items=tl.Items(counts=dict.fromkeys(range(9), 2)),
         )
         for step in range(1000, 1000 * (n + 1), 1000)
     }

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.comparing.inference import adjust
@@ -22,7 +23,7 @@ def lists(lost=0, first=0, seed=0):
 
 
 def result(given=None, truth=TRUTH, metrics=("ndcg@5", "recall@5", "mrr@5"), **options):
-    return tl.top_k_eval(lists() if given is None else given, truth, metrics=metrics, **options)
+    return by_words(lists() if given is None else given, truth, metrics=metrics, **options)
 
 
 BASE = result()
@@ -249,7 +250,7 @@ def test_arguments_of_other_types():
 
 
 def test_metrics_without_a_direction_or_users_are_refused():
-    more = {"item_counts": dict.fromkeys(range(9), 3), "catalogue": range(9)}
+    more = {"counts": dict.fromkeys(range(9), 3), "catalogue": range(9)}
     one = result(metrics=["ndcg@5", "novelty@5", "item_coverage@5"], **more)
     with pytest.raises(ValueError, match="neither more nor less of it is better"):
         tl.gate(one, one, {"novelty@5": 0.1})

@@ -57,7 +57,7 @@ def test_segments_of_a_comparison_are_those_of_its_values():
     found = by.heterogeneity("ndcg@10")["b", "a", "ndcg@10"]
     differences = {}
     for label, part in by.items():
-        a, b = (part.results[name].per_user("ndcg@10").by_user() for name in "ab")
+        a, b = (part.results[name].per_user("ndcg@10", keyed=True) for name in "ab")
         differences[label] = [b[user] - a[user] for user in a]
     assert found[:6] == pytest.approx(heterogeneity(differences)[:6])
     line = f"the difference is not shown to differ between segments (Welch F(2, {found.df2:,.1f})"
@@ -156,7 +156,7 @@ def test_weights_of_the_users_are_in_it():
     }
     labels = {user: "even" if int(user) % 2 == 0 else "odd" for user in lists}
     found = tl.compare(results).by(labels).heterogeneity("ndcg@3")["b", "a", "ndcg@3"]
-    a, b = (results[name].per_user("ndcg@3").by_user() for name in "ab")
+    a, b = (results[name].per_user("ndcg@3", keyed=True) for name in "ab")
     tests = []
     for label in ("even", "odd"):
         users = [user for user in lists if labels[user] == label]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.comparing.inference import judge_corrected, ppi, t_ppf
@@ -24,7 +25,7 @@ SAMPLE = [QUERIES[i] for i in RNG.permutation(N)[:60].tolist()]
 
 def evaluated(lists, truth, queries=QUERIES, **options):
     given = {"k": 5, "metrics": ["ndcg", "precision"], "empty": "zero"} | options
-    return tl.top_k_eval({q: lists[q] for q in queries}, {q: truth[q] for q in queries}, **given)
+    return by_words({q: lists[q] for q in queries}, {q: truth[q] for q in queries}, **given)
 
 
 def sides(lists=LISTS, judge=JUDGE, people=PEOPLE, queries=SAMPLE, **options):
@@ -40,8 +41,8 @@ def corrected(metric="ndcg@5", **given):
 def test_queries_are_matched_by_key_whatever_their_order():
     found = corrected()
     given = sides()
-    y = given["human"].per_user("ndcg@5").by_user()
-    y_hat = given["judged"].per_user("ndcg@5").by_user()
+    y = given["human"].per_user("ndcg@5", keyed=True)
+    y_hat = given["judged"].per_user("ndcg@5", keyed=True)
     others = [value for query, value in y_hat.items() if query not in y]
     expected = ppi(list(y.values()), [y_hat[query] for query in y], others)
     half = t_ppf(0.975, 59) * expected.error
@@ -75,7 +76,7 @@ def test_a_difference_of_two_systems():
     found = corrected(**given)
     assert found.pair == ("b", "a")
     values = {
-        side: {name: one.per_user("ndcg@5").by_user() for name, one in results.items()}
+        side: {name: one.per_user("ndcg@5", keyed=True) for name, one in results.items()}
         for side, results in given.items()
     }
     d, d_hat = ({q: some["b"][q] - some["a"][q] for q in some["a"]} for some in values.values())

@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.comparing import moments
@@ -30,7 +31,7 @@ def data(seed=0, n=N):
 
 
 def evaluated(systems, truth, **options):
-    return {name: tl.top_k_eval(some, truth, **OPTIONS | options) for name, some in systems.items()}
+    return {name: by_words(some, truth, **OPTIONS | options) for name, some in systems.items()}
 
 
 def on_parts(systems, truth, n_parts=5, **options):
@@ -179,9 +180,9 @@ def test_pooled_metrics_are_left_out():
     [
         (
             lambda one: one.test(method="wilcoxon"),
-            "'wilcoxon' needs the values of users.*index\\('user_id'\\)\\['ndcg@10'",
+            "'wilcoxon' needs the values of users.*collect the DataFrames",
         ),
-        (lambda one: one.test(method="bootstrap"), "method='t' works; or toplist.spark.per_user"),
+        (lambda one: one.test(method="bootstrap"), "method='t' works; or collect the DataFrames"),
         (lambda one: one.test(clusters={0: 1}), "clusters= needs the values of users"),
         (lambda one: one.tukey("ndcg@10", method="randomization"), "tukey by method='random"),
         (lambda one: one.test("ndcg@7"), "give its k to top_k_eval; known are ndcg@1, ndcg@5"),

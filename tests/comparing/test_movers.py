@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import populations
@@ -21,7 +22,7 @@ NEW = {"ann": ["x", "a"], "bob": ["b", "c"], "eve": ["d", "x"], "zoe": ["x", "b"
 
 def evaluated(lists, truth=TRUTH, **options):
     options = {"k": 2, "metrics": ["mrr", "ndcg"]} | options
-    return tl.top_k_eval(lists, truth, **options)
+    return by_words(lists, truth, **options)
 
 
 def both(**options):
@@ -187,8 +188,7 @@ def test_users_by_position_and_metrics_of_the_lists():
             truths,
             2,
             metrics=["mrr", "novelty", "gini"],
-            item_counts={1: 5, 2: 1},
-            catalogue=[1, 2],
+            items=tl.Items(counts={1: 5, 2: 1}, catalogue=[1, 2]),
         )
         for lists in ([[1, 2], [2, 1]], [[2, 1], [2]])
     ]

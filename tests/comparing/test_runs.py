@@ -27,7 +27,7 @@ def test_runs_are_tested_as_arrays_of_their_values(runs, kind):
         for name, some in runs.items()
     }
     assert set(values["a"][0]) == set(users)
-    expected = tl.paired_tests(values, baseline="a", name="ndcg@10", runs=kind)
+    expected = tl.inference.paired_tests(values, baseline="a", name="ndcg@10", runs=kind)
     for field in ("difference", "error", "df", "p", "low", "high", "error_users", "p_users", "n"):
         assert getattr(found[0], field) == getattr(expected[0], field)
     assert found[0].n == N  # never runs x users
@@ -96,7 +96,7 @@ def test_few_runs_and_repeated_splits_are_said(runs):
 def test_equivalence_of_few_runs_agrees_with_the_interval_of_their_difference(kind):
     rng = np.random.default_rng(0)
     values = {name: list(rng.normal(np.array([[0.1], [-0.1]]), 1, (2, 300))) for name in "ab"}
-    ends = tl.paired_tests(values, baseline="b", runs=kind, level=0.9)[0]
+    ends = tl.inference.paired_tests(values, baseline="b", runs=kind, level=0.9)[0]
     reach = max(-ends.low, ends.high)
     for margin, within in ((0.99 * reach, False), (1.01 * reach, True)):
         found = tl.inference.equivalence(values, baseline="b", runs=kind, margin=margin)[0]

@@ -79,7 +79,13 @@ def test_a_segment_of_nobody_is_told_and_the_others_are_tested(users):
         "b": {user: [2, 1, 0] for user in truths if labels[user] == "x"},
     }
     results = {
-        name: tl.top_k_eval(one, truths, k=2, metrics="mrr", missing="skip")
+        name: tl.top_k_eval(
+            one,
+            truths,
+            k=2,
+            metrics="mrr",
+            convention=tl.CONVENTIONS["standard"].replace(missing="skip"),
+        )
         for name, one in lists.items()
     }
     found = tl.compare(results, baseline="a").by(labels).test(users=users)

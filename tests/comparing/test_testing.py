@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 from systems import DATA, results
 
 import toplist as tl
@@ -109,7 +110,7 @@ def test_other_judgements_are_other_truths_where_a_metric_reads_them():
 
 
 def few(a=(1.0, 2.0), b=(0.0, 3.0), **options):
-    return tl.paired_tests({"a": a, "b": b}, **options)
+    return tl.inference.paired_tests({"a": a, "b": b}, **options)
 
 
 def two(**options):
@@ -117,7 +118,7 @@ def two(**options):
 
 
 def by_position(**options):
-    return tl.top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics="mrr", **options)
+    return by_words([[1], [2]], [{1}, {9}], k=1, metrics="mrr", **options)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +176,9 @@ def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
     ):
         tl.compare({"a": streamed, "b": streamed}).test()
     lists = [[1, 2], [2, 3], [1, 3]]
-    some = tl.top_k_eval(lists, [{1}, {2}, {3}], k=2, metrics=["mrr", "item_coverage"], catalogue=4)
+    some = tl.top_k_eval(
+        lists, [{1}, {2}, {3}], k=2, metrics=["mrr", "item_coverage"], items=tl.Items(catalogue=4)
+    )
     both = tl.compare({"a": some, "b": some})
     assert {one.name for one in both.test()} == {"mrr@2"}
     with pytest.raises(ValueError, match="item_coverage@2 is one number of all lists"):
@@ -187,9 +190,7 @@ def test_pooled_metrics_are_refused_everywhere(what):
     """A band over users answers another question: it is no difference of ratios of sums."""
     truths, options = [{1, 2, 3}, {2}, {9}], {"metrics": "recall", "aggregate": "pooled"}
     lists = {"a": [[1, 2], [3, 2], [1, 9]], "b": [[1, 4], [2, 3], [9, 8]]}
-    both = tl.compare(
-        {name: tl.top_k_eval(some, truths, 2, **options) for name, some in lists.items()}
-    )
+    both = tl.compare({name: by_words(some, truths, 2, **options) for name, some in lists.items()})
     margin = {"margin": 0.1} if what == "equivalence" else {}
     with pytest.raises(ValueError, match="is pooled, a ratio of sums: toplist.inference.ratio"):
         getattr(both, what)("recall" if what == "band" else "recall@2", **margin)
@@ -198,16 +199,20 @@ def test_pooled_metrics_are_refused_everywhere(what):
 def test_weights_and_clusters_follow_their_users():
     weights = {f"u{i}": 1.0 + i % 3 for i in range(60)}
     found = tl.compare(results(weights=weights), baseline="a").test("mrr@3")["b", "mrr@3"]
-    values = {name: one.per_user("mrr@3") for name, one in results().items() if name != "c"}
-    expected = tl.paired_tests(values, baseline="a", weights=weights)[0]
+    values = {
+        name: one.per_user("mrr@3", keyed=True) for name, one in results().items() if name != "c"
+    }
+    expected = tl.inference.paired_tests(values, baseline="a", weights=weights)[0]
     assert (found.difference, found.p) == pytest.approx(
         (expected.difference, expected.p), rel=1e-12
     )
     labels = {f"u{i}": i // 4 for i in range(60)}
     compared = tl.compare(results(), baseline="a")
     by_key = compared.test("mrr@3", clusters=labels)["b", "mrr@3"]
-    arrays = {name: np.asarray(one) for name, one in values.items()}
-    by_place = tl.paired_tests(arrays, baseline="a", clusters=[i // 4 for i in range(60)])[0]
+    arrays = {name: np.array(list(one.values())) for name, one in values.items()}
+    by_place = tl.inference.paired_tests(
+        arrays, baseline="a", clusters=[i // 4 for i in range(60)]
+    )[0]
     assert by_key.df == by_place.df == 14 and by_key.p == pytest.approx(by_place.p, rel=1e-12)
     with pytest.raises(TypeError, match="give clusters as a dict or Series"):
         compared.test("mrr@3", clusters=[0] * 60)
@@ -259,9 +264,7 @@ def test_metrics_that_are_equal_at_the_first_place_are_one_hypothesis_there():
     names = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 
     def both(names, **options):
-        results = (
-            tl.top_k_eval(some, truths, k=[1, 5], metrics=names, **options) for some in lists
-        )
+        results = (by_words(some, truths, k=[1, 5], metrics=names, **options) for some in lists)
         return tl.compare(dict(zip("ab", results, strict=True)), baseline="a")
 
     compared = both(names)
@@ -306,7 +309,7 @@ def test_metrics_without_a_value_for_some_users():
         name: tl.top_k_eval(
             *(some, truth, 1),
             metrics=["hit", "average_popularity"],
-            item_counts={1: 5, 2: 4, 3: 3, 9: 1},
+            items=tl.Items(counts={1: 5, 2: 4, 3: 3, 9: 1}),
         )
         for name, some in lists.items()
     }
@@ -382,7 +385,12 @@ def test_tests_of_metrics_of_the_lists_are_over_all_lists(beside, relevant):
     compared = tl.compare(
         {
             system: tl.top_k_eval(
-                lists, GRADED, 2, metrics=asked, item_counts=COUNTS, relevant=relevant
+                lists,
+                GRADED,
+                2,
+                metrics=asked,
+                convention=tl.CONVENTIONS["standard"].replace(relevant=relevant),
+                items=tl.Items(counts=COUNTS),
             )
             for system, lists in (("one", LISTED), ("two", OTHER))
         }
@@ -410,8 +418,8 @@ def test_metrics_of_the_lists_are_tested_where_users_have_weights():
                 GRADED,
                 2,
                 metrics="average_popularity",
-                item_counts=COUNTS,
                 weights=weights,
+                items=tl.Items(counts=COUNTS),
             )
             for system, lists in (("one", LISTED), ("two", OTHER))
         }
@@ -438,7 +446,7 @@ def test_a_weight_of_0_counts_nothing(method):
 
         asked = {"k": 3, "metrics": ["mrr", "hit"], "weights": of(WEIGHTS)}
         both = zip("ab", lists, strict=True)
-        return tl.compare({s: tl.top_k_eval(of(some), of(truths), **asked) for s, some in both})
+        return tl.compare({s: by_words(of(some), of(truths), **asked) for s, some in both})
 
     one, other = (compared(users).test(method=method) for users in (WEIGHTS, SOME))
     for name in ("mrr@3", "hit@3"):

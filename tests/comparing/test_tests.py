@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist import inference
@@ -44,7 +45,9 @@ def test_a_worse_system_has_one_sign_in_every_table(retrieved):
     latex = tests.to_latex()
     assert r"$-$0.0738$^{\blacktriangledown}$" in latex and "amssymb" in latex
     values = {name: one.per_user("ndcg@10") for name, one in retrieved.items()}
-    own = str(tl.paired_tests(values, baseline="itemknn"))  # which direction is better is not known
+    own = str(
+        tl.inference.paired_tests(values, baseline="itemknn")
+    )  # which direction is better is not known
     assert "-0.0738▾" in own and "† ‡ higher, ▾ lower: p < 0.05" in own and "better" not in own
 
 
@@ -56,7 +59,7 @@ def test_what_has_no_direction_has_no_sign_and_is_never_better():
             truths,
             k=2,
             metrics=["hit", "novelty", "average_popularity"],
-            item_counts={item: 1 + 3 * item for item in range(40)},
+            items=tl.Items(counts={item: 1 + 3 * item for item in range(40)}),
         )
         for name, low in (("a", 0), ("b", 15))
     }
@@ -80,7 +83,7 @@ def test_what_has_no_direction_has_no_sign_and_is_never_better():
 
 def test_a_p_beside_a_sign_is_never_printed_as_its_limit():
     values = {"a": np.array([0.0, 1.0]), "b": np.zeros(2)}
-    found = tl.paired_tests(values, correction="none")
+    found = tl.inference.paired_tests(values, correction="none")
     near = replace(found[0], p=0.0499, p_adjusted=0.0499)
     text = str(replace(found, contrasts=(near,)))
     assert "0.0499" in text and "0.050" not in text and "†" in text
@@ -132,13 +135,17 @@ def test_power_counts_the_users_who_differ_to_either_side():
 
 def test_advice_where_a_method_is_known_to_err():
     few = {"a": np.arange(30.0) % 7, "b": np.arange(30.0) % 5, "c": np.arange(30.0) % 3}
-    assert "does not test the mean" in str(tl.paired_tests(few, method="wilcoxon"))
-    flips = str(tl.paired_tests(few, method="randomization", correction="maxt", n_resamples=99))
+    assert "does not test the mean" in str(tl.inference.paired_tests(few, method="wilcoxon"))
+    flips = str(
+        tl.inference.paired_tests(few, method="randomization", correction="maxt", n_resamples=99)
+    )
     assert "fewer than 200 users is liberal" in flips
     larger = {"a": few["a"] + 9, "b": few["b"]}
-    assert "<=0.01" in str(tl.paired_tests(larger, method="randomization", n_resamples=99))
+    assert "<=0.01" in str(
+        tl.inference.paired_tests(larger, method="randomization", n_resamples=99)
+    )
     sparse = {"a": [1.0] + [0.0] * 99, "b": [0.0] * 100}
-    assert {"SKEWED", "FEW DIFFER"} == set(tl.paired_tests(sparse)[0].cautions)
+    assert {"SKEWED", "FEW DIFFER"} == set(tl.inference.paired_tests(sparse)[0].cautions)
 
 
 def test_frames_and_dicts_have_all_fields(retrieved, compared, tests):
@@ -229,14 +236,16 @@ def test_words_of_few_users_of_one_side_and_of_many_comparisons():
     rng = np.random.default_rng(0)
     systems = {name: rng.random(20) for name in "abcd"}
     assert "MaxT by t with fewer than 50 users is liberal" in str(
-        tl.paired_tests(systems, correction="maxt")
+        tl.inference.paired_tests(systems, correction="maxt")
     )
-    assert "95 % interval (two-sided)" in str(tl.paired_tests(systems, alternative="less"))
-    assert tl.paired_tests(systems).sentence().endswith("of 6 differences.")
+    assert "95 % interval (two-sided)" in str(
+        tl.inference.paired_tests(systems, alternative="less")
+    )
+    assert tl.inference.paired_tests(systems).sentence().endswith("of 6 differences.")
     alone = {name: values[:1] for name, values in systems.items()}
-    assert tl.paired_tests(alone, baseline="a").n_family == 0
+    assert tl.inference.paired_tests(alone, baseline="a").n_family == 0
     runs = {name: [values, values + 0.1] for name, values in systems.items()}
-    said = tl.paired_tests(runs, runs="independent").sentence()
+    said = tl.inference.paired_tests(runs, runs="independent").sentence()
     assert "and 2 independent runs of each system" in said
 
 
@@ -255,9 +264,7 @@ def test_tables_and_tests_print_one_mean_alike():
     truth = {u: set(rng.permutation(60)[:9].tolist()) for u in range(200)}
     lists = [{u: rng.permutation(60)[:20].tolist() for u in truth} for _ in "ab"]
     options = {"k": [5, 10, 20], "metrics": ["precision", "recall"]}
-    results = {
-        s: tl.top_k_eval(some, truth, **options) for s, some in zip("ab", lists, strict=True)
-    }
+    results = {s: by_words(some, truth, **options) for s, some in zip("ab", lists, strict=True)}
     table = tl.compare(results).to_text()
     for test in tl.compare(results).test():
         shown = str(tl.compare(results).test(test.name)).split()

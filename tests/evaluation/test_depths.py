@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doors import by_words
 from shared_inputs import csv_of, fresh
 
 import toplist as tl
@@ -34,8 +35,20 @@ def test_values_below_the_lists_are_those_of_padded_lists(convention):
     starts = [10_000 * (user + 1) for user in range(len(LISTS))]
     padded = [[*row, *range(lo, lo + k)] for row, lo in zip(LISTS, starts, strict=True)]
     have = [name for name in METRICS if name in tl.CONVENTIONS[convention].metrics]
-    long = tl.top_k_eval(padded, TRUTHS, k=k, metrics=have, missing="zero", empty="zero")
-    short = tl.top_k_eval(LISTS, TRUTHS, k=k, metrics=have, missing="zero", empty="zero")
+    long = tl.top_k_eval(
+        padded,
+        TRUTHS,
+        k=k,
+        metrics=have,
+        convention=tl.CONVENTIONS["standard"].replace(missing="zero", empty="zero"),
+    )
+    short = tl.top_k_eval(
+        LISTS,
+        TRUTHS,
+        k=k,
+        metrics=have,
+        convention=tl.CONVENTIONS["standard"].replace(missing="zero", empty="zero"),
+    )
     for name in have:
         for at in (1, 3, 4, 1023, 1024, 1025, 2999, 3000):
             one = f"{name}@{at}"
@@ -63,8 +76,8 @@ def test_grades_and_weights_at_a_large_k():
     """Averages that are computed from the users' curves."""
     lists, truths = [["a", "b"], ["c"]], [{"a": 2, "x": 1}, {"c": 1, "d": 3}]
     asked = {"metrics": ["ndcg", "map", "dcg"], "weights": [1, 2]}
-    result = tl.top_k_eval(lists, truths, k=10**9, **asked)
-    near = tl.top_k_eval(lists, truths, k=2000, **asked)
+    result = by_words(lists, truths, k=10**9, **asked)
+    near = by_words(lists, truths, k=2000, **asked)
     for name in ("ndcg", "map", "dcg"):
         assert result[f"{name}@1000000000"] == near[f"{name}@2000"]  # none of them falls with k
         assert result[f"{name}@1500"] == near[f"{name}@1500"]
@@ -104,8 +117,8 @@ def test_a_k_below_the_lists_that_was_not_asked_for(options):
     lists, truths = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": {"a": 2, "x": 1}, "bob": {"d": 3}}
     padded = {user: row + [f"{user}{i}" for i in range(1500)] for user, row in lists.items()}
     asked = {"metrics": ["precision", "ndcg"], **options}
-    result = tl.top_k_eval(lists, truths, k=5000, **asked)
-    own = tl.top_k_eval(padded, truths, k=1500, **asked)
+    result = by_words(lists, truths, k=5000, **asked)
+    own = by_words(padded, truths, k=1500, **asked)
     for name in own.names():
         assert result[name] == pytest.approx(own[name], rel=1e-13)
 
@@ -130,11 +143,11 @@ def test_what_cannot_fit_names_its_shape():
 
 
 def test_metrics_of_the_lists_are_known_at_any_k():
-    result = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 50], catalogue=8,
-                           metrics=["item_coverage", "gini"])  # fmt: skip
+    names, items = ["item_coverage", "gini"], tl.Items(catalogue=8)
+    result = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], [2, 50], metrics=names, items=items)
     assert result["item_coverage@50"] == 4 / 8
-    asked = {"metrics": ["item_coverage", "gini", "novelty"], "item_counts": [1] * 8}
-    huge = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 10**9], catalogue=8, **asked)
+    asked = {"metrics": ["item_coverage", "gini", "novelty"], "counts": [1] * 8}
+    huge = by_words([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 10**9], catalogue=8, **asked)
     for name in ("item_coverage", "gini"):
         assert huge[f"{name}@1000000000"] == result[f"{name}@50"]
         assert huge[f"{name}@2"] == result[f"{name}@2"]
@@ -152,7 +165,7 @@ def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
     for ties, rank in expected.items():
         for keep in (None, "users"):
             options = {"ties": ties, "columns": columns, "keep": keep}
-            result = tl.top_k_eval(recs, truth, metrics=["mrr", "hit@1"], **options)
+            result = by_words(recs, truth, metrics=["mrr", "hit@1"], **options)
             assert result.names() == ["mrr@3", "hit@1"]
             assert result["mrr@3"] == (rank + 1) / 2
 
@@ -177,7 +190,7 @@ def test_averages_of_curves_merge_where_lists_have_different_length(way, ks):
         own = dict(asked)
         if "weights" in asked:
             own["weights"] = {user: asked["weights"][user] for user in users}
-        return tl.top_k_eval({u: lists[u] for u in users}, dict.fromkeys(users, truth), ks, **own)
+        return by_words({u: lists[u] for u in users}, dict.fromkeys(users, truth), ks, **own)
 
     parts, whole = [evaluate("ab"), evaluate("c")], evaluate("abc")
     for merged in (parts[0] + parts[1], sum(one.without_users() for one in parts)):
@@ -204,5 +217,5 @@ def test_batches_of_whole_lists_of_different_length(tmp_path):
     ranks = ranks.append_column("rank", [[r + 1 for one in lists.values() for r in one]])
     batches = ranks.to_reader(1100), truths.to_reader()
     asked = {"metrics": ["ndcg", "precision"], "weights": {"a": 1, "b": 2}}
-    found = tl.top_k_eval(*batches, **asked).to_dict()
-    assert found == pytest.approx(tl.top_k_eval(lists, truth, **asked).to_dict(), rel=1e-14)
+    found = by_words(*batches, **asked).to_dict()
+    assert found == pytest.approx(by_words(lists, truth, **asked).to_dict(), rel=1e-14)

@@ -98,10 +98,13 @@ def test_hits_take_nothing_that_belongs_to_the_join(call):
         call(hits, [{1}], 1)
     with pytest.raises(TypeError, match="ground_truths"):
         call([[1]], hits)
-    join = {"duplicates": "first", "padding": -1, "relevant_from": 1, "gains": "exponential"}
-    for option, value in join.items():
+    for option, value in {"duplicates": "first", "padding": -1}.items():
         with pytest.raises(TypeError, match=rf"joined already: give {option} to match"):
             call(hits, k=1, **{option: value})
+    with pytest.raises(TypeError, match="joined already: give relevant_from to match"):
+        top_k_eval(hits, k=1, relevant_from=1)
+    with pytest.raises(TypeError, match="joined already: give ties to match"):
+        call(tl.Ranks(hits, ties="item"), k=1)
 
 
 @pytest.mark.parametrize("n", [2, 11, 22, 45, 199])

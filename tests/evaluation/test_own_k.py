@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from doors import by_words, match_by_words
 from shared_inputs import csv_of, frame_of
 
 import toplist as tl
@@ -26,7 +27,7 @@ def written(folder, name, lists):
 
 def of_files(folder, **asked):
     paths = [written(folder, f"{n}.csv", side) for n, side in enumerate((RANKS, TRUTHS))]
-    return tl.top_k_eval(*paths, **asked)
+    return by_words(*paths, **asked)
 
 
 def of_batches(folder, **asked):
@@ -34,18 +35,18 @@ def of_batches(folder, **asked):
     columns = (
         dict(zip(names, zip(*rows(lists), strict=True), strict=True)) for lists in (RANKS, TRUTHS)
     )
-    return tl.top_k_eval(*(frame_of("pyarrow", one).to_reader() for one in columns), **asked)
+    return by_words(*(frame_of("pyarrow", one).to_reader() for one in columns), **asked)
 
 
 DOORS = {
-    "lists": lambda folder, **asked: tl.top_k_eval(RANKS, TRUTHS, **asked),
-    "hits": lambda folder, **asked: tl.top_k_eval(tl.match(RANKS, TRUTHS, k=5), **asked),
+    "lists": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked),
+    "hits": lambda folder, **asked: by_words(match_by_words(RANKS, TRUTHS, k=5), **asked),
     "files": of_files,
     "batches": of_batches,
     "bytes": lambda folder, **asked: tl.TopKResult.from_bytes(
-        tl.top_k_eval(RANKS, TRUTHS, **asked).to_bytes()
+        by_words(RANKS, TRUTHS, **asked).to_bytes()
     ),
-    "segments": lambda folder, **asked: tl.top_k_eval(RANKS, TRUTHS, **asked).by([1, 1, 1])[1],
+    "segments": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked).by([1, 1, 1])[1],
 }
 
 
@@ -86,8 +87,8 @@ def test_ranks_among_sampled_items():
 def test_parts_merge():
     parts = [{user: RANKS[user]} for user in RANKS]
     asked = {"metrics": MIXED, "k": [1, 3]}
-    whole = tl.merge(tl.top_k_eval(one, {u: TRUTHS[u] for u in one}, **asked) for one in parts)
-    assert whole.to_dict() == tl.top_k_eval(RANKS, TRUTHS, **asked).to_dict()
+    whole = tl.merge(by_words(one, {u: TRUTHS[u] for u in one}, **asked) for one in parts)
+    assert whole.to_dict() == by_words(RANKS, TRUTHS, **asked).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ ITEMS = [*"rnstuvwxyz"]
 def test_lists_are_read_to_their_k_whatever_is_asked_beside(unjudged, beside):
     """Of 10 items, 7 are among the first 4 of both lists, which are cut before others leave."""
     known = {"catalogue": ITEMS, "unjudged": unjudged}
-    found = tl.top_k_eval(LISTED, JUDGED, metrics=["item_coverage@4", *beside], **known)
+    found = by_words(LISTED, JUDGED, metrics=["item_coverage@4", *beside], **known)
     assert found["item_coverage@4"] == 7 / 10
 
 
@@ -129,7 +130,7 @@ def test_lists_are_read_to_their_k_whatever_is_asked_beside(unjudged, beside):
 def test_serendipity_of_shorter_lists_is_over_k(beside):
     lists, truths = {"u": ["a", "b", "c", "d"]}, {"u": {"a": 1, "e": 0}}
     metrics = ["serendipity@10", *beside]
-    found = tl.top_k_eval(lists, truths, metrics=metrics, baseline={"u": ["b"]})
+    found = tl.top_k_eval(lists, truths, metrics=metrics, items=tl.Items(expected={"u": ["b"]}))
     assert found["serendipity@10"] == 0.1
 
 
@@ -137,5 +138,7 @@ def test_whole_lists_in_parts_are_refused_by_the_name_of_what_reads_them(tmp_pat
     paths = [written(tmp_path, f"{n}.csv", side) for n, side in enumerate((RANKS, TRUTHS))]
     with pytest.raises(ValueError, match="bpref: metrics of the lists, .* need a k"):
         tl.top_k_eval(
-            *paths, metrics=["item_coverage@2", "bpref"], catalogue=list(map(str, range(11)))
+            *paths,
+            metrics=["item_coverage@2", "bpref"],
+            items=tl.Items(catalogue=list(map(str, range(11)))),
         )

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from doors import by_words
 
-import toplist as tl
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 
 # "b" of user "v" is alone at its score; all else is tied, and no order of rows is that of the ids.
@@ -20,11 +20,11 @@ TRUTH = {"u": ["z"], "v": ["a"]}
 ITEMS = "abcdxyz"
 KNOWN = {
     "catalogue": list(ITEMS),
-    "item_counts": {item: 3**place for place, item in enumerate(ITEMS)},
+    "counts": {item: 3**place for place, item in enumerate(ITEMS)},
     "features": {item: [place % 3, place**2 % 5, 1] for place, item in enumerate(ITEMS)},
-    "item_labels": {item: "war" if item in "axd" else "love" for item in ITEMS},
+    "labels": {item: "war" if item in "axd" else "love" for item in ITEMS},
     "history": {"u": ["a", "x"], "v": ["y", "d", "c"]},
-    "baseline": {"u": ["y"], "v": ["c", "b"]},
+    "expected": {"u": ["y"], "v": ["c", "b"]},
 }
 WITH_LABEL = "exposure_share", "hit_share"
 METRICS = [f"{name}(label=war)" if name in WITH_LABEL else name for name in LIST_METRICS]
@@ -97,13 +97,13 @@ OTHERS = {
 
 
 def _same(result, ties):
-    expected = tl.top_k_eval(ORDERS[ties], TRUTH, **OPTIONS)
+    expected = by_words(ORDERS[ties], TRUTH, **OPTIONS)
     np.testing.assert_equal(result.to_dict(), expected.to_dict())
     # worked out by hand: where z and a stand, and what stands above them
     places = [row.index(TRUTH[user][0]) + 1 for user, row in ORDERS[ties].items()]
     means = [sum(Fraction(p <= k, p) for p in places) / 2 for k in (1, 2, 3)]
     assert result["mrr"].tolist() == pytest.approx(list(map(float, means)), abs=1e-15)
-    first = [KNOWN["item_counts"][row[0]] for row in ORDERS[ties].values()]
+    first = [KNOWN["counts"][row[0]] for row in ORDERS[ties].values()]
     assert result["average_popularity@1"] == sum(first) / 2
 
 
@@ -111,12 +111,12 @@ def _same(result, ties):
 @pytest.mark.parametrize("form", [*TABLES, *OTHERS])
 def test_lists_have_the_order_of_the_hits(form, ties, tmp_path):
     ranks, truths = OTHERS[form]() if form in OTHERS else TABLES[form](tmp_path, {})
-    _same(tl.top_k_eval(ranks, truths, ties=ties, **OPTIONS), ties)
+    _same(by_words(ranks, truths, ties=ties, **OPTIONS), ties)
 
 
 @pytest.mark.parametrize("ties", ORDERS)
 @pytest.mark.parametrize("form", TABLES)
 def test_lists_of_each_system_have_the_order_of_the_hits(form, ties, tmp_path):
     ranks, truths = TABLES[form](tmp_path, {"model": ["m"] * 7})
-    found = tl.top_k_eval(ranks, truths, ties=ties, system="model", **OPTIONS)
+    found = by_words(ranks, truths, ties=ties, system="model", **OPTIONS)
     _same(found["m"], ties)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from differential import NOBODY_LEFT_OUT, agree, columns, expectations, twins_of
+from doors import by_words, curve, match_by_words
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -50,7 +51,7 @@ def test_against_lists_of_judged_items(population, k, relevant_from, convention)
     rules = {"convention": convention, "duplicates": "first", **NOBODY_LEFT_OUT, **join}
     metrics = tl.CONVENTIONS[convention].metrics.values()
     names = [one.name for one in metrics if one.of == "relevant" and one.earning is None]
-    result = tl.top_k_eval(*population, k, metrics=names, unjudged="drop", **rules)
+    result = by_words(*population, k, metrics=names, unjudged="drop", **rules)
     closed = oracle.without_unjudged(*population), population[1]
     for name in names:
         twin, options = twins_of(convention)[name]
@@ -58,7 +59,7 @@ def test_against_lists_of_judged_items(population, k, relevant_from, convention)
         agree(result.per_user(name), columns(expected), name)
         agree(result[name], [one.mean for one in expected], name)
         if name in tl.METRICS:
-            found = getattr(tl, name)(*population, k, unjudged="drop", **rules)
+            found = curve(name, *population, k, unjudged="drop", **rules)
             agree(found, columns(expected), f"tl.{name}")
 
 
@@ -69,8 +70,8 @@ def test_judged_is_counted_before(population, k, relevant_from):
     options = {"k": k, "metrics": ["hit", "judged"], "duplicates": "first"}
     if has_grades(population):
         options["relevant_from"] = relevant_from
-    dropped = tl.top_k_eval(*population, unjudged="drop", **options)
-    as_they_are = tl.top_k_eval(*population, **options)
+    dropped = by_words(*population, unjudged="drop", **options)
+    as_they_are = by_words(*population, **options)
     np.testing.assert_array_equal(dropped.per_user("judged"), as_they_are.per_user("judged"))
     np.testing.assert_array_equal(dropped["judged"], as_they_are["judged"])
     name, share = dropped.judged_share()
@@ -88,14 +89,21 @@ def test_lists_are_read_whole():
     deep = tl.top_k_eval(lists, truth, 5000, unjudged="drop", metrics="judged")
     assert deep["judged@5000"] == 2 / 2902 and deep["judged@2902"] == 2 / 2902
     assert deep["judged@2901"] == 1 / 2901
-    assert tl.judged(lists, truth, unjudged="drop").tolist() == [[0, 0]]
+    assert tl.curves("judged", lists, truth, unjudged="drop").tolist() == [[0, 0]]
 
 
 def test_who_has_a_list_without_a_judged_item_has_a_list():
     lists, truth = {"a": ["x"], "b": [], "c": ["r"]}, {"a": {"r": 1, "n": 0}, "b": {"r": 1}}
     truth["c"] = {"r": 1}
     for missing, mean, n in (("zero", 1 / 3, 3), ("skip", 1 / 2, 2)):
-        found = tl.top_k_eval(lists, truth, 1, metrics="hit", unjudged="drop", missing=missing)
+        found = tl.top_k_eval(
+            lists,
+            truth,
+            1,
+            metrics="hit",
+            unjudged="drop",
+            convention=tl.CONVENTIONS["standard"].replace(missing=missing),
+        )
         assert (found["hit@1"], found.n_evaluated, found.n_missing) == (mean, n, 1)
 
 
@@ -115,7 +123,7 @@ def test_it_is_said():
     with pytest.raises(ValueError, match="unjudged='keep': choose from 'miss', 'drop'"):
         tl.top_k_eval(LISTS, GRADES, 3, unjudged="keep")
     with pytest.raises(ValueError, match="unjudged='keep': choose from 'miss', 'drop'"):
-        tl.map(LISTS, GRADES, 3, unjudged="keep")
+        tl.curves("map", LISTS, GRADES, 3, unjudged="keep")
 
 
 NO_MISS = "to drop unjudged items needs judged items that are not relevant, .* with grade 0"
@@ -133,13 +141,13 @@ def test_nothing_is_judged_not_relevant(truth, least):
     truths = truth if isinstance(truth, tl.Groups) else {"q": truth}
     asked = {"unjudged": "drop", "relevant_from": least}
     for metrics in ("precision", ["judged"], ["novelty", "hit"]):
-        more = {"item_counts": dict.fromkeys(LISTS["q"], 1)} if "novelty" in metrics else {}
+        more = {"counts": dict.fromkeys(LISTS["q"], 1)} if "novelty" in metrics else {}
         with pytest.raises(ValueError, match=NO_MISS):
-            tl.top_k_eval(LISTS, truths, 3, metrics=metrics, **asked, **more)
+            by_words(LISTS, truths, 3, metrics=metrics, **asked, **more)
     with pytest.raises(ValueError, match=NO_MISS):
-        tl.map(LISTS, truths, 3, **asked)
+        tl.curves("map", LISTS, truths, 3, **asked)
     with pytest.raises(ValueError, match=NO_MISS):
-        tl.top_k_eval(tl.match(LISTS, truths, 3, **asked), k=3)
+        tl.top_k_eval(match_by_words(LISTS, truths, 3, **asked), k=3)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +160,7 @@ def test_items_below_0_are_judged_and_are_no_misses(grades, least):
     with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
         tl.top_k_eval(lists, truths, 3, metrics="bpref", relevant_from=least)
     with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
-        tl.bpref(lists, truths, relevant_from=least)
+        tl.curves("bpref", lists, truths, relevant_from=least)
 
 
 def test_lists_close_up_where_another_part_has_a_miss():
@@ -160,12 +168,12 @@ def test_lists_close_up_where_another_part_has_a_miss():
     lists = {"q": ["x", "a", "z"], "p": ["a", "y", "b"]}
     truths = {"q": {"a": 1, "z": -1}, "p": {"a": -1, "y": 1, "b": 0}}
     with pytest.raises(ValueError, match=NO_MISS):
-        tl.top_k_eval({"q": lists["q"]}, {"q": truths["q"]}, **asked)
+        by_words({"q": lists["q"]}, {"q": truths["q"]}, **asked)
     one, other = (
         tl.match({user: lists[user]}, {user: truths[user]}, 3, unjudged="drop") for user in lists
     )
-    whole = tl.top_k_eval(lists, truths, **asked)
-    for found in (tl.top_k_eval(one + other, **asked), tl.top_k_eval(other + one, **asked), whole):
+    whole = by_words(lists, truths, **asked)
+    for found in (by_words(one + other, **asked), by_words(other + one, **asked), whole):
         assert found["mrr@3"] == 1
         assert found.by({"q": "one", "p": "other"})["one"]["mrr@3"] == 1
 
@@ -181,8 +189,8 @@ def test_judged_of_parts_is_of_the_lists_as_they_were_given(tmp_path):
     lists = {93: [3, 1], 113: [1, 8]}
     truths = {93: {1: 1, 4: 0, 3: 1}, 113: {1: 0, 4: 1}}
     asked = {"metrics": "bpref", "unjudged": "drop"}
-    parts = [tl.top_k_eval({one: lists[one]}, {one: truths[one]}, **asked) for one in lists]
-    merged, whole = tl.merge(parts), tl.top_k_eval(lists, truths, **asked)
+    parts = [by_words({one: lists[one]}, {one: truths[one]}, **asked) for one in lists]
+    merged, whole = tl.merge(parts), by_words(lists, truths, **asked)
     assert merged.to_dict() == whole.to_dict() == {"bpref@2": 0.5}
     # 2 of 2 items of one list, 1 of 2 of the other
     assert "judged@2 0.7500 before unjudged items left" in str(merged)
@@ -204,12 +212,24 @@ def test_from_hits():
     again = pickle.loads(pickle.dumps(hits))
     assert tl.top_k_eval(again, k=3, metrics=ASKED) == tl.top_k_eval(hits, k=3, metrics=ASKED)
     named = tl.top_k_eval(
-        tl.match([LISTS["q"]], [GRADES["q"]], 3, unjudged="drop"), users=["q"], k=3
+        tl.Ranks(tl.match([LISTS["q"]], [GRADES["q"]], 3, unjudged="drop"), users=["q"]), k=3
     )
     more = tl.top_k_eval({"p": ["a"]}, {"p": {"a": 1, "b": 0}}, 3, unjudged="drop")
-    assert (named + more).per_user("hit@3").by_user() == {"q": 1, "p": 1}
-    listed = tl.top_k_eval(hits, k=3, relevant="listed", metrics="recall")
-    direct = tl.top_k_eval(LISTS, GRADES, 3, relevant="listed", metrics="recall", unjudged="drop")
+    assert (named + more).per_user("hit@3", keyed=True) == {"q": 1, "p": 1}
+    listed = tl.top_k_eval(
+        hits,
+        k=3,
+        metrics="recall",
+        convention=tl.CONVENTIONS["standard"].replace(relevant="listed"),
+    )
+    direct = tl.top_k_eval(
+        LISTS,
+        GRADES,
+        3,
+        metrics="recall",
+        unjudged="drop",
+        convention=tl.CONVENTIONS["standard"].replace(relevant="listed"),
+    )
     assert listed["recall@3"] == direct["recall@3"] == 2 / 3  # of a, c and e
 
 
@@ -253,12 +273,12 @@ def test_parts_merge_to_the_whole(convention, relevant_from):
     options["metrics"] = [*(tl.CONVENTIONS[convention].metrics.keys() & WITH_K), "err(max=4)"]
     users = [list(lists)[at::20] for at in range(20)]  # in each of three, some have no grade 0
     parts = [
-        tl.top_k_eval({u: lists[u] for u in some}, {u: truths[u] for u in some}, **options)
+        by_words({u: lists[u] for u in some}, {u: truths[u] for u in some}, **options)
         for some in users
     ]
     order = [user for some in users for user in some]
     lists = {user: lists[user] for user in order}
-    whole = tl.top_k_eval(lists, {user: truths[user] for user in order}, **options)
+    whole = by_words(lists, {user: truths[user] for user in order}, **options)
     merged = tl.merge(parts)
     same(merged, whole)
     np.testing.assert_array_equal(merged.per_user("map"), whole.per_user("map"))
@@ -274,19 +294,25 @@ def test_weights_pooling_and_comparisons():
     lists, truths = drawn(3)
     weights = {user: 1 + at % 4 for at, user in enumerate(lists)}
     options = OPTIONS | {"metrics": ["recall", "ndcg"]}
-    whole = tl.top_k_eval(lists, truths, weights=weights, **options)
+    whole = by_words(lists, truths, weights=weights, **options)
     values = whole.per_user("recall@5")
     counted = ~np.isnan(values)
     by = np.array(list(weights.values()))[counted]
     assert whole["recall@5"] == pytest.approx(np.average(values[counted], weights=by))
     assert tl.TopKResult.from_bytes(whole.to_bytes()) == whole
     closed = oracle.without_unjudged(lists.values(), truths.values())
-    ratio = tl.top_k_eval(lists, truths, aggregate="pooled", **options)
+    ratio = by_words(lists, truths, aggregate="pooled", **options)
     alike = dict(zip(lists, closed, strict=True))
-    expected = tl.top_k_eval(alike, truths, k=[1, 5, 10], metrics=["recall"], aggregate="pooled")
+    expected = tl.top_k_eval(
+        alike,
+        truths,
+        k=[1, 5, 10],
+        metrics=["recall"],
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     assert ratio["recall@5"] == expected["recall@5"]
-    other = tl.top_k_eval({u: row[::-1] for u, row in lists.items()}, truths, **options)
-    one = tl.top_k_eval(lists, truths, **options)
+    other = by_words({u: row[::-1] for u, row in lists.items()}, truths, **options)
+    one = by_words(lists, truths, **options)
     test = tl.compare({"a": one, "b": other}).test()["recall@5"]
     difference = np.nanmean(other.per_user("recall@5") - one.per_user("recall@5"))
     assert abs(test.difference) == pytest.approx(abs(difference))
@@ -317,17 +343,17 @@ def streams(lists, truths):
 def test_files_and_streams_of_small_batches(files, k):
     lists, truths = drawn(4)
     asked = OPTIONS | {"k": k}
-    whole = tl.top_k_eval(lists, truths, **asked)
+    whole = by_words(lists, truths, **asked)
     for options in ({}, {"keep": "users"}):
-        same(tl.top_k_eval(*files, **asked, **options), whole)
+        same(by_words(*files, **asked, **options), whole)
     lone = tl.GroundTruths(files[1])
-    same(tl.top_k_eval(files[0], lone, **asked), whole)
+    same(by_words(files[0], lone, **asked), whole)
     for keep in (None, "users"):
-        found = tl.top_k_eval(*streams(lists, truths), **asked, keep=keep)
+        found = by_words(*streams(lists, truths), keep=keep, **asked)
         same(found, whole)
         if keep:
-            values = found.per_user("ndcg").by_user()
-            for user, row in whole.per_user("ndcg").by_user().items():
+            values = found.per_user("ndcg", keyed=True)
+            for user, row in whole.per_user("ndcg", keyed=True).items():
                 np.testing.assert_array_equal(values[user], row)
 
 
@@ -336,7 +362,7 @@ def test_a_stream_without_a_grade_0(keep):
     lists, truths = drawn(4)
     truths = {user: {i: g for i, g in row.items() if g} for user, row in truths.items()}
     with pytest.raises(ValueError, match=NO_MISS):
-        tl.top_k_eval(*streams(lists, truths), **OPTIONS, keep=keep)
+        by_words(*streams(lists, truths), keep=keep, **OPTIONS)
 
 
 def test_parts_of_a_stream():
@@ -357,10 +383,10 @@ def test_parts_of_a_stream():
                 pa.table({n: pa.array(list(v), kinds.get(n, kind)) for n, v in side.items()})
             )
         parts.append(
-            tl.top_k_eval(*(one.to_reader() for one in sides), **OPTIONS, keep="part").to_bytes()
+            by_words(*(one.to_reader() for one in sides), keep="part", **OPTIONS).to_bytes()
         )
     merged = tl.merge(map(tl.TopKResult.from_bytes, parts), disjoint=True)
-    same(merged, tl.top_k_eval(lists, truths, **OPTIONS))
+    same(merged, by_words(lists, truths, **OPTIONS))
 
 
 def test_command_line_and_saved_results(files, capsys, tmp_path):

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.files import parquet
@@ -124,9 +125,9 @@ def test_parts_and_the_truth_merge_under_policies(options):
     options = {"metrics": ["ndcg", "map"]} | options
     if options["metrics"][-1] == "item_coverage":
         options["catalogue"] = list(range(30))
-    expected = tl.top_k_eval(ranks, truths, [2, K], **options)
+    expected = by_words(ranks, truths, [2, K], **options)
     halves = (recs.filter(pa.array(np.asarray(recs["user_id"]) % 2 == n)) for n in (0, 1))
-    parts = [tl.top_k_eval(half, truths, [2, K], keep="part", **options) for half in halves]
+    parts = [by_words(half, truths, [2, K], keep="part", **options) for half in halves]
     whole = tl.merge(parts, truths)
     assert whole.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
     assert str(whole).splitlines()[-1] == str(expected).splitlines()[-1]
@@ -159,7 +160,7 @@ def test_what_parts_beside_the_truth_refuse():
     with pytest.raises(ValueError, match="give keep='part' in each evaluation"):
         tl.merge([whole], truths)
     for more in ({"weights": dict.fromkeys(truths, 1.0)}, {"items_as": lambda ids: ids}):
-        part = tl.top_k_eval(recs.to_reader(), truths, K, keep="part", **more)
+        part = by_words(recs.to_reader(), truths, K, keep="part", **more)
         with pytest.raises(ValueError, match=f"merge: parts with {next(iter(more))}"):
             tl.merge([part], truths)
     with pytest.raises(TypeError, match="keep='part' is for files, streams and tables"):
@@ -308,13 +309,13 @@ def test_items_of_later_batches_are_looked_up(monkeypatch, kind, known):
     counts = {kind(i): i + 1 for i in range(0, 60, 2)}
     options = {
         "metrics": ["ndcg", "item_coverage", "gini", "novelty", "average_popularity"],
-        "catalogue": catalogue, "item_counts": counts, "unknown": "skip",
+        "catalogue": catalogue, "counts": counts, "unknown": "skip",
     }  # fmt: skip
     tables = [
         pa.table({"user_id": list(side), "item_id": list(side.values())}) for side in (lists, truth)
     ]
-    found = tl.top_k_eval(*(in_batches(table, 3) for table in tables), [2, 6], **options)
-    whole = tl.top_k_eval(lists, truth, [2, 6], **options)
+    found = by_words(*(in_batches(table, 3) for table in tables), [2, 6], **options)
+    whole = by_words(lists, truth, [2, 6], **options)
     assert found.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12, nan_ok=True)
     assert found["item_coverage@6"] == whole["item_coverage@6"] < 1
 
@@ -323,12 +324,12 @@ def test_items_of_later_batches_are_looked_up(monkeypatch, kind, known):
 def test_an_empty_part_has_the_metrics_of_the_lists(text):
     recs, _, ranks, truths = tables(text=text)
     counts = {item: n for n, item in enumerate(sorted(set().union(*ranks.values())), 1)}
-    asked = {"metrics": ["novelty", "recall", "item_coverage"], "item_counts": counts}
+    asked = {"metrics": ["novelty", "recall", "item_coverage"], "counts": counts}
     asked |= {"catalogue": list(counts)}
-    expected = tl.top_k_eval(ranks, truths, K, **asked)
+    expected = by_words(ranks, truths, K, **asked)
 
     def part(lists):
-        return tl.top_k_eval(lists.to_reader(), truths, K, keep="part", **asked)
+        return by_words(lists.to_reader(), truths, K, keep="part", **asked)
 
     full, empty = part(recs), part(recs[:0])
     assert np.isnan(empty[f"novelty@{K}"]) and empty.n_of(f"novelty@{K}") == 0

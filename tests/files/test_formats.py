@@ -55,7 +55,7 @@ def test_wrong_options(put):
 
 def test_formats_are_checked_before_files_are_opened():
     with pytest.raises(ValueError, match="format='xml': choose from 'csv'.*'parquet'"):
-        tl.top_k_eval("a", "b", 3, ranks_format="xml")
+        tl.top_k_eval(tl.Ranks("a", format="xml"), "b", 3)
 
 
 def test_missing_file_stays_an_oserror(tmp_path):

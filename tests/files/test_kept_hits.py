@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -31,9 +32,9 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
     for k in (5, None):
         options = {"k": k, "metrics": ["ndcg", "recall", "map"], "relevant_from": relevant_from}
         options |= {"convention": "trec_eval"} if relevant_from else {}
-        kept = tl.top_k_eval(*files, keep="users", **options)
-        whole = tl.top_k_eval(*files, keep="users", **options)
-        streamed = tl.top_k_eval(*files, **options)
+        kept = by_words(*files, keep="users", **options)
+        whole = by_words(*files, keep="users", **options)
+        streamed = by_words(*files, **options)
         assert kept.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12)
         assert kept.n_extra == whole.n_extra == streamed.n_extra == 5
         assert sorted(kept.users) == sorted(whole.users)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from doors import by_words
 from file_helpers import both, fault, jsonl, write_parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -183,13 +184,13 @@ def test_options_are_those_of_memory(files, parts):
         {"metrics": ["map", "rbp(p=0.5)"], "aggregate": "pooled"},
         {"weights": weights},
     ):
-        streamed = tl.top_k_eval(*found, 3, **options)
-        whole = tl.top_k_eval(RANKS, TRUTHS, 3, **options)
+        streamed = by_words(*found, 3, **options)
+        whole = by_words(RANKS, TRUTHS, 3, **options)
         assert counts(streamed) == counts(whole)
         for name in whole.names():
             assert streamed[name] == pytest.approx(whole[name], rel=1e-12)
     with pytest.raises(ValueError, match="user 'u40' has no ranked list"):
-        tl.top_k_eval(*found, 3, missing="raise")
+        tl.top_k_eval(*found, 3, convention=tl.CONVENTIONS["standard"].replace(missing="raise"))
     with pytest.raises(TypeError, match="weights must be a dict user -> number"):
         tl.top_k_eval(*found, 3, weights=[1.0] * 40)
     with pytest.raises(ValueError, match="weights has no entry for user"):
@@ -208,7 +209,7 @@ def test_columns_padding_and_order(tmp_path, parts):
     recs = tmp_path / "recs.csv"
     recs.write_text("user_id,item_id\nu,b\nu,a\n")
     (tmp_path / "truth.csv").write_text("user_id,item_id\nu,a\n")
-    assert tl.top_k_eval(recs, tmp_path / "truth.csv", 2, order="file")["mrr@2"] == 0.5
+    assert tl.top_k_eval(tl.Ranks(recs, order="file"), tmp_path / "truth.csv", 2)["mrr@2"] == 0.5
 
 
 def test_scores_order_the_rows_of_a_user(tmp_path, parts):
@@ -299,8 +300,8 @@ def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
     assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))
     counted = {"metrics": ["recall", "item_coverage"]}
     counted["catalogue"] = [f"i{n}" for n in range(60)]
-    whole = tl.top_k_eval(RANKS, TRUTHS, K, **counted)
-    assert tl.top_k_eval(recs, truth, K, **counted).to_dict() == whole.to_dict()
+    whole = by_words(RANKS, TRUTHS, K, **counted)
+    assert by_words(recs, truth, K, **counted).to_dict() == whole.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -327,7 +328,7 @@ def test_a_file_that_does_not_fit_says_how_to_sort_it(
     target = recs.with_stem("recs-sorted")
     lines = [one.format(str(recs), str(target)) for one in (polars, duckdb)]
     assert all(one in error for one in lines)
-    assert "DuckDB" not in fault(tl.top_k_eval, recs, truth, 3, order="file")
+    assert "DuckDB" not in fault(by_words, recs, truth, 3, order="file")
     pl = pytest.importorskip("polars")
     eval(lines[0], {"pl": pl})  # the line that the error gives, as it is
     assert same(tl.top_k_eval(target, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))

@@ -4,8 +4,10 @@ import json
 import os
 
 import pytest
+from doors import by_words
 from file_helpers import fault, jsonl
 
+import toplist as tl
 from toplist import top_k_eval
 from toplist.files import read_ranks, read_truths, tables
 
@@ -330,7 +332,7 @@ def test_a_second_header(put, name, first, second):
 
 
 def read_in_parts(path):
-    return top_k_eval(path, path, 1, order="file")
+    return top_k_eval(tl.Ranks(path, order="file"), path, 1)
 
 
 def test_files_joined_without_a_line_end(put):
@@ -447,7 +449,7 @@ def test_damaged_gzip(put, tmp_path):
     ):
         path.write_bytes(data)
         assert f": not readable: {said}" in fault(read_truths, path)
-        assert f": not readable: {said}" in fault(top_k_eval, path, path, 1, order="file")
+        assert f": not readable: {said}" in fault(by_words, path, path, 1, order="file")
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from doors import by_words
 from shared_inputs import LIBRARIES, csv_of, frame_of, library
 
 import toplist as tl
@@ -35,15 +36,15 @@ def shuffled(columns, seed=0):
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_the_key_is_the_tuple(name):
-    check(tl.top_k_eval(frame_of(name, RECS), frame_of(name, TRUTH), **OPTIONS))
-    mixed = tl.top_k_eval(frame_of(name, shuffled(RECS)), frame_of(name, TRUTH), **OPTIONS)
+    check(by_words(frame_of(name, RECS), frame_of(name, TRUTH), **OPTIONS))
+    mixed = by_words(frame_of(name, shuffled(RECS)), frame_of(name, TRUTH), **OPTIONS)
     check(mixed)
     kept = tl.GroundTruths(frame_of(name, TRUTH), columns=COLUMNS)
-    check(tl.top_k_eval(frame_of(name, RECS), kept, **OPTIONS))
+    check(by_words(frame_of(name, RECS), kept, **OPTIONS))
     dicts = {("a", 1): ["y"], ("a", 2): ["x"], ("b", 1): ["x", "y"]}
-    check(tl.top_k_eval(frame_of(name, RECS), dicts, **OPTIONS))
+    check(by_words(frame_of(name, RECS), dicts, **OPTIONS))
     lists = {("a", 1): ["x", "y"], ("a", 2): ["z"], ("b", 1): ["x", "z"], ("b", 9): ["z"]}
-    check(tl.top_k_eval(lists, frame_of(name, TRUTH), **OPTIONS))
+    check(by_words(lists, frame_of(name, TRUTH), **OPTIONS))
     check(tl.top_k_eval(lists, dicts, 2, metrics=["mrr"], clusters={k: k[0] for k in dicts}))
 
 
@@ -53,7 +54,7 @@ def test_rows_of_lists_and_wide_tables(name):
     lists = frame_of(name, {**of_lists, "item_id": [["x", "y"], ["z"], ["x", "z"], ["z"]]})
     wide = frame_of(name, {**of_lists, "1": ["x", "z", "x", "z"], "2": ["y", None, "z", None]})
     for recs in (lists, wide):
-        check(tl.top_k_eval(recs, frame_of(name, TRUTH), **OPTIONS))
+        check(by_words(recs, frame_of(name, TRUTH), **OPTIONS))
 
 
 def test_names_by_side_and_three_columns():
@@ -65,14 +66,14 @@ def test_names_by_side_and_three_columns():
         "ground_truths": {"user_id": ("user", "time", "site")},
     }
     frames = frame_of(name, recs), frame_of(name, truth)
-    result = tl.top_k_eval(*frames, **{**OPTIONS, "columns": columns})
+    result = by_words(*frames, **{**OPTIONS, "columns": columns})
     check(result, [(*key, "s") for key in KEYS])
 
 
 def test_times_of_two_libraries_are_the_same():
     days = [datetime.datetime(2026, 1, day) for day in range(1, 10)]
     recs, truth = ({**c, "time": [days[t - 1] for t in c["time"]]} for c in (RECS, TRUTH))
-    result = tl.top_k_eval(frame_of("pandas", recs), frame_of("polars", truth), **OPTIONS)
+    result = by_words(frame_of("pandas", recs), frame_of("polars", truth), **OPTIONS)
     check(result, [(user, days[time - 1]) for user, time in KEYS])
 
 
@@ -97,24 +98,24 @@ def test_files_are_read_whole(tmp_path, extension):
     files = written(tmp_path, extension)
     keys = KEYS if extension == "parquet" else [(user, str(time)) for user, time in KEYS]
     for more in ({}, {"keep": "users"}):
-        check(tl.top_k_eval(*files, **OPTIONS, **more), keys)
+        check(by_words(*files, **OPTIONS, **more), keys)
     kept = tl.GroundTruths(files[1], columns=COLUMNS)
-    check(tl.top_k_eval(files[0], kept, **OPTIONS), keys)
+    check(by_words(files[0], kept, **OPTIONS), keys)
 
 
 def test_text_beside_typed_columns_and_systems(tmp_path):
     library("pyarrow")
     texts, typed = written(tmp_path, "csv"), written(tmp_path, "parquet")
     keys = [(user, str(time)) for user, time in KEYS]
-    check(tl.top_k_eval(texts[0], typed[1], **OPTIONS), keys)
-    check(tl.top_k_eval(typed[0], texts[1], **OPTIONS), keys)
+    check(by_words(texts[0], typed[1], **OPTIONS), keys)
+    check(by_words(typed[0], texts[1], **OPTIONS), keys)
     lines = texts[0].read_text().splitlines()
     both = csv_of(
         tmp_path / "both.csv",
         f"{lines[0]},model",
         *(f"{line},{m}" for m in "pq" for line in lines[1:]),
     )
-    found = tl.top_k_eval(both, texts[1], **OPTIONS, system="model")
+    found = by_words(both, texts[1], system="model", **OPTIONS)
     assert list(found) == ["p", "q"]
     for result in found.values():
         check(result, keys)

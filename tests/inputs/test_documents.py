@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_inputs import LIBRARIES, csv_of, frame_of, library
@@ -152,7 +153,7 @@ def of_documents(lists, truths, **options):
             sorted({item for row in lists.values() for item in row}, key=str)
         )
     }
-    given = {"metrics": LIST_METRICS, "catalogue": list(counts), "item_counts": counts}
+    given = {"metrics": LIST_METRICS, "catalogue": list(counts), "counts": counts}
     return given | options
 
 
@@ -174,15 +175,15 @@ def agrees(result, expected):
 def test_tables(kind, module):
     lists, truths, chunks, plain, relevant = population(kind)
     options = of_documents(plain, relevant)
-    expected = tl.top_k_eval(plain, relevant, K, **options)
+    expected = by_words(plain, relevant, K, **options)
     sides = frame_of(module, table(lists, "ranks")), frame_of(module, table(truths, "truths"))
     maps = chunks, frame_of(module, {"item_id": list(chunks), "document": list(chunks.values())})
     for items_as in maps:
         for ranks, truth in (sides, (lists, sides[1]), (sides[0], truths), (lists, truths)):
-            agrees(tl.top_k_eval(ranks, truth, K, items_as=items_as, **options), expected)
+            agrees(by_words(ranks, truth, K, items_as=items_as, **options), expected)
         kept = tl.GroundTruths(sides[1])
         for _ in range(2):
-            agrees(tl.top_k_eval(sides[0], kept, K, items_as=items_as, **options), expected)
+            agrees(by_words(sides[0], kept, K, items_as=items_as, **options), expected)
 
 
 def test_a_series():
@@ -213,10 +214,10 @@ def test_files(tmp_path, form, kind):
         plain = {user: list(map(str, row)) for user, row in plain.items()}
         relevant = {u: {str(one): g for one, g in row.items()} for u, row in relevant.items()}
     options = of_documents(plain, relevant)
-    expected = tl.top_k_eval(plain, relevant, K, **options)
+    expected = by_words(plain, relevant, K, **options)
     for more in ({}, {"keep": "users"}):
         for items_as in (chunks, lambda ids: [chunks.get(one, one) for one in list(ids)]):
-            found = tl.top_k_eval(*paths, K, items_as=items_as, **options, **more)
+            found = by_words(*paths, K, items_as=items_as, **options, **more)
             agrees(found, expected)
             if more:
                 ours, theirs = (
@@ -225,7 +226,7 @@ def test_files(tmp_path, form, kind):
                 )
                 assert ours == theirs
     kept = tl.GroundTruths(paths[1])
-    agrees(tl.top_k_eval(paths[0], kept, K, items_as=chunks, **options), expected)
+    agrees(by_words(paths[0], kept, K, items_as=chunks, **options), expected)
 
 
 @pytest.mark.parametrize("kind", [int, str])
@@ -233,7 +234,7 @@ def test_record_batches_in_small_parts(kind):
     pa = library("pyarrow")
     lists, truths, chunks, plain, relevant = population(kind)
     options = of_documents(plain, relevant)
-    expected = tl.top_k_eval(plain, relevant, K, **options)
+    expected = by_words(plain, relevant, K, **options)
     sides = [pa.table(table(rows, side)) for rows, side in ((lists, "ranks"), (truths, "truths"))]
 
     def look(ids):
@@ -243,7 +244,7 @@ def test_record_batches_in_small_parts(kind):
     for items_as in (chunks, look):
         asked = []
         streams = [side.to_reader(3) for side in sides]
-        found = tl.top_k_eval(*streams, K, items_as=items_as, **options)
+        found = by_words(*streams, K, items_as=items_as, **options)
         agrees(found, expected)
         assert len(asked) == len(set(asked))  # each id once
 
@@ -270,7 +271,9 @@ def test_scores_are_sorted_before_chunks_are_collapsed():
     found = tl.match(scores, {"q": {"b"}}, 2, items_as=chunks)
     assert found.ranks.tolist() == [2] and found.n_listed.tolist() == [2]
     ties = {"q": {"a1": 0.5, "b1": 0.5, "c1": 0.5}}
-    assert tl.match(ties, {"q": {"c"}}, ties="item_desc", items_as=chunks).ranks.tolist() == [1]
+    assert tl.match(
+        tl.Ranks(ties, ties="item_desc"), {"q": {"c"}}, items_as=chunks
+    ).ranks.tolist() == [1]
 
 
 def test_kept_truths_meet_maps_in_turn():
@@ -446,14 +449,13 @@ def test_repeats_of_every_source(tmp_path, form):
     if form == "batches":
         sides = [side.to_reader(3) for side in sides]
     agrees(
-        tl.top_k_eval(*sides, K, **options),
+        by_words(*sides, K, **options),
         tl.top_k_eval(
             plain,
             relevant,
             K,
-            metrics=(LIST_METRICS),
-            catalogue=options["catalogue"],
-            item_counts=options["item_counts"],
+            metrics=LIST_METRICS,
+            items=tl.Items(catalogue=options["catalogue"], counts=options["counts"]),
         ),
     )
 
@@ -461,10 +463,32 @@ def test_repeats_of_every_source(tmp_path, form):
 def test_truths_of_listed_items_and_functions_of_metrics():
     lists, plain, truths = [["a", "a", "b", "b", "c"]], [["a", "b", "c"]], [{"b", "c", "z"}]
     for relevant in ("all", "listed"):
-        found = tl.recall(lists, truths, 2, relevant=relevant, duplicates="collapse")
-        assert found.tolist() == tl.recall(plain, truths, 2, relevant=relevant).tolist()
+        found = tl.curves(
+            "recall",
+            lists,
+            truths,
+            2,
+            duplicates="collapse",
+            convention=tl.CONVENTIONS["standard"].replace(relevant=relevant),
+        )
+        assert (
+            found.tolist()
+            == tl.curves(
+                "recall",
+                plain,
+                truths,
+                2,
+                convention=tl.CONVENTIONS["standard"].replace(relevant=relevant),
+            ).tolist()
+        )
         results = [
-            tl.top_k_eval(rows, truths, [1, 2], relevant=relevant, duplicates="collapse")
+            tl.top_k_eval(
+                rows,
+                truths,
+                [1, 2],
+                duplicates="collapse",
+                convention=tl.CONVENTIONS["standard"].replace(relevant=relevant),
+            )
             for rows in (lists, plain)
         ]
         assert results[0].to_dict() == results[1].to_dict()
@@ -478,7 +502,13 @@ def test_threads():
     truths = rows[:, 7:9]
     one, two = (
         tl.top_k_eval(
-            rows, truths, 9, items_as=chunks, n_threads=n, metrics=["ndcg", "gini"], catalogue=1700
+            rows,
+            truths,
+            9,
+            items_as=chunks,
+            n_threads=n,
+            metrics=["ndcg", "gini"],
+            items=tl.Items(catalogue=1700),
         )
         for n in (1, 2)
     )
@@ -499,18 +529,18 @@ def test_metrics_of_the_lists():
     by = {"items_as": chunks}
     calls = [
         lambda ranks, **how: tl.beyond.item_coverage(ranks, K, catalogue=documents, **how),
-        lambda ranks, **how: tl.beyond.novelty(ranks, K, item_counts=counts, **how),
+        lambda ranks, **how: tl.beyond.novelty(ranks, K, counts=counts, **how),
         lambda ranks, **how: tl.beyond.intra_list_diversity(ranks, K, features=features, **how),
         lambda ranks, **how: tl.beyond.overlap(ranks, ranks, K, **how).per_user,
         lambda ranks, **how: tl.beyond.group_exposure(ranks, K, groups=groups, **how).counts,
         lambda ranks, **how: tl.beyond.unexpectedness(
-            ranks, K, baseline={user: {documents[0]} for user in ranks}, **how
+            ranks, K, expected={user: {documents[0]} for user in ranks}, **how
         ),
         lambda ranks, **how: tl.beyond.serendipity(
             ranks,
             {user: set(documents[:3]) for user in ranks},
             K,
-            baseline={user: {documents[0]} for user in ranks},
+            expected={user: {documents[0]} for user in ranks},
             **how,
         ),
     ]
@@ -541,7 +571,7 @@ def test_errors_of_files_name_the_line(tmp_path):
     truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "u,a")
     for more in ({}, {"keep": "users"}):
         with pytest.raises(ValueError, match="recs.csv:3: ranks: user 'u' has item 'z' at rank 2"):
-            tl.top_k_eval(recs, truth, 2, items_as=CHUNKS, **more)
+            by_words(recs, truth, 2, items_as=CHUNKS, **more)
 
 
 def test_the_command_line(tmp_path, capsys):
@@ -616,9 +646,9 @@ def test_a_history_has_a_document_as_often_as_its_chunks(form, items_as):
     history = {"ann": chunks}
     if form is not dict:
         history = frame_of(form, {"user_id": ["ann"] * 3, "item_id": chunks})
-    known = {"item_counts": {"x": 4, "y": 1}, "item_labels": {"x": "war", "y": "love"}}
+    known = {"counts": {"x": 4, "y": 1}, "labels": {"x": "war", "y": "love"}}
     lists, names = {"ann": chunks[:1]}, ["popularity_lift@1", "calibration(distance=hellinger)@1"]
     given = {"history": history, "items_as": items_as, **known}
-    found = tl.top_k_eval(lists, {"ann": {"x"}}, metrics=names, **given)
+    found = by_words(lists, {"ann": {"x"}}, metrics=names, **given)
     assert found[names[0]] == pytest.approx(1 / 3, rel=1e-15)
     assert found[names[1]] == pytest.approx((1 - (2 / 3) ** 0.5) ** 0.5, rel=1e-15)

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from doors import match_by_words
 from shared_inputs import csr, frame_of, fresh, library, same
 
 import toplist as tl
@@ -179,7 +180,7 @@ def rectangle(rows, padding=-1):
 
 def lists_of(rows):
     offsets = np.cumsum([0, *map(len, rows)])
-    return tl.Lists(offsets, np.concatenate([np.array(row, np.int64) for row in rows]))
+    return tl.inputs.Lists(offsets, np.concatenate([np.array(row, np.int64) for row in rows]))
 
 
 class OnDevice:
@@ -236,7 +237,7 @@ def test_forms_by_position(ranks, truths):
         "sets": lambda rows: list(map(set, rows)),
         "csr": csr,
         "coo": lambda rows: csr(rows).tocoo(),
-        "dense": lambda rows: tl.Lists.from_matrix(csr(rows).toarray()),
+        "dense": lambda rows: tl.inputs.Lists.from_matrix(csr(rows).toarray()),
     }
     given = BY_POSITION[ranks](POSITIONS[0]), (BY_POSITION | others)[truths](POSITIONS[1])
     assert same(tl.match(*given, 4, padding=-1), tl.match(*POSITIONS, 4))
@@ -247,7 +248,7 @@ def test_sparse_grades():
     given = csr(POSITIONS[1], list(GRADES.values()))
     assert same(tl.match(POSITIONS[0], given), tl.match(POSITIONS[0], graded))
     twice = library("scipy.sparse").csr_array(([1.0, 1.0, 0.0], [3, 3, 5], [0, 3]), (1, ITEMS))
-    assert tl.Lists.from_matrix(twice).gains.tolist() == [2.0]
+    assert tl.inputs.Lists.from_matrix(twice).gains.tolist() == [2.0]
     assert twice.nnz == 3  # the caller's is as it was
     with pytest.raises(ValueError, match=r"entry nan of user 0, item 3"):
         tl.match([[3]], library("scipy.sparse").csr_array(([math.nan], [3], [0, 1]), (1, ITEMS)))
@@ -371,7 +372,7 @@ def test_users_in_the_index_and_two_columns_of_one_name():
 def test_a_lazy_table_is_to_be_collected(side):
     sides = {"ranks": RANKS, "ground_truths": TRUTHS, side: long(polars_frame).lazy()}
     with pytest.raises(TypeError, match=r"a LazyFrame.*\.collect\(\) makes a table"):
-        tl.match(**sides)
+        match_by_words(**sides)
 
 
 def test_a_series_of_single_ids_has_no_ranking():

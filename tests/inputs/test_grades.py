@@ -7,10 +7,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+from doors import by_words, match_by_words
 from shared_inputs import DOORS, NAN, library, rows
 
 import toplist as tl
-from toplist import Lists, match
+from toplist import match
+from toplist.inputs import Lists
 
 
 def test_a_truth_is_a_set():
@@ -28,7 +30,7 @@ def test_a_truth_is_a_set():
 def test_two_grades_for_one_item(gains, options):
     truths = Lists([0, 1, 5], [4, 3, 3, 7, 7], gains=[1, 1, 1, *gains])
     with pytest.raises(ValueError, match=r"user 1 has item 7 twice.*different grades"):
-        match([[4], [7]], truths, **options)
+        match_by_words([[4], [7]], truths, **options)
 
 
 @pytest.mark.parametrize("bad", [NAN, math.inf, -math.inf, np.float32(math.inf)])
@@ -76,7 +78,9 @@ def test_grades_whose_squares_overflow():
         ([[7]], [{7: 1, 8: 2000}], "exponential", "user 0, item 8.*2000"),
     ):
         with pytest.raises(ValueError, match=words):
-            tl.ndcg(ranks, truths, gains=gains)
+            tl.curves(
+                "ndcg", ranks, truths, convention=tl.CONVENTIONS["standard"].replace(gains=gains)
+            )
     with pytest.raises(ValueError, match="Hits: grades must be finite, and gain at most 1e.140"):
         tl.Hits([0, 1], [1], [1], [1], grades=[1e200], truth_grades=[1e200])
     result = tl.top_k_eval([["a"], ["b"]], [{"a": 1e140}, {"c": 1e140}], 1, metrics="dcg")
@@ -85,14 +89,23 @@ def test_grades_whose_squares_overflow():
 
 @pytest.mark.parametrize("grade", [1e-17, 5e-324, 1e-4])
 def test_exponential_gains_of_small_grades(grade):
-    assert tl.ndcg(["a"], {"a": grade}, gains="exponential").tolist() == [1.0]
-    gain = tl.match(["a"], {"a": grade}, gains="exponential").relevant.gains[0]
+    assert tl.curves(
+        "ndcg",
+        ["a"],
+        {"a": grade},
+        convention=tl.CONVENTIONS["standard"].replace(gains="exponential"),
+    ).tolist() == [1.0]
+    gain = tl.match(
+        ["a"], {"a": grade}, convention=tl.CONVENTIONS["standard"].replace(gains="exponential")
+    ).relevant.gains[0]
     assert gain == pytest.approx(grade * np.log(2), rel=1e-3) or grade == 5e-324
 
 
 def test_ordinary_gains_keep_their_bits():
     for grade in (0.001, 0.01, 0.5, 1.5, 3.0, 10.0):
-        gain = tl.match(["a"], {"a": grade}, gains="exponential").relevant.gains[0]
+        gain = tl.match(
+            ["a"], {"a": grade}, convention=tl.CONVENTIONS["standard"].replace(gains="exponential")
+        ).relevant.gains[0]
         assert gain == np.exp2(grade) - 1
 
 
@@ -129,14 +142,28 @@ def test_an_item_below_0_is_judged_and_not_relevant_in_every_form(tmp_path):
     expected = {"ndcg@5": discount, "cg@5": 2, "map@5": 0.5, "recall@5": 1, "judged@5": 0.8}
     for form, truths in negative_forms(tmp_path).items():
         for gains in ("linear", {1: 1, 2: 2}):
-            result = tl.top_k_eval(LISTED, truths, 5, metrics=names, gains=gains)
+            result = tl.top_k_eval(
+                LISTED,
+                truths,
+                5,
+                metrics=names,
+                convention=tl.CONVENTIONS["standard"].replace(gains=gains),
+            )
             assert result.to_dict() == pytest.approx(expected, abs=1e-15), form
-        powers = tl.top_k_eval(LISTED, truths, 5, metrics=["cg", "ndcg"], gains="exponential")
+        powers = tl.top_k_eval(
+            LISTED,
+            truths,
+            5,
+            metrics=["cg", "ndcg"],
+            convention=tl.CONVENTIONS["standard"].replace(gains="exponential"),
+        )
         assert powers.to_dict() == pytest.approx({"cg@5": 3, "ndcg@5": discount}), form
         from_0 = tl.top_k_eval(LISTED, truths, 5, metrics="recall", relevant_from=0)
         assert from_0["recall@5"] == 1 and from_0.hits.n_relevant.tolist() == [2], form
-    by_position = tl.Lists.from_matrix([[2, -2, 0, -0.5]])
-    assert tl.judged([[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6  # an entry of 0 says nothing
+    by_position = tl.inputs.Lists.from_matrix([[2, -2, 0, -0.5]])
+    assert (
+        tl.curves("judged", [[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6
+    )  # an entry of 0 says nothing
 
 
 def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp_path):
@@ -145,18 +172,18 @@ def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp
     truth = {"q": {"a": 1, "b": -2, "c": 0, "d": 2, "e": 0}}
     lists = {"q": ["b", "c", "a", "b2", "d"]}
     options = {"k": 5, "metrics": ["bpref", "precision", "judged"]}
-    found = tl.top_k_eval(lists, truth, **options)
+    found = by_words(lists, truth, **options)
     # c is above both hits, and one of N = 2 items judged 0; b is none of them
     assert found["bpref"] == pytest.approx((1 - 1 / 2 + 1 - 1 / 2) / 2)
     assert found["judged@5"] == 0.8
-    closed = tl.top_k_eval(lists, truth, **options, unjudged="drop")
+    closed = by_words(lists, truth, unjudged="drop", **options)
     assert closed["precision@5"] == 2 / 5 and closed["judged@5"] == 0.8
     hits = closed.hits.relevant
     assert hits.ranks.tolist() == [2, 3] and hits.n_listed.tolist() == [3]
 
 
 def test_what_is_judged_below_0_is_not_judged_again():
-    assert [row.item for row in tl.unjudged({"m": LISTED}, SPAM, k=5)] == ["u"]
+    assert [row.item for row in tl.annotating.unjudged({"m": LISTED}, SPAM, k=5)] == ["u"]
 
 
 def test_parts_with_and_without_items_below_0_add_up(tmp_path):
@@ -164,16 +191,13 @@ def test_parts_with_and_without_items_below_0_add_up(tmp_path):
     truths = SPAM | {"r": {"a": 1, "c": 0}, "s": {"a": 1, "u": 3}}
     options = {"k": [2, 5], "metrics": ["judged", "bpref", "ndcg"]}
     for unjudged in ("miss", "drop"):
-        whole = tl.top_k_eval(lists, truths, **options, unjudged=unjudged)
         parts = [
-            tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **options, unjudged=unjudged) for u in "qr"
+            by_words({u: lists[u]}, {u: truths[u]}, unjudged=unjudged, **options) for u in "qr"
         ]
-        assert sum(parts).to_dict() == pytest.approx(
-            tl.top_k_eval(
-                {u: lists[u] for u in "qr"}, {u: truths[u] for u in "qr"}, **options,
-                unjudged=unjudged,
-            ).to_dict()
-        )  # fmt: skip
+        both = ({u: one[u] for u in "qr"} for one in (lists, truths))
+        some = by_words(*both, unjudged=unjudged, **options)
+        assert sum(parts).to_dict() == pytest.approx(some.to_dict())
+        whole = by_words(lists, truths, unjudged=unjudged, **options)
         path = tmp_path / f"{unjudged}.npz"
         whole.save(path)
         assert tl.TopKResult.load(path).to_dict() == whole.to_dict()
@@ -251,7 +275,7 @@ def test_a_grade_is_its_value_in_every_form(written, tmp_path):
     # y 0.5 at rank 1, x 3 at rank 3, z 1 at rank 5; the ideal list has 3, 1, 0.5
     gain = [0.5, 0.5, 0.5 + 3 / 2, 0.5 + 3 / 2, 0.5 + 3 / 2 + 1 / math.log2(6)]
     ideal = [3, 3 + 1 / math.log2(3), *[3 + 1 / math.log2(3) + 0.5 / 2] * 3]
-    flat = tl.Lists([0, 4, 5], [*ITEMS, "x"], gains=[*grades, *other])
+    flat = tl.inputs.Lists([0, 4, 5], [*ITEMS, "x"], gains=[*grades, *other])
     forms = {"dict": by_item, "Lists": flat}
     for shape in (_lists, _long):
         for name, make in FRAMES.items():
@@ -269,7 +293,7 @@ def test_a_grade_is_its_value_in_every_form(written, tmp_path):
         for shape in (_lists, _long):
             truths = write([grades, other], shape, tmp_path)
             options = {"metrics": "ndcg", "keep": "users"}
-            result = tl.top_k_eval(tmp_path / "ranks.jsonl", truths, [*range(1, k + 1)], **options)
+            result = by_words(tmp_path / "ranks.jsonl", truths, [*range(1, k + 1)], **options)
             assert result.per_user("ndcg").tobytes() == expected.tobytes(), name
 
 

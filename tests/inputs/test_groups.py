@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -18,7 +19,7 @@ NUGGET = {"ground_truths": {"group": "nugget"}}
 
 
 def outcome(lists, truth, **options):
-    return tl.top_k_eval(lists, truth, 3, metrics=METRICS, **options).to_dict()
+    return by_words(lists, truth, 3, metrics=METRICS, **options).to_dict()
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_an_id_in_a_group_twice(expected):
 
 def test_zeros_and_ones_are_no_matrix():
     truth = tl.Groups([[[0, 1], [1]], [[0], [0, 1]]])
-    assert tl.group_recall([[1], [0]], truth)[:, 0].tolist() == [1, 1]
+    assert tl.curves("group_recall", [[1], [0]], truth)[:, 0].tolist() == [1, 1]
 
 
 def test_systems(expected):
@@ -201,7 +202,7 @@ def test_a_plain_block_between_others(tmp_path, monkeypatch):
     path.write_text("user_id,item_id,nugget\n" + "\n".join(rows) + "\n")
     truth = tl.files.read_truths(path, columns={"group": "nugget"})
     assert repr(truth) == "Groups(1 user, 2 groups)"
-    assert tl.group_recall({"q": ["f", "x", "d"]}, truth).tolist() == [[0.5, 0.5, 1.0]]
+    assert tl.curves("group_recall", {"q": ["f", "x", "d"]}, truth).tolist() == [[0.5, 0.5, 1.0]]
 
 
 def test_qrels(tmp_path, expected):
@@ -230,8 +231,8 @@ def test_streams(keep, expected):
     assert found.to_dict() == pytest.approx(expected)
     if keep:
         by_key = tl.top_k_eval(LISTS, tl.Groups(TRUTH), 3, metrics=METRICS)
-        values = found.per_user("alpha_ndcg@3").by_user()
-        assert values == by_key.per_user("alpha_ndcg@3").by_user()
+        values = found.per_user("alpha_ndcg@3", keyed=True)
+        assert values == by_key.per_user("alpha_ndcg@3", keyed=True)
 
 
 def test_streams_of_many_parts():
@@ -280,17 +281,17 @@ def test_what_is_no_group(groups, message):
 
 def test_ids_of_two_kinds():
     with pytest.raises(TypeError, match="two kinds, 'a' in ranks and 1 in ground_truths"):
-        tl.group_recall([["a"]], tl.Groups([[[1]]]))
+        tl.curves("group_recall", [["a"]], tl.Groups([[[1]]]))
 
 
 def test_groups_are_no_ranks():
     with pytest.raises(TypeError, match="ranks is Groups.*are the arguments swapped"):
-        tl.group_recall(tl.Groups(TRUTH), LISTS)
+        tl.curves("group_recall", tl.Groups(TRUTH), LISTS)
 
 
 def test_groups_have_no_grades(tmp_path):
     with pytest.raises(ValueError, match="relevant_from=1 needs ground truths with grades"):
-        tl.group_recall(LISTS, tl.Groups(TRUTH), relevant_from=1)
+        tl.curves("group_recall", LISTS, tl.Groups(TRUTH), relevant_from=1)
     graded = table().append_column("relevance", [[1] * len(ROWS)])
     words = "has grades, column 'relevance', beside groups, 'nugget': groups have no grades"
     with pytest.raises(ValueError, match=words):

@@ -7,10 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from doors import match_by_words
 from shared_inputs import DOORS, NAN, library, rows
 
 import toplist as tl
-from toplist import Lists, match
+from toplist import match
+from toplist.inputs import Lists
 
 NEVER_IDS = [1.0, 1.5, NAN, math.inf, True, False, None, 1j, np.True_, np.float32(3)]
 
@@ -83,7 +85,7 @@ def test_two_kinds_of_ids(one, other):
 
 def test_what_is_no_kind_of_its_own():
     assert rows(match([["a", "b"]], [{np.str_("b")}])) == [([2], 1, 2)]
-    assert rows(match([[3, 2**63]], [np.array([3])])) == [([1], 1, 2)]
+    assert rows(match_by_words([[3, 2**63]], [np.array([3])])) == [([1], 1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_ids_are_compared_exactly(ranked, truth):
 
 def test_a_large_unsigned_id_is_named_as_it_is():
     with pytest.raises(ValueError, match=f"item {2**64 - 1} at ranks 1 and 2"):
-        match(np.array([[2**64 - 1, 2**64 - 1]], np.uint64), [[1]])
+        match_by_words(np.array([[2**64 - 1, 2**64 - 1]], np.uint64), [[1]])
 
 
 def test_integers_that_no_type_of_numpy_holds_in_tables():
@@ -133,7 +135,7 @@ WIDE = 2**64 + 1
         (lambda: tl.match(np.array([[WIDE, 3]], object), [[3]]), "ranks"),
         (lambda: tl.ndcg({WIDE: [3]}, {WIDE: [3]}), "ranks"),
         (lambda: tl.match({1: [3]}, {WIDE: [3], 1: [3]}), "ground_truths"),
-        (lambda: tl.match([[3]], [[3]], users=[WIDE]), "users"),
+        (lambda: tl.match(tl.Ranks([[3]], users=[WIDE]), [[3]]), "users"),
         (lambda: tl.match(wide("item_id"), {1: [3]}), "ranks, column 'item_id'"),
         (lambda: tl.match({1: [3]}, wide("user_id")), "ground_truths, column 'user_id'"),
         (lambda: tl.match({WIDE: [3]}, wide(None)), "ranks"),

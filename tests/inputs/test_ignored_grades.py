@@ -5,6 +5,7 @@ import warnings
 from functools import partial
 
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.cli import main
@@ -133,16 +134,16 @@ SHAPED += [(door, LISTS) for door in DOORS if door not in (".csv", ".tsv")]
 def evaluated(door, truth, **options):
     """Evaluate the lists of queries against a truth, both from one kind of source."""
     if door in FRAMES:
-        return tl.top_k_eval(QUERIES, truth, **ASKED, **options)
+        return by_words(QUERIES, truth, **ASKED, **options)
     arrow = pytest.importorskip("pyarrow")
     ids = {"user_id": list(QUERIES), "item_id": list(QUERIES.values())}
     if door in STREAMS:
         lists = arrow.table(ids).to_reader(1)
-        return tl.top_k_eval(lists, truth, **ASKED, **options)
+        return by_words(lists, truth, **ASKED, **options)
     lists = truth.parent / "lists.jsonl"
     rows = (json.dumps({"user_id": user, "item_id": row}) for user, row in QUERIES.items())
     lists.write_text("\n".join(rows) + "\n")
-    return tl.top_k_eval(lists, truth, **ASKED, **options)
+    return by_words(lists, truth, **ASKED, **options)
 
 
 @pytest.mark.parametrize("named", ["not named", "named", "named for the truth"])
@@ -169,7 +170,7 @@ def test_lists_under_the_header_of_beir_are_ranked_by_score(door, tmp_path):
         for values, folder in ((scores, tmp_path / "run"), (GRADES, tmp_path))
     ]
     for columns in (None, {"user_id": "query-id", "item_id": "corpus-id"}):
-        assert tl.top_k_eval(*sides, **ASKED, columns=columns).to_dict() == EXPECTED
+        assert by_words(*sides, columns=columns, **ASKED).to_dict() == EXPECTED
 
 
 @pytest.mark.parametrize(("door", "shape"), SHAPED)
@@ -201,7 +202,7 @@ def test_relevance_wins_over_a_score(door, shape, ids, tmp_path):
 def test_the_column_that_is_named_as_score_is_not_left_over_either(library):
     truth = frame(library, columns_of(("user_id", "item_id", "sim"), GRADES, LONG), None)
     with pytest.raises(ValueError, match="column 'sim' is not read"):
-        tl.top_k_eval(QUERIES, truth, **ASKED, columns={"score": "sim"})
+        by_words(QUERIES, truth, columns={"score": "sim"}, **ASKED)
 
 
 @pytest.mark.parametrize("end", [".csv", ".tsv", ".parquet", "pandas"])
@@ -214,7 +215,7 @@ def test_keys_of_several_columns_beside_a_score(end, tmp_path):
     (tmp_path / "run").mkdir()
     sides = DOORS[end](lists, tmp_path / "run"), DOORS[end](truth, tmp_path)
     columns = {"user_id": ["query-id", "day"], "item_id": "corpus-id"}
-    assert tl.top_k_eval(*sides, **ASKED, columns=columns).to_dict() == EXPECTED
+    assert by_words(*sides, columns=columns, **ASKED).to_dict() == EXPECTED
 
 
 @pytest.mark.parametrize("library", FRAMES)

@@ -15,7 +15,7 @@ KEYS = ["ann", "bob", "eve"]
 FORMS = [
     (RANKS, TRUTHS),
     (np.array(RANKS), np.array([1, 4, 9])),
-    (tl.Lists([0, 2, 4, 6], np.ravel(RANKS)), tl.Lists([0, 1, 2, 3], [1, 4, 9])),
+    (tl.inputs.Lists([0, 2, 4, 6], np.ravel(RANKS)), tl.inputs.Lists([0, 1, 2, 3], [1, 4, 9])),
 ]
 
 
@@ -25,13 +25,13 @@ def test_users_name_the_rows(ranks, truths, make):
     if isinstance(make, str):
         make = library("polars").Series if make == "polars" else getattr(library("pandas"), make)
     keyed = (dict(zip(KEYS, side, strict=True)) for side in (RANKS, TRUTHS))
-    assert same(tl.match(ranks, truths, users=make(KEYS)), tl.match(*keyed))
+    assert same(tl.match(tl.Ranks(ranks, users=make(KEYS)), truths), tl.match(*keyed))
 
 
 def test_users_of_one_bare_user_and_as_numbers():
-    assert tl.match([1, 2], {2}, users=["ann"]).users == ["ann"]
-    assert tl.match(RANKS, TRUTHS, users=range(3)).users == [0, 1, 2]
-    assert tl.match(RANKS, TRUTHS, users=np.array([7, 5, 6])).users == [7, 5, 6]
+    assert tl.match(tl.Ranks([1, 2], users=["ann"]), {2}).users == ["ann"]
+    assert tl.match(tl.Ranks(RANKS, users=range(3)), TRUTHS).users == [0, 1, 2]
+    assert tl.match(tl.Ranks(RANKS, users=np.array([7, 5, 6])), TRUTHS).users == [7, 5, 6]
 
 
 def test_users_of_hits_made_by_hand():
@@ -58,7 +58,7 @@ def test_users_of_hits_made_by_hand():
 )
 def test_errors_of_users(users, words):
     with pytest.raises((ValueError, TypeError), match=words):
-        tl.match(RANKS, TRUTHS, users=users)
+        tl.match(tl.Ranks(RANKS, users=users), TRUTHS)
 
 
 def test_users_beside_keys():
@@ -70,7 +70,7 @@ def test_users_beside_keys():
         (series([[1]], ["ann"]), series([1], ["ann"]), "users= names the rows"),
     ):
         with pytest.raises(TypeError, match=words):
-            tl.match(ranks, truths, users=["ann"])
+            tl.match(tl.Ranks(ranks, users=["ann"]), truths)
 
 
 def test_series_truths_by_position():
@@ -80,7 +80,7 @@ def test_series_truths_by_position():
         for ranks in (RANKS, np.array(RANKS), pandas.Series(RANKS)):
             hits = tl.match(ranks, truth)
             assert hits.ranks.tolist() == expected.ranks.tolist() and hits.users is None
-            assert tl.match(ranks, truth, users=KEYS).users == KEYS
+            assert tl.match(tl.Ranks(ranks, users=KEYS), truth).users == KEYS
     lists = pandas.Series([{1}, {4}, {9}])
     assert tl.match(RANKS, lists).ranks.tolist() == expected.ranks.tolist()
     assert tl.match(pandas.Series(RANKS), TRUTHS).ranks.tolist() == expected.ranks.tolist()
@@ -99,8 +99,8 @@ def test_series_with_keys_beside_positions():
     )
     for keys in (None, KEYS):
         with pytest.raises(TypeError, match=pattern):
-            tl.match(RANKS, truth, users=keys)
-    assert tl.match(RANKS, truth.to_numpy(), users=truth.index).users == KEYS
+            tl.match(tl.Ranks(RANKS, users=keys), truth)
+    assert tl.match(tl.Ranks(RANKS, users=truth.index), truth.to_numpy()).users == KEYS
     with pytest.raises(TypeError, match="ranks is a Series with keys of its own"):
         tl.match(pandas.Series(RANKS, index=KEYS), TRUTHS)
     moved = pandas.Series([0, 1, 4, 9]).iloc[1:]  # RangeIndex(1, 4): not the rows of any list
@@ -134,7 +134,7 @@ def test_series_that_count_rows_beside_other_keys():
 
 
 def test_values_of_users_by_key_with_users():
-    result = tl.top_k_eval(tl.match(RANKS, TRUTHS, users=KEYS), k=1, metrics="hit")
+    result = tl.top_k_eval(tl.match(tl.Ranks(RANKS, users=KEYS), TRUTHS), k=1, metrics="hit")
     found = {k: v["hit@1"] for k, v in result.by({"ann": "A", "bob": "B"}).items()}
     assert found == {"A": 1.0, "B": 0.0, None: 0.0}
     with pytest.raises(ValueError, match="user 'ann' is in both parts"):
@@ -144,14 +144,14 @@ def test_values_of_users_by_key_with_users():
 def test_item_counts_as_a_series_or_a_table():
     pandas = library("pandas")
     counts = {1: 2, 2: 4}
-    found = tl.beyond.average_popularity([[1, 2]], item_counts=pandas.Series(counts))
+    found = tl.beyond.average_popularity([[1, 2]], counts=pandas.Series(counts))
     assert found.tolist() == [[2.0, 3.0]]
-    with pytest.raises(ValueError, match="item_counts: item 1 is in the index of the Series twice"):
-        tl.beyond.average_popularity([[1]], item_counts=pandas.Series([2, 3], index=[1, 1]))
+    with pytest.raises(ValueError, match="counts: item 1 is in the index of the Series twice"):
+        tl.beyond.average_popularity([[1]], counts=pandas.Series([2, 3], index=[1, 1]))
     for name in ("pandas", "polars"):
         table = library(name).DataFrame({"item_id": [1, 2], "n": [2, 4]})
-        with pytest.raises(TypeError, match=r"item_counts is a table \(columns 'item_id', 'n'\)"):
-            tl.beyond.average_popularity([[1]], item_counts=table)
+        with pytest.raises(TypeError, match=r"counts is a table \(columns 'item_id', 'n'\)"):
+            tl.beyond.average_popularity([[1]], counts=table)
         with pytest.raises(TypeError, match=r"give features=dict\(zip\(table\['item_id'\]"):
             tl.beyond.intra_list_diversity([[1]], features=table)
 
@@ -176,7 +176,7 @@ def test_masked_arrays_are_no_lists(name):
     arrays = {"offsets": [0, 2], "items": [5, 7], "gains": [1.0, 2.0]}
     arrays[name] = np.ma.array(arrays[name], mask=[False, True])
     with pytest.raises(TypeError, match=f"Lists: {name} is a masked array"):
-        tl.Lists(**arrays)
+        tl.inputs.Lists(**arrays)
 
 
 def test_parts_with_keys_of_two_kinds_do_not_merge():
@@ -189,6 +189,6 @@ def test_parts_with_keys_of_two_kinds_do_not_merge():
 def test_users_of_a_series_with_an_index_of_its_own_are_refused():
     pandas = pytest.importorskip("pandas")
     users = pandas.Series(["a", "b"])
-    assert tl.match([[1], [2]], [{1}, {2}], users=users).users == ["a", "b"]
+    assert tl.match(tl.Ranks([[1], [2]], users=users), [{1}, {2}]).users == ["a", "b"]
     with pytest.raises(TypeError, match=r"users is a Series with an index of its own.*to_numpy"):
-        tl.match([[1], [2]], [{1}, {2}], users=users[::-1])
+        tl.match(tl.Ranks([[1], [2]], users=users[::-1]), [{1}, {2}])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import toplist as tl
-from toplist import Lists
+from toplist.inputs import Lists
 
 
 def test_lists():
@@ -59,7 +59,7 @@ def test_lists_from_a_matrix(dtype):
     graded = Lists.from_matrix([[0, 0.5, 3], [1, 0, 0]])
     assert [row.tolist() for row in graded] == [[1, 2], [0]]
     assert graded.gains.tolist() == [0.5, 3.0, 1.0]
-    assert tl.cg([[2, 1], [0, 1]], graded)[:, 1].tolist() == [3.5, 1.0]
+    assert tl.curves("cg", [[2, 1], [0, 1]], graded)[:, 1].tolist() == [3.5, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_lists_from_a_matrix(dtype):
 )
 def test_lists_do_not_coerce_ids(items, message):
     with pytest.raises(TypeError, match=message):
-        tl.Lists([0, 3], items)
+        tl.inputs.Lists([0, 3], items)

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from doors import by_words
 from shared_inputs import DOORS, LIBRARIES, frame_of, library
 
 import toplist as tl
@@ -15,7 +16,7 @@ RANKS, TRUTHS = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": None}, "metrics=None: give names, or Metric objects"),
+        ({"metrics": 3}, "metrics=3: give names, or Metric objects"),
         ({"metrics": 5}, "metrics=5: give names, or Metric objects"),
         ({"weights": [1, "a"]}, "weights must be numbers, one per user"),
         ({"k": [5, 5]}, r"k=\[5, 5\] holds a cut-off twice"),
@@ -24,7 +25,7 @@ RANKS, TRUTHS = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
 )
 def test_options_are_told_in_words(options, message):
     with pytest.raises(ValueError, match=message):
-        tl.top_k_eval(RANKS, TRUTHS, **{"k": 2, **options})
+        by_words(RANKS, TRUTHS, **{"k": 2, **options})
 
 
 def test_hints():
@@ -115,11 +116,11 @@ def test_integers_of_any_size_are_told_in_one_line():
     with pytest.raises(ValueError, match="user 0, item 1: grade inf"):
         tl.top_k_eval([[1]], [{1: big}], 1)
     with pytest.raises(ValueError, match="item 1: grade inf"):
-        tl.top_k_eval([[1]], tl.Lists([0, 1], [1], [big]), 1)
+        tl.top_k_eval([[1]], tl.inputs.Lists([0, 1], [1], [big]), 1)
     with pytest.raises(ValueError, match="relevant_from=1000.*: give a grade, 0 or more"):
         tl.top_k_eval([[1]], [{1: 1}], 1, relevant_from=big)
     with pytest.raises(ValueError, match="the value of user 0 of a is inf"):
-        tl.paired_tests({"a": [big, 1], "b": [1, 2]})
+        tl.inference.paired_tests({"a": [big, 1], "b": [1, 2]})
 
 
 def test_a_weight_of_zero_counts_nothing_and_one_below_names_the_user_by_key():
@@ -131,9 +132,9 @@ def test_a_weight_of_zero_counts_nothing_and_one_below_names_the_user_by_key():
     test = tl.compare({"a": a, "b": b}).test("hit@1")[0]
     assert test.n == 2 and test.difference == pytest.approx(1 / 3) == b["hit@1"] - a["hit@1"]
     values = {name: dict.fromkeys(users, 0.5) | {"u2": at} for at, name in enumerate("ab")}
-    assert tl.paired_tests(values, weights=weights)[0].n == 2
+    assert tl.inference.paired_tests(values, weights=weights)[0].n == 2
     with pytest.raises(ValueError, match=r"weight of user 'u1' is -1\.0: it must be 0 or more"):
-        tl.paired_tests(values, weights=weights | {"u1": -1.0})
+        tl.inference.paired_tests(values, weights=weights | {"u1": -1.0})
 
 
 NULL = float("nan"), None

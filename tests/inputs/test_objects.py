@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from doors import by_words, curve, match_by_words
 from shared_inputs import LIBRARIES, csr, frame_of, library, same
 
 import toplist as tl
@@ -128,15 +129,15 @@ KEYED = {
 
 def equal_results(ranks, truths, expected, **options):
     """Evaluate in one line, in every way; the same numbers, bit for bit, as plain lists."""
-    hits, plain = tl.match(ranks, truths, **options), tl.match(*expected, **options)
+    hits, plain = match_by_words(ranks, truths, **options), match_by_words(*expected, **options)
     assert same(hits, plain)
     assert hits.about.fingerprints == plain.about.fingerprints
-    given, plain = (tl.top_k_eval(*both, 3, **options) for both in ((ranks, truths), expected))
+    given, plain = (by_words(*both, 3, **options) for both in ((ranks, truths), expected))
     assert list(given) == list(plain)
     for metric in ("ndcg", "map", "precision"):
         values = [one.per_user(metric) for one in (given, plain)]
         assert np.array_equal(*values, equal_nan=True)
-    both = tl.ndcg(ranks, truths, **options), tl.ndcg(*expected, **options)
+    both = [curve("ndcg", *sides, **options) for sides in ((ranks, truths), expected)]
     assert np.array_equal(*both, equal_nan=True)
 
 
@@ -146,7 +147,7 @@ def test_scores_by_item_are_ranked(make):
     sets = {query: set(row) for query, row in TRUTHS.items()}
     equal_results(make(RUN), sets, (RANKED, sets))
     asked = {"metrics": ["ndcg", "item_coverage"], "catalogue": list("abcz")}
-    given, plain = (tl.top_k_eval(ranks, TRUTHS, 2, **asked) for ranks in (make(RUN), RANKED))
+    given, plain = (by_words(ranks, TRUTHS, 2, **asked) for ranks in (make(RUN), RANKED))
     assert list(given) == list(plain)
     both = [tl.beyond.item_coverage(r, 3, catalogue=list("abcz")) for r in (make(RUN), RANKED)]
     assert np.array_equal(*both)
@@ -158,7 +159,7 @@ def test_hits_by_position():
     equal_results(ranks, truths, ([[3, 7, 1], [], [2]], truths))
     equal_results([[], *ranks], [{1}, *truths], ([[], [3, 7, 1], [], [2]], [{1}, *truths]))
     assert tl.recall(ranks[0], {7}).tolist() == [0, 1, 1]  # one user
-    assert tl.match(ranks, truths, ties="item").ranks.tolist() == [2, 3, 1]
+    assert tl.match(tl.Ranks(ranks, ties="item"), truths).ranks.tolist() == [2, 3, 1]
 
 
 def test_scores_are_compared_exactly():
@@ -196,7 +197,7 @@ def test_scores_that_are_refused(ranks, message):
 
 def test_ties_by_item_need_an_order():
     with pytest.raises(TypeError, match="user 'q', ties by item need ids that have an order.*'a'"):
-        tl.match({"q": {"a": 1.0, 2: 0.5}}, {"q": {"a"}}, ties="item")
+        tl.match(tl.Ranks({"q": {"a": 1.0, 2: 0.5}}, ties="item"), {"q": {"a"}})
 
 
 def test_sides_that_look_swapped():
@@ -252,9 +253,7 @@ def test_a_pair_is_ids_with_scores(make):
     keyed = [dict(zip(users, rows, strict=True)) for rows in (pairs, IDS, RELEVANT)]
     equal_results(keyed[0], keyed[2], keyed[1:])
     asked = {"metrics": ["ndcg", "gini"], "catalogue": 10}
-    given, plain = (
-        tl.top_k_eval(ranks, RELEVANT, 4, **asked) for ranks in (make(IDS, FALLING), IDS)
-    )
+    given, plain = (by_words(ranks, RELEVANT, 4, **asked) for ranks in (make(IDS, FALLING), IDS))
     assert list(given) == list(plain)
 
 
@@ -271,16 +270,16 @@ FILLED = np.array([[7, 3, 9], [2, -1, -1]]), np.array([[0.5, 0.25, 0.0], [0.1, -
 def test_padding_of_a_pair():
     for options in ({}, {"metrics": ["gini"], "catalogue": 10}):
         with pytest.raises(ValueError, match=r"user 1, rank 2 has the id -1.*padding=-1 drops it"):
-            tl.top_k_eval(FILLED, [{9}, {2}], 3, **options)
-        found = tl.top_k_eval(FILLED, [{9}, {2}], 3, padding=-1, **options)
-        assert list(found) == list(tl.top_k_eval([[7, 3, 9], [2]], [{9}, {2}], 3, **options))
+            by_words(FILLED, [{9}, {2}], 3, **options)
+        found = by_words(FILLED, [{9}, {2}], 3, padding=-1, **options)
+        assert list(found) == list(by_words([[7, 3, 9], [2]], [{9}, {2}], 3, **options))
     with pytest.raises(ValueError, match="padding=-1 drops it"):
         tl.beyond.gini(FILLED, 3, catalogue=10)
     expected = tl.beyond.gini([[7, 3, 9], [2]], 3, catalogue=10)
     assert np.array_equal(tl.beyond.gini(FILLED, 3, catalogue=10, padding=-1), expected)
     counts, lists = [1] * 10, [[7, 3, 9], [2]]
-    found = tl.beyond.novelty(FILLED, item_counts=counts, k=3, padding=-1)
-    assert np.array_equal(found, tl.beyond.novelty(lists, item_counts=counts, k=3))
+    found = tl.beyond.novelty(FILLED, counts=counts, k=3, padding=-1)
+    assert np.array_equal(found, tl.beyond.novelty(lists, counts=counts, k=3))
     truths = [{9}, {2}]
     rising = FILLED[0], np.array([[0.5, 0.25, 0.0], [0.1, 3.4e38, math.nan]])  # as faiss fills
     assert same(tl.match(rising, truths, padding=-1), tl.match(lists, truths))
@@ -382,7 +381,7 @@ def test_ir_measures_and_pytrec_eval():
     evaluator = pytrec_eval.RelevanceEvaluator(TRUTHS, {"map", "recip_rank"})
     theirs = evaluator.evaluate(RUN)
     options = {"convention": "trec_eval", "ties": "item_desc", "metrics": ["map", "mrr"]}
-    ours = tl.top_k_eval(RUN, TRUTHS, 10, **options)
+    ours = by_words(RUN, TRUTHS, 10, **options)
     for query, row in theirs.items():
         place = ours.users.index(query)
         for name, metric in (("map", "map"), ("recip_rank", "mrr")):
@@ -496,7 +495,7 @@ def test_frames_of_a_cluster_name_the_way(side):
     sides = {"ranks": {1: [2]}, "ground_truths": {1: [2]}} | {side: OfSpark()}
     words = rf"{side} is a Spark .*toplist\.top_k_eval .*{side}\.toPandas\(\)"
     with pytest.raises(TypeError, match=words):
-        tl.top_k_eval(**sides, k=3)
+        by_words(k=3, **sides)
 
 
 @pytest.mark.libraries
@@ -580,7 +579,7 @@ def test_a_score_that_is_nan_or_null_is_found(name):
     table = frame_of(name, rows | {"score": [0.5, 0.25, math.nan]})
     for ties in ("order", "item_desc"):
         with pytest.raises((TypeError, ValueError), match=named):
-            tl.match(table, {"v": {"c"}}, ties=ties)
+            tl.match(tl.Ranks(table, ties=ties), {"v": {"c"}})
     with pytest.raises(TypeError, match="'score' must hold numbers, and no nulls.*null in row 1"):
         tl.match(frame_of(name, rows | {"score": [0.5, None, 0.25]}), {"v": {"c"}})
     with pytest.raises(TypeError, match="'relevance' must hold numbers.*, null in row 0"):

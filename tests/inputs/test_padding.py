@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from doors import by_words
 from shared_inputs import NAN, evaluate, library, read_only, rows
 
 import toplist as tl
-from toplist import Lists, match
+from toplist import match
+from toplist.inputs import Lists
 
 PADDED = [[5, 7, -1], [-1, -1, -1], [1, 2, 3]]
 PADDED_TRUTHS = [[7, -1], [1, -1], [3, 2]]
@@ -132,8 +134,8 @@ def test_padding_of_text_that_comes_late_in_a_stream(of_item):
     truth = pyarrow.table({"user_id": users, "item_id": [[row[1]] for row in items]})
     options = {"k": 3, "metrics": ["precision", "mrr"], "padding": ""}
     streams = (table.to_reader(1) for table in (ranks, truth))
-    streamed = tl.top_k_eval(*streams, convention="ranx", **options)
-    whole = tl.top_k_eval(ranks, truth, convention="ranx", **options)
+    streamed = by_words(*streams, convention="ranx", **options)
+    whole = by_words(ranks, truth, convention="ranx", **options)
     assert streamed.to_dict() == whole.to_dict()
     assert whole["mrr@3"] == 0.5
     kept = tl.match(ranks, truth, padding="")
@@ -147,11 +149,11 @@ def test_padding_is_no_item_that_a_baseline_lacks(n_pads, pad):
     a, b, c = (4, 5, 6) if pad == -1 else "abc"
     ranks, k = [[a, b, *[pad] * n_pads]], 2 + n_pads
     for row in ([a, b], [a, b, pad], {a, b, pad}, (a, b, pad, pad)):
-        known = {"baseline": [row], "padding": pad}
+        known = {"expected": [row], "padding": pad}
         names = ["unexpectedness", "serendipity"]
-        found = tl.top_k_eval(ranks, [{a}], k, metrics=names, **known)
+        found = by_words(ranks, [{a}], k, metrics=names, **known)
         assert (found[f"unexpectedness@{k}"], found[f"serendipity@{k}"]) == (0, 0)
         assert not tl.beyond.unexpectedness(ranks, k, **known).any()
-    known = {"baseline": {b}, "padding": pad}
-    found = tl.top_k_eval([[a, b, c, pad]], [{a}], 4, metrics=names, **known)
+    known = {"expected": {b}, "padding": pad}
+    found = by_words([[a, b, c, pad]], [{a}], 4, metrics=names, **known)
     assert (found["unexpectedness@4"], found["serendipity@4"]) == (2 / 3, 1 / 4)

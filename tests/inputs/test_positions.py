@@ -8,7 +8,8 @@ import pytest
 from shared_inputs import DOORS, evaluate, read_only, rows
 
 import toplist as tl
-from toplist import Hits, Lists, match
+from toplist import Hits, match
+from toplist.inputs import Lists
 
 RANKS = [[5, 7, 8], [4, 6, 2]]
 TRUTHS = [[3, 5, 7], [2, 9]]

@@ -85,18 +85,18 @@ def test_equal_scores_as_ties_says(tmp_path, kind, ties):
         first = list(row) if ties == "order" else sorted(row, reverse=ties == "item_desc")
         ranked = sorted(first, key=lambda item: -row[item])
         expected = tl.match(dict.fromkeys("qr", ranked), truth)
-        assert same(tl.match(dict.fromkeys("qr", row), truth, ties=ties), expected)
+        assert same(tl.match(tl.Ranks(dict.fromkeys("qr", row), ties=ties), truth), expected)
         columns = {"item_id": np.repeat(items, 2), "score": np.repeat(scores, 2)}
         columns["user_id"] = list("qr" * 200)  # the rows of both stand among each other
         for name in LIBRARIES:
-            found = tl.match(frame_of(name, columns), truth, ties=ties)
+            found = tl.match(tl.Ranks(frame_of(name, columns), ties=ties), truth)
             assert same(found, expected)
         if kind == "text":
             lines = [f"{user},{item},{score}" for user in "qr" for item, score in row.items()]
             path = csv_of(tmp_path / "lists.csv", "user_id,item_id,score", *lines)
             rows = [f"{user},{item}" for user in "qr" for item in relevant]
             truths = csv_of(tmp_path / "t.csv", "user_id,item_id", *rows)
-            result = tl.top_k_eval(path, truths, k=200, ties=ties)
+            result = tl.top_k_eval(tl.Ranks(path, ties=ties), truths, k=200)
             assert result["map"].tolist() == tl.top_k_eval(expected, k=200)["map"].tolist()
         if ties == "order":  # the default
             assert same(tl.match(dict.fromkeys("qr", row), truth), expected)
@@ -110,19 +110,19 @@ def test_equal_scores_as_ties_says(tmp_path, kind, ties):
 def test_the_least_integer_score_is_the_last(scores):
     frame = frame_of("pandas", {"user_id": [1] * 3, "item_id": [5, 7, 6], "score": scores})
     for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
-        assert tl.match(frame, {1: [5]}, ties=ties).ranks.tolist() == [3]
-        assert tl.match(frame, {1: [item]}, ties=ties).ranks.tolist() == [1]
+        assert tl.match(tl.Ranks(frame, ties=ties), {1: [5]}).ranks.tolist() == [3]
+        assert tl.match(tl.Ranks(frame, ties=ties), {1: [item]}).ranks.tolist() == [1]
 
 
 def test_ties_in_lists_and_where_nothing_ties():
     columns = {"user_id": ["u"], "item_id": [[3, 1, 2]], "score": [[1.0, 1.0, 2.0]]}
     for name in ("pandas", "polars"):
         table = frame_of(name, columns)
-        assert tl.match(table, {"u": {1}}, ties="item").ranks.tolist() == [2]
-        assert tl.match(table, {"u": {1}}, ties="order").ranks.tolist() == [3]
+        assert tl.match(tl.Ranks(table, ties="item"), {"u": {1}}).ranks.tolist() == [2]
+        assert tl.match(tl.Ranks(table, ties="order"), {"u": {1}}).ranks.tolist() == [3]
     ranked = frame_of("pandas", {"user_id": ["u"] * 2, "item_id": [3, 1], "rank": [1, 2]})
     for ranks in ({"u": [3, 1]}, ranked):
-        assert tl.match(ranks, {"u": {1}}, ties="item_desc").ranks.tolist() == [2]
+        assert tl.match(tl.Ranks(ranks, ties="item_desc"), {"u": {1}}).ranks.tolist() == [2]
 
 
 def test_scores_are_as_many_as_the_items_of_each_list():

@@ -176,7 +176,7 @@ def test_errors_name_the_texts(form):
 def test_padding_and_ties_by_item(form):
     columns = {"user_id": ["u"] * 4, "item_id": ["b", "c", "a", "-"], "score": [1.0, 1.0, 1.0, 0.0]}
     ranks = frame(columns, form)
-    hits = tl.match(ranks, {"u": ["a", "-"]}, padding="-", ties="item")
+    hits = tl.match(tl.Ranks(ranks, ties="item"), {"u": ["a", "-"]}, padding="-")
     assert hits.ranks.tolist() == [1] and hits.n_listed.tolist() == [3]
     assert hits.n_relevant.tolist() == [1]
     assert tl.match(ranks, {"u": {"a"}}, padding="none").ranks.tolist() == [3]

@@ -1,11 +1,13 @@
 """The join: nothing at all, 100,000 ids, the ends of int64, repeats, one relevant item each."""
 
 import re
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from collisions import inverse
+from doors import match_by_words
 from oracle import hits as oracle
 
 import toplist as tl
@@ -62,12 +64,12 @@ def user(n_listed, n_relevant, random):
 
 def as_lists(rows):
     offsets = np.concatenate([[0], np.cumsum(list(map(len, rows)))])
-    return tl.Lists(offsets, np.concatenate(rows))
+    return tl.inputs.Lists(offsets, np.concatenate(rows))
 
 
 def match(users, ids="small", **options):
     listed, truths = (as_lists([IDS[ids](user[side]) for user in users]) for side in (0, 1))
-    return tl.match(listed, truths, **options)
+    return match_by_words(listed, truths, **options)
 
 
 def assert_hits(hits, users):
@@ -118,7 +120,7 @@ DEPTHS = [1, 256, 257, 2048, 65_537, 100_000]
 def test_every_metric_of_a_list_of_100_000(name):
     ranked = list(range(100_000))
     truth = {0, 7, 255, 256, 2047, 2048, 65_536, 99_999, -1, -2}
-    curve = getattr(tl, name)(ranked, truth)
+    curve = tl.curves(name, ranked, truth)
     result = tl.top_k_eval([ranked, ranked], [truth, {5}], DEPTHS, metrics=name)
     for k in DEPTHS:
         expected = oracle.METRICS[name](ranked, truth, k)
@@ -131,7 +133,7 @@ def test_every_metric_of_a_list_of_100_000(name):
 @pytest.mark.parametrize("name", oracle.METRICS)
 def test_every_metric_of_a_truth_of_100_000(name):
     ranked, truth = list(range(-5, 20)), set(range(100_000))
-    curve = getattr(tl, name)(ranked, truth, 40)
+    curve = tl.curves(name, ranked, truth, 40)
     expected = [oracle.METRICS[name](ranked, truth, k) for k in (1, 6, 20, 25, 40)]
     assert curve[[0, 5, 19, 24, 39]] == pytest.approx(expected, rel=0, abs=1e-12)
 
@@ -149,11 +151,11 @@ def test_a_perfect_list_of_100_000_scores_exactly_one(name):
 @pytest.mark.parametrize(
     ("ranks", "truths", "shape"),
     [
-        *(([], none, (0, 3)) for none in ([], (), tl.Lists([0], []))),
-        *((none, [], (0, 3)) for none in (np.empty((0, 4), np.int64), tl.Lists([0], []))),
+        *(([], none, (0, 3)) for none in ([], (), tl.inputs.Lists([0], []))),
+        *((none, [], (0, 3)) for none in (np.empty((0, 4), np.int64), tl.inputs.Lists([0], []))),
         *(
             (none, [{1}, []], (2, 3))
-            for none in ([[], []], np.empty((2, 0)), tl.Lists([0] * 3, []))
+            for none in ([[], []], np.empty((2, 0)), tl.inputs.Lists([0] * 3, []))
         ),
         ({}, {}, (0, 3)),
         ([[]], [[]], (1, 3)),
@@ -162,7 +164,7 @@ def test_a_perfect_list_of_100_000_scores_exactly_one(name):
 )
 def test_nothing_at_all(ranks, truths, shape):
     for name in oracle.METRICS:
-        function = getattr(tl, name)
+        function = partial(tl.curves, name)
         assert function(ranks, truths, 3).shape == shape
         assert function(ranks, truths).shape == (*shape[:-1], 0)
         assert np.nansum(function(ranks, truths, 3)) == 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doors import match_by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_inputs import same
@@ -42,7 +43,7 @@ def by_marking(*arguments, **options):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join, "join_single_relevant", by_the_general_join)
-        return tl.match(*arguments, **options)
+        return match_by_words(*arguments, **options)
 
 
 @settings(deadline=None)

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def test_counts_follow_the_policies_of_every_convention(convention, ranks):
         if not (one.dividing.by_hits or one.earning or name in rules.pooled)
     ]
     asked = {"k": [1, 2], "metrics": metrics, "convention": convention}
-    expected = tl.top_k_eval(tl.Hits.from_ranks(ranks, 6), **asked)
+    expected = by_words(tl.Hits.from_ranks(ranks, 6), **asked)
     found = from_rank_counts(counted(ranks), n_listed=6, **asked)
     assert str(found) == str(expected) and found.to_dict() == pytest.approx(
         expected.to_dict(), abs=0, nan_ok=True

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from collisions import CHOSEN
+from doors import match_by_words
 from shared_inputs import csv_of, fresh, library
 
 import toplist as tl
@@ -17,7 +18,7 @@ RANKS, TRUTHS, KEYS = [[1, 2], [3, 4], [5, 6]], [{1}, {4}, {9}], ["ann", "bob", 
 
 
 def print_of(ranks, truths, **options):
-    return tl.match(ranks, truths, **options).about.fingerprints
+    return match_by_words(ranks, truths, **options).about.fingerprints
 
 
 def test_fingerprints_do_not_depend_on_order_or_form():
@@ -25,7 +26,7 @@ def test_fingerprints_do_not_depend_on_order_or_form():
     truths = [[1, 7, -3], [4], [9, 2**62]]
     (one,) = print_of(ranks, truths)
     assert one.n_users == 3 and one.varied and one.total > 0
-    ragged = tl.Lists([0, 3, 4, 6], [1, 7, -3, 4, 9, 2**62])
+    ragged = tl.inputs.Lists([0, 3, 4, 6], [1, 7, -3, 4, 9, 2**62])
     for other in (
         [set(row) for row in truths],
         [row[::-1] for row in truths],
@@ -166,7 +167,7 @@ def test_single_users_may_choose_the_same_items_in_turn():
 def test_fingerprints_of_colliding_ids_do_not_depend_on_their_order():
     truths = CHOSEN.reshape(-1, 100)
     whole, parts = tl.match(truths, truths), tl.match(truths[:, ::-1].copy(), truths[:, ::-1])
-    single = sum(tl.match(row, row).about.fingerprints[0].total for row in truths) % 2**64
+    single = sum(match_by_words(row, row).about.fingerprints[0].total for row in truths) % 2**64
     found = whole.about.fingerprints
     assert found == parts.about.fingerprints and found[0].total == single
 

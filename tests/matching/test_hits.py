@@ -25,12 +25,12 @@ def test_hits_with_keys():
     assert list(result.users) == ["ann", "bob"]
     assert (result["mrr@4"], result.n_missing, result.n_extra) == (0.25, 1, 3)
     with pytest.raises(ValueError, match="user 'bob' has no ranked list"):
-        tl.hit(hits, missing="raise")
+        tl.curves("hit", hits, convention=tl.CONVENTIONS["standard"].replace(missing="raise"))
 
 
 def test_hits_with_grades():
     hits = Hits([0, 1], [2], [2], [2], grades=[1], truth_grades=[3, 1])
-    assert tl.cg(hits).tolist() == [[0.0, 1.0]]
+    assert tl.curves("cg", hits).tolist() == [[0.0, 1.0]]
     best = 3 + 1 / math.log2(3)
     assert tl.ndcg(hits)[0, 1] == pytest.approx(1 / math.log2(3) / best)
 

@@ -7,7 +7,8 @@ import pytest
 from shared_inputs import DOORS, csv_of, frame_of, library, rows
 
 import toplist as tl
-from toplist import Lists, match
+from toplist import match
+from toplist.inputs import Lists
 
 
 def test_a_repeat_below_k_is_not_read():
@@ -51,7 +52,12 @@ def test_hits_are_of_all_judged_items():
     assert judged.ranks.tolist() == [1, 2, 3, 2] and judged.n_relevant.tolist() == [3, 1]
     assert hits.every_judged.n_relevant.tolist() == [4, 1]
     assert hits.from_grade(3).ranks.tolist() == [2] and not hits.from_grade(3).n_relevant[1]
-    exponential = tl.match(ranks, truths, relevant_from=2, gains="exponential").judged
+    exponential = tl.match(
+        ranks,
+        truths,
+        relevant_from=2,
+        convention=tl.CONVENTIONS["standard"].replace(gains="exponential"),
+    ).judged
     assert exponential.gains.tolist() == [1, 7, 3, 1]
 
 
@@ -131,7 +137,7 @@ def test_a_matrix_of_integers_as_truth(form):
     matrix, ranks = [[0, 1, 1, 0], [1, 0, 0, 1]], [[3, 0, 1], [2, 1, 0]]
     truth = {"array": np.array(matrix), "lists": matrix}.get(form, dict(enumerate(matrix)))
     if form == "Lists":
-        truth = tl.Lists([0, 4, 8], np.ravel(matrix))
+        truth = tl.inputs.Lists([0, 4, 8], np.ravel(matrix))
     elif form in ("dict", "table", "wide"):
         ranks = dict(enumerate(ranks))
     if form in ("table", "wide"):

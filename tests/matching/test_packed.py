@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from doors import match_by_words
 
 import toplist as tl
 from toplist.matching import packed
@@ -26,7 +27,7 @@ def there_and_back(hits, **changes):
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("truths", [GRADES, {u: set(one) for u, one in GRADES.items()}, GROUPS])
 def test_what_is_packed_comes_back(truths, listed, rule):
-    hits = tl.match(LISTS, truths, 2, **rule)
+    hits = match_by_words(LISTS, truths, 2, **rule)
     hits = hits.listed() if listed else hits
     again = there_and_back(hits).of_part(users=hits.users)
     for name in ("relevant", "judged", "every_judged"):

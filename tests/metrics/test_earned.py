@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.cli import main
@@ -17,18 +18,20 @@ ERR_GRADES = {"a": 3, "b": 2, "c": 0, "d": 1}
 
 
 def evaluated(metrics, ranks=RUN, truth=GRADES, k=3, **options):
-    return tl.top_k_eval({"q": ranks}, {"q": truth}, k, metrics=metrics, **options)
+    return by_words({"q": ranks}, {"q": truth}, k, metrics=metrics, **options)
 
 
 def test_err_of_the_test_of_elasticsearch():
-    found = tl.err(list("abcd"), ERR_GRADES)
+    found = tl.curves("err", list("abcd"), ERR_GRADES)
     assert found[2:].tolist() == [0.8984375, 0.90087890625]
     stated = evaluated("err(max=3)", list("abcd"), ERR_GRADES, 4)
     assert stated["err(max=3)@4"] == 0.90087890625
     assert evaluated("err(max=4)", list("abcd"), ERR_GRADES, 4)["err(max=4)@4"] < 0.9
-    ideal = tl.err(list("abdc"), ERR_GRADES)
-    np.testing.assert_allclose(tl.nerr(list("abcd"), ERR_GRADES), found / ideal, rtol=1e-15)
-    assert tl.nerr(list("abd"), ERR_GRADES).tolist() == [1.0, 1.0, 1.0]
+    ideal = tl.curves("err", list("abdc"), ERR_GRADES)
+    np.testing.assert_allclose(
+        tl.curves("nerr", list("abcd"), ERR_GRADES), found / ideal, rtol=1e-15
+    )
+    assert tl.curves("nerr", list("abd"), ERR_GRADES).tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +126,9 @@ def test_gains_of_each_grade():
     result = evaluated("ndcg", gains=table)
     assert "gains 1 of grade 1, 4 of grade 2" in str(result)
     assert tl.TopKResult.from_bytes(result.to_bytes()) == result.without_users()
-    assert tl.match(RUN, GRADES, gains=table).relevant.gains.tolist() == [1, 4, 1]
+    assert tl.match(
+        RUN, GRADES, convention=tl.CONVENTIONS["standard"].replace(gains=table)
+    ).relevant.gains.tolist() == [1, 4, 1]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +242,7 @@ def test_groups_have_no_grades_and_no_bounds():
         with pytest.raises(ValueError, match="ground truths of groups have no bounds"):
             result.bounds(f"{metric}@2")
     with pytest.raises(ValueError, match="duplicates='collapse': choose from 'raise', 'first'"):
-        tl.unjudged({"s": {"q": ["a", "a"]}}, {"q": {"z"}}, 3, duplicates="collapse")
+        tl.annotating.unjudged({"s": {"q": ["a", "a"]}}, {"q": {"z"}}, 3, duplicates="collapse")
 
 
 def test_what_has_no_curve_is_not_drawn():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from differential import agree, columns, expectations
+from doors import by_words, curve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -28,16 +29,28 @@ def line(result, word):
 
 
 def test_one_in_every_metric():
-    result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=list(oracle.METRICS), empty="one")
+    result = tl.top_k_eval(
+        RANKS,
+        TRUTHS,
+        2,
+        metrics=list(oracle.METRICS),
+        convention=tl.CONVENTIONS["standard"].replace(empty="one"),
+    )
     for name in oracle.METRICS:
         one = np.nan if name == "judged" else 1.0  # which is over users with a judgement
         np.testing.assert_array_equal(result.per_user(name)[[1, 3]], np.full((2, 2), one), name)
         np.testing.assert_array_equal(result.per_user(f"{name}@2")[[1, 3]], [one, one], name)
         assert np.array_equal(
-            tl.top_k_eval(RANKS, TRUTHS, 2, empty="one", metrics=name)[name], result[name]
+            tl.top_k_eval(
+                RANKS,
+                TRUTHS,
+                2,
+                metrics=name,
+                convention=tl.CONVENTIONS["standard"].replace(empty="one"),
+            )[name],
+            result[name],
         )
-        function = getattr(tl, "map_" if name == "map" else name, None) or tl.map
-        values = function(RANKS, TRUTHS, 2, empty="one")
+        values = curve(name, RANKS, TRUTHS, 2, empty="one")
         np.testing.assert_array_equal(values, result.per_user(name))
     assert result["recall@2"] == (0.5 + 1 + 1 + 1) / 4
     assert line(result, "evaluated") == (
@@ -48,7 +61,9 @@ def test_one_in_every_metric():
 
 
 def test_zeros_are_in_the_account_too():
-    result = tl.top_k_eval(RANKS, TRUTHS, 2, empty="zero")
+    result = tl.top_k_eval(
+        RANKS, TRUTHS, 2, convention=tl.CONVENTIONS["standard"].replace(empty="zero")
+    )
     assert "2 of them without relevant items (counted as 0)" in str(result)
 
 
@@ -57,20 +72,20 @@ def test_zeros_are_in_the_account_too():
 def test_one_merges_splits_and_weighs(first, second, k, weighted):
     options = {"empty": "one", "duplicates": "first"}
     parts = [
-        tl.top_k_eval(*part, k, users=[f"{i}-{u}" for u in range(len(part[0]))], **options)
+        by_words(*part, k, users=[f"{i}-{u}" for u in range(len(part[0]))], **options)
         for i, part in enumerate((first, second))
     ]
     both = parts[0] + parts[1]
     whole = [one + other for one, other in zip(first, second, strict=True)]
-    expected = tl.top_k_eval(*whole, k, **options)
+    expected = by_words(*whole, k, **options)
     for name in tl.METRICS.keys() & set(expected.terms.metrics):
         agree(both[name], expected[name], name)
         agree(both.std(name), expected.std(name), name)
     labels = [i % 2 for i in range(len(whole[0]))]
-    of_even = tl.top_k_eval(whole[0][::2], whole[1][::2], k, **options)
+    of_even = by_words(whole[0][::2], whole[1][::2], k, **options)
     agree(list(expected.by(labels)[0]), list(of_even), "segments")
     weights = np.arange(1, len(whole[0]) + 1)
-    of_weights = tl.top_k_eval(*whole, k, weights=weights, **options)
+    of_weights = by_words(*whole, k, weights=weights, **options)
     values = of_weights.per_user(f"recall@{k}")
     agree(of_weights[f"recall@{k}"], np.average(values, weights=weights), "weights")
 
@@ -84,7 +99,7 @@ def test_one_merges_splits_and_weighs(first, second, k, weighted):
 )
 def test_a_policy_per_metric(population, k, empty, missing):
     options = {"missing": missing, "duplicates": "first"}
-    result = tl.top_k_eval(
+    result = by_words(
         *population,
         list(range(1, k + 1)),
         metrics=[replace(one, empty=one.empty or empty) for one in OWN],
@@ -98,8 +113,8 @@ def test_a_policy_per_metric(population, k, empty, missing):
         agree(result.per_user(name), columns(expected), name)
         agree(result.per_user(f"{name}@{k}"), expected[-1].per_user, name)
         assert result.n_of(name) == expected[-1].n_evaluated
-    parts = tl.top_k_eval(*population, k, metrics=OWN, **options).by([0] * len(population[0]))
-    whole = tl.top_k_eval(*population, k, metrics=OWN, **options)
+    parts = by_words(*population, k, metrics=OWN, **options).by([0] * len(population[0]))
+    whole = by_words(*population, k, metrics=OWN, **options)
     agree(list(parts[0]), list(whole), "one segment of all")
 
 
@@ -132,7 +147,13 @@ def test_policies_of_metrics_are_compared_and_not_merged_with_others():
 
 def test_no_user_scores_one_in_a_ratio_of_sums():
     with pytest.raises(ValueError, match="recall is a ratio of sums over users, in which no user"):
-        tl.top_k_eval(RANKS, TRUTHS, 2, metrics="recall", aggregate="pooled", empty="one")
+        tl.top_k_eval(
+            RANKS,
+            TRUTHS,
+            2,
+            metrics="recall",
+            convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled", empty="one"),
+        )
 
 
 def test_files(tmp_path):
@@ -141,8 +162,12 @@ def test_files(tmp_path):
     truths.write_text(
         "".join(f'{{"user_id": "{u}", "item_id": {sorted(t)}}}\n' for u, t in TRUTHS.items())
     )
-    found = tl.top_k_eval(lists, truths, 2, empty="one")
-    assert list(found) == list(tl.top_k_eval(RANKS, TRUTHS, 2, empty="one"))
+    found = tl.top_k_eval(
+        lists, truths, 2, convention=tl.CONVENTIONS["standard"].replace(empty="one")
+    )
+    assert list(found) == list(
+        tl.top_k_eval(RANKS, TRUTHS, 2, convention=tl.CONVENTIONS["standard"].replace(empty="one"))
+    )
     assert "2 of them without relevant items (counted as 1)" in str(found)
 
 
@@ -150,8 +175,8 @@ def test_nothing_relevant_enough_scores_1_where_the_policy_says_so():
     """In trec_eval nDCG reads all grades, but the threshold says whose ground truth is empty."""
     ranks, truths = {"a": [1], "b": [5], "c": [9, 7]}, {"a": {1: 1}, "b": {6: 1}, "c": {7: 2, 9: 1}}
     how = {"k": 2, "metrics": ["ndcg", "recall"], "convention": "trec_eval", "relevant_from": 2}
-    found = tl.top_k_eval(ranks, truths, **how, empty="one")
-    alone = tl.top_k_eval({"c": [9, 7]}, {"c": {7: 2, 9: 1}}, **how)["ndcg@2"]
+    found = by_words(ranks, truths, empty="one", **how)
+    alone = by_words({"c": [9, 7]}, {"c": {7: 2, 9: 1}}, **how)["ndcg@2"]
     assert found.per_user("ndcg@2").tolist() == [1, 1, alone]
     assert found.per_user("recall@2").tolist() == [1, 1, 1]
     assert found["ndcg@2"] == pytest.approx((2 + alone) / 3) and alone < 1
@@ -189,7 +214,7 @@ def test_who_is_left_out_by_either_policy_is_left_out(empty, missing):
     known = [value for value in expected.values() if not np.isnan(value)]
     for door, lists, truths, options in doors():
         options |= {"metrics": ["mrr@2", "hit@2"], "empty": empty, "missing": missing}
-        whole = tl.top_k_eval(lists, truths, **options)
+        whole = by_words(lists, truths, **options)
         for result in (whole, sum(whole.by({user: user for user in expected}).values())):
             for name in ("mrr@2", "hit@2"):
                 assert result[name] == np.mean(known), door
@@ -213,6 +238,6 @@ def test_who_is_left_out_of_files_is_left_out(tmp_path, empty, missing):
     known = [value for value in expected if not np.isnan(value)]
     for way in ({}, {"keep": "users"}):
         paths = str(tmp_path / "recs.csv"), str(tmp_path / "truth.csv")
-        result = tl.top_k_eval(*paths, metrics="mrr@2", empty=empty, missing=missing, **way)
+        result = by_words(*paths, metrics="mrr@2", empty=empty, missing=missing, **way)
         assert result["mrr@2"] == np.mean(known)
         assert (result.n_users, result.n_evaluated, result.n_missing) == (4, len(known), 1)

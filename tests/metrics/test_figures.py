@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 import cases
 import numpy as np
 import pytest
+from doors import by_words, curve
 from oracle import hits as oracle
 from systems import RANKS, TRUTHS
 
@@ -46,10 +47,10 @@ def compute(case):
         options["gains"] = "exponential"
     if case.aggregation == "mean":
         metrics = [metric_of(case)]
-        (mean,) = tl.top_k_eval(case.ranks, case.truths, case.k, metrics=metrics, **options)
+        (mean,) = by_words(case.ranks, case.truths, case.k, metrics=metrics, **options)
         return list(mean) if isinstance(case.k, list) else mean
-    function = getattr(tl, case.metric)
-    curves = function(case.ranks, case.truths, case.k, divisor=case.divisor, **options)
+    how = {"divisor": case.divisor, **options}
+    curves = curve(case.metric, case.ranks, case.truths, case.k, **how)
     return curves.tolist() if case.aggregation == "cumulative" else curves[:, -1].tolist()
 
 
@@ -72,7 +73,7 @@ PRINTED = {
 def test_neurec_prints_what_the_original_printed(k):
     hit, precision, recall, map_, ndcg, mrr = tl.top_k_eval(RANKS, TRUTHS, k, convention="neurec")
     assert [round(v, 4) for v in (hit, precision, recall, map_, ndcg, mrr)] == PRINTED[k]
-    curves = [getattr(tl, name)(RANKS, TRUTHS, convention="neurec") for name in SIX]
+    curves = [curve(name, RANKS, TRUTHS, convention="neurec") for name in SIX]
     assert [round(curve[:, k - 1].mean(), 4) for curve in curves] == PRINTED[k]
 
 
@@ -132,7 +133,7 @@ def test_trec_eval(run, output, n_figures, options):
     figures = printed_by_trec_eval(TREC / output, max(map(len, ranks.values())))
     assert len(figures) == n_figures
     names = sorted({name for name, _, _ in figures})
-    result = tl.top_k_eval(ranks, truths, metrics=names, convention="trec_eval", **options)
+    result = by_words(ranks, truths, metrics=names, convention="trec_eval", **options)
     found = {(name, "all"): result[name] for name in names}
     for name in names:
         per_query = zip(result.users, result.per_user(name), strict=True)

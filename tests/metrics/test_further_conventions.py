@@ -18,6 +18,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import answers_read
 import conformance
+from doors import by_words
 
 
 def labelled(labels):
@@ -27,7 +28,7 @@ def labelled(labels):
 
 def asked(convention, metric, lists, truths, **options):
     k = int(metric.partition("@")[2])
-    return tl.top_k_eval(lists, truths, k, metrics=metric, convention=convention, **options)[metric]
+    return by_words(lists, truths, k, metrics=metric, convention=convention, **options)[metric]
 
 
 def of_labels(convention, metric, rows, **options):
@@ -136,7 +137,7 @@ def test_transformers4rec():
     """NVIDIA-Merlin/Transformers4Rec@8bf122f tests/unit/torch/test_ranking_metrics.py."""
     lists, truths = [[4, 3, 5, 2]] * 3, [{7}, {5}, {4}]
     options = {"metrics": ["mrr", "recall"], "convention": "transformers4rec"}
-    found = tl.top_k_eval(lists, truths, [1, 2, 3, 4], **options)
+    found = by_words(lists, truths, [1, 2, 3, 4], **options)
     assert found["mrr"].tolist() == pytest.approx([1 / 3, 1 / 3, 4 / 9, 4 / 9])
     assert found["recall"].tolist() == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
 
@@ -159,7 +160,7 @@ def test_pytorch_metric_learning():
         "mrr@5": [1 / 2, 1, 1 / 5, 1, 1 / 3, 0],
     }
     options = {"metrics": [*expected], "convention": "pytorch-metric-learning"}
-    result = tl.top_k_eval([*lists, [0]], [*truths, set()], 5, **options)  # the last is alone
+    result = by_words([*lists, [0]], [*truths, set()], 5, **options)  # the last is alone
     for name, values in expected.items():
         assert result.per_user(name)[:6].tolist() == pytest.approx(values), name
         assert result[name] == pytest.approx(sum(values) / 6)
@@ -267,7 +268,9 @@ def test_a_synonym_that_cannot_be_is_refused(other):
 
 
 def test_what_differs_beside_a_synonym_is_what_is_told():
-    other = tl.top_k_eval(LISTS, TRUTHS, 2, convention="standard", empty="zero")
+    other = tl.top_k_eval(
+        LISTS, TRUTHS, 2, convention=tl.CONVENTIONS["standard"].replace(empty="zero")
+    )
     with pytest.raises(ValueError, match="empty is 'skip' in one and 'zero' in the other"):
         tl.top_k_eval(LISTS, TRUTHS, 2, convention="pyvespa") + other
 

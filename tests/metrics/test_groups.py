@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -113,7 +114,7 @@ def test_shares_of_groups():
         [["c1", "c2"]],
         [["g"], ["e", "f"]],
     ]
-    shares = tl.group_recall(lists, tl.Groups(truth))[:, -1]
+    shares = tl.curves("group_recall", lists, tl.Groups(truth))[:, -1]
     assert shares.tolist() == [1 / 2, 1 / 3, 1, 2 / 3, 1, 1]
 
 
@@ -202,7 +203,13 @@ def test_parts_by_position_know_their_truths():
 
 def test_pooled_and_weighted():
     lists, truth = population(12)
-    found = tl.top_k_eval(lists, tl.Groups(truth), 5, metrics="group_recall", aggregate="pooled")
+    found = tl.top_k_eval(
+        lists,
+        tl.Groups(truth),
+        5,
+        metrics="group_recall",
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     covered = {u: oracle.group_recall(lists[u], list(map(set, truth[u])), 5) for u in lists}
     total = sum(covered[user] * len(truth[user]) for user in lists)
     assert found["group_recall@5"] == pytest.approx(total / sum(map(len, truth.values())))
@@ -234,8 +241,12 @@ def test_hits_keep_their_groups():
     rows = np.array([7, 3, 12])
     some = hits.subset(rows)
     for one in (some, pickle.loads(pickle.dumps(some))):
-        assert np.array_equal(tl.alpha_ndcg(one), tl.alpha_ndcg(hits)[rows], equal_nan=True)
-        assert np.array_equal(tl.group_recall(one), tl.group_recall(hits)[rows], equal_nan=True)
+        assert np.array_equal(
+            tl.curves("alpha_ndcg", one), tl.curves("alpha_ndcg", hits)[rows], equal_nan=True
+        )
+        assert np.array_equal(
+            tl.curves("group_recall", one), tl.curves("group_recall", hits)[rows], equal_nan=True
+        )
     shallow = hits.relevant.down_to(np.full(20, 4)).groups
     at_four = hits.relevant.groups
     at_four = at_four.ranks[at_four.ranks <= 4]
@@ -245,7 +256,13 @@ def test_hits_keep_their_groups():
 def test_relevance_that_is_known_for_listed_items_only():
     """What no list has is in no group, and a group of which nothing is left is none."""
     lists, truth = population(20)
-    found = tl.top_k_eval(lists, tl.Groups(truth), 4, metrics=ALL, relevant="listed")
+    found = tl.top_k_eval(
+        lists,
+        tl.Groups(truth),
+        4,
+        metrics=ALL,
+        convention=tl.CONVENTIONS["standard"].replace(relevant="listed"),
+    )
     left = {
         user: [kept for group in truth[user] if (kept := set(group) & set(lists[user]))]
         for user in lists
@@ -270,9 +287,9 @@ def test_a_huge_truth_takes_no_time(shape):
         "one group": [ids],
         "all in all": [ids[:2_000]] * 50,
     }[shape]
-    tl.alpha_ndcg([[0]], tl.Groups([[[0, 1]]]))  # compiled
+    tl.curves("alpha_ndcg", [[0]], tl.Groups([[[0, 1]]]))  # compiled
     start = time.process_time()
-    value = tl.alpha_ndcg([ids[:100]], tl.Groups([groups]))[0, -1]
+    value = tl.curves("alpha_ndcg", [ids[:100]], tl.Groups([groups]))[0, -1]
     assert 0 < value <= 1.01
     assert time.process_time() - start < 2  # 0.1 on an idle machine
 
@@ -322,11 +339,11 @@ def test_a_pooled_ideal_has_the_gains_of_the_groups():
     asked = {"k": 1, "metrics": "alpha_ndcg", "aggregate": "pooled"}
     lists = {"a": ["x"], "b": ["y1"]}
     # perfect lists of gains 1 and 2: (1 + 2) / (1 + 2)
-    result = tl.top_k_eval(lists, truths, **asked)
+    result = by_words(lists, truths, **asked)
     assert result["alpha_ndcg@1"] == 1 and result.per_user("alpha_ndcg@1").tolist() == [1, 1]
     # y2 is of one group: (1 + 1) / (1 + 2)
     parts = [
-        tl.top_k_eval({one: row}, tl.Groups({one: truth}), **asked)
+        by_words({one: row}, tl.Groups({one: truth}), **asked)
         for one, row, truth in (("a", ["x"], [["x", "z"]]), ("b", ["y2"], [["y1"], ["y1", "y2"]]))
     ]
     assert tl.merge(parts)["alpha_ndcg@1"] == pytest.approx(2 / 3, abs=1e-15)

@@ -1,5 +1,6 @@
 """A divisor of the hits so far: the average precision of torchmetrics, LibRecommender, DocArray."""
 
+import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +18,17 @@ SO_FAR = replace(tl.METRICS["map"], name="so_far", divisor="hits")
 
 def test_what_is_not_found_is_not_missed():
     # torchmetrics retrieval_average_precision(top_k=3): 1.0; PyG's LinkPredMAP: 0.5
-    assert tl.map([1, 2, 3], {1, 9}, divisor="hits").tolist() == [1.0, 1.0, 1.0]
+    assert tl.curves(
+        dataclasses.replace(tl.METRICS["map"], divisor="hits"), [1, 2, 3], {1, 9}
+    ).tolist() == [1.0, 1.0, 1.0]
     assert tl.map([1, 2, 3], {1, 9}).tolist() == [1.0, 0.5, 0.5]
     # a hit more, and a lower value
-    assert tl.map([1, 2, 3, 4], {1, 4}, divisor="hits").tolist() == [1.0, 1.0, 1.0, 0.75]
-    assert tl.map([1, 2], {9}, divisor="hits").tolist() == [0.0, 0.0]
+    assert tl.curves(
+        dataclasses.replace(tl.METRICS["map"], divisor="hits"), [1, 2, 3, 4], {1, 4}
+    ).tolist() == [1.0, 1.0, 1.0, 0.75]
+    assert tl.curves(
+        dataclasses.replace(tl.METRICS["map"], divisor="hits"), [1, 2], {9}
+    ).tolist() == [0.0, 0.0]
 
 
 @settings(deadline=None, max_examples=25)
@@ -40,7 +47,12 @@ def test_it_weighs(population, k):
 @given(graded_populations(), st.integers(1, 15))
 def test_grades_do_not_count_as_hits(population, k):
     metric = replace(tl.METRICS["cg"], name="mean_grade", divisor="hits")
-    result = tl.top_k_eval(*population, k, metrics=metric, empty="zero", missing="zero")
+    result = tl.top_k_eval(
+        *population,
+        k,
+        metrics=metric,
+        convention=tl.CONVENTIONS["standard"].replace(empty="zero", missing="zero"),
+    )
     expected = [
         oracle.ratio(oracle.cg(ranked, truth, k), len(oracle.found(ranked, truth, k)))
         for ranked, truth in zip(*population, strict=True)
@@ -50,7 +62,11 @@ def test_grades_do_not_count_as_hits(population, k):
 
 def test_a_ratio_of_sums():
     result = tl.top_k_eval(
-        [[1, 2, 3], [5, 6, 7]], [{1, 3}, {6}], 3, metrics=SO_FAR, aggregate="pooled"
+        [[1, 2, 3], [5, 6, 7]],
+        [{1, 3}, {6}],
+        3,
+        metrics=SO_FAR,
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
     )
     assert result["so_far@3"] == pytest.approx((1 + 2 / 3 + 1 / 2) / 3)
 
@@ -69,7 +85,7 @@ def test_the_formula():
         "so_far@k = sum over r_j <= k of j / r_j, divided by the number of hits with r_j <= k\n"
     )
     assert r"\left|\{j : r_j \le k\}\right|" in result.formula("so_far", "latex")
-    assert tl.DIVISORS["hits"].by_hits
+    assert tl.metrics.definitions.DIVISORS["hits"].by_hits
 
 
 def test_in_leave_one_out_it_is_the_reciprocal_rank():

@@ -3,6 +3,7 @@
 import cases
 import numpy as np
 import pytest
+from doors import by_words, curve
 
 import toplist as tl
 from toplist import files
@@ -28,7 +29,11 @@ def test_judged_of_merged_segments_and_weighted_results():
 
 
 def test_judged_divides_by_what_was_retrieved():
-    assert tl.judged(["a", "b", "c"], {"a": 1, "b": 0, "z": 0}, 10).tolist() == [1, 1, *[2 / 3] * 8]
+    assert tl.curves("judged", ["a", "b", "c"], {"a": 1, "b": 0, "z": 0}, 10).tolist() == [
+        1,
+        1,
+        *[2 / 3] * 8,
+    ]
 
 
 @pytest.mark.parametrize("empty", ["skip", "zero", "one", None])
@@ -37,11 +42,13 @@ def test_judged_is_over_all_with_a_judgement(convention, empty):
     lists = {"a": [1, 2, 3], "none": [4, 5], "zeros": [6, 7]}
     truths = {"a": {1: 1, 2: 0, 3: 0}, "none": {}, "zeros": {6: 0}}
     rules = {"convention": convention, "empty": empty}
-    result = tl.top_k_eval(lists, truths, 10, metrics=["judged", "ndcg"], **rules)
+    result = by_words(lists, truths, 10, metrics=["judged", "ndcg"], **rules)
     assert result["judged@10"] == (1 + 1 / 2) / 2 and result.n_of("judged") == 2
     assert result.std("judged@10") == pytest.approx(np.std([1, 1 / 2], ddof=1))
     np.testing.assert_array_equal(result.per_user("judged@10"), [1, np.nan, 1 / 2])
-    np.testing.assert_array_equal(tl.judged(lists, truths, **rules)[:, -1], [1, np.nan, 1 / 2])
+    np.testing.assert_array_equal(
+        curve("judged", lists, truths, **rules)[:, -1], [1, np.nan, 1 / 2]
+    )
     n = 1 if (empty or {"trec_eval": "zero"}.get(convention)) in ("skip", None) else 3
     assert result.n_of("ndcg") == result.n_evaluated == n
     assert "judged: over 2, those with a judgement" in str(result)
@@ -50,9 +57,24 @@ def test_judged_is_over_all_with_a_judgement(convention, empty):
 
 def test_judged_by_itself_raises_for_nobody_with_a_judgement():
     lists, truths = {"a": [1], "b": [2]}, {"a": {1: 1}, "b": {2: 0}}
-    assert tl.top_k_eval(lists, truths, 1, metrics="judged", empty="raise")["judged@1"] == 1
+    assert (
+        tl.top_k_eval(
+            lists,
+            truths,
+            1,
+            metrics="judged",
+            convention=tl.CONVENTIONS["standard"].replace(empty="raise"),
+        )["judged@1"]
+        == 1
+    )
     with pytest.raises(ValueError, match="user 'b' has an empty ground truth"):
-        tl.top_k_eval(lists, truths, 1, metrics=["judged", "hit"], empty="raise")
+        tl.top_k_eval(
+            lists,
+            truths,
+            1,
+            metrics=["judged", "hit"],
+            convention=tl.CONVENTIONS["standard"].replace(empty="raise"),
+        )
 
 
 def test_tests_of_judged_are_over_all_with_a_judgement():
@@ -73,8 +95,8 @@ def test_judged_is_what_trec_eval_does_not_call_unjudged():
     files = TREC / "results.test", TREC / "qrels.test", [5, 10, 20]
     options = {"metrics": "judged", "convention": "trec_eval"}
     options |= {"ranks_format": "trec", "ground_truths_format": "trec"}
-    result = tl.top_k_eval(*files, keep="users", **options)
-    assert tl.top_k_eval(*files, **options).to_dict() == result.to_dict()
+    result = by_words(*files, keep="users", **options)
+    assert by_words(*files, **options).to_dict() == result.to_dict()
     for k in result.ks:
         found = dict(zip(result.users, result.per_user(f"judged@{k}"), strict=True))
         found["all"] = result[f"judged@{k}"]
@@ -114,7 +136,7 @@ def test_judged_of_parts_where_a_user_has_no_relevant_item(tmp_path):
     )
     batches = [table.to_reader(1) for table in tables]
     for sides, how in (((ranks, truths), {}), (batches, {})):
-        result = tl.top_k_eval(*sides, 1, metrics="judged", **how)
+        result = by_words(*sides, 1, metrics="judged", **how)
         assert result["judged@1"] == 1 and result.n_of("judged") == 2
 
 
@@ -122,12 +144,14 @@ def test_judged_is_over_who_was_judged_where_r_counts_listed_items():
     """Both of a's two are judged and none of b's, who was judged too."""
     lists, truths = {"a": ["x", "y"], "b": ["p", "q"]}, {"a": {"x": 1, "y": 0}, "b": {"z": 1}}
     asked = {"k": 2, "metrics": ["judged", "hit"], "relevant": "listed"}
-    result = tl.top_k_eval(lists, truths, **asked)
+    result = by_words(lists, truths, **asked)
     assert result["judged@2"] == 0.5 and result.n_of("judged") == 2
     assert result["hit@2"] == 1 and result.n_of("hit") == 1
     assert result.per_user("judged@2").tolist() == [1, 0]
     account = "1 of 2 users evaluated, 1 skipped (no relevant items), judged: over 2, those with"
     assert account in str(result)
-    assert tl.judged(lists, truths, 2, relevant="listed")[:, 1].tolist() == [1, 0]
-    nobody = tl.top_k_eval(lists, truths | {"b": {}}, **asked)
+    assert tl.curves(
+        "judged", lists, truths, 2, convention=tl.CONVENTIONS["standard"].replace(relevant="listed")
+    )[:, 1].tolist() == [1, 0]
+    nobody = by_words(lists, truths | {"b": {}}, **asked)
     assert nobody["judged@2"] == 1 and nobody.n_of("judged") == 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from differential import agree, columns, expectations
+from doors import by_words, curve, match_by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -25,7 +26,7 @@ def test_against_the_truth_that_is_listed(population, k, relevant_from):
     graded = any(isinstance(truth, dict) and truth for truth in population[1])
     join = {"relevant_from": relevant_from} if graded else {}
     policies = {"empty": "zero", "missing": "zero"}
-    result = tl.top_k_eval(
+    result = by_words(
         *population, k, metrics=list(oracle.METRICS), relevant="listed", **policies, **join
     )
     whole = listed(population)
@@ -35,19 +36,23 @@ def test_against_the_truth_that_is_listed(population, k, relevant_from):
         agree(result[name], [one.mean for one in expected], name)
         agree(result.std(name), [one.std for one in expected], name)
         agree(result.per_user(name), columns(expected), name)
-        function = getattr(tl, name)(*population, k, relevant="listed", **policies, **join)
+        function = curve(name, *population, k, relevant="listed", **policies, **join)
         agree(function, columns(expected), f"tl.{name}")
-    hits = tl.match(*population, **join)
+    hits = match_by_words(*population, **join)
     if hits.k >= k:
-        of_hits = tl.top_k_eval(hits, k=k, relevant="listed", **policies)
+        of_hits = by_words(hits, k=k, relevant="listed", **policies)
         assert of_hits["ndcg"].tolist() == result["ndcg"].tolist()
-        assert (
-            tl.top_k_eval(hits.listed(), k=k, **policies)["map"].tolist() == of_hits["map"].tolist()
-        )
+        assert by_words(hits.listed(), k=k, **policies)["map"].tolist() == of_hits["map"].tolist()
 
 
 def test_it_is_said():
-    result = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed", metrics="recall")
+    result = tl.top_k_eval(
+        RANKS,
+        TRUTHS,
+        2,
+        metrics="recall",
+        convention=tl.CONVENTIONS["standard"].replace(relevant="listed"),
+    )
     assert result["recall@2"] == 1 / 3  # of a, c and d, who has no list
     assert "convention standard, R counts relevant items of the list only: mean" in str(result)
     assert "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list" in str(result)
@@ -56,22 +61,33 @@ def test_it_is_said():
         result + everything
     assert "DIFFERENT CONVENTIONS" in str(tl.compare({"a": result, "b": everything}))
     with pytest.raises(ValueError, match="relevant='some': choose from 'all', 'listed'"):
-        tl.recall(RANKS, TRUTHS, relevant="some")
+        tl.curves(
+            "recall", RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(relevant="some")
+        )
 
 
 def test_results_merge_and_are_tested():
     parts = [
         tl.top_k_eval(
-            *({u: side[u] for u in users} for side in (RANKS, TRUTHS)), 2, relevant="listed"
+            *({u: side[u] for u in users} for side in (RANKS, TRUTHS)),
+            2,
+            convention=tl.CONVENTIONS["standard"].replace(relevant="listed"),
         )
         for users in ("ab", "cd")
     ]
-    whole = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed")
+    whole = tl.top_k_eval(
+        RANKS, TRUTHS, 2, convention=tl.CONVENTIONS["standard"].replace(relevant="listed")
+    )
     assert list(parts[0] + parts[1]) == pytest.approx(list(whole), nan_ok=True)
     rng = np.random.default_rng(0)
     truths = [{0, 1, 2}] * 40
     results = {
-        name: tl.top_k_eval(np.argsort(rng.random((40, 9))), truths, 3, relevant="listed")
+        name: tl.top_k_eval(
+            np.argsort(rng.random((40, 9))),
+            truths,
+            3,
+            convention=tl.CONVENTIONS["standard"].replace(relevant="listed"),
+        )
         for name in "ab"
     }
     assert 0 < tl.compare(results).test()["recall@3"].p <= 1
@@ -86,9 +102,13 @@ def test_files(tmp_path):
     truth.write_text(
         "user_id,item_id\n" + "".join(f"{u},{i}\n" for u, items in TRUTHS.items() for i in items)
     )
-    expected = list(tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed"))
+    expected = list(
+        tl.top_k_eval(
+            RANKS, TRUTHS, 2, convention=tl.CONVENTIONS["standard"].replace(relevant="listed")
+        )
+    )
     for options in ({}, {"keep": "users"}):
-        found = tl.top_k_eval(recs, truth, 2, relevant="listed", **options)
+        found = by_words(recs, truth, 2, relevant="listed", **options)
         assert list(found) == expected
 
 
@@ -97,9 +117,9 @@ def test_users_without_a_list_go_by_the_policy_for_them(graded):
     lists = {"a": ["x"], "d": []}
     truth = {"a": {"x": 2, "z": 3}, "d": {"y": 2, "w": 1}} if graded else {"a": {"x"}, "d": {"y"}}
     options = {"k": 1, "relevant": "listed", "metrics": ["ndcg", "recall"]}
-    zero = tl.top_k_eval(lists, truth, missing="zero", empty="one", **options)
+    zero = by_words(lists, truth, missing="zero", empty="one", **options)
     assert (zero["ndcg@1"], zero["recall@1"], zero.n_missing, zero.n_evaluated) == (0.5, 0.5, 1, 2)
-    skip = tl.top_k_eval(lists, truth, missing="skip", **options)
+    skip = by_words(lists, truth, missing="skip", **options)
     assert (skip["ndcg@1"], skip.n_missing, skip.n_evaluated) == (1.0, 1, 1)
     with pytest.raises(ValueError, match="no ranked list"):
-        tl.top_k_eval(lists, truth, missing="raise", **options)
+        by_words(lists, truth, missing="raise", **options)

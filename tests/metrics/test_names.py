@@ -1,18 +1,22 @@
 """Names that others use, and misspelt ones: the error offers the near one first, then all."""
 
+import dataclasses
 import re
 import shutil
 from operator import attrgetter
 
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist import DIVISORS, checks, top_k_eval
+from toplist import checks, top_k_eval
 from toplist.cli import main
 from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.metrics.conventions import OTHER_NAMES
+from toplist.metrics.definitions import DIVISORS
 from toplist.metrics.weighing import SCORED
 
 
@@ -20,7 +24,7 @@ def test_metric_that_a_convention_does_not_have():
     with pytest.raises(ValueError, match=r"'dcg'.*: choose from hit, precision, recall, map"):
         top_k_eval([[1]], [{1}], k=1, metrics=["dcg"], convention="neurec")
     with pytest.raises(ValueError, match=r"'dcg'.*: choose from hit"):
-        tl.dcg([[1]], [{1}], convention="trec_eval")
+        tl.curves("dcg", [[1]], [{1}], convention="trec_eval")
 
 
 @pytest.mark.parametrize("bad", ["ndcg@0", "ndcg@-1", "ndcg@1.5", "ndcg@x", "ndcg@1e1", "ndcg@²"])
@@ -47,7 +51,7 @@ def test_a_metric_twice(twice):
 
 def test_unknown_divisor():
     with pytest.raises(ValueError, match="divisor='n': choose from '1', 'k', 'R'") as caught:
-        tl.map([1], {1}, divisor="n")
+        tl.curves(dataclasses.replace(tl.METRICS["map"], divisor="n"), [1], {1})
     assert all(repr(name) in str(caught.value) for name in DIVISORS)
 
 
@@ -136,7 +140,13 @@ def test_comparisons_read_names_of_other_libraries():
     truths = {user: [user % 7] for user in range(40)}
     lists = {user: [user % 5, user % 3 + 10, user % 7 + 20] for user in range(40)}
     results = [
-        tl.top_k_eval(one, truths, 3, metrics=["map", "ndcg"], aggregate=how)
+        tl.top_k_eval(
+            one,
+            truths,
+            3,
+            metrics=["map", "ndcg"],
+            convention=tl.CONVENTIONS["standard"].replace(aggregate=how),
+        )
         for how in ("mean", "pooled")
         for one in (lists, {user: row[::-1] for user, row in lists.items()})
     ]
@@ -166,8 +176,8 @@ def test_every_synonym_is_of_a_name_and_is_none_itself():
         module = {"toplist.pointwise": tl.pointwise, "toplist.beyond": tl.beyond}.get(place)
         assert callable(getattr(module, name)) if module else ours in known
         assert other not in known
-    assert set(names.CONVENTION_NAMES.values()) <= set(tl.CONVENTIONS)
-    assert not set(names.CONVENTION_NAMES) & set(tl.CONVENTIONS)
+    assert set(OTHER_NAMES.values()) <= set(tl.CONVENTIONS)
+    assert not set(OTHER_NAMES) & set(tl.CONVENTIONS)
     assert all(callable(attrgetter(ours)(tl)) for ours in names.PACKAGE_NAMES.values())
 
 
@@ -203,7 +213,7 @@ def test_a_name_of_ranx_at_the_gate(tmp_path, monkeypatch, capsys):
     for name, row in (("base", ["a", "b"]), ("new", ["a", "x"])):
         lists = dict.fromkeys(truth, row)
         known = {"metrics": ["hits@2", "hit_rate@2"], "convention": "ranx"}
-        tl.top_k_eval(lists, truth, **known).save(f"{name}.npz")
+        by_words(lists, truth, **known).save(f"{name}.npz")
     for name, status in (("hits@2", 1), ("hit_rate@2", 0)):
         found = main(["gate", "new.npz", "base.npz", "-m", name, "--margin", "0.5"])
         assert found == status, capsys.readouterr()

@@ -111,7 +111,7 @@ def test_divisors_that_cannot_be(divisor):
     with pytest.raises(ValueError, match=r"metric 'bad': its divisor"):
         list(top_k_eval(RANKS, TRUTHS, k=3, metrics=[Metric("bad", "each", "1", divisor)]))
     with pytest.raises(ValueError, match=r"metric 'recall': its divisor"):
-        tl.recall(RANKS, TRUTHS, 3, divisor=divisor)
+        tl.curves(dataclasses.replace(tl.METRICS["recall"], divisor=divisor), RANKS, TRUTHS, 3)
 
 
 def test_the_place_of_a_wrong_divisor_is_named():
@@ -122,7 +122,13 @@ def test_the_place_of_a_wrong_divisor_is_named():
 
 def test_a_divisor_may_be_zero_where_no_hit_is_possible():
     smallest = Metric("smallest", "each", "1", lambda k, R, n: np.minimum(R, n))
-    result = top_k_eval([[1], [], [1]], [{1}, {1}, set()], k=1, metrics=[smallest], empty="zero")
+    result = top_k_eval(
+        [[1], [], [1]],
+        [{1}, {1}, set()],
+        k=1,
+        metrics=[smallest],
+        convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
+    )
     assert result.per_user("smallest@1").tolist() == [1.0, 0.0, 0.0]
 
 
@@ -206,7 +212,10 @@ def test_spellings_that_are_refused(name, message):
         top_k_eval(RANKS, TRUTHS, metrics=[f"{name}@3"])
 
 
-@pytest.mark.parametrize("table", [tl.METRICS, tl.DIVISORS, tl.DISCOUNTS, tl.CONVENTIONS])
+@pytest.mark.parametrize(
+    "table",
+    [tl.METRICS, tl.metrics.definitions.DIVISORS, tl.metrics.definitions.DISCOUNTS, tl.CONVENTIONS],
+)
 def test_the_tables_are_read_only(table):
     name = next(iter(table))
     with pytest.raises(TypeError, match="does not support item assignment"):
@@ -220,7 +229,7 @@ def test_own_functions_are_told_by_name_when_they_fail():
 
 
 def test_nth_over_an_ideal_is_refused():
-    for name in tl.DIVISORS:
+    for name in tl.metrics.definitions.DIVISORS:
         if name.startswith("ideal"):
             with pytest.raises(ValueError, match="'x': counts='nth'.*passes 1.*counts='each'"):
                 tl.Metric("x", "nth", "r", name)
@@ -239,7 +248,13 @@ def test_one_user_has_the_same_mean_pooled():
     for counts in ("each", "first"):
         own = tl.Metric("own", counts, "1", "ideal(min(k,R))", graded=True)
         mean, pooled = (
-            tl.top_k_eval([[1, 2, 3]], [{1: 1, 2: 2}], 2, metrics=[own], aggregate=how)["own@2"]
+            tl.top_k_eval(
+                [[1, 2, 3]],
+                [{1: 1, 2: 2}],
+                2,
+                metrics=[own],
+                convention=tl.CONVENTIONS["standard"].replace(aggregate=how),
+            )["own@2"]
             for how in ("mean", "pooled")
         )
         assert mean == pooled == {"each": 1, "first": 1 / 3}[counts]

@@ -33,11 +33,17 @@ def test_weighted_hits_are_the_formulas(users, propensities, k):
     weighted = [{item: 1 / propensity[item] for item in truth} for truth in truths]
     given = lists, truths, k, propensity
     result = tl.top_k_eval(lists, weighted, k=k, metrics=["cg", "dcg", SNIPS])
-    pooled = tl.top_k_eval(lists, weighted, k=k, metrics=[SNIPS], aggregate="pooled")
+    pooled = tl.top_k_eval(
+        lists,
+        weighted,
+        k=k,
+        metrics=[SNIPS],
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     # a list of the truth itself earns all weights: a user's dcg over these is SNIPS with a discount
-    every = tl.cg([list(truth) for truth in truths], weighted, 7)[:, -1]
+    every = tl.curves("cg", [list(truth) for truth in truths], weighted, 7)[:, -1]
     with np.errstate(invalid="ignore"):
-        ratio = tl.dcg(lists, weighted, k)[:, -1] / every
+        ratio = tl.curves("dcg", lists, weighted, k)[:, -1] / every
     judged = ratio[np.array([bool(truth) for truth in truths])]
     for found, discount, normalised in (
         (result[f"cg@{k}"], one, None),

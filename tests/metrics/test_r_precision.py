@@ -1,9 +1,11 @@
 """R-precision: cut at R where k is deep enough, and at k before."""
 
+import dataclasses
 from dataclasses import replace
 
 import pytest
 from differential import ANY, COUNTS, DISCOUNTS, agree, columns
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -13,7 +15,9 @@ import toplist as tl
 
 def test_others_call_recall_over_min_k_r_so():
     # RecTools Precision(r_precision=True), BEIR R_cap, CalibratedRecallK of RecPack
-    assert tl.recall([1, 5, 6, 2], {1, 2}, divisor="min(k,R)").tolist() == [1.0, 0.5, 0.5, 1.0]
+    assert tl.curves(
+        dataclasses.replace(tl.METRICS["recall"], divisor="min(k,R)"), [1, 5, 6, 2], {1, 2}
+    ).tolist() == [1.0, 0.5, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("counts", COUNTS)
@@ -32,16 +36,16 @@ def test_any_metric_may_be_cut_at_r(counts, discount, population, k, divisor):
     policies = {"empty": "zero", "missing": "zero"}
     options = {"metrics": metric, "duplicates": "first"} | policies
     expected = [oracle.evaluate(*population, one, twin, **policies) for one in range(1, k + 1)]
-    result = tl.top_k_eval(*population, k, **options)
+    result = by_words(*population, k, **options)
     agree(result["own"], [one.mean for one in expected], "mean")
     agree(result.std("own"), [one.std for one in expected], "std")
     agree(result.per_user("own"), columns(expected), "per user")
     n = len(population[0])
-    of_weights = tl.top_k_eval(*population, k, weights=[2] * n, **options)
+    of_weights = by_words(*population, k, weights=[2] * n, **options)
     agree(of_weights["own"], result["own"], "equal weights")
     if n > 1:
         parts = [[side[:1] for side in population], [side[1:] for side in population]]
-        results = [tl.top_k_eval(*part, k, **options) for part in parts]
+        results = [by_words(*part, k, **options) for part in parts]
         agree(tl.merge(results, disjoint=True)["own"], result["own"], "merged")
 
 

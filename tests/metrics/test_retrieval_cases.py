@@ -7,6 +7,7 @@ import json
 
 import pytest
 from cases import FOLDER, flat, same, to_truth
+from doors import by_words
 
 import toplist as tl
 
@@ -43,7 +44,7 @@ def evaluated(case, **asked):
         policy.pop("relevant_from", None)
     options = {"duplicates": "first"} | policy | asked
     k = case["k"]
-    result = tl.top_k_eval(case["ranks"], truths, k, **options)
+    result = by_words(case["ranks"], truths, k, **options)
     name = result.terms.names[0]
     return result[name] if case["aggregation"] == "mean" else result.per_user(name).tolist()
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from doors import curve
 
 import toplist as tl
 
@@ -16,7 +17,7 @@ def test_rectorch_compute():
     metrics = ["recall@2", "recall@3", "ndcg@2"]
     result = tl.top_k_eval(
         tl.scores.top_k(scores, 10),
-        tl.Lists.from_matrix(truth),
+        tl.inputs.Lists.from_matrix(truth),
         metrics=metrics,
         convention="rectorch",
     )
@@ -27,7 +28,7 @@ def test_rectorch_compute():
 def test_rectorch_ndcg_of_a_late_hit():
     result = tl.top_k_eval(
         tl.scores.top_k([[4.0, 3.0, 2.0, 1.0]], 10),
-        tl.Lists.from_matrix([[0, 0, 1.0, 1.0]]),
+        tl.inputs.Lists.from_matrix([[0, 0, 1.0, 1.0]]),
         metrics=["ndcg@10", "ndcg@3", "recall@3"],
         convention="rectorch",
     )
@@ -58,7 +59,7 @@ def test_sklearn_examples(scores, options, expected):
 
 def test_sklearn_from_lists_without_ties():
     lists = tl.scores.top_k([[0.05, 1.1, 1.0, 0.5, 0.0]], 5)
-    truth = tl.Lists.from_matrix(RELEVANCE)
+    truth = tl.inputs.Lists.from_matrix(RELEVANCE)
     result = tl.top_k_eval(lists, truth, metrics=["ndcg@4", "ndcg@5"], convention="sklearn")
     assert [round(value, 3) for value in result] == [0.352, 0.494]
 
@@ -96,14 +97,14 @@ def test_recbole_arrays(name):
 
 def earned(metric, grades, k, **options):
     """Evaluate gains that stand in rank order: a list of positions, each with its own gain."""
-    return metric(list(range(len(grades))), dict(enumerate(grades)), k, **options)[k - 1]
+    return curve(metric, list(range(len(grades))), dict(enumerate(grades)), k, **options)[k - 1]
 
 
 GAINS = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 
 
 def test_note_cumulative_gain():
-    assert [earned(tl.cg, GAINS, k) for k in (1, 2, 10)] == [3, 5, 16]
+    assert [earned("cg", GAINS, k) for k in (1, 2, 10)] == [3, 5, 16]
 
 
 @pytest.mark.parametrize(
@@ -131,9 +132,9 @@ def test_note_ndcg_over_the_best_order_of_what_was_listed():
     result = tl.top_k_eval(*case, k=4, metrics=[clipped, "ndcg"])
     assert result["ndcg_0@4"] == pytest.approx(0.9203032077642922, abs=1e-15)
     assert result["ndcg@4"] == pytest.approx(0.96519546960144276, abs=1e-15)
-    assert earned(tl.ndcg, GAINS, 1) == 1.0
-    assert earned(tl.ndcg, [0], 1, empty="zero") == 0.0
-    assert earned(tl.ndcg, [1], 2) == 1.0
+    assert earned("ndcg", GAINS, 1) == 1.0
+    assert earned("ndcg", [0], 1, empty="zero") == 0.0
+    assert earned("ndcg", [1], 2) == 1.0
 
 
 def test_note_airbnb_scores():
@@ -149,5 +150,11 @@ def test_note_hit_ratio_is_a_pooled_recall():
         {*range(found), *range(100, 100 + size - found)}
         for found, size in [(6, 10), (5, 12), (4, 8)]
     ]
-    result = tl.top_k_eval(lists, truths, k=10, metrics="recall", aggregate="pooled")
+    result = tl.top_k_eval(
+        lists,
+        truths,
+        k=10,
+        metrics="recall",
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     assert result["recall@10"] == (6 + 5 + 4) / (10 + 12 + 8) == 0.5

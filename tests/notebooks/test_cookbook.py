@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -52,7 +53,7 @@ def run(heading, **given):
 
 def is_of(result, ranks, truths, **options):
     """Whether a result is that of plain lists, and of some hits at all."""
-    expected = tl.top_k_eval(ranks, truths, list(result.ks), **options)
+    expected = by_words(ranks, truths, list(result.ks), **options)
     assert result.to_dict() == pytest.approx(expected.to_dict(), rel=1e-14)
     assert result.n_missing == expected.n_missing and result.n_skipped == expected.n_skipped
     return sum(expected.to_dict().values()) > 0
@@ -148,7 +149,7 @@ def test_implicit(kind):
     assert is_of(result, unseen, truths_of(users[held_out], items[held_out]))
     theirs = evaluation.ranking_metrics_at_k(model, train, test, K=10, show_progress=False)
     options = {"metrics": ["precision", "map", "ndcg"], "convention": "implicit"}
-    ours = tl.top_k_eval(names["ids"], test[names["users"]] > 0, 10, padding=-1, **options)
+    ours = by_words(names["ids"], test[names["users"]] > 0, 10, padding=-1, **options)
     assert list(ours) == pytest.approx([theirs[name] for name in options["metrics"]])
 
 
@@ -214,7 +215,7 @@ def test_recbole(tmp_path, monkeypatch):
     assert is_of(result, lists, truths_of(*of_test))
     theirs = trainer.evaluate(test_data, load_best_model=False)
     options = {"metrics": metrics, "convention": "recbole"}
-    ours = tl.top_k_eval(names["lists"], names["relevant"], 10, **options)
+    ours = by_words(names["lists"], names["relevant"], 10, **options)
     assert list(ours) == pytest.approx([theirs[f"{name}@10"] for name in metrics])
 
 
@@ -242,7 +243,7 @@ def test_lenskit():
     asked = [metrics.Recall(10), metrics.RecipRank(10), metrics.NDCG(10)]
     theirs = metrics.RunAnalysis(*asked).measure(names["recs"], split.test).list_summary()
     options = {"metrics": ["recall", "mrr", "ndcg"], "convention": "lenskit"}
-    ours = tl.top_k_eval(names["recs"], split.test, 10, **options)
+    ours = by_words(names["recs"], split.test, 10, **options)
     assert list(ours) == pytest.approx([theirs.loc[one.label, "mean"] for one in asked])
 
 
@@ -441,7 +442,7 @@ def test_sentence_transformers():
     assert tl.top_k_eval(names["hits"], places, k=10)["ndcg@10"] == names["result"]["ndcg@10"]
     theirs = InformationRetrievalEvaluator(QUERIES, TEXTS, relevant, map_at_k=[10])(model)
     options = {"metrics": ["ndcg", "mrr", "map"], "convention": "sentence-transformers"}
-    ours = tl.top_k_eval(lists, relevant, 10, **options)
+    ours = by_words(lists, relevant, 10, **options)
     assert list(ours) == pytest.approx([theirs[f"cosine_{one}@10"] for one in options["metrics"]])
 
 
@@ -516,7 +517,7 @@ def test_llama_index():
     evaluator = RetrieverEvaluator.from_metric_names(measures, retriever=retriever)
     values = [evaluator.evaluate(t, list(i)).metric_vals_dict for t, i in of_nodes.items()]
     options = {"metrics": ["hit", "mrr", "ndcg"], "convention": "llamaindex"}
-    ours = tl.top_k_eval(found, of_nodes, 8, **options)
+    ours = by_words(found, of_nodes, 8, **options)
     assert list(ours) == pytest.approx([np.mean([one[m] for one in values]) for m in measures])
 
 

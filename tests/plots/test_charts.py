@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist import plots
@@ -152,8 +153,8 @@ def test_the_area_under_the_users_curve_is_the_mean(result, other):
 
 
 def test_metrics_of_the_lists():
-    known = {"catalogue": 40, "item_counts": np.arange(1, 41)}
-    result = tl.top_k_eval(RANKS, TRUTHS, k=10, metrics=["item_coverage", "novelty"], **known)
+    known = {"catalogue": 40, "counts": np.arange(1, 41)}
+    result = by_words(RANKS, TRUTHS, k=10, metrics=["item_coverage", "novelty"], **known)
     ax = plots.curves(result, "item_coverage")  # of all lists together
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), result["item_coverage"])
     assert len(ax.collections) == 0 and "no interval" in ax.get_title(loc="left")

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist import plots
@@ -25,7 +26,7 @@ def systems(n, letters, **asked):
     """Return results of systems with names of so many letters, which differ at their ends."""
     asked = {"k": [1, 2, 5, 10], "metrics": METRICS} | asked
     names = (f"{'a model of ours ' * 9}"[: letters - 2] + f" {i}" for i in range(n))
-    found = (tl.top_k_eval(ranks, TRUTHS, **asked) for ranks in RANKS)
+    found = (by_words(ranks, TRUTHS, **asked) for ranks in RANKS)
     return dict(zip(names, found, strict=False))
 
 
@@ -134,7 +135,7 @@ def test_forests_and_matrices_say_how_over_whom_and_by_which_rules():
         assert said.endswith("convention standard")
     tall = tl.compare(systems(8, 6), baseline=next(iter(systems(8, 6)))).test().plot().figure
     assert "over 40 users" in tall.get_supxlabel() and "convention" in tall.get_supxlabel()
-    own = tl.paired_tests({"a": [1.0, 2.0, 4.0], "b": [1.0, 3.0, 2.0]}).plot()
+    own = tl.inference.paired_tests({"a": [1.0, 2.0, 4.0], "b": [1.0, 3.0, 2.0]}).plot()
     assert own.get_title(loc="left").endswith("1 comparison")  # numbers have no convention
 
 

@@ -18,6 +18,7 @@ from differential import (
     sparse_populations,
     twins_of,
 )
+from doors import by_words, curve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -32,8 +33,8 @@ JUDGEMENTS = {"complete", "group_recall", "alpha_ndcg", "err", "nerr", "bpref", 
 
 
 def split_divisors():
-    ideal = {name for name, divisor in tl.DIVISORS.items() if divisor.ideal}
-    return set(tl.DIVISORS) - ideal, ideal
+    ideal = {name for name, divisor in tl.metrics.definitions.DIVISORS.items() if divisor.ideal}
+    return set(tl.metrics.definitions.DIVISORS) - ideal, ideal
 
 
 def test_every_definition_has_a_twin():
@@ -54,7 +55,7 @@ def test_every_definition_has_a_twin():
     plain, ideal = split_divisors()
     assert plain <= {*oracle.DIVISORS, "hits"}
     assert ideal <= set(oracle.IDEAL_PLACES)
-    assert set(tl.DISCOUNTS) == set(DISCOUNTS)
+    assert set(tl.metrics.definitions.DISCOUNTS) == set(DISCOUNTS)
 
 
 # Metrics, divisors, discounts
@@ -67,11 +68,15 @@ def test_metrics(convention, population, depth):
     check(population, depth, twins_of(convention), convention=convention)
 
 
-@pytest.mark.parametrize("divisor", tl.DIVISORS)
+@pytest.mark.parametrize("divisor", tl.metrics.definitions.DIVISORS)
 @settings(deadline=None, max_examples=15)
 @given(population=ANY, depth=DEPTHS)
 def test_divisors(divisor, population, depth):
-    names = ["ndcg"] if tl.DIVISORS[divisor].ideal else ["precision", "recall", "map"]
+    names = (
+        ["ndcg"]
+        if tl.metrics.definitions.DIVISORS[divisor].ideal
+        else ["precision", "recall", "map"]
+    )
     twins = {}
     for name in names:
         twin = oracle.OVER[name](divisor)
@@ -97,7 +102,12 @@ def sum_over_hits(counts, discount, divisor):
     return metric
 
 
-CHOICES = st.tuples(*(st.sampled_from(sorted(names)) for names in (COUNTS, DISCOUNTS, tl.DIVISORS)))
+CHOICES = st.tuples(
+    *(
+        st.sampled_from(sorted(names))
+        for names in (COUNTS, DISCOUNTS, tl.metrics.definitions.DIVISORS)
+    )
+)
 
 
 @settings(deadline=None, max_examples=60)
@@ -106,7 +116,7 @@ def test_any_three_choices(population, depth, rows):
     twins = {
         tl.Metric(f"row {i}", *row): (sum_over_hits(*row), {})
         for i, row in enumerate(rows)
-        if row[0] == "each" or not tl.DIVISORS[row[2]].ideal
+        if row[0] == "each" or not tl.metrics.definitions.DIVISORS[row[2]].ideal
     }
     if twins:
         check(population, depth, twins)
@@ -164,10 +174,10 @@ def test_a_convention_brings_its_policies(convention, population, depth):
         counts = oracle.evaluate(*population, 1, oracle.hit)
         if counts.n_skipped or counts.n_missing:
             with pytest.raises(ValueError, match="such users"):
-                tl.top_k_eval(*population, depth, metrics=list(twins), **options)
+                by_words(*population, depth, metrics=list(twins), **options)
             return
         policies = {"empty": "skip", "missing": "zero"}
-    result = tl.top_k_eval(*population, depth, metrics=list(twins), aggregate="mean", **options)
+    result = by_words(*population, depth, metrics=list(twins), aggregate="mean", **options)
     for name, twin in twins.items():
         own = policies | {"empty": EMPTY_OF.get((convention, name), policies["empty"])}
         expected = expectations(population, depth, twin, **own)
@@ -186,8 +196,8 @@ def test_a_policy_that_raises(policy, population):
     users = {"empty": counts.n_skipped, "missing": counts.n_missing}[policy]
     options = {policy: "raise", "duplicates": "first"}
     calls = [
-        lambda: tl.hit(*population, 1, **options),
-        lambda: tl.top_k_eval(*population, 1, **options),
+        lambda: curve("hit", *population, 1, **options),
+        lambda: by_words(*population, 1, **options),
     ]
     for call in calls:
         if users:
@@ -248,7 +258,7 @@ RATIOS = {
 def test_ratios_of_sums(convention, name, population, depth):
     options = {"convention": convention, "duplicates": "first", "missing": "zero"}
     options |= {} if (convention, name) in POOLED else {"aggregate": "pooled"}
-    curve = tl.top_k_eval(*population, depth, metrics=name, **options)[name]
+    curve = by_words(*population, depth, metrics=name, **options)[name]
     twin = RATIOS[convention, name]
     agree(curve, [pooled(population, k, *twin) for k in range(1, depth + 1)], name)
 
@@ -256,7 +266,12 @@ def test_ratios_of_sums(convention, name, population, depth):
 @pytest.mark.parametrize("population", [([], []), ([[1]], [[]]), ([[1], [2]], [[], []])])
 def test_a_ratio_of_sums_over_nobody_is_nan(population):
     for name in ("recall", "ndcg"):
-        (value,) = tl.top_k_eval(*population, 1, metrics=name, aggregate="pooled")
+        (value,) = tl.top_k_eval(
+            *population,
+            1,
+            metrics=name,
+            convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+        )
         assert math.isnan(value)
 
 
@@ -273,8 +288,8 @@ def test_weights(population, depth, data):
     n_users = len(population[1])
     weights = data.draw(st.lists(st.integers(0, 3), min_size=n_users, max_size=n_users))
     options = {"metrics": list(oracle.METRICS), "empty": "zero", "duplicates": "first"}
-    result = tl.top_k_eval(*population, depth, weights=weights, **options)
-    alike = tl.top_k_eval(*population, depth, weights=[2.5] * n_users, **options)
+    result = by_words(*population, depth, weights=weights, **options)
+    alike = by_words(*population, depth, weights=[2.5] * n_users, **options)
     for name, twin in oracle.METRICS.items():
         expected = expectations(population, depth, twin, empty="zero")
         weighted = [weighted_mean(weights, one.per_user) for one in expected]
@@ -324,10 +339,15 @@ def test_a_set_among_dicts_has_grades_of_one(population, depth, plain):
 
 def test_a_convention_has_gains_of_its_own():
     ranks, truths = [1, 2], {1: 1, 2: 2}
-    linear, exponential = (tl.ndcg(ranks, truths, gains=one) for one in ("linear", "exponential"))
+    linear, exponential = (
+        tl.curves("ndcg", ranks, truths, convention=tl.CONVENTIONS["standard"].replace(gains=one))
+        for one in ("linear", "exponential")
+    )
     assert linear.tolist() != exponential.tolist()
     assert tl.ndcg(ranks, truths, convention="elliot").tolist() == exponential.tolist()
-    own = tl.ndcg(ranks, truths, convention="elliot", gains="linear")
+    own = tl.curves(
+        "ndcg", ranks, truths, convention=tl.CONVENTIONS["elliot"].replace(gains="linear")
+    )
     assert own.tolist() == linear.tolist()
     result = tl.top_k_eval([ranks], [truths], 2, metrics="ndcg", convention="elliot")
     assert result["ndcg@2"] == exponential[1]
@@ -335,8 +355,10 @@ def test_a_convention_has_gains_of_its_own():
     hits = tl.match([ranks], [truths])
     with pytest.raises(ValueError, match="'elliot' has exponential gains, this Hits linear ones"):
         tl.top_k_eval(hits, k=2, metrics="ndcg", convention="elliot")
-    assert tl.ndcg(hits, convention="elliot", gains="linear").tolist() == [linear.tolist()]
-    with pytest.raises(TypeError, match=r"give gains to match\(\)"):
-        tl.ndcg(hits, gains="exponential")
-    table = tl.conformance([ranks], [truths], 2)
+    assert tl.curves(
+        "ndcg", hits, convention=tl.CONVENTIONS["elliot"].replace(gains="linear")
+    ).tolist() == [linear.tolist()]
+    with pytest.raises(ValueError, match="'standard' has exponential gains, this Hits linear ones"):
+        tl.curves("ndcg", hits, convention=tl.CONVENTIONS["standard"].replace(gains="exponential"))
+    table = tl.audit.conformance([ranks], [truths], 2)
     assert table["elliot"]["ndcg"] == exponential[1] != table["sklearn"]["ndcg"]

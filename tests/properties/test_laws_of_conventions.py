@@ -6,6 +6,7 @@ from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.metrics.conventions import CONVENTION_CHOICES, convention_of
@@ -59,7 +60,7 @@ def asked(metric, name, truths, **options):
     """Return what an evaluation says of a metric, or the error without the metric's name."""
     k = None if metric.cut == "n" else KS
     try:
-        result = tl.top_k_eval(LISTS, truths, k, metrics=name, **options)
+        result = by_words(LISTS, truths, k, metrics=name, **options)
     except ValueError as error:
         return str(error).replace(name, metric.name)
     numbers, counts, rules = said(result, name)
@@ -121,7 +122,7 @@ def population(seed, single, graded):
         "propensities": {item: rng.choice([0.1, 0.2, 0.5, 1]) for item in ITEMS},
         "weights": {user: rng.choice([0.5, 1, 2, 3]) for user in users},
         "clusters": {user: rng.choice("abcdef") for user in users},
-        "item_counts": {item: rng.randrange(1, 100) for item in ITEMS},
+        "counts": {item: rng.randrange(1, 100) for item in ITEMS},
     }
     return lists, truths, labels, given
 
@@ -136,7 +137,7 @@ SEGMENTS = [
     (OF_HITS, True, False, ["weights"]),
     (OF_HITS, False, True, ["clusters"]),
     (OF_HITS, False, True, ["weights", "clusters"]),
-    ([*OF_HITS, "average_popularity"], False, False, ["item_counts"]),
+    ([*OF_HITS, "average_popularity"], False, False, ["counts"]),
     (["recall", "cg", "dcg", "psp", "psndcg"], False, False, ["propensities"]),
     (["recall", "hit", "mrr", "ndcg", "precision"], True, False, ["propensities"]),
     (["recall", "dcg", "cg"], False, False, ["propensities", "weights"]),
@@ -155,7 +156,7 @@ def test_a_segment_is_an_evaluation_of_its_users_alone(metrics, single, graded, 
     lists, truths, labels, given = population(seed, single, graded)
     named = {one: given[one] for one in options if isinstance(one, str)}
     named |= {key: value for one in options if isinstance(one, dict) for key, value in one.items()}
-    whole = tl.top_k_eval(lists, truths, [1, 3, 6], metrics=metrics, **named)
+    whole = by_words(lists, truths, [1, 3, 6], metrics=metrics, **named)
     for label, part in whole.by(labels).items():
         users = [user for user in truths if labels[user] == label]
         own = dict(named)
@@ -164,7 +165,7 @@ def test_a_segment_is_an_evaluation_of_its_users_alone(metrics, single, graded, 
         its = {user: lists[user] for user in users if user in lists}
         if not its:
             continue  # lists and truths of no common user are refused
-        alone = tl.top_k_eval(
+        alone = by_words(
             its, {user: truths[user] for user in users}, [1, 3, 6], metrics=metrics, **own
         )
         for name in part.names():
@@ -190,7 +191,7 @@ def test_hit_alone_is_a_proportion_and_equal_values_print_no_interval(single, op
     }
     named = {one: given[one] for one in options}
     metrics = ["recall"] if options == ["propensities"] and not single else ["hit", "recall"]
-    result = tl.top_k_eval(lists, truths, [1, 2], metrics=metrics, **named)
+    result = by_words(lists, truths, [1, 2], metrics=metrics, **named)
     rows = {line.split()[0]: line for line in str(result).splitlines()[1:]}
     assert rows["recall"].split()[-2:] == ["1.0000", "–"]
     assert result.interval("recall@2") == (1.0, 1.0)
@@ -249,14 +250,14 @@ def in_bounds(lists, truths, grades, k, names, **options):
     """Compare the bounds of an evaluation with the means of every judgement."""
     graded_ones = options.get("empty") == "one" and max(grades) > 1
     may_lack = SOME | ({"cg", "dcg", "err(max=3)"} if graded_ones else set())
-    whole = tl.top_k_eval(lists, truths, k, metrics=names, **options)
+    whole = by_words(lists, truths, k, metrics=names, **options)
     found = {}
     for name in names:
         with suppress(ValueError) if name in may_lack else nullcontext():
             found[name] = whole.bounds(f"{name}@{k}")
     holes = holes_of(lists, truths, k)
     means = [
-        tl.top_k_eval(lists, one, k, metrics=[*found], **options).to_dict()
+        by_words(lists, one, k, metrics=[*found], **options).to_dict()
         for one in judged_in_every_way(truths, holes, grades)
     ]
     for name, ends in found.items():

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from doors import by_words
 from shared_inputs import frame_of, library
 
 import toplist as tl
@@ -42,14 +43,14 @@ HISTORY = {
 BASELINE = {user: [*"pqt"[: 1 + row % 3]] for row, user in enumerate("abcdfz")}
 KNOWN = {
     "catalogue": list(ITEMS),
-    "item_counts": {item: 3 * row + 1 for row, item in enumerate(ITEMS)},
+    "counts": {item: 3 * row + 1 for row, item in enumerate(ITEMS)},
     "features": {item: [row + 1.0, row % 3, 2.0 - row % 2] for row, item in enumerate(ITEMS)},
-    "item_labels": {item: [("war", "love", "fun")[row % 3]] for row, item in enumerate(ITEMS)},
-    "item_distances": {
+    "labels": {item: [("war", "love", "fun")[row % 3]] for row, item in enumerate(ITEMS)},
+    "distances": {
         item: [abs(row - other) / 10 for other in range(10)] for row, item in enumerate(ITEMS)
     },
     "history": HISTORY,
-    "baseline": BASELINE,
+    "expected": BASELINE,
 }
 WHOLE = ["item_coverage", "gini", "shannon_entropy", "personalisation"]
 OF_USERS = [
@@ -66,7 +67,7 @@ SAME = {item: item for item in ITEMS}
 def evaluated(lists=LISTS, truths=TRUTHS, names=NAMES, k=K, beside=(), **options):
     """Evaluate metrics of the lists at k, and others beside them, as they are written."""
     metrics = [*(f"{name}@{k}" for name in names), *beside]
-    return tl.top_k_eval(lists, truths, metrics=metrics, **KNOWN | options)
+    return by_words(lists, truths, metrics=metrics, **KNOWN | options)
 
 
 def bits(result, names=NAMES, k=K, users=None):
@@ -114,12 +115,11 @@ def test_no_metric_of_hits_beside_changes_a_bit_of_many_lists():
     """Of so many that they are averaged in blocks, whose sizes follow the largest k."""
     rng = np.random.default_rng(0)
     lists = np.argsort(rng.random((3000, 120)), axis=1)
-    known = {"item_counts": rng.random(120), "baseline": set(range(40))}
+    known = {"counts": rng.random(120), "expected": set(range(40))}
     names = ["average_popularity@10", "novelty@10", "unexpectedness@10", "serendipity@10"]
     truths = rng.integers(0, 120, 3000)
     alone, both = (
-        tl.top_k_eval(lists, truths, metrics=[*names, *beside], **known)
-        for beside in ([], ["mrr@120"])
+        by_words(lists, truths, metrics=[*names, *beside], **known) for beside in ([], ["mrr@120"])
     )
     for name in names:
         assert alone[name].hex() == both[name].hex(), name
@@ -138,9 +138,9 @@ def test_values_at_every_k_are_those_that_are_asked_for_there():
 def test_whole_lists_are_read_as_they_are_given():
     """Where unjudged items leave what is asked beside, the longest list is as long as it was."""
     metrics = ["item_coverage", "serendipity", "mrr"]
-    found = tl.top_k_eval(LISTS, TRUTHS, metrics=metrics, unjudged="drop", **KNOWN)
+    found = by_words(LISTS, TRUTHS, metrics=metrics, unjudged="drop", **KNOWN)
     assert found.names()[:2] == ["item_coverage@7", "serendipity@7"]
-    plain = tl.top_k_eval(LISTS, TRUTHS, metrics=metrics, **KNOWN)
+    plain = by_words(LISTS, TRUTHS, metrics=metrics, **KNOWN)
     for name in found.names()[:2]:
         assert found[name] == plain[name]
 
@@ -276,11 +276,11 @@ WAYS = {
     "one pad": ({"lists": with_pads(LISTS, 1)}, {"padding": PAD}),
     "padding in baseline and history": (
         {"lists": with_pads(LISTS)},
-        {"padding": PAD, "baseline": with_pads(BASELINE), "history": with_pads(HISTORY)},
+        {"padding": PAD, "expected": with_pads(BASELINE), "history": with_pads(HISTORY)},
     ),
     "padding in sets": (
         {"lists": with_pads(LISTS)},
-        {"padding": PAD, "baseline": {user: {*row, PAD} for user, row in BASELINE.items()}},
+        {"padding": PAD, "expected": {user: {*row, PAD} for user, row in BASELINE.items()}},
     ),
     "padding of lists of nothing": (
         {"lists": {**with_pads(LISTS), "y": [PAD] * 4}},
@@ -320,7 +320,7 @@ def tables_of(rows, kind):
 def test_a_history_and_a_baseline_are_the_same_in_every_form(kind, how):
     """An item of a history counts as often as it is there."""
     fill = with_pads if "padding" in how else dict
-    tables = {name: tables_of(fill(KNOWN[name]), kind) for name in ("history", "baseline")}
+    tables = {name: tables_of(fill(KNOWN[name]), kind) for name in ("history", "expected")}
     lists = fill(LISTS)
     assert bits(evaluated(lists, **how, **tables), users=TRUTHS) == bits(evaluated(), users=TRUTHS)
 
@@ -330,16 +330,16 @@ FUNCTIONS = {
     "gini": ["catalogue"],
     "shannon_entropy": [],
     "personalisation": [],
-    "average_popularity": ["item_counts"],
-    "tail_percentage": ["item_counts"],
-    "novelty": ["item_counts"],
-    "popularity_lift": ["history", "item_counts"],
+    "average_popularity": ["counts"],
+    "tail_percentage": ["counts"],
+    "novelty": ["counts"],
+    "popularity_lift": ["history", "counts"],
     "intra_list_diversity": ["features"],
-    "calibration": ["history", "item_labels"],
-    "unexpectedness": ["baseline"],
-    "serendipity": ["baseline"],
-    "exposure_share": ["item_labels"],
-    "hit_share": ["item_labels"],
+    "calibration": ["history", "labels"],
+    "unexpectedness": ["expected"],
+    "serendipity": ["expected"],
+    "exposure_share": ["labels"],
+    "hit_share": ["labels"],
 }
 SHARED = [user for user in LISTS if user in TRUTHS]
 
@@ -357,11 +357,11 @@ def test_functions_of_lists_know_no_padding(name, form):
         }
         lists, of_truth = pad(LISTS), pad({user: [*row] for user, row in TRUTHS.items()}, 1)
         known = {one: KNOWN[one] for one in needs}
-        known |= {one: pad(KNOWN[one]) for one in ("history", "baseline") if one in needs}
+        known |= {one: pad(KNOWN[one]) for one in ("history", "expected") if one in needs}
         if form != "dict":
             lists, of_truth = [*lists.values()], [*of_truth.values()]
             known |= {
-                one: [*known[one].values()] for one in ("history", "baseline") if one in needs
+                one: [*known[one].values()] for one in ("history", "expected") if one in needs
             }
         if form == "array" and n_pads:
             lists = np.array(lists)
@@ -484,7 +484,7 @@ def test_judged_does_not_hang_on_what_r_counts(form, more, tmp_path):
     lists, truths, how = FORMS[form](tmp_path, LISTS, TRUTHS)
     names = [f"judged@{k}" for k in (1, 3, 7)]
     every, listed = (
-        tl.top_k_eval(lists, truths, metrics=[*names, *more_names], relevant=one, **how, **more)
+        by_words(lists, truths, metrics=[*names, *more_names], relevant=one, **how, **more)
         for one, more_names in (("all", []), ("listed", ["hit@3", "recall@3"]))
     )
     for name in names:
@@ -496,7 +496,12 @@ def test_judged_does_not_hang_on_what_r_counts(form, more, tmp_path):
 def test_judged_of_listed_truths_in_parts_segments_and_files(tmp_path):
     def asked(users, relevant):
         sides = ({u: side[u] for u in users if u in side} for side in (LISTS, TRUTHS))
-        return tl.top_k_eval(*sides, 3, metrics=["judged", "hit"], relevant=relevant)
+        return tl.top_k_eval(
+            *sides,
+            3,
+            metrics=["judged", "hit"],
+            convention=tl.CONVENTIONS["standard"].replace(relevant=relevant),
+        )
 
     every, listed = (asked(USERS, one) for one in ("all", "listed"))
     parts = asked("abc", "listed") + asked("defghz", "listed")
@@ -510,4 +515,4 @@ def test_judged_of_listed_truths_in_parts_segments_and_files(tmp_path):
         for found in (listed, parts, again):
             assert found.by(labels)[label]["judged@3"] == part["judged@3"]
     hits = tl.match(LISTS, TRUTHS)
-    assert tl.judged(hits.listed()).tobytes() == tl.judged(hits).tobytes()
+    assert tl.curves("judged", hits.listed()).tobytes() == tl.curves("judged", hits).tobytes()

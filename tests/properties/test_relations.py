@@ -1,6 +1,7 @@
 """What must hold whatever the numbers are: between orders, forms, parts, depths and threads."""
 
 import copy
+import dataclasses
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from differential import DEPTHS
 from differential import equal as same
+from doors import by_words, curve, match_by_words
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shared_inputs import read_only
@@ -43,7 +45,7 @@ def quick(max_examples=30):
 
 
 def curves(name, ranks, truths, depth=None, **options):
-    return getattr(tl, name)(ranks, truths, depth, **options)
+    return curve(name, ranks, truths, depth, **options)
 
 
 def same_hits(one, other):
@@ -60,7 +62,7 @@ def same_hits(one, other):
 
 def as_lists(rows, dtype=np.int64):
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-    return tl.Lists(offsets, np.array([item for row in rows for item in row], dtype))
+    return tl.inputs.Lists(offsets, np.array([item for row in rows for item in row], dtype))
 
 
 def some(lists, users):
@@ -88,7 +90,7 @@ def many():
 def many_graded(many):
     ranks, truths = many
     grades = np.random.default_rng(8).integers(1, 4, len(truths.items))
-    return ranks, tl.Lists(truths.offsets, truths.items, grades)
+    return ranks, tl.inputs.Lists(truths.offsets, truths.items, grades)
 
 
 @contextmanager
@@ -133,10 +135,22 @@ def test_many_at_once_or_one_by_one(population, depth):
         assert same(curves(name, *population, depth), one_by_one), name
 
 
-@pytest.mark.parametrize("divisor", [name for name, d in tl.DIVISORS.items() if d.ideal])
+@pytest.mark.parametrize(
+    "divisor", [name for name, d in tl.metrics.definitions.DIVISORS.items() if d.ideal]
+)
 def test_the_grades_of_one_user_change_no_other(divisor):
-    alone = tl.ndcg([[0, 1]], [{0: 1}], 3, divisor=divisor)
-    assert same(tl.ndcg([[0, 1], [0]], [{0: 1}, {0: 2}], 3, divisor=divisor)[:1], alone)
+    alone = tl.curves(
+        dataclasses.replace(tl.METRICS["ndcg"], divisor=divisor), [[0, 1]], [{0: 1}], 3
+    )
+    assert same(
+        tl.curves(
+            dataclasses.replace(tl.METRICS["ndcg"], divisor=divisor),
+            [[0, 1], [0]],
+            [{0: 1}, {0: 2}],
+            3,
+        )[:1],
+        alone,
+    )
 
 
 # Forms
@@ -246,7 +260,7 @@ MATRICES = {
 def test_matrices_of_ids(form, population, depth):
     options = {"padding": -1} if form == "padded" else {}
     other = [MATRICES[form](rows) for rows in population]
-    assert same_hits(tl.match(*other, depth, **options), tl.match(*population, depth))
+    assert same_hits(match_by_words(*other, depth, **options), tl.match(*population, depth))
 
 
 @quick()
@@ -281,7 +295,7 @@ INPUTS = {
     "keys": ({"a": [1, 2, 3, 3], "c": [1]}, {"b": {1}, "a": {2}}, {}),
     "matrix": (np.array([[1, 2, 3, 3], [4, 5, -1, -1]]), np.array([2, 3]), {"padding": -1}),
     "int32": (np.array([[1, 2, 3, 3]], np.int32), np.array([[2, -1]], np.int32), {"padding": -1}),
-    "Lists": (as_lists([[1, 2, 3, 3], []]), tl.Lists([0, 2, 2], [2, 3], [1.0, 3.0]), {}),
+    "Lists": (as_lists([[1, 2, 3, 3], []]), tl.inputs.Lists([0, 2, 2], [2, 3], [1.0, 3.0]), {}),
 }
 
 
@@ -289,21 +303,21 @@ INPUTS = {
 def test_inputs_stay_as_they_were(form):
     ranks, truths, options = INPUTS[form]
     for part in (ranks, truths):
-        arrays = [part.items, part.offsets] if isinstance(part, tl.Lists) else [part]
+        arrays = [part.items, part.offsets] if isinstance(part, tl.inputs.Lists) else [part]
         for array in arrays:
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
     before = copy.deepcopy((ranks, truths))
     options = {"duplicates": "first", **options}
-    tl.ndcg(ranks, truths, 2, **options)
-    tl.top_k_eval(ranks, truths, [1, 3], **options)
-    hits = tl.match(ranks, truths, **options)
+    curve("ndcg", ranks, truths, 2, **options)
+    by_words(ranks, truths, [1, 3], **options)
+    hits = match_by_words(ranks, truths, **options)
     kept = copy.deepcopy(hits)
     tl.ndcg(hits)[:] = 7
     tl.top_k_eval(hits, k=2)["map"][:] = 7
     assert same_hits(hits, kept)
     for now, then in zip((ranks, truths), before, strict=True):
-        if isinstance(now, tl.Lists):
+        if isinstance(now, tl.inputs.Lists):
             assert same(now.items, then.items) and same(now.offsets, then.offsets)
         else:
             assert repr(now) == repr(then)
@@ -380,7 +394,7 @@ def test_nothing_below_k_matters_in_a_matrix(population):
     assert same_hits(tl.match(continued, truths, k), expected)
     with pytest.raises(ValueError, match=rf"at ranks {k} and {k + 1}:"):
         tl.match(continued, truths, k + 1)
-    lists = tl.Lists(np.arange(len(ranks) + 1) * 2 * k, continued.ravel())
+    lists = tl.inputs.Lists(np.arange(len(ranks) + 1) * 2 * k, continued.ravel())
     assert same_hits(tl.match(lists, truths, k), expected)
 
 
@@ -412,8 +426,19 @@ def test_a_perfect_list_scores_exactly_one(sizes, more, random):
 def test_the_best_order_of_grades_scores_exactly_one(gains, population):
     truths = [{item: float(grade) + 0.5 for item, grade in enumerate(user)} for user in population]
     ranks = [sorted(truth, key=truth.get, reverse=True) for truth in truths]
-    assert np.all(tl.ndcg(ranks, truths, 45, gains=gains) == 1)
-    result = tl.top_k_eval(ranks, truths, 45, metrics="ndcg", gains=gains)
+    assert np.all(
+        tl.curves(
+            "ndcg", ranks, truths, 45, convention=tl.CONVENTIONS["standard"].replace(gains=gains)
+        )
+        == 1
+    )
+    result = tl.top_k_eval(
+        ranks,
+        truths,
+        45,
+        metrics="ndcg",
+        convention=tl.CONVENTIONS["standard"].replace(gains=gains),
+    )
     assert np.all(result["ndcg"] == 1)
     assert len(truths) == 1 or np.all(result.std("ndcg") == 0)
 
@@ -431,7 +456,9 @@ def test_a_perfect_population_has_a_mean_of_exactly_one(many):
 @quick()
 @given(populations() | graded_populations(), DEPTHS)
 def test_values_lie_between_zero_and_one(population, depth):
-    result = tl.top_k_eval(*population, depth, metrics=ALL, empty="zero")
+    result = tl.top_k_eval(
+        *population, depth, metrics=ALL, convention=tl.CONVENTIONS["standard"].replace(empty="zero")
+    )
     for name in BOUNDED:
         for values in (result.per_user(name), result[name]):
             nobody = np.isnan(values) & (name == "judged")  # whom nobody judged
@@ -468,8 +495,8 @@ def test_any_number_of_threads(many, many_graded, n_threads):
     with in_blocks(20):
         for population in (many, many_graded):
             options = {"k": [1, 10, 70], "metrics": ALL}
-            one = tl.top_k_eval(*population, **options, n_threads=1)
-            assert_same_results(tl.top_k_eval(*population, **options, n_threads=n_threads), one)
+            one = by_words(*population, n_threads=1, **options)
+            assert_same_results(by_words(*population, n_threads=n_threads, **options), one)
             for name in ("hit", "map", "ndcg"):
                 alone = curves(name, one.hits, None, n_threads=1)
                 assert same(curves(name, one.hits, None, n_threads=n_threads), alone), name
@@ -484,7 +511,7 @@ def test_the_first_repeat_is_named_whatever_thread_finds_one(many):
     expected = rf"^user {long[0]} has item {items[ranks.offsets[long[0]]]} at ranks 1 and 4:"
     for n_threads in (1, 2, 7):
         with in_blocks(20), pytest.raises(ValueError, match=expected):
-            tl.match(tl.Lists(ranks.offsets, items), many[1], n_threads=n_threads)
+            tl.match(tl.inputs.Lists(ranks.offsets, items), many[1], n_threads=n_threads)
 
 
 @pytest.mark.parametrize("n_blocks", [3, 100])
@@ -517,12 +544,12 @@ def test_any_sharding_and_any_order(many):
     ranks, truths = many
     random = np.random.default_rng(9)
     options = {"k": [5, 60], "metrics": ALL, "empty": "zero"}
-    whole = tl.top_k_eval(*many, **options)
+    whole = by_words(*many, **options)
     for n_shards in (2, 11):
         order = random.permutation(len(ranks))
         ends = np.sort(random.integers(0, len(order), n_shards - 2))
         shards = np.split(order, [0, *ends])  # the first is empty
-        parts = [tl.top_k_eval(some(ranks, s), some(truths, s), **options) for s in shards]
+        parts = [by_words(some(ranks, s), some(truths, s), **options) for s in shards]
         assert_merged(reduce(add, parts), whole, order)
     inside_out = reduce(lambda a, b: b + a, parts)
     order = np.concatenate(shards[::-1])

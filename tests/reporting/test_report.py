@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doors import by_words
 from reporting.pages import HOSTILE, Reader, systems
 
 import toplist as tl
@@ -21,6 +22,7 @@ from toplist.results.markup import number, probability
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("jinja2")
+SKIPPING = tl.CONVENTIONS["standard"].replace(missing="skip")
 METRICS = ["ndcg", "recall", "mrr"]
 
 
@@ -203,7 +205,7 @@ def people(read):
 
 def test_users_are_the_worst_and_best_with_more_relevant_first(plain):
     read, results, _, truth = plain
-    values = {s: r.per_user("ndcg@10").by_user() for s, r in results.items()}
+    values = {s: r.per_user("ndcg@10", keyed=True) for s, r in results.items()}
     differences = {user: values["new"][user] - values["base"][user] for user in truth}
 
     def expected(sign):
@@ -251,7 +253,7 @@ def test_history_and_catalogue_of_the_users_shown(page):
     past = {user: [f"h{user}", *sorted(items)[:1]] for user, items in truth.items()}
     some = [f"i{n:02}" for n in range(20)]
     titles = {f"h{user}": f"Past of {user}" for user in truth}
-    beside = {"history": past, "catalogue": some, "titles": titles}
+    beside = {"items": tl.Items(history=past, catalogue=some), "titles": titles}
     read = Reader(page(given, truth, primary="ndcg@10", **beside))
     assert len(of_people(read)) > 40
     for text in of_people(read):
@@ -260,20 +262,29 @@ def test_history_and_catalogue_of_the_users_shown(page):
         for line in re.findall(r"(i\d\d) base: (not [a-z ]+); new: (not [a-z ]+)", text):
             item, *where = line
             assert where[0].startswith("not listed" if item in some else "not in the catalogue")
-    everyone = Reader(page(given, truth, history={"h1"}, primary="ndcg@10"))
+    everyone = Reader(page(given, truth, items=tl.Items(history={"h1"}), primary="ndcg@10"))
     assert all("1 item in the history: h1" in text for text in of_people(everyone))
     rows = {name: [*lists.values()] for name, lists in given.items()}
-    by_row = Reader(page(rows, [*truth.values()], history=[*past.values()], primary="ndcg@10"))
+    by_row = Reader(
+        page(rows, [*truth.values()], items=tl.Items(history=[*past.values()]), primary="ndcg@10")
+    )
     assert "2 items in the history: hu000, " in by_row.shown
     with pytest.raises(ValueError, match="history has none of the users: it has 'nobody'"):
-        page(given, truth, history={"nobody": ["a"]})
+        page(given, truth, items=tl.Items(history={"nobody": ["a"]}))
 
 
 def test_padding_is_no_item_of_a_ground_truth_nor_of_a_history(page):
     rows = {"a": [[1, 2, -1], [3, 4, 5]], "b": [[2, 1, -1], [5, 9, 4]]}
     past = [[7, -1], [8, 6]]
     for truth in ([[2, 9], [3, -1]], [{2: 1, 9: 2}, {3: 1, -1: 2}]):
-        text = page(rows, truth, k=2, metrics="ndcg", padding=-1, history=past, catalogue=10)
+        text = page(
+            rows,
+            truth,
+            k=2,
+            metrics="ndcg",
+            padding=-1,
+            items=tl.Items(history=past, catalogue=10),
+        )
         read = Reader(text)
         assert not re.search(r"(?<![\d.])-1 a:", read.shown)
         assert "1 item in the history: 7" in read.shown and "2 items in the history: 8, 6" in text
@@ -283,7 +294,7 @@ def test_padding_is_no_item_of_a_ground_truth_nor_of_a_history(page):
 def test_data_checks_name_the_unit_and_leave_ids_alone(page):
     given, truth = systems(60, users="user {}".format)
     del given["new"]["user 3"]
-    read = Reader(page(given, truth, unit="queries"))
+    read = Reader(page({n: tl.Ranks(one, unit="queries") for n, one in given.items()}, truth))
     assert "1 of 60 queries of ground_truths have no list: 'user 3'" in read.shown
 
 
@@ -309,7 +320,11 @@ def of_people(read):
 def forms(given, truth):
     """Yield the same lists and truth in several forms, and options."""
     numbers = {system: [*lists.values()] for system, lists in given.items()}
-    sets, users = [*truth.values()], {"users": list(truth)}
+    sets = [*truth.values()]
+
+    def named(lists):
+        return {system: tl.Ranks(one, users=list(truth)) for system, one in lists.items()}
+
     yield "dicts", given, truth, {}
     yield "kept", given, tl.GroundTruths(truth), {}
     yield "series", {s: pd.Series(lists) for s, lists in given.items()}, pd.Series(truth), {}
@@ -322,8 +337,8 @@ def forms(given, truth):
     }
     pairs = [(user, item) for user, one in truth.items() for item in one]
     yield "tables", rows, pd.DataFrame(pairs, columns=["user_id", "item_id"]), {}
-    yield "positions", numbers, sets, users
-    yield "arrays", {s: np.array(one) for s, one in numbers.items()}, sets, users
+    yield "positions", named(numbers), sets, {}
+    yield "arrays", named({s: np.array(one) for s, one in numbers.items()}), sets, {}
     graded = {u: {**dict.fromkeys(one, 2), 99: 1} for u, one in truth.items()}
     yield "grades", given, graded, {"relevant_from": 2}
     padded = {s: {u: [*one, -1] for u, one in lists.items()} for s, lists in given.items()}
@@ -415,7 +430,7 @@ def test_clusters_and_weights_are_tested_without_a_band(page, what):
     values = {user: 1 + int(user[1:]) % 9 for user in truth}
     read = Reader(page(given, truth, metrics="ndcg", primary="ndcg@10", **{what: values}))
     results = {
-        name: tl.top_k_eval(lists, truth, [1, 5, 10], metrics="ndcg", **{what: values})
+        name: by_words(lists, truth, [1, 5, 10], metrics="ndcg", **{what: values})
         for name, lists in given.items()
     }
     assert tl.compare(results, baseline="base").test("ndcg@10").sentence() in read.shown
@@ -428,7 +443,7 @@ def test_clusters_and_weights_are_tested_without_a_band(page, what):
 def test_systems_that_count_other_users_are_tested_over_common_ones(page):
     given, truth = systems(120)
     del given["new"]["u001"], given["base"]["u002"]
-    read = Reader(page(given, truth, metrics="ndcg", primary="ndcg@10", missing="skip"))
+    read = Reader(page(given, truth, metrics="ndcg", primary="ndcg@10", convention=SKIPPING))
     assert "over 118 users" in read.shown and "DIFFERENT USERS" in read.shown
     assert "Of 118 users: " in read.shown
     equal = re.search(r"Of 118 users: \d+ worse, (\d+) equal", read.shown)[1]
@@ -567,7 +582,12 @@ def test_ids_of_users_are_left_out_or_numbered(page):
     assert "person-" not in numbered and "user 1" in Reader(numbered).shown
     assert "person-004" in page(given, truth)
     rows = {name: [lists.get(user, []) for user in truth] for name, lists in given.items()}
-    keyed = page(rows, [*truth.values()], users=list(truth), n_users=0, stamp="x")
+    keyed = page(
+        {n: tl.Ranks(one, users=list(truth)) for n, one in rows.items()},
+        [*truth.values()],
+        n_users=0,
+        stamp="x",
+    )
     assert "person-" not in keyed and "metrics=['ndcg', 'recall', 'mrr']" in Reader(keyed).shown
 
 

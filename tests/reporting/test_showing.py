@@ -37,7 +37,7 @@ def test_hits_moves_and_what_is_missed():
     assert (found.n_relevant, found.lengths) == (4, {"old": 4, "new": 4})
     expected = tl.top_k_eval(BOTH["new"], TRUTHS, k=3, metrics=["ndcg", "recall"])
     for name in ("ndcg@3", "recall@3"):
-        assert found.values["new"][name] == expected.per_user(name).by_user()["ann"]
+        assert found.values["new"][name] == expected.per_user(name, keyed=True)["ann"]
     below = tl.show("ann", BOTH, TRUTHS, k=1).missed
     assert [(one.item, *one.places) for one in below] == [
         *(("fig", "not listed", "rank 2"), ("jam", "rank 2", "not listed")),
@@ -52,22 +52,29 @@ def test_history_and_catalogue():
     table = [(user, item) for user, row in past.items() for item in row]
     forms = *given, pd.DataFrame(table, columns=["user_id", "item_id"]), pd.Series(past)
     for form in forms:
-        found = tl.show("ann", BOTH, TRUTHS, titles, k=3, history=form, catalogue={"tea", "jam"})
+        found = tl.show(
+            "ann", BOTH, TRUTHS, titles, k=3, items=tl.Items(history=form, catalogue={"tea", "jam"})
+        )
         assert found.before == "6 items in the history: a Apple, b, c, d, e, ..."
         assert found.to_text().splitlines()[1] == found.before
         assert f"<bdi>{found.before}</bdi>" in found.to_html()
     (missed,) = found.missed
     assert missed.known is False and missed.places == ["not in the catalogue"] * 2
     assert "pea Pea  old: not in the catalogue, new: not in the catalogue" in found.to_text()
-    (missed,) = tl.show("ann", BOTH, TRUTHS, k=3, catalogue=["pea"]).missed
+    (missed,) = tl.show("ann", BOTH, TRUTHS, k=3, items=tl.Items(catalogue=["pea"])).missed
     assert missed.known and missed.places == ["not listed"] * 2
     without = tl.show("ann", BOTH, TRUTHS, k=3)
     assert without.history is None and "history" not in without.to_text()
-    assert tl.show("ann", BOTH, TRUTHS, history={"bob": ["x"]}).before == "0 items in the history"
-    by_row = tl.show(1, {"a": [[1], [2]]}, [{3}, {2}], history=[[7], [8]], catalogue=9)
+    assert (
+        tl.show("ann", BOTH, TRUTHS, items=tl.Items(history={"bob": ["x"]})).before
+        == "0 items in the history"
+    )
+    by_row = tl.show(
+        1, {"a": [[1], [2]]}, [{3}, {2}], items=tl.Items(history=[[7], [8]], catalogue=9)
+    )
     assert by_row.before == "1 item in the history: 8"
     with pytest.raises(TypeError, match="users of two kinds, 7 in history and 'ann' in ground_tr"):
-        tl.show("ann", BOTH, TRUTHS, history={7: ["a"]})
+        tl.show("ann", BOTH, TRUTHS, items=tl.Items(history={7: ["a"]}))
 
 
 def test_grades_of_hits_and_of_what_is_missed():
@@ -264,7 +271,7 @@ def test_items_of_equal_scores(texts):
     write_text(texts / "tied.csv", "user_id,item_id,score\nu,b,1\nu,a,1\n")
     for lists in (texts / "tied.csv", {"u": {"b": 1, "a": 1}}):
         for ties, first in ((None, "b"), ("item", "a"), ("item_desc", "b"), ("order", "b")):
-            found = tl.show("u", {"m": lists}, {"u": {"a"}}, ties=ties)
+            found = tl.show("u", {"m": tl.Ranks(lists, ties=ties)}, {"u": {"a"}})
             assert found.lists["m"][0].item == first
 
 

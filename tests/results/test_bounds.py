@@ -2,6 +2,7 @@
 
 import pytest
 from differential import agree
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -25,7 +26,9 @@ def test_figures():
 @given(graded_populations() | populations(), st.integers(1, 15), st.sampled_from(["skip", "zero"]))
 def test_against_the_definition(population, k, empty):
     names = ["hit", "precision", "recall", "mrr", "rbp", "dcg", "f1"]
-    result = tl.top_k_eval(*population, k, metrics=names, empty=empty)
+    result = tl.top_k_eval(
+        *population, k, metrics=names, convention=tl.CONVENTIONS["standard"].replace(empty=empty)
+    )
     rows = oracle.rows(*population)
     kept = [row for row in rows if empty == "zero" or oracle.relevant_items(row[1])]
     # an unjudged item may gain what the best one of all truths does
@@ -51,7 +54,7 @@ def population_of(rows):
 def test_what_an_unjudged_item_may_lower_has_bounds_without_grades_alone():
     """In trec_eval nDCG reads all grades, whatever is relevant."""
     rules = {"convention": "trec_eval", "relevant_from": 2}
-    result = tl.top_k_eval(LISTS, GRADES, 3, metrics=["ndcg", "map", "precision", "bpref"], **rules)
+    result = by_words(LISTS, GRADES, 3, metrics=["ndcg", "map", "precision", "bpref"], **rules)
     for name in ("ndcg@3", "bpref"):
         with pytest.raises(ValueError, match="has no bounds.* have hit, precision, recall, mrr"):
             result.bounds(name)
@@ -63,16 +66,16 @@ def test_weights_pooling_and_segments():
     lists = LISTS | {"p": ["a", "n"]}
     grades = GRADES | {"p": {"a": 1, "n": 0, "m": 1}}
     asked = {"k": 2, "metrics": ["recall", "precision"]}
-    weighted = tl.top_k_eval(lists, grades, weights={"q": 3, "p": 1}, **asked)
+    weighted = by_words(lists, grades, weights={"q": 3, "p": 1}, **asked)
     assert weighted.bounds("recall") == pytest.approx(
         ((3 / 4 + 1 / 2) / 4, (3 * 2 / 5 + 1 / 2) / 4)
     )
-    pooled = tl.top_k_eval(lists, grades, aggregate="pooled", **asked)
+    pooled = by_words(lists, grades, aggregate="pooled", **asked)
     assert pooled.bounds("recall") == pytest.approx((2 / 6, 3 / 7))
-    parts = tl.top_k_eval(lists, grades, **asked).by({"q": "long", "p": "short"})
+    parts = by_words(lists, grades, **asked).by({"q": "long", "p": "short"})
     assert parts["short"].bounds("precision") == (0.5, 0.5)
-    two = [tl.top_k_eval({u: lists[u]}, {u: grades[u]}, **asked) for u in lists]
-    assert sum(two).bounds("recall") == tl.top_k_eval(lists, grades, **asked).bounds("recall")
+    two = [by_words({u: lists[u]}, {u: grades[u]}, **asked) for u in lists]
+    assert sum(two).bounds("recall") == by_words(lists, grades, **asked).bounds("recall")
 
 
 def test_what_has_no_bounds():
@@ -87,7 +90,13 @@ def test_what_has_no_bounds():
     bare = tl.top_k_eval(LISTS, GRADES, 3, metrics="ndcg").without_users()
     with pytest.raises(ValueError, match="holds no hits, so it has no bounds; of files"):
         bare.bounds("ndcg")
-    pooled = tl.top_k_eval(LISTS, GRADES, 3, metrics="map", aggregate="pooled")
+    pooled = tl.top_k_eval(
+        LISTS,
+        GRADES,
+        3,
+        metrics="map",
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     with pytest.raises(ValueError, match="map has no bounds of ratios of sums over users"):
         pooled.bounds("map")
     dropped = tl.top_k_eval(LISTS, GRADES, 3, metrics="ndcg", unjudged="drop")

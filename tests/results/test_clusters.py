@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from cluster_case import LABELS, TENTHS
+from doors import by_words, match_by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_inputs import LIBRARIES, frame_of
@@ -63,7 +64,7 @@ def test_intervals_are_those_of_the_formula(data):
         "weights": weights,
     }
     more = ["bpref", "err"] if graded and any(0 in one.values() for one in truths) else []
-    result = tl.top_k_eval(ranks, truths, 4, metrics=METRICS + more, clusters=labels, **options)
+    result = by_words(ranks, truths, 4, metrics=METRICS + more, clusters=labels, **options)
     for name in result.names():
         expected = expected_interval(result, name, labels, weights or [1.0] * n)
         assert result.interval(name) == pytest.approx(expected, abs=1e-9, nan_ok=True)
@@ -87,7 +88,14 @@ def many(n=80, seed=0, **options):
 def test_ratios_of_sums_have_the_interval_of_their_residuals():
     ranks, truths, clusters = many()
     labels = list(clusters.values())
-    pooled = tl.top_k_eval(ranks, truths, 5, metrics="recall", aggregate="pooled", clusters=labels)
+    pooled = tl.top_k_eval(
+        ranks,
+        truths,
+        5,
+        metrics="recall",
+        clusters=labels,
+        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
+    )
     each = tl.top_k_eval(ranks, truths, 5, metrics="recall")
     sizes = [float(len(truth)) for truth in truths.values()]
     hits = [x * y for x, y in zip(each.per_user("recall@5").tolist(), sizes, strict=True)]
@@ -138,20 +146,20 @@ def doors(folder):
     ranks, truths, clusters = many()
     options = {"k": 5, "metrics": METRICS, "clusters": clusters}
     rows = list(ranks.values()), list(truths.values())
-    yield "dicts", lambda: tl.top_k_eval(ranks, truths, **options)
-    yield "kept truths", lambda: tl.top_k_eval(ranks, tl.GroundTruths(truths), **options)
-    yield "hits", lambda: tl.top_k_eval(tl.match(ranks, truths, 5), **options)
+    yield "dicts", lambda: by_words(ranks, truths, **options)
+    yield "kept truths", lambda: by_words(ranks, tl.GroundTruths(truths), **options)
+    yield "hits", lambda: by_words(match_by_words(ranks, truths, 5), **options)
     named = {**options, "users": list(truths)}
-    yield "positions with keys", lambda: tl.top_k_eval(*rows, **named)
+    yield "positions with keys", lambda: by_words(*rows, **named)
     by_row = {**options, "clusters": np.array(list(clusters.values()))}
-    yield "positions", lambda: tl.top_k_eval(*rows, **by_row)
+    yield "positions", lambda: by_words(*rows, **by_row)
     lines = [f"{u},{item},{i}" for u, some in ranks.items() for i, item in enumerate(some, 1)]
     (folder / "recs.csv").write_text("\n".join(["user_id,item_id,rank", *lines, ""]))
     lines = [f"{u},{item}" for u, some in truths.items() for item in sorted(some)]
     (folder / "truth.csv").write_text("\n".join(["user_id,item_id", *lines, ""]))
     files = folder / "recs.csv", folder / "truth.csv"
-    yield "files in memory", lambda: tl.top_k_eval(*files, **options, keep="users")
-    yield "files that keep hits", lambda: tl.top_k_eval(*files, **options, keep="users")
+    yield "files in memory", lambda: by_words(*files, keep="users", **options)
+    yield "files that keep hits", lambda: by_words(*files, keep="users", **options)
 
 
 def test_every_door_gives_the_same(tmp_path, monkeypatch):
@@ -169,15 +177,15 @@ def test_every_door_gives_the_same(tmp_path, monkeypatch):
 def test_tables_and_streams_give_the_same(library):
     ranks, truths, clusters = many()
     options = {"k": 5, "metrics": METRICS, "clusters": clusters}
-    expected = tl.top_k_eval(ranks, truths, **options)
+    expected = by_words(ranks, truths, **options)
     recs, truth = frames(library, ranks, truths)
-    found = [tl.top_k_eval(recs, truth, **options)]
+    found = [by_words(recs, truth, **options)]
     if library == "pyarrow":
         readers = recs.to_reader(), truth.to_reader()
-        found.append(tl.top_k_eval(*readers, **options, keep="users"))
+        found.append(by_words(*readers, keep="users", **options))
     if library == "pandas":
         series = sys_series(clusters)
-        found.append(tl.top_k_eval(recs, truth, **{**options, "clusters": series}))
+        found.append(by_words(recs, truth, **{**options, "clusters": series}))
     for result in found:
         for name in expected.names():
             assert result.interval(name) == pytest.approx(expected.interval(name), rel=1e-12)
@@ -237,31 +245,31 @@ def test_results_say_what_their_rows_are():
 def test_clusters_stay_with_their_rows():
     ranks, truths, clusters = many()
     options = {"k": 5, "metrics": ["ndcg"]}
-    whole = tl.top_k_eval(ranks, truths, **options, clusters=clusters)
+    whole = by_words(ranks, truths, clusters=clusters, **options)
     keys = list(truths)
     parts = [
-        tl.top_k_eval(
-            {u: ranks[u] for u in some}, {u: truths[u] for u in some}, **options, clusters=clusters
+        by_words(
+            {u: ranks[u] for u in some}, {u: truths[u] for u in some}, clusters=clusters, **options
         )
         for some in (keys[:30], keys[30:])
     ]
     merged = parts[0] + parts[1]
     assert merged.clusters == whole.clusters == list(clusters.values())
     assert merged.interval("ndcg@5") == pytest.approx(whole.interval("ndcg@5"), rel=1e-12)
-    assert whole == tl.top_k_eval(ranks, truths, **options, clusters=clusters)
-    assert whole != tl.top_k_eval(ranks, truths, **options)
+    assert whole == by_words(ranks, truths, clusters=clusters, **options)
+    assert whole != by_words(ranks, truths, **options)
     for other in (pickle.loads(pickle.dumps(whole)), copy.deepcopy(whole)):
         assert other.interval("ndcg@5") == whole.interval("ndcg@5") and other == whole
     segments = whole.by({key: i % 2 for i, key in enumerate(keys)})
     assert [part.n_clusters for part in segments.values()] == [12, 12]
     odd = keys[1::2]
-    alone = tl.top_k_eval(
-        {u: ranks[u] for u in odd}, {u: truths[u] for u in odd}, **options, clusters=clusters
+    alone = by_words(
+        {u: ranks[u] for u in odd}, {u: truths[u] for u in odd}, clusters=clusters, **options
     )
     assert segments[1].interval("ndcg@5") == alone.interval("ndcg@5")
     assert segments.to_text().split()[:2] == ["rows", "n"]
     with pytest.raises(ValueError, match="some parts have clusters and others have none"):
-        tl.merge([parts[0], tl.top_k_eval({"z": [1]}, {"z": {1}}, **options)])
+        tl.merge([parts[0], by_words({"z": [1]}, {"z": {1}}, **options)])
 
 
 def test_nothing_without_rows_has_clusters(tmp_path):
@@ -275,14 +283,14 @@ def test_nothing_without_rows_has_clusters(tmp_path):
 def test_metrics_of_the_lists_go_by_the_rows_of_the_truth():
     ranks, truths, clusters = many()
     options = {"k": 5, "metrics": ["novelty", "item_coverage"], "catalogue": 20}
-    options["item_counts"] = {item: item + 1 for item in range(20)}
-    result = tl.top_k_eval(ranks, truths, **options, clusters=clusters)
+    options["counts"] = {item: item + 1 for item in range(20)}
+    result = by_words(ranks, truths, clusters=clusters, **options)
     values = result.per_user("novelty@5").tolist()
     mean, error, df = oracle(values, list(clusters.values()), [1.0] * 80)
     half = t_ppf(0.975, df) * error
     assert result.interval("novelty@5") == pytest.approx((mean - half, mean + half))
     assert np.isnan(result.interval("item_coverage@5")).all()
-    more = tl.top_k_eval({**ranks, "z": [1]}, truths, **options, clusters=clusters)
+    more = by_words({**ranks, "z": [1]}, truths, clusters=clusters, **options)
     assert np.isnan(more.interval("novelty@5")).all()  # a list that is no row
 
 

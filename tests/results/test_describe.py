@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from doors import by_words
 from systems import RANKS, TRUTHS
 
 import toplist as tl
@@ -49,11 +50,22 @@ def test_repr_says_who_was_counted():
         ("skip", "1 of 4 users evaluated, 2 skipped (no relevant items), 1 without a list"),
         ("zero", "1 skipped (no relevant items), 1 without a list (left out)"),
     ):
-        assert told in repr(top_k_eval(*more, 1, empty=empty, missing="skip"))
-    only = repr(top_k_eval({"ann": ["1"]}, {"ann": ["1"], "dan": ["2"]}, 1, missing="skip"))
+        assert told in repr(
+            top_k_eval(
+                *more, 1, convention=tl.CONVENTIONS["standard"].replace(empty=empty, missing="skip")
+            )
+        )
+    only = repr(
+        top_k_eval(
+            {"ann": ["1"]},
+            {"ann": ["1"], "dan": ["2"]},
+            1,
+            convention=tl.CONVENTIONS["standard"].replace(missing="skip"),
+        )
+    )
     assert "1 of 2 users evaluated, 1 without a list (left out)" in only
     options = {"k": 1, "convention": "neurec", "empty": "skip", "missing": "skip"}
-    skipping = repr(top_k_eval(ranks, truths, **options)).splitlines()
+    skipping = repr(by_words(ranks, truths, **options)).splitlines()
     assert skipping[-3].startswith("convention neurec: mean over users")
     assert skipping[-1] == (
         "2 of 4 users evaluated, 1 skipped (no relevant items), "
@@ -66,7 +78,7 @@ def test_repr_says_who_was_counted():
 def rare(n_users, n_hits, **options):
     """Return a result of users of whom some have a hit, at rank 2, of two relevant items."""
     lists = [[-1, user] if user < n_hits else [-1] for user in range(n_users)]
-    return top_k_eval(lists, [{user, -2} for user in range(n_users)], **options)
+    return by_words(lists, [{user, -2} for user in range(n_users)], **options)
 
 
 def test_an_interval_is_rough_where_few_users_have_a_value():
@@ -83,9 +95,23 @@ def test_an_interval_is_rough_where_few_users_have_a_value():
 def test_a_user_without_relevant_items_who_counts_as_one_has_a_value():
     lists = [[-1, user] if user < 28 else [-1] for user in range(1_000)]
     truths = [{user, -2} if user < 998 else set() for user in range(1_000)]
-    result = top_k_eval(lists, truths, k=2, metrics="mrr", empty="one")
+    result = top_k_eval(
+        lists,
+        truths,
+        k=2,
+        metrics="mrr",
+        convention=tl.CONVENTIONS["standard"].replace(empty="one"),
+    )
     assert "rough" not in repr(result)
-    assert "rough where few" in repr(top_k_eval(lists, truths, k=2, metrics="mrr", empty="zero"))
+    assert "rough where few" in repr(
+        top_k_eval(
+            lists,
+            truths,
+            k=2,
+            metrics="mrr",
+            convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
+        )
+    )
 
 
 def test_an_interval_that_says_nothing_is_a_dash():
@@ -156,7 +182,8 @@ def test_a_result_says_how_equal_scores_were_ordered():
     truth = {"ann": {"a": 1}}
     ranks = {"ann": {"b": 1.5, "a": 1.5}}
     shown = [
-        tl.top_k_eval(ranks, truth, 1, metrics=["hit"], ties=ties) for ties in ("item", "item_desc")
+        tl.top_k_eval(tl.Ranks(ranks, ties=ties), truth, 1, metrics=["hit"])
+        for ties in ("item", "item_desc")
     ]
     assert [one["hit@1"] for one in shown] == [1.0, 0.0]
     assert "equal scores by item id, ascending" in str(shown[0])
@@ -197,7 +224,13 @@ def test_an_own_metric_is_not_said_to_be_of_the_convention():
 
 @pytest.mark.parametrize("gains", GAIN_WORDS)
 def test_a_graded_formula_says_what_a_gain_is(gains):
-    result = tl.top_k_eval(LISTS, [{1: 2}, {6: 1}], k=3, metrics=["ndcg", "map"], gains=gains)
+    result = tl.top_k_eval(
+        LISTS,
+        [{1: 2}, {6: 1}],
+        k=3,
+        metrics=["ndcg", "map"],
+        convention=tl.CONVENTIONS["standard"].replace(gains=gains),
+    )
     for style in ("text", "latex"):
         assert GAIN_WORDS[gains] in result.formula("ndcg", style).splitlines()
     assert "gain_j:" not in result.formula("map")
@@ -206,7 +239,7 @@ def test_a_graded_formula_says_what_a_gain_is(gains):
 def test_grading_is_printed():
     truths = [{1: 5, 2: 3}, {6: 4}]
     options = {"relevant_from": 4, "gains": "exponential"}
-    result = tl.top_k_eval(LISTS, truths, k=3, metrics=["ndcg", "recall"], **options)
+    result = by_words(LISTS, truths, k=3, metrics=["ndcg", "recall"], **options)
     for told in (repr(result), result.formula("ndcg")):
         assert "relevant from grade 4, gain 2^grade - 1" in told
     assert "the same in" not in result.formula("ndcg")
@@ -245,7 +278,7 @@ ONE_EACH = {user: {at % 30} for at, user in enumerate(TWENTY)}
 @pytest.mark.parametrize("convention", ["standard", "trec_eval", "xgboost"])
 def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tmp_path):
     ask = {"k": k, "metrics": ["precision", "ndcg"], "convention": convention}
-    result = tl.top_k_eval(TWENTY, ONE_EACH, **ask)
+    result = by_words(TWENTY, ONE_EACH, **ask)
     rows = [f"{user},{item},{1 + item}" for user, row in TWENTY.items() for item in row]
     truth = [f"{user},{item}" for user, row in ONE_EACH.items() for item in row]
     for name, lines in (("r", ["user_id,item_id,rank", *rows]), ("t", ["user_id,item_id", *truth])):
@@ -254,9 +287,9 @@ def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tm
     result.save(tmp_path / "a.json")
     for one in (
         result,
-        tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask),
-        tl.top_k_eval(tmp_path / "r.csv", tmp_path / "t.csv", **ask, keep="users"),
-        tl.merge([result, tl.top_k_eval({"x": TWENTY["u0"]}, {"x": {1}}, **ask)]),
+        by_words(tmp_path / "r.csv", tmp_path / "t.csv", **ask),
+        by_words(tmp_path / "r.csv", tmp_path / "t.csv", keep="users", **ask),
+        tl.merge([result, by_words({"x": TWENTY["u0"]}, {"x": {1}}, **ask)]),
         tl.TopKResult.load(tmp_path / "a.npz"),
         tl.TopKResult.load(tmp_path / "a.json"),
         tl.compare({"a": result, "b": result}),
@@ -282,7 +315,7 @@ def test_formulas_say_which_grades_gain():
     lists, truths = {1: ["a", "b"]}, {1: {"a": 1, "b": 2}}
     for convention in ("trec_eval", "mteb", "elasticsearch"):
         asked = {"metrics": ["ndcg", "ndcg(rel=2)"], "convention": convention, "relevant_from": 2}
-        result = tl.top_k_eval(lists, truths, 2, **asked)
+        result = by_words(lists, truths, 2, **asked)
         assert "items of lower grades than 2 gain, too" in result.formula("ndcg@2")
         own = result.formula("ndcg(rel=2)@2")
         assert "relevant: from grade 2 on" in own and "lower grades" not in own

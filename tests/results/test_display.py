@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,7 +82,11 @@ def test_identities_of_one_relevant_item_and_of_equal_choices():
     graded = tl.top_k_eval([[1, 2]] * 2, [{1: 3.0}, {2: 2.0}], k=2, metrics=["ndcg", "dcg", "cg"])
     assert labels(graded) == ["ndcg", "dcg", "cg"]
     pooled = tl.top_k_eval(
-        [[1]] * 2, [{1}, set()], 1, metrics=["hit", "recall"], empty="zero", aggregate="pooled"
+        [[1]] * 2,
+        [{1}, set()],
+        1,
+        metrics=["hit", "recall"],
+        convention=tl.CONVENTIONS["standard"].replace(empty="zero", aggregate="pooled"),
     )
     assert labels(pooled) == ["hit", "recall"]  # a user without items counts in one of them
 
@@ -107,12 +112,12 @@ CHOSEN = (["ndcg@3", "hit"], "mrr@1", ["recall@1", "hit@1"], ["novelty@3", "map"
 def test_every_output_takes_the_names_to_show(names):
     """It is that of an evaluation in which nothing else was asked."""
     ranks, truths = {"a": [1, 2, 3], "b": [3, 4], "c": [9]}, {"a": {2}, "b": {3}, "c": {1}}
-    options = {"item_counts": {1: 4, 2: 3, 3: 2, 4: 1, 9: 1}}
+    options = {"counts": {1: 4, 2: 3, 3: 2, 4: 1, 9: 1}}
     metrics = ["hit", "recall", "map", "ndcg", "mrr", "novelty"]
-    whole = tl.top_k_eval(ranks, truths, k=[1, 3], metrics=metrics, **options)
+    whole = by_words(ranks, truths, k=[1, 3], metrics=metrics, **options)
     spelled = [names] if isinstance(names, str) else names
     asked = [n for one in spelled for n in ([one] if "@" in one else [f"{one}@1", f"{one}@3"])]
-    other = tl.top_k_eval(ranks, truths, metrics=asked, **options)
+    other = by_words(ranks, truths, metrics=asked, **options)
     for every in (False, True):
         for output in ("to_text", "to_html", "to_markdown", "to_latex"):
             assert getattr(whole, output)(every, names=names) == getattr(other, output)(every)

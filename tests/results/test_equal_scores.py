@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -12,7 +13,7 @@ NOTE = "equal scores in the order of the rows; 40.0 % of the listed items share 
 
 
 def evaluate(*sides, **options):
-    return tl.top_k_eval(*sides, 2, metrics="mrr", **options)
+    return by_words(*sides, 2, metrics="mrr", **options)
 
 
 def test_equal_scores_of_dicts_are_said():

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import populations
@@ -16,7 +17,7 @@ RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10], [1]], [{7, 3, 5}, {4, 2, 8, 
 
 
 def evaluated(ranks=RANKS, truths=TRUTHS, k=3, **options):
-    return tl.top_k_eval(ranks, truths, k, **options)
+    return by_words(ranks, truths, k, **options)
 
 
 @settings(deadline=None, max_examples=40)

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_inputs import LIBRARIES, frame_of, library
@@ -74,7 +75,7 @@ def filtered(truth, label, labels, options):
 def check(seed):
     """Compare each slice of one evaluation with an evaluation of filtered truths; count them."""
     ranks, truths, labels, options = drawn(seed)
-    whole = tl.top_k_eval(ranks, truths, **options)
+    whole = by_words(ranks, truths, **options)
     if not whole.hits.n_relevant.any() or not any(
         filtered(truth, label, labels, options)[1] and label is not None
         for truth in truths
@@ -92,7 +93,7 @@ def check(seed):
         if "weights" in own:
             own["weights"] = [own["weights"][user] for user in users]
         some = [ranks[user] for user in users], [kept[user][0] for user in users]
-        alone, part = tl.top_k_eval(*some, **own), found[label]
+        alone, part = by_words(*some, **own), found[label]
         assert list(part.users) == users
         for count in ("n_users", "n_evaluated", "n_skipped", "n_missing"):
             assert getattr(part, count) == getattr(alone, count)
@@ -122,7 +123,7 @@ OPTIONS = {"k": [1, 3], "metrics": ["recall", "precision", "ndcg"]}
 
 
 def evaluated(lists=LISTS, truth=TRUTH, **options):
-    return tl.top_k_eval(lists, truth, **OPTIONS | options)
+    return by_words(lists, truth, **OPTIONS | options)
 
 
 def shown(segments):
@@ -138,7 +139,7 @@ def test_slices_of_a_few_lists():
     assert list(found) == ["head", "tail", None]
     assert list(found["head"].users) == ["ann", "dot"] and found["head"].n_missing == 1
     assert found["head"]["recall@3"] == 0.5
-    assert found["tail"].per_user("precision@3").by_user() == {"ann": 1 / 3, "bob": 1 / 3}
+    assert found["tail"].per_user("precision@3", keyed=True) == {"ann": 1 / 3, "bob": 1 / 3}
     assert found[None].users[0:1] == ["cid"] and found[None]["recall@1"] == 0.5
     assert found["tail"].users[-1] == "bob" and found.n_unused == 1
     assert found.whole.to_dict() == evaluated().to_dict()
@@ -161,13 +162,13 @@ def test_parts_merge_and_split_and_pickle_as_the_whole(seed, at):
         [{user: rows[user] for user in some} for rows in both]
         for some in (keys[:at], keys[at:][::-1])
     ]
-    whole = tl.top_k_eval(*both, **options)
+    whole = by_words(*both, **options)
     if not whole.hits.n_relevant.any():
         return
     some = whole.hits.items.example()  # so that some relevant item has a label
     labels[options.get("items_as", {}).get(some, some)] = "head"
     expected = shown(whole.by_item(labels))
-    merged = tl.merge([tl.top_k_eval(*part, **options) for part in parts])
+    merged = tl.merge([by_words(*part, **options) for part in parts])
     again = pickle.loads(pickle.dumps(merged))
     halves = whole.by([user in keys[:at] for user in keys])
     turned = tl.merge([halves[half] for half in halves])
@@ -195,17 +196,17 @@ def test_files_keep_what_slices_need(tmp_path, monkeypatch, text):
         (tmp_path / f"{name}.csv").write_text("\n".join([f"user_id,item_id{last}", *lines, ""]))
     files = tmp_path / "recs.csv", tmp_path / "truth.csv"
     labels = {write(one): one % 3 for one in range(18)}
-    expected = shown(tl.top_k_eval(*files, keep="users", **OPTIONS).by_item(labels))
+    expected = shown(by_words(*files, keep="users", **OPTIONS).by_item(labels))
     memory = [{str(user): items for user, items in rows.items()} for rows in (lists, truth)]
-    assert shown(tl.top_k_eval(*memory, **OPTIONS).by_item(labels)) == expected
-    found = shown(tl.top_k_eval(*files, keep="users", **OPTIONS).by_item(labels))
+    assert shown(by_words(*memory, **OPTIONS).by_item(labels)) == expected
+    found = shown(by_words(*files, keep="users", **OPTIONS).by_item(labels))
     for label, (users, means, _) in found.items():
         assert sorted(users) == sorted(expected[label][0])
         assert means == pytest.approx(expected[label][1], rel=1e-12)
     with pytest.raises(
         ValueError, match=r"split by item; of files and streams, keep='users' keeps"
     ):
-        tl.top_k_eval(*files, **OPTIONS).by_item(labels)
+        by_words(*files, **OPTIONS).by_item(labels)
 
 
 def test_kept_truths_and_every_form_of_ids():

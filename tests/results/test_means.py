@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from doors import by_words
 from systems import RANKS, TRUTHS
 
 import toplist as tl
@@ -21,7 +22,7 @@ def result():
 
 def test_std_and_interval_by_hand(result):
     for name in SIX:
-        values = getattr(tl, name)(RANKS, TRUTHS)[:, 4].tolist()
+        values = tl.curves(name, RANKS, TRUTHS)[:, 4].tolist()
         std = statistics.stdev(values)
         assert result.std(f"{name}@5") == pytest.approx(std, abs=1e-12)
         assert result.interval(f"{name}@5") == result.interval(f"{name}@5", 0.95)
@@ -58,7 +59,7 @@ def hits_at_1(n_hits, n_users, **options):
     """Return the result of some users, the first of whom have a hit."""
     lists = [[user] for user in range(n_users)]
     truths = [{user if user < n_hits else -1} for user in range(n_users)]
-    return tl.top_k_eval(lists, truths, **{"k": 1, "metrics": "hit", **options})
+    return by_words(lists, truths, **{"k": 1, "metrics": "hit", **options})
 
 
 def wilson(p, n, z=Z):

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from doors import by_words
 from systems import RANKS, TRUTHS, people
 
 import toplist as tl
@@ -155,10 +156,10 @@ def test_a_part_of_empty_lists_merges_with_bpref():
     sides = {"a": ["x"], "b": [], "c": ["z", "y"]}, truths
     how = {"k": [1, 2], "metrics": ["bpref", "recall"], "unjudged": "drop"}
     parts = [
-        top_k_eval(*({user: side[user] for user in users} for side in sides), **how)
+        by_words(*({user: side[user] for user in users} for side in sides), **how)
         for users in ("ac", "b")
     ]
-    whole = top_k_eval(*sides, **how)
+    whole = by_words(*sides, **how)
     assert tl.merge(parts).to_dict() == tl.merge(parts[::-1]).to_dict() == whole.to_dict()
 
 
@@ -168,9 +169,9 @@ def test_a_part_of_empty_lists_merges_with_bpref():
     reason="beside a metric of whole lists, those of the lists are kept to the longest of a part",
 )
 def test_parts_whose_longest_lists_differ_merge_with_metrics_of_the_lists():
-    known = {"metrics": ["average_popularity@2", "bpref"], "item_counts": dict.fromkeys("abcde", 1)}
+    known = {"metrics": ["average_popularity@2", "bpref"], "counts": dict.fromkeys("abcde", 1)}
     parts = [
-        top_k_eval({user: row}, {user: {row[0]: 1, "z": 0}}, **known)
+        by_words({user: row}, {user: {row[0]: 1, "z": 0}}, **known)
         for user, row in (("ann", ["a", "b"]), ("bob", ["c", "a", "b", "d", "e"]))
     ]
     assert sum(parts)["average_popularity@2"] == 1

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from doors import by_words
 from systems import RANKS, TRUTHS
 
 import toplist as tl
@@ -37,7 +38,7 @@ def test_means_and_curves_by_name(result):
     assert result["ndcg"].shape == (5,)
     for name in SIX:
         assert result[name].tolist() == [result[f"{name}@{k}"] for k in range(1, 6)]
-        np.testing.assert_allclose(result[name], getattr(tl, name)(RANKS, TRUTHS).mean(axis=0))
+        np.testing.assert_allclose(result[name], tl.curves(name, RANKS, TRUTHS).mean(axis=0))
 
 
 def test_a_curve_may_be_written_to(result):
@@ -65,7 +66,7 @@ def test_per_user(result):
     assert result.per_user("ndcg").shape == (2, 5)
     assert result.per_user("recall@3").tolist() == [2 / 3, 0.5]
     for name in SIX:
-        np.testing.assert_array_equal(result.per_user(name), getattr(tl, name)(RANKS, TRUTHS))
+        np.testing.assert_array_equal(result.per_user(name), tl.curves(name, RANKS, TRUTHS))
         np.testing.assert_array_equal(result.per_user(f"{name}@3"), result.per_user(name)[:, 2])
 
 
@@ -106,7 +107,7 @@ MLFLOW, WANDB = re.compile(r"^[/\w.\- ]*$"), re.compile(r"^[_a-zA-Z][_a-zA-Z0-9]
 
 
 def evaluated(ranks=RANKS, truths=TRUTHS, k=3, **options):
-    return tl.top_k_eval(ranks, truths, k, **options)
+    return by_words(ranks, truths, k, **options)
 
 
 def test_one_number_is_a_float():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.cli import main
@@ -21,7 +22,7 @@ GRADES = {"a": {7: 3, 3: 1}, "b": {4: 2}, "c": {1: 1}, "d": {2: 2}}
 
 
 def evaluated(truths=TRUTHS, **options):
-    return tl.top_k_eval(RANKS, truths, [1, 3], **{"metrics": ["hit", "ndcg"]} | options)
+    return by_words(RANKS, truths, [1, 3], **{"metrics": ["hit", "ndcg"]} | options)
 
 
 def through_a_file(result, name="result.json"):

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from doors import by_words
 
 import toplist as tl
 
@@ -54,10 +55,10 @@ OPTIONS = {
 }  # fmt: skip
 # What metrics of the lists are given besides.
 GIVEN = {
-    "item_counts": COUNTS,
-    "item_labels": {item: "odd" if i % 2 else "even" for i, item in enumerate(ITEMS)},
+    "counts": COUNTS,
+    "labels": {item: "odd" if i % 2 else "even" for i, item in enumerate(ITEMS)},
     "history": {user: ITEMS[i % 9 : i % 9 + 3] for i, user in enumerate(USERS)},
-    "baseline": set(ITEMS[:3]),
+    "expected": set(ITEMS[:3]),
 }
 METRICS = {
     "sets": ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg"],
@@ -66,11 +67,11 @@ METRICS = {
     "one": ["hit", "recall", "map", "ndcg", "psp", "psndcg"],
 }
 OF_LISTS = {
-    "novelty": {"item_counts"},
-    "popularity_lift": {"item_counts", "history"},
-    "calibration": {"item_labels", "history"},
-    "hit_share": {"item_labels"},
-    "unexpectedness": {"baseline"},
+    "novelty": {"counts"},
+    "popularity_lift": {"counts", "history"},
+    "calibration": {"labels", "history"},
+    "hit_share": {"labels"},
+    "unexpectedness": {"expected"},
     "item_coverage": {"catalogue"},
     "personalization": set(),
 }
@@ -90,7 +91,7 @@ def evaluations(rng, options):
         asked.setdefault("k", 4)
         truth = tl.Groups(TRUTHS[kind]) if kind == "groups" else TRUTHS[kind]
         try:
-            return [tl.top_k_eval(lists, truth, metrics=metrics, **asked) for lists in LISTS]
+            return [by_words(lists, truth, metrics=metrics, **asked) for lists in LISTS]
         except (ValueError, TypeError):  # options that do not go together
             continue
     return None
@@ -169,8 +170,8 @@ def test_ips_and_weights_of_users():
     lists, truth = {"a": ["x", "y"], "b": ["y", "z"]}, {"a": {"x"}, "b": {"z"}}
     of_items = {"propensities": {"x": 0.5, "y": 0.5, "z": 0.25}, "weighting": "ips"}
     ask = {"k": 2, "metrics": "cg", **of_items}
-    assert tl.top_k_eval(lists, truth, **ask)["cg@2"] == 3
-    weighted = tl.top_k_eval(lists, truth, **ask, weights={"a": 1.0, "b": 3.0})
+    assert by_words(lists, truth, **ask)["cg@2"] == 3
+    weighted = by_words(lists, truth, weights={"a": 1.0, "b": 3.0}, **ask)
     assert weighted["cg@2"] == (1 * 2 + 3 * 4) / 4
 
 
@@ -178,6 +179,12 @@ def test_ips_and_weights_of_users():
     strict=True, raises=ValueError, reason="JSON holds gains as lists and compares them as tuples"
 )
 def test_gains_of_grades_are_loaded_from_json(tmp_path):
-    graded = tl.top_k_eval({"a": ["x"]}, {"a": {"x": 2}}, 1, metrics="ndcg", gains={2: 4.0})
+    graded = tl.top_k_eval(
+        {"a": ["x"]},
+        {"a": {"x": 2}},
+        1,
+        metrics="ndcg",
+        convention=tl.CONVENTIONS["standard"].replace(gains={2: 4.0}),
+    )
     graded.save(tmp_path / "a.json")
     assert tl.TopKResult.load(tmp_path / "a.json")["ndcg@1"] == 1

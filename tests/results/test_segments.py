@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations, populations
@@ -33,12 +34,12 @@ def test_a_segment_is_the_result_of_its_users_alone(population, data, convention
     own = tl.CONVENTIONS[convention].metrics
     options = {"k": [1, 5], "metrics": [name for name in METRICS if name in own]}
     options["convention"] = convention
-    whole = tl.top_k_eval(ranks, truths, weights=weights, **options)
+    whole = by_words(ranks, truths, weights=weights, **options)
     found = whole.by(labels)
     assert set(found) == set(map(clean, labels))
     for label, part in found.items():
         users = [u for u, one in enumerate(labels) if clean(one) == label]
-        alone = tl.top_k_eval(
+        alone = by_words(
             [ranks[u] for u in users],
             [truths[u] for u in users],
             weights=None if weights is None else [weights[u] for u in users],
@@ -134,11 +135,13 @@ def test_an_unknown_segment_is_a_key_error_with_the_known_ones(result):
 
 def test_metrics_of_all_lists_together_do_not_split():
     ranks, truths = {1: [5, 6], 2: [6, 7]}, {1: [5], 2: [7]}
-    result = tl.top_k_eval(ranks, truths, 2, metrics=["hit", "item_coverage"], catalogue=10)
+    result = tl.top_k_eval(
+        ranks, truths, 2, metrics=["hit", "item_coverage"], items=tl.Items(catalogue=10)
+    )
     split = result.by({1: "a", 2: "b"})
     assert [part.names() for part in split.values()] == [["hit@2"], ["hit@2"]]
     assert "of all lists together, left out: item_coverage" in repr(split)
-    alone = tl.top_k_eval(ranks, truths, 2, metrics=["item_coverage"], catalogue=10)
+    alone = tl.top_k_eval(ranks, truths, 2, metrics=["item_coverage"], items=tl.Items(catalogue=10))
     with pytest.raises(ValueError, match="they do not split"):
         alone.by({1: "a"})
 
@@ -202,16 +205,16 @@ def test_segments_keep_the_order_of_ordered_categories(kind):
 
 def test_metrics_of_all_lists_are_left_out_by_name():
     lists, truths = {"a": ["x", "y"], "b": ["p", "x"]}, {"a": {"x"}, "b": {"z"}}
-    known = {"catalogue": list("pxyz"), "item_counts": dict.fromkeys("pxyz", 1)}
+    known = {"catalogue": list("pxyz"), "counts": dict.fromkeys("pxyz", 1)}
     whole = ["item_coverage", "gini", "shannon_entropy", "personalisation"]
-    result = tl.top_k_eval(lists, truths, 2, metrics=["mrr", *whole, "novelty"], **known)
+    result = by_words(lists, truths, 2, metrics=["mrr", *whole, "novelty"], **known)
     found = result.by({"a": "new", "b": "old"})
     assert found.left_out == (*whole,) and found["new"].names() == ["mrr@2", "novelty@2"]
     line = f"of all lists together, left out: {', '.join(whole)}"
     assert line in str(found)
     assert line in str(tl.compare({"one": result, "two": result}).by({"a": "new", "b": "old"}))
     halves = [
-        tl.top_k_eval({u: lists[u]}, {u: truths[u]}, 2, metrics=["mrr", "gini", "novelty"], **known)
+        by_words({u: lists[u]}, {u: truths[u]}, 2, metrics=["mrr", "gini", "novelty"], **known)
         for u in "ab"
     ]
     merged = sum(halves).by({"a": "new", "b": "old"})

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations, populations
@@ -55,7 +56,7 @@ def test_bytes_and_files_say_what_the_result_said(population, k, convention):
     metrics = tl.CONVENTIONS[convention].metrics
     names = [name for name, metric in metrics.items() if metric.cut != "n"]  # of sets, too
     policy = {"convention": convention, "empty": "zero", "missing": "zero"}
-    check_both_ways(tl.top_k_eval(*population, sorted({1, k}), metrics=names, **policy))
+    check_both_ways(by_words(*population, sorted({1, k}), metrics=names, **policy))
 
 
 @settings(deadline=None, max_examples=40)
@@ -66,7 +67,7 @@ def test_grades_weights_and_pooling_travel_too(population, k, relevant_from, poo
     options = {"relevant_from": relevant_from, "aggregate": "pooled" if pooled else None}
     options["weights"] = np.random.default_rng(0).random(len(population[0])) + 0.5
     names = ["ndcg", "recall", "map", "rbp(p=0.5)"]
-    check_both_ways(tl.top_k_eval(*population, k, metrics=names, empty="zero", **options))
+    check_both_ways(by_words(*population, k, metrics=names, empty="zero", **options))
 
 
 def test_the_size_does_not_depend_on_the_users():
@@ -84,7 +85,7 @@ def part(rows, seed):
     lists = rng.permuted(np.tile(np.arange(60), (rows, 1)), axis=1)[:, :15]
     truths = [set(rng.choice(60, rng.integers(1, 9), replace=False).tolist()) for _ in range(rows)]
     users = [f"{seed}-{row}" for row in range(rows)]
-    return tl.top_k_eval(lists, truths, 15, metrics=SPREAD, users=users)
+    return tl.top_k_eval(tl.Ranks(lists, users=users), truths, 15, metrics=SPREAD)
 
 
 def test_many_parts_merge_at_once_as_one_after_another():
@@ -113,8 +114,8 @@ def test_rows_beyond_64_bits_are_told_apart():
 @pytest.mark.parametrize(
     ("ask", "so", "on_spark"),
     [
-        (lambda one: one.per_user("hit@1"), "no values per user", "toplist.spark.per_user has the"),
-        (lambda one: one.to_pandas(per_user=True), "no values per user", "toplist.spark.per_user"),
+        (lambda one: one.per_user("hit@1"), "no values per user", "collect the DataFrames"),
+        (lambda one: one.to_pandas(per_user=True), "no values per user", "collect the DataFrames"),
         (lambda one: one.by({0: "new"}), "it cannot be split", "evaluate the truth of every seg"),
     ],
 )
@@ -149,7 +150,9 @@ def test_what_bytes_cannot_hold():
     result = tl.top_k_eval([[1]], [{1}], 1, metrics=[cubic])
     with pytest.raises(ValueError, match="'cubic' has a discount of its own"):
         result.to_bytes()
-    lists = tl.top_k_eval([[b"a"]], [{b"a"}], 1, metrics="gini", catalogue=[b"a", b"b"])
+    lists = tl.top_k_eval(
+        [[b"a"]], [{b"a"}], 1, metrics="gini", items=tl.Items(catalogue=[b"a", b"b"])
+    )
     with pytest.raises(ValueError, match="a catalogue of integers or text only"):
         lists.to_bytes()
 
@@ -310,9 +313,9 @@ def test_intervals_without_users_are_those_with_users(metric, options, graded):
     """One relevant item each: without grades, the values are 0 or 1, and intervals Wilson's."""
     truths = [{user: 2} if graded else {user} for user in range(12)]
     lists = [[user, 99] if user % 3 else [99] for user in range(12)]
-    result = tl.top_k_eval(lists, truths, 2, metrics=["hit", metric], **options)
+    result = by_words(lists, truths, 2, metrics=["hit", metric], **options)
     whole = tl.merge(
-        tl.top_k_eval(
+        by_words(
             [lists[u]],
             [truths[u]],
             2,
@@ -334,7 +337,7 @@ def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_user
     for n in (2_000, 20_000):
         lists = np.random.default_rng(n).permuted(np.tile(np.arange(30), (n, 1)), axis=1)[:, :10]
         truths = lists[::-1, :1].copy()
-        result = tl.top_k_eval(lists, truths, 10, metrics=names, catalogue=30)
+        result = tl.top_k_eval(lists, truths, 10, metrics=names, items=tl.Items(catalogue=30))
         bare = result.without_users()
         for name in names:
             assert bare[name].tobytes() == result[name].tobytes()

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.checks import worded
@@ -31,7 +32,7 @@ def test_forms_of_queries_say_so_themselves():
         assert "(rough: only 2 queries)" in text and "user" not in text
     for ranks, truths in ((LISTS, QRELS), (LISTS, {"q1": {"d2"}, "q2": {"d3"}})):
         assert "2 of 2 users evaluated" in str(tl.top_k_eval(ranks, truths, 2))
-    assert "2 of 2 users" in str(tl.top_k_eval(RUN, QRELS, 2, unit="users"))
+    assert "2 of 2 users" in str(tl.top_k_eval(tl.Ranks(RUN, unit="users"), QRELS, 2))
 
 
 def test_trec_files_are_of_queries(tmp_path):
@@ -41,13 +42,13 @@ def test_trec_files_are_of_queries(tmp_path):
     assert "1 of 1 query evaluated" in str(tl.top_k_eval(run, qrels, 2))
     truth = tl.GroundTruths(qrels)
     assert "mean over queries" in str(tl.top_k_eval(run, truth, 2))
-    assert "1 of 1 topic evaluated" in str(tl.top_k_eval(run, qrels, 2, unit="topics"))
+    assert "1 of 1 topic evaluated" in str(tl.top_k_eval(tl.Ranks(run, unit="topics"), qrels, 2))
 
 
 def test_a_unit_is_a_word():
     for wrong in ("", " ", 3):
         with pytest.raises(TypeError, match="give what the rows are called, as 'sessions'"):
-            tl.top_k_eval(RUN, QRELS, 2, unit=wrong)
+            tl.top_k_eval(tl.Ranks(RUN, unit=wrong), QRELS, 2)
 
 
 def test_names_are_never_changed():
@@ -55,7 +56,7 @@ def test_names_are_never_changed():
     options = {"k": 2, "metrics": [mine], "unit": "sessions"}
     lists = {i: [i % 3, 7] for i in range(40)}
     truths = {i: {0} for i in lists}
-    result = tl.top_k_eval(lists, truths, **options)
+    result = by_words(lists, truths, **options)
     assert str(result).splitlines()[1].startswith("user  ")
     assert "40 of 40 sessions" in str(result) and "normal (rough where few sessions" in str(result)
     assert "14 for user@2" in str(result) and "mean over sessions; sessions" in result.formula(
@@ -76,7 +77,10 @@ def test_one_noun_for_all_systems_and_parts():
     assert "DIFFERENT" not in str(both) and "2 of 2 queries" in str(both)
     assert "1 of 1 query" in str(tl.top_k_eval({"q3": {"d": 1}}, {"q3": {"d": 1}}, 2))
     more = tl.top_k_eval({"q3": ["d"]}, {"q3": ["d"]}, 2)
-    assert "3 of 3 queries" in str(tl.top_k_eval(RUN, QRELS, 2, gains=None) + more)
+    assert "3 of 3 queries" in str(
+        tl.top_k_eval(RUN, QRELS, 2, convention=tl.CONVENTIONS["standard"].replace(gains=None))
+        + more
+    )
 
 
 def test_bytes_keep_the_noun():
@@ -89,7 +93,7 @@ def test_bytes_keep_the_noun():
 
 def test_segments_and_pictures():
     lists, truths = {i: [i % 3, 7] for i in range(6)}, {i: {0} for i in range(6)}
-    result = tl.top_k_eval(lists, truths, 2, metrics="mrr", unit="sessions")
+    result = tl.top_k_eval(tl.Ranks(lists, unit="sessions"), truths, 2, metrics="mrr")
     parts = result.by({i: i % 2 for i in lists})
     assert parts.to_text().split()[:2] == ["sessions", "n"]
     assert "sessions: of the ground truth" in parts.to_text()

@@ -10,6 +10,7 @@ from pathlib import Path
 import fuzz_saved
 import numpy as np
 import pytest
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations, has_misses, populations_with_duplicates
@@ -26,7 +27,7 @@ NAMES = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "rbp(p=0.5)"]
 
 
 def evaluated(truths=TRUTHS, ranks=RANKS, k=(1, 3), **options):
-    return tl.top_k_eval(ranks, truths, k, **{"metrics": NAMES} | options)
+    return by_words(ranks, truths, k, **{"metrics": NAMES} | options)
 
 
 def through_a_file(result):
@@ -146,7 +147,7 @@ def test_what_comes_back_is_what_was_saved(population, ks, data):
     convention = data.draw(st.sampled_from(list(tl.CONVENTIONS)))
     metrics = tl.CONVENTIONS[convention].metrics
     size = dict.fromkeys(("min_size", "max_size"), len(population[0]))
-    result = tl.top_k_eval(
+    result = by_words(
         *population,
         sorted(ks),
         metrics=[name for name, metric in metrics.items() if metric.cut != "n"],
@@ -178,7 +179,7 @@ def test_grades_weights_and_unjudged_items_too(population, k, data):
     if options["unjudged"] == "drop" and not has_misses(population[1], options["relevant_from"]):
         return
     names = ["ndcg", "recall", "map", "mrr", "precision"]
-    result = tl.top_k_eval(*population, k, metrics=names, empty="zero", **options)
+    result = by_words(*population, k, metrics=names, empty="zero", **options)
     same(result, through_a_file(result))
 
 
@@ -187,10 +188,10 @@ def test_grades_weights_and_unjudged_items_too(population, k, data):
 
 ITEMS = range(1, 11)
 OF_LISTS = {
-    "item_counts": {item: 2 * item - 1 for item in ITEMS},
-    "item_labels": {item: ["even", "third"][: 1 + (item % 3 == 0)] * (item < 9) for item in ITEMS},
+    "counts": {item: 2 * item - 1 for item in ITEMS},
+    "labels": {item: ["even", "third"][: 1 + (item % 3 == 0)] * (item < 9) for item in ITEMS},
     "history": {user: [1, 2, 3][: i + 1] for i, user in enumerate([*RANKS][:-1])},
-    "baseline": {2, 7},
+    "expected": {2, 7},
     "catalogue": 11,
     "metrics": [
         *("ndcg", "novelty", "hit_share", "calibration", "serendipity", "item_coverage"),
@@ -243,11 +244,11 @@ def test_a_result_of_files_is_kept(tmp_path):
     for name, text in rows.items():
         (tmp_path / f"{name}.csv").write_text("user_id,item_id," + text)
     for keep in ({"keep": "users"}, {"keep": "users"}):
-        result = tl.top_k_eval(
+        result = by_words(
             *(tmp_path / f"{name}.csv" for name in rows),
             k=2,
             metrics=["ndcg", "novelty", "average_popularity"],
-            item_counts={"5": 1, "7": 2, "4": 1, "1": 1},
+            counts={"5": 1, "7": 2, "4": 1, "1": 1},
             **keep,
         )
         assert through_a_file(result) == result
@@ -403,7 +404,7 @@ def test_the_size_of_many_users(keys, tmp_path):
     lists = rng.integers(0, 50, (n, 10)) + 100 * np.arange(10)
     truths = np.where(rng.random((n, 10)) < 0.3, lists, lists + 50)
     users = [f"user{i:06d}" for i in range(n)] if keys == "text" else rng.permutation(n)
-    result = tl.top_k_eval(lists, truths, 10, users=users)
+    result = tl.top_k_eval(tl.Ranks(lists, users=users), truths, 10)
     result.save(tmp_path / "base.npz")
     assert (tmp_path / "base.npz").stat().st_size < 30 * n + 10_000
     tracemalloc.start()

@@ -19,6 +19,7 @@ else:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
 
+from doors import by_words
 from pyspark.sql import functions
 
 from toplist import beyond
@@ -72,7 +73,7 @@ def same(found, expected):
 def test_the_bits_of_a_local_run(session, partitions):
     ranks, truth = lists()
     sides = frames(session, ranks, truth)
-    found = tl.top_k_eval(*sides, K, metrics=NAMES, partitions=partitions)
+    found = by_words(*sides, K, metrics=NAMES, partitions=partitions)
     same(found, tl.top_k_eval(ranks, truth, K, metrics=NAMES))
     assert found.hits is None
 
@@ -118,15 +119,15 @@ def test_chunks_of_documents_and_repeats(session, text):
     items = {item for some in (*ranks.values(), *truth.values()) for item in some}
     chunks = {item: f"d{hash(item) % 9}" if text else int(item) % 9 for item in sorted(items)}
     expected = tl.top_k_eval(ranks, truth, K, items_as=chunks)
-    same(tl.top_k_eval(*sides, K, items_as=chunks, partitions=3), expected)
+    same(by_words(*sides, K, items_as=chunks, partitions=3), expected)
     look = lambda ids: [chunks[one] for one in list(ids)]  # noqa: E731
-    same(tl.top_k_eval(*sides, K, items_as=look, partitions=3), expected)
+    same(by_words(*sides, K, items_as=look, partitions=3), expected)
     values = on_spark.per_user(*sides, 10, metrics="ndcg", items_as=chunks).collect()
     assert np.nanmean([row["ndcg@10"] for row in values]) == pytest.approx(expected["ndcg@10"])
     repeated = {user: [item for item in some for _ in "12"] for user, some in ranks.items()}
     kinds = ("string", "string") if text else ()
     both = frames(session, repeated, truth, *kinds)
-    found = tl.top_k_eval(*both, K, duplicates="collapse", partitions=3)
+    found = by_words(*both, K, duplicates="collapse", partitions=3)
     same(found, tl.top_k_eval(ranks, truth, K))
 
 
@@ -136,7 +137,7 @@ def test_columns_of_lists_with_empty_ones(session):
     recs = session.createDataFrame(list(ranks.items()), "user_id bigint, item_id array<bigint>")
     relevant = session.createDataFrame(list(truth.items()), "user_id int, item_id array<int>")
     expected = tl.top_k_eval(ranks, truth, K)
-    same(tl.top_k_eval(recs, relevant, K, partitions=3), expected)
+    same(tl.top_k_eval(tl.spark.Ranks(recs, partitions=3), relevant, K), expected)
     long = frames(session, *lists())[0].where("user_id <> 7")
     mixed = tl.top_k_eval(long, relevant, K)
     assert mixed["ndcg@10"] == expected["ndcg@10"] and mixed.n_missing == expected.n_missing
@@ -150,7 +151,7 @@ def test_kept_ground_truths(session, text):
     truth[next(iter(truth))] = []
     recs, _ = frames(session, ranks, truth, *(("string", "string") if text else ()))
     kept = tl.GroundTruths(truth)
-    same(tl.top_k_eval(recs, kept, K, partitions=2), tl.top_k_eval(ranks, truth, K))
+    same(tl.top_k_eval(tl.spark.Ranks(recs, partitions=2), kept, K), tl.top_k_eval(ranks, truth, K))
     graded = {
         user: {item: place for place, item in enumerate(some)} for user, some in truth.items()
     }
@@ -172,8 +173,8 @@ def test_grades_thresholds_and_columns(session):
     rows = [(u, i, float(g)) for u, some in grades.items() for i, g in some.items()]
     graded = session.createDataFrame(rows, "u bigint, item_id bigint, relevance double")
     options = {"metrics": ["ndcg", "recall"], "relevant_from": 2, "gains": "exponential"}
-    found = tl.top_k_eval(recs, graded, K, columns={"ground_truths": {"user_id": "u"}}, **options)
-    expected = tl.top_k_eval(ranks, grades, K, **options)
+    found = by_words(recs, graded, K, columns={"ground_truths": {"user_id": "u"}}, **options)
+    expected = by_words(ranks, grades, K, **options)
     for name in expected.names():
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
 
@@ -194,10 +195,10 @@ def test_unjudged_items_leave_the_lists(session, misses):
     options = {"k": K, "metrics": ["hit", "precision", "recall"], "unjudged": "drop"}
     if not misses:
         with pytest.raises(ValueError, match="needs judged items that are not relevant"):
-            tl.top_k_eval(recs, relevant, system="model", **options)
+            by_words(recs, relevant, system="model", **options)
         return
-    found = tl.top_k_eval(recs, relevant, system="model", **options)
-    local = {name: tl.top_k_eval(one, grades, **options) for name, one in systems.items()}
+    found = by_words(recs, relevant, system="model", **options)
+    local = {name: by_words(one, grades, **options) for name, one in systems.items()}
     for name, expected in local.items():
         same(found[name], expected)
         share = pytest.approx(expected.judged_share()[1], rel=1e-12)
@@ -207,7 +208,7 @@ def test_unjudged_items_leave_the_lists(session, misses):
     assert tests[0].p == pytest.approx(tests[1].p)
     values = on_spark.per_user(recs, relevant, system="model", **options).toPandas()
     alone = values[values["system"] == "b"].set_index("user_id")["precision@10"].dropna()
-    expected = local["b"].per_user("precision@10").by_user()
+    expected = local["b"].per_user("precision@10", keyed=True)
     assert alone.to_dict() == {u: v for u, v in expected.items() if not np.isnan(v)}
 
 
@@ -220,14 +221,18 @@ def test_tied_scores_have_one_value_in_any_layout(session):
             table[name].append(value)
     import pandas as pd
 
-    expected = tl.top_k_eval(pd.DataFrame(table), truth, 10, metrics="ndcg", ties="item")["ndcg@10"]
+    expected = tl.top_k_eval(tl.Ranks(pd.DataFrame(table), ties="item"), truth, 10, metrics="ndcg")[
+        "ndcg@10"
+    ]
     relevant = frames(session, ranks, truth)[1]
     for seed, partitions in ((1, 1), (2, 3), (3, 5), (4, None)):
         order = np.random.default_rng(seed).permutation(len(rows))
         recs = session.createDataFrame(
             [rows[at] for at in order], "user_id bigint, item_id bigint, score double"
         ).repartition(seed)
-        found = tl.top_k_eval(recs, relevant, 10, metrics="ndcg", partitions=partitions)
+        found = tl.top_k_eval(
+            tl.spark.Ranks(recs, partitions=partitions), relevant, 10, metrics="ndcg"
+        )
         assert found["ndcg@10"] == expected
         assert "equal scores by item id, ascending" in str(found)
 
@@ -243,7 +248,7 @@ def test_systems_are_evaluated_beside_each_other(session):
     ]
     both = session.createDataFrame(recs, "model string, user_id bigint, item_id bigint, rank int")
     relevant = frames(session, ranks, truth)[1]
-    found = tl.top_k_eval(both, relevant, K, system="model", partitions=5)
+    found = tl.top_k_eval(tl.spark.Ranks(both, partitions=5), relevant, K, system="model")
     assert list(found) == ["ease", "knn"]
     same(found["knn"], tl.top_k_eval(ranks, truth, K))
     same(found["ease"], tl.top_k_eval(other, truth, K))
@@ -298,8 +303,8 @@ def test_systems_are_tested_as_in_a_local_run(session, partitions):
     kind = "string" if partitions == 7 else "bigint"
     sides = frames_of_systems(session, systems, truth, kind)
     options = {"k": K, "metrics": ["ndcg", "recall"]}
-    found = tl.top_k_eval(*sides, system="model", partitions=partitions, **options)
-    local = {name: tl.top_k_eval(some, truth, **options) for name, some in systems.items()}
+    found = by_words(*sides, system="model", partitions=partitions, **options)
+    local = {name: by_words(some, truth, **options) for name, some in systems.items()}
     for name, one in local.items():
         same(found[name], one)
     same_tests(tl.compare(found, baseline="knn"), tl.compare(local, baseline="knn"))
@@ -311,16 +316,16 @@ def test_systems_that_count_other_users(session):
     systems, truth = of_systems()
     sides = frames_of_systems(session, systems, truth)
     options = {"k": K, "metrics": ["ndcg", "recall"], "missing": "skip"}
-    plain = tl.top_k_eval(*sides, system="model", paired=False, **options)
+    plain = by_words(*sides, system="model", paired=False, **options)
     with pytest.raises(ValueError, match="users of .* unknown|holds no hits|without"):
         tl.compare(plain, baseline="knn").test()
-    found = tl.top_k_eval(*sides, system="model", partitions=3, **options)
+    found = by_words(*sides, system="model", partitions=3, **options)
     assert [one["ndcg@10"] for one in plain.values()] == [one["ndcg@10"] for one in found.values()]
     both = tl.compare(found, baseline="knn")
     assert "NOT TESTED against knn" in str(both)
     with pytest.raises(ValueError, match="count other users: 23 are .* users='common' tests over"):
         both.test()
-    local = {name: tl.top_k_eval(some, truth, **options) for name, some in systems.items()}
+    local = {name: by_words(some, truth, **options) for name, some in systems.items()}
     expected = tl.compare(local, baseline="knn").test(users="common")
     for one, other in zip(both.test(users="common"), expected, strict=True):
         assert (one.n, one.wins, one.losses) == (other.n, other.wins, other.losses)
@@ -344,7 +349,7 @@ def test_values_of_systems_are_tested_as_in_a_local_run(session):
     values = on_spark.per_user(*sides, 10, metrics="ndcg", system="model", partitions=2)
     assert values.columns == ["user_id", "system", "ndcg@10"]
     wide = values.toPandas().pivot(index="user_id", columns="system", values="ndcg@10").dropna()
-    found = tl.paired_tests(dict(wide.items()), method="wilcoxon", name="ndcg@10")
+    found = tl.inference.paired_tests(dict(wide.items()), method="wilcoxon", name="ndcg@10")
     local = {n: tl.top_k_eval(some, truth, 10, metrics="ndcg") for n, some in systems.items()}
     expected = tl.compare(local).test(method="wilcoxon")
     assert [(one.system, one.baseline) for one in found] == [
@@ -359,7 +364,7 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
     recs = session.range(1_000_000).selectExpr("0L user_id", "id item_id", "int(id + 1) rank")
     one = session.createDataFrame([(1, 5, 1)], "user_id bigint, item_id bigint, rank int")
     relevant = session.createDataFrame([(0, 7), (0, 100_000), (1, 5)], "user_id long, item_id long")
-    found = tl.top_k_eval(recs.union(one), relevant, 10, partitions=2)
+    found = tl.top_k_eval(tl.spark.Ranks(recs.union(one), partitions=2), relevant, 10)
     same(found, tl.top_k_eval(ranks, truth, 10))
 
 
@@ -439,13 +444,13 @@ def in_one_line(call, error, words):
 def test_errors_of_columns_are_one_line_on_the_driver(session, side, columns, words):
     sides = dict(zip((A, B), frames(session, *lists()), strict=True))
     sides[side] = sides[side].selectExpr(*columns)
-    in_one_line(lambda: tl.top_k_eval(**sides, k=10, partitions=3), ValueError, words)
+    in_one_line(lambda: by_words(k=10, partitions=3, **sides), ValueError, words)
 
 
 @pytest.mark.parametrize(("change", "words"), CHANGES)
 def test_errors_are_one_line_on_the_driver(session, change, words):
     sides = change(*frames(session, *lists()))
-    in_one_line(lambda: tl.top_k_eval(*sides, 10, partitions=3), ValueError, words)
+    in_one_line(lambda: by_words(*sides, 10, partitions=3), ValueError, words)
 
 
 OWN = tl.Metric("early", "each", lambda ranks: 2.0**-ranks, lambda k, R, n: k)
@@ -529,7 +534,7 @@ def test_errors_of_systems_name_them(session):
     wrong = recs.selectExpr("model", "user_id", "item_id", "if(model = 'knn', 2, rank) rank")
     bad = relevant.selectExpr("*", "cast('inf' as double) relevance")
     with pytest.raises(ValueError, match="^ground_truths: user [0-9]+, item [0-9]+: grade inf"):
-        tl.top_k_eval(recs, bad, 10, system="model", partitions=2)
+        tl.top_k_eval(tl.spark.Ranks(recs, partitions=2), bad, 10, system="model")
     for some, words in (
         (
             strange,
@@ -539,7 +544,7 @@ def test_errors_of_systems_name_them(session):
         (recs.limit(0), "^ranks has no rows, so no systems$"),
     ):
         with pytest.raises(ValueError, match=words):
-            tl.top_k_eval(some, relevant, 10, system="model", partitions=2)
+            tl.top_k_eval(tl.spark.Ranks(some, partitions=2), relevant, 10, system="model")
 
 
 # A score beside one that is the same as a double.
@@ -555,11 +560,11 @@ def test_scores_that_no_double_tells_apart(session, kind, low, high):
     rows = [(1, 5, low), (1, 6, high), (2, 5, high), (2, 6, low)]
     recs = session.createDataFrame(rows, f"user_id int, item_id int, score {kind}")
     relevant = session.createDataFrame([(1, 6), (2, 5)], "user_id int, item_id int")
-    assert tl.top_k_eval(recs, relevant, 2, partitions=1)["mrr@1"] == 1.0
+    assert tl.top_k_eval(tl.spark.Ranks(recs, partitions=1), relevant, 2)["mrr@1"] == 1.0
     listed = recs.groupBy("user_id").agg(
         *(functions.collect_list(name).alias(name) for name in ("item_id", "score"))
     )
-    assert tl.top_k_eval(listed, relevant, 2, partitions=1)["mrr@1"] == 1.0
+    assert tl.top_k_eval(tl.spark.Ranks(listed, partitions=1), relevant, 2)["mrr@1"] == 1.0
 
 
 def test_names_of_columns_may_hold_dots(session):
@@ -567,7 +572,9 @@ def test_names_of_columns_may_hold_dots(session):
     recs, relevant = frames(session, ranks, truth)
     recs = recs.withColumnsRenamed({"user_id": "a.b", "rank": "at`x"}).selectExpr("*", "1 `m.x`")
     names = {"ranks": {"user_id": "a.b", "rank": "at`x"}}
-    found = tl.top_k_eval(recs, relevant, K, columns=names, system="m.x", partitions=2)
+    found = tl.top_k_eval(
+        tl.spark.Ranks(recs, partitions=2), relevant, K, columns=names, system="m.x"
+    )
     same(found["1"], tl.top_k_eval(ranks, truth, K))
 
 
@@ -643,6 +650,6 @@ def test_items_judged_below_0(session, unjudged):
     ranks = session.createDataFrame(listed, "user_id string, item_id string, rank int")
     options = {"metrics": ["judged", "map", "ndcg", "precision"], "unjudged": unjudged}
     local = {u: {i: g for v, i, g in grades if v == u} for u in "qrs"}
-    expected = tl.top_k_eval({u: list("bcad") for u in "qrs"}, local, 4, **options)
-    found = tl.top_k_eval(ranks, truth, 4, **options)
+    expected = by_words({u: list("bcad") for u in "qrs"}, local, 4, **options)
+    found = by_words(ranks, truth, 4, **options)
     assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)

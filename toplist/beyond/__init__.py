@@ -19,7 +19,7 @@ array([0.2   , 0.28  , 0.2889])
 >>> tl.beyond.shannon_entropy(seen, unit="bits").round(4)
 array([1.9219, 2.4464, 2.6566])
 >>> trained = {1: 9, 2: 1, 3: 2, 4: 3, 5: 4, 6: 5}      # interactions in the training data
->>> tl.beyond.average_popularity(lists, item_counts=trained, unknown=0)[0]    # of each user
+>>> tl.beyond.average_popularity(lists, counts=trained, unknown=0)[0]    # of each user
 array([4., 2., 2.])
 
 Of all lists together, an array (K,):
@@ -31,17 +31,17 @@ Of all lists together, an array (K,):
 
 Of each user, (n_users, K):
 
-- `average_popularity`: needs item_counts; ``unknown=``
-- `tail_percentage`: needs item_counts; the tail by ``share=``, ``n_items=`` or ``max_count=``
-- `novelty`: needs item_counts; ``total=``: shares of all interactions, or of users
-- `popularity_lift`: needs a history and item_counts
+- `average_popularity`: needs counts; ``unknown=``
+- `tail_percentage`: needs counts; the tail by ``share=``, ``n_items=`` or ``max_count=``
+- `novelty`: needs counts; ``total=``: shares of all interactions, or of users
+- `popularity_lift`: needs a history and counts
 - `intra_list_diversity`: needs features (``distance="cosine"``, ``"hamming"``, ``"euclidean"``),
-  item_labels (``"jaccard"``) or item_distances (``"given"``)
-- `calibration`: needs a history and item_labels; ``distance="kl"``, ``"hellinger"``;
+  labels (``"jaccard"``) or distances (``"given"``)
+- `calibration`: needs a history and labels; ``distance="kl"``, ``"hellinger"``;
   ``weights="rank"``
-- `unexpectedness`, `serendipity`: need a baseline (and the truth); ``divisor="k"``, ``"n"``,
+- `unexpectedness`, `serendipity`: need an expected list (and the truth); ``divisor="k"``, ``"n"``,
   ``"unexpected"``
-- `exposure_share`, `hit_share` (needs the truth): of each label, by item_labels
+- `exposure_share`, `hit_share` (needs the truth): of each label, by labels
 
 Of groups of items, (n_groups, K): `group_exposure`, of all lists together. Of two systems, for each
 user: `overlap` and `rbo`.
@@ -75,7 +75,7 @@ An item may have several labels, which share it equally:
 
 >>> labels = {1: "war", 2: ["war", "love"], 3: "love", 4: "fun", 6: None, 7: "fun"}
 >>> history = {"ann": [1, 1, 3], "bob": [4, 7]}
->>> tl.beyond.calibration(new, history=history, item_labels=labels).round(4)    # Steck (2018)
+>>> tl.beyond.calibration(new, history=history, labels=labels).round(4)    # Steck (2018)
 array([[0.    , 0.    , 0.    ],
        [1.267 , 0.017 , 0.0555]])
 
@@ -90,8 +90,8 @@ users without a ground truth, and so are tests; only serendipity and hit_share r
 its users. An empty list is no list.
 
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
->>> tl.top_k_eval(lists, chosen, k=[1, 3], metrics=["ndcg", "item_coverage", "novelty"],
-...               catalogue=8, item_counts=[1, 9, 1, 2, 3, 4, 5, 1])
+>>> items = tl.Items(catalogue=8, counts=[1, 9, 1, 2, 3, 4, 5, 1])
+>>> tl.top_k_eval(lists, chosen, [1, 3], metrics=["ndcg", "item_coverage", "novelty"], items=items)
                                     @1              @3
 ndcg           0.4000 [0.0000, 0.8801]  0.4839 ±0.4215
 item_coverage  0.5000                   0.8750
@@ -107,8 +107,8 @@ Who is shown, and who is chosen? Shares of each provider, as means over users, b
 the catalogue (`group_exposure` has that of all lists together, and the ratios):
 
 >>> providers = {item: "own" if item < 4 else "other" for item in range(8)}
->>> fair = tl.top_k_eval(lists, chosen, k=3, metrics=["exposure_share", "hit_share"],
-...                      item_labels=providers)
+>>> shares = ["exposure_share", "hit_share"]
+>>> fair = tl.top_k_eval(lists, chosen, k=3, metrics=shares, items=tl.Items(labels=providers))
 >>> {name: round(value, 4) for name, value in fair.to_dict().items()}
 {'exposure_share(label=own)@3': 0.4, 'exposure_share(label=other)@3': 0.6,
  'hit_share(label=own)@3': 0.5, 'hit_share(label=other)@3': 0.5}
@@ -181,12 +181,12 @@ WHOLE: Mapping[str, Callable[[Exposure], Any]] = {
     "personalisation": personalisation,
 }
 OF_USERS: Mapping[str, Callable[..., OfUser]] = {
-    "average_popularity": lambda known: popularity.popularity_of(*_given(known, "item_counts")),
-    "tail_percentage": lambda known: popularity.tail_of(*_given(known, "item_counts")),
-    "novelty": lambda known: popularity.novelty_of(*_given(known, "item_counts")),
+    "average_popularity": lambda known: popularity.popularity_of(*_given(known, "counts")),
+    "tail_percentage": lambda known: popularity.tail_of(*_given(known, "counts")),
+    "novelty": lambda known: popularity.novelty_of(*_given(known, "counts")),
     "popularity_lift": lambda known: popularity.PopularityLift(
         _of_users(known, "history"),
-        popularity.popularity_of(*_given(known, "item_counts")),
+        popularity.popularity_of(*_given(known, "counts")),
         known.reading,
     ),
     "intra_list_diversity": lambda known, **by: diversity.Diversity(
@@ -195,8 +195,8 @@ OF_USERS: Mapping[str, Callable[..., OfUser]] = {
     "calibration": lambda known, **by: labelled.Calibration(
         _of_users(known, "history"), *_labels(known), known.reading, **by
     ),
-    "unexpectedness": lambda known: baselines.Unexpectedness(_of_users(known, "baseline")),
-    "serendipity": lambda known: baselines.Serendipity(_of_users(known, "baseline")),
+    "unexpectedness": lambda known: baselines.Unexpectedness(_of_users(known, "expected")),
+    "serendipity": lambda known: baselines.Serendipity(_of_users(known, "expected")),
     "exposure_share": lambda known, label: labelled.ExposureShare(*_labels(known), label),
     "hit_share": lambda known, label: labelled.HitShare(*_labels(known), label),
 }
@@ -210,7 +210,7 @@ def _given(known: ItemData, name: str) -> tuple[Any, Any]:
 
 def _labels(known: ItemData) -> tuple[ItemLabels, Any]:
     """Return the labels of the items, and what is done with items that are not among these."""
-    return ItemLabels.of(known.items["item_labels"]), known.unknown
+    return ItemLabels.of(known.items["labels"]), known.unknown
 
 
 def _of_users(known: ItemData, name: str) -> UserItems:

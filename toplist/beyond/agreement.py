@@ -16,7 +16,6 @@ from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
 from toplist.inputs.flatten import name_user
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.options import Reading
-from toplist.inputs.user_values import by_users
 from toplist.stats.distributions import normal_ppf
 
 OverlapDivisor = Literal["k", "union"]
@@ -72,7 +71,7 @@ class Agreement:
     @property
     def per_user(self) -> Floats:
         """The value of every user at every k, (n_users, K); (K,) of one bare user."""
-        return self.values[0] if self.single else by_users(self.values, self.users)
+        return self.values[0] if self.single else self.values
 
     @property
     def k(self) -> int:

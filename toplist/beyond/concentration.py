@@ -30,7 +30,8 @@ from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.beyond.indexing import ListingCounts
 from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.catalogues import CountColumns, are_columns, counts_of, ids_of, whole_number
-from toplist.inputs.options import Reading, Unknown, needs
+from toplist.inputs.items import Unknown, needs
+from toplist.inputs.options import Reading
 
 Over = Literal["catalogue", "recommended"]
 OVER: tuple[Over, ...] = get_args(Over)

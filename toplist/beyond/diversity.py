@@ -14,8 +14,9 @@ from toplist.beyond.indexing import IndexedLists, Indexing, read_lists
 from toplist.beyond.user_metrics import OfUser
 from toplist.checks import Floats, OptionRef, choice
 from toplist.inputs.catalogues import distances_of, features_of
+from toplist.inputs.items import needs
 from toplist.inputs.labels import ItemLabels
-from toplist.inputs.options import Reading, needs
+from toplist.inputs.options import Reading
 from toplist.metrics.beyond_accuracy import Distance, distance_by, variant
 
 UnknownItem = Literal["raise", "skip", "nan"]
@@ -29,8 +30,8 @@ def intra_list_diversity(
     k: int | None = None,
     *,
     features: Any = None,
-    item_labels: Any = None,
-    item_distances: Any = None,
+    labels: Any = None,
+    distances: Any = None,
     distance: Distance | None = None,
     single: float = 0.0,
     unknown: UnknownItem = "raise",
@@ -51,16 +52,16 @@ def intra_list_diversity(
         The largest k wanted; default the longest list. May exceed every list.
     features : dict item -> vector, or 2-D array
         Of every item as many numbers; an array's rows are the ids 0..n-1.
-    item_labels : dict item -> label or list of labels, pandas Series, or table
+    labels : dict item -> label or list of labels, pandas Series, or table
         Genres, say; a table has item_id and one other column, and a row per item and label.
-    item_distances : square pandas DataFrame, or 2-D array
+    distances : square pandas DataFrame, or 2-D array
         The distance of any two items, by the ids of its index and columns, or of the ids 0..n-1:
         of similarities, ``1 - similarities``.
     distance : {"cosine", "hamming", "euclidean", "jaccard", "given"}, optional
         Of features, one minus the cosine (an item without any feature is like no other), the number
         of features that differ, or the length of the difference; of labels, one minus Jaccard's
         index, the labels that two items share over all that they have (an item without a label is
-        like no other); or that of `item_distances`. Default: "cosine" of features; without these
+        like no other); or that of `distances`. Default: "cosine" of features; without these
         "given", or else "jaccard".
     single : float
         The value of a list of one item, which has no pairs.
@@ -88,10 +89,10 @@ def intra_list_diversity(
     >>> intra_list_diversity([["a", "b", "c"]], features=features).round(4).tolist()
     [[0.0, 1.0, 0.6667]]
     >>> labels = {"a": ["war", "love"], "b": ["war"], "c": ["fun"]}
-    >>> intra_list_diversity([["a", "b", "c"]], item_labels=labels).round(4).tolist()
+    >>> intra_list_diversity([["a", "b", "c"]], labels=labels).round(4).tolist()
     [[0.0, 0.5, 0.8333]]
     """
-    keywords = {"features": features, "item_labels": item_labels, "item_distances": item_distances}
+    keywords = {"features": features, "labels": labels, "distances": distances}
     given = {name: one for name, one in keywords.items() if one is not None}
     distance = distance or distance_by(given)
     found = Diversity(given, unknown, distance, single)
@@ -116,7 +117,7 @@ class Diversity(OfUser):
         (name,) = variant("intra_list_diversity", {"distance": distance}).needs
         if given.get(name) is None:
             raise needs(f"intra_list_diversity(distance={distance})", name)
-        make = {"features": _of_features, "item_labels": _of_labels, "item_distances": _of_given}
+        make = {"features": _of_features, "labels": _of_labels, "distances": _of_given}
         ids, self._fill = make[name](given[name], distance)
         self.single = float(single)
         code = {"raise": None, "skip": -1, "nan": len(ids)}[unknown]
@@ -156,9 +157,9 @@ def _of_features(features: Any, distance: Distance) -> tuple[Any, Distances]:
     return ids, fill
 
 
-def _of_labels(item_labels: Any, distance: Distance) -> tuple[Any, Distances]:
+def _of_labels(labels: Any, distance: Distance) -> tuple[Any, Distances]:
     """Return the ids of items, and what fills in Jaccard's distance of their labels."""
-    labels = ItemLabels.of(item_labels)
+    labels = ItemLabels.of(labels)
     sets: NDArray[np.uint64] = np.zeros((len(labels.ids), -(-len(labels.labels) // 64)), np.uint64)
     rows = np.repeat(np.arange(len(labels.ids)), np.diff(labels.offsets))
     word, bit = np.divmod(labels.codes, 64)
@@ -166,9 +167,9 @@ def _of_labels(item_labels: Any, distance: Distance) -> tuple[Any, Distances]:
     return labels.ids, partial(_fill, sets, np.empty((0, 0)))
 
 
-def _of_given(item_distances: Any, distance: Distance) -> tuple[Any, Distances]:
+def _of_given(distances: Any, distance: Distance) -> tuple[Any, Distances]:
     """Return the ids of items, and what fills in their given distances."""
-    ids, matrix = distances_of(item_distances)
+    ids, matrix = distances_of(distances)
     return ids, partial(_fill, np.empty((0, 0), np.uint64), matrix)
 
 

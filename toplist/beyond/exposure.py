@@ -23,8 +23,9 @@ from toplist.beyond.indexing import (
 )
 from toplist.checks import Floats, Ints, OptionRef, cached, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import ids_of
+from toplist.inputs.items import UNKNOWN, Unknown
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import UNKNOWN, Duplicates, Reading, Unknown
+from toplist.inputs.options import Duplicates, Reading
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse

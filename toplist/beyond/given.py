@@ -20,13 +20,13 @@ _TEXT = np.uint64(0x9E3779B97F4A7C15)
 
 
 def digest_of(name: str, known: ItemData) -> str:
-    """Return the digest of what a keyword of `toplist.inputs.options.Items` gave, once read.
+    """Return the digest of what a keyword of `toplist.Items` gave, once read.
 
     Examples
     --------
     >>> given = [{"a": 1, "b": 2.0}, {"b": 2, "a": 1}, {"a": 2, "b": 1}]
     >>> one, same, other = (
-    ...     digest_of("item_counts", ItemData({"item_counts": counts}, "raise", {}, {}))
+    ...     digest_of("counts", ItemData({"counts": counts}, "raise", {}, {}))
     ...     for counts in given
     ... )
     >>> one == same, one == other
@@ -34,12 +34,12 @@ def digest_of(name: str, known: ItemData) -> str:
     """
     data: Any = known.items
     given = data[name]
-    if name == "item_labels":
+    if name == "labels":
         labels = ItemLabels.of(given)
         items, n = _words(labels.ids), np.diff(labels.offsets)
         words = hashes_of(list(map(str, labels.labels)))  # as metrics are named by them
         return _digest(total_of(items), total_of(np.repeat(items, n), words[labels.codes]))
-    if name in ("history", "baseline"):
+    if name in ("history", "expected"):
         own = UserItems.of(given, name, known.reading)
         flat, names = own.flat, own.flat.names
         users = _words(range(len(flat.lengths)) if own.users is None else own.users)
@@ -56,7 +56,7 @@ def digest_of(name: str, known: ItemData) -> str:
         if np.array_equal(words, np.arange(len(words))):  # 0..n-1, of any size
             return _digest(len(ids))
         return _digest(len(ids), total_of(words))
-    if name == "item_distances":
+    if name == "distances":
         ids, numbers = distances_of(given)
         words = _words(ids)
         totals = np.array([total_of(words, row) for row in numbers], np.uint64)

@@ -15,8 +15,9 @@ from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, r
 from toplist.checks import Floats, Ints, counted, is_missing, prefixed
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.flatten import is_frame
+from toplist.inputs.items import needs
 from toplist.inputs.keyed import is_series
-from toplist.inputs.options import Reading, needs
+from toplist.inputs.options import Reading
 
 Against = Literal["catalogue", "merit"]
 

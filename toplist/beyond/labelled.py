@@ -11,9 +11,9 @@ from toplist.beyond.indexing import IndexedLists, Indexing, codes_of, read_lists
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser, of_hits
 from toplist.checks import Floats, OptionRef, check_positive_int, choice
+from toplist.inputs.items import UNKNOWN, Unknown
 from toplist.inputs.labels import ItemLabels
-from toplist.inputs.options import UNKNOWN, Joining, Reading, Unknown
-from toplist.inputs.user_values import by_users
+from toplist.inputs.options import Joining, Reading
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.beyond_accuracy import DIVERGENCES, RANK_WEIGHTS, Divergence, RankWeights
@@ -24,7 +24,7 @@ def calibration(
     k: int | None = None,
     *,
     history: Any,
-    item_labels: Any,
+    labels: Any,
     distance: Divergence = "kl",
     weights: RankWeights = "equal",
     alpha: float = 0.01,
@@ -47,7 +47,7 @@ def calibration(
     history : dict user -> items, pandas Series, or table
         What each user had before, by key, or by position if the lists are. An item counts as often
         as it is there.
-    item_labels : dict item -> label or list of labels, pandas Series, or table
+    labels : dict item -> label or list of labels, pandas Series, or table
         A table has item_id and one other column, and a row per item and label. None, NaN and ""
         are no label.
     distance : {"kl", "hellinger"}
@@ -57,7 +57,7 @@ def calibration(
     alpha : float
         How much of p is mixed into q, above 0 and below 1.
     unknown : {"raise", "skip"}
-        An item of a list or a history that is not among `item_labels`: refused, or left out, where
+        An item of a list or a history that is not among `labels`: refused, or left out, where
         some are known.
 
     Returns
@@ -76,15 +76,15 @@ def calibration(
     --------
     >>> labels = {"a": ["war"], "b": ["war", "love"], "c": ["love"]}
     >>> history = {"ann": ["a", "c"]}
-    >>> calibration({"ann": ["b", "a"]}, history=history, item_labels=labels).round(4).tolist()
+    >>> calibration({"ann": ["b", "a"]}, history=history, labels=labels).round(4).tolist()
     [[0.0, 0.1405]]
     >>> found = calibration(
-    ...     {"ann": ["b", "a"]}, history=history, item_labels=labels, distance="hellinger"
+    ...     {"ann": ["b", "a"]}, history=history, labels=labels, distance="hellinger"
     ... )
     >>> found.round(4).tolist()
     [[0.0, 0.1846]]
     """
-    lists, labels = read_lists(ranks, k, reading), ItemLabels.of(item_labels)
+    lists, labels = read_lists(ranks, k, reading), ItemLabels.of(labels)
     own = UserItems.of(history, "history", reading, lists.single)
     found = Calibration(own, labels, unknown, reading, distance, weights, alpha)
     return found.curves(lists, k, reading)
@@ -97,7 +97,7 @@ class OfLabels(OfUser):
         choice("unknown", unknown, UNKNOWN)
         self.labels, code = labels, None if unknown == "raise" else -1
         way_out = OptionRef("unknown", "skip"), " leaves such items out, None is no label"
-        self.items = Indexing(labels.ids, "item_labels", code, way_out)
+        self.items = Indexing(labels.ids, "labels", code, way_out)
 
 
 class Calibration(OfLabels):
@@ -143,7 +143,7 @@ def exposure_share(
     ranks: Any,
     k: int | None = None,
     *,
-    item_labels: Any,
+    labels: Any,
     unknown: Unknown = "raise",
     **reading: Unpack[Reading],
 ) -> dict[Any, Floats]:
@@ -158,7 +158,7 @@ def exposure_share(
 
     Parameters
     ----------
-    ranks, k, item_labels, unknown, **reading
+    ranks, k, labels, unknown, **reading
         As in `calibration`.
 
     Returns
@@ -168,11 +168,11 @@ def exposure_share(
 
     Examples
     --------
-    >>> found = exposure_share([["a", "b"]], item_labels={"a": "own", "b": "other"})
+    >>> found = exposure_share([["a", "b"]], labels={"a": "own", "b": "other"})
     >>> {label: values.round(4).tolist() for label, values in found.items()}
     {'own': [[1.0, 0.6131]], 'other': [[0.0, 0.3869]]}
     """
-    lists, labels = read_lists(ranks, k, reading), ItemLabels.of(item_labels)
+    lists, labels = read_lists(ranks, k, reading), ItemLabels.of(labels)
     return {
         label: ExposureShare(labels, unknown, label).curves(lists, k, reading)
         for label in labels.labels
@@ -197,7 +197,7 @@ def hit_share(
     ground_truths: Any,
     k: int | None = None,
     *,
-    item_labels: Any,
+    labels: Any,
     unknown: Unknown = "raise",
     **reading: Unpack[Reading],
 ) -> dict[Any, Floats]:
@@ -213,7 +213,7 @@ def hit_share(
     ----------
     ranks, ground_truths, k
         As in `toplist.match`.
-    item_labels, unknown, **reading
+    labels, unknown, **reading
         As in `calibration`.
 
     Returns
@@ -224,16 +224,16 @@ def hit_share(
     Examples
     --------
     >>> labels = {"a": "own", "b": "other", "c": "own"}
-    >>> hit_share([["a", "b", "c"]], [{"b", "c"}], item_labels=labels)["own"].tolist()
+    >>> hit_share([["a", "b", "c"]], [{"b", "c"}], labels=labels)["own"].tolist()
     [[nan, 0.0, 0.5]]
     """
     depth = None if k is None else check_positive_int(k, "k")
     hits, single = joined(ranks, ground_truths, depth, Joining(**reading))
-    lists, labels = read_lists(ranks, hits.k or None, reading), ItemLabels.of(item_labels)
+    lists, labels = read_lists(ranks, hits.k or None, reading), ItemLabels.of(labels)
     found = {}
     for label in labels.labels:
         out, _ = HitShare(labels, unknown, label).of_all(lists, reading, hits)
-        found[label] = out[0] if single else by_users(out, hits.users)
+        found[label] = out[0] if single else out
     return found
 
 

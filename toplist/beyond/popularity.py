@@ -21,7 +21,8 @@ from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser
 from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import values_of
-from toplist.inputs.options import Reading, Unknown
+from toplist.inputs.items import Unknown
+from toplist.inputs.options import Reading
 from toplist.matching.hits import Hits
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
@@ -33,7 +34,7 @@ def average_popularity(
     ranks: Any,
     k: int | None = None,
     *,
-    item_counts: Any,
+    counts: Any,
     unknown: Unknown | float = "raise",
     **reading: Unpack[Reading],
 ) -> Floats:
@@ -42,7 +43,7 @@ def average_popularity(
         average_popularity@k of a user = sum of counts of the first k items / how many these are
 
     (RecBole's AveragePopularity, with unknown=0; ARP in Abdollahpouri, Burke, Mobasher 2019.)
-    To have shares in place of counts, give shares as `item_counts`.
+    To have shares in place of counts, give shares as `counts`.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def average_popularity(
         In every form that `toplist.match` takes for ranks.
     k : int, optional
         The largest k wanted; default the longest list. May exceed every list.
-    item_counts : dict item -> number, or array
+    counts : dict item -> number, or array
         Interactions of each item in the training data; an array's places are the ids 0..n-1, a
         pandas Series is indexed by the ids.
     unknown : "raise", "skip", or a number
@@ -72,17 +73,17 @@ def average_popularity(
 
     Examples
     --------
-    >>> average_popularity([[5, 7, 3]], item_counts={3: 2, 5: 4}, unknown=0).tolist()
+    >>> average_popularity([[5, 7, 3]], counts={3: 2, 5: 4}, unknown=0).tolist()
     [[4.0, 2.0, 2.0]]
     """
-    return popularity_of(item_counts, unknown).curves(ranks, k, reading)
+    return popularity_of(counts, unknown).curves(ranks, k, reading)
 
 
 def tail_percentage(
     ranks: Any,
     k: int | None = None,
     *,
-    item_counts: Any,
+    counts: Any,
     share: float | None = None,
     n_items: int | None = None,
     max_count: float | None = None,
@@ -93,13 +94,13 @@ def tail_percentage(
 
         tail_percentage@k of a user = items of the tail among the first k / how many these are
 
-    The tail is of the items in `item_counts`, by one of three arguments. (RecBole's
+    The tail is of the items in `counts`, by one of three arguments. (RecBole's
     TailPercentage with ``unknown="head"``: its tail_ratio up to 1 is `share`, above 1
     `max_count`. APLT in Abdollahpouri, Burke, Mobasher 2019.)
 
     Parameters
     ----------
-    ranks, k, item_counts, **reading
+    ranks, k, counts, **reading
         As in `average_popularity`.
     share : float, optional
         The tail is this share of the items, the least popular, rounded down, at least one;
@@ -119,12 +120,12 @@ def tail_percentage(
     Examples
     --------
     >>> counts = {1: 0, 2: 1, 3: 2, 4: 3, 5: 4, 6: 5}
-    >>> tail_percentage([[1, 4, 6]], item_counts=counts, share=0.1).round(4).tolist()
+    >>> tail_percentage([[1, 4, 6]], counts=counts, share=0.1).round(4).tolist()
     [[1.0, 0.5, 0.3333]]
-    >>> tail_percentage([[1, 4, 6]], item_counts=counts, max_count=3).round(4).tolist()
+    >>> tail_percentage([[1, 4, 6]], counts=counts, max_count=3).round(4).tolist()
     [[1.0, 1.0, 0.6667]]
     """
-    return tail_of(item_counts, unknown, share, n_items, max_count).curves(ranks, k, reading)
+    return tail_of(counts, unknown, share, n_items, max_count).curves(ranks, k, reading)
 
 
 def popularity_lift(
@@ -132,7 +133,7 @@ def popularity_lift(
     k: int | None = None,
     *,
     history: Any,
-    item_counts: Any,
+    counts: Any,
     unknown: Unknown | float = "raise",
     **reading: Unpack[Reading],
 ) -> Floats:
@@ -147,7 +148,7 @@ def popularity_lift(
 
     Parameters
     ----------
-    ranks, k, item_counts, **reading
+    ranks, k, counts, **reading
         As in `average_popularity`.
     history : dict user -> items, pandas Series, or table
         What each user had before, by key, or by position if the lists are. An item counts as often
@@ -164,12 +165,12 @@ def popularity_lift(
     Examples
     --------
     >>> lists, history = {"ann": ["a", "b"]}, {"ann": ["b", "c"]}
-    >>> popularity_lift(lists, history=history, item_counts={"a": 9, "b": 3, "c": 3}).tolist()
+    >>> popularity_lift(lists, history=history, counts={"a": 9, "b": 3, "c": 3}).tolist()
     [[2.0, 1.0]]
     """
     lists = read_lists(ranks, k, reading)
     own = UserItems.of(history, "history", reading, lists.single)
-    listed = popularity_of(item_counts, unknown)
+    listed = popularity_of(counts, unknown)
     return PopularityLift(own, listed, reading).curves(lists, k, reading)
 
 
@@ -177,7 +178,7 @@ def novelty(
     ranks: Any,
     k: int | None = None,
     *,
-    item_counts: Any,
+    counts: Any,
     total: float | None = None,
     unknown: Unknown | float = "raise",
     **reading: Unpack[Reading],
@@ -191,7 +192,7 @@ def novelty(
 
     Parameters
     ----------
-    ranks, k, item_counts, **reading
+    ranks, k, counts, **reading
         As in `average_popularity`.
     total : number, optional
         What the counts are shares of: the number of users, for counts of users. Default: the sum
@@ -207,10 +208,10 @@ def novelty(
 
     Examples
     --------
-    >>> novelty([["a", "b"]], item_counts={"a": 8, "b": 1}, total=8).tolist()
+    >>> novelty([["a", "b"]], counts={"a": 8, "b": 1}, total=8).tolist()
     [[0.0, 1.5]]
     """
-    return novelty_of(item_counts, unknown, total).curves(ranks, k, reading)
+    return novelty_of(counts, unknown, total).curves(ranks, k, reading)
 
 
 class ItemValues(OfUser):
@@ -227,7 +228,7 @@ class ItemValues(OfUser):
             code = -1 if np.isnan(unknown) else len(ids)  # left out, or an item of its own
         if set(map(type, ids)) == {int} and np.array(ids).dtype == np.int64:
             ids = np.array(ids)  # once for all parts of the lists
-        self.items = Indexing(ids, "item_counts", code, way_out)
+        self.items = Indexing(ids, "counts", code, way_out)
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
@@ -260,15 +261,15 @@ class PopularityLift(OfUser):
         return len(listed), fill
 
 
-def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:
+def popularity_of(counts: Any, unknown: Unknown | float) -> ItemValues:
     """Return the counts as values."""
-    ids, counts = values_of(item_counts, "item_counts")
+    ids, counts = values_of(counts, "counts")
     way_out = _SKIP, " leaves such items out, a number is their count"
     return ItemValues(ids, counts, _unknown(unknown), way_out)
 
 
 def tail_of(
-    item_counts: Any,
+    counts: Any,
     unknown: UnknownToTail,
     share: float | None = None,
     n_items: int | None = None,
@@ -279,7 +280,7 @@ def tail_of(
     choice("unknown", unknown, UNKNOWN_TO_TAIL)
     if sum(given is not None for given in (share, n_items, max_count)) > 1:
         raise ValueError("the tail is given twice: by one of share, n_items, max_count")
-    ids, counts = values_of(item_counts, "item_counts")
+    ids, counts = values_of(counts, "counts")
     if max_count is not None:
         tail = counts <= max_count
     else:
@@ -299,11 +300,9 @@ def tail_of(
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
 
-def novelty_of(
-    item_counts: Any, unknown: Unknown | float, total: float | None = None
-) -> ItemValues:
+def novelty_of(counts: Any, unknown: Unknown | float, total: float | None = None) -> ItemValues:
     """Return the self-information of the items, in bits."""
-    ids, counts = values_of(item_counts, "item_counts")
+    ids, counts = values_of(counts, "counts")
     all_counts = counts.sum() if total is None else float(total)
     if not 0 < all_counts < np.inf and len(counts):
         raise ValueError(f"total must be a finite number above 0, not {all_counts:g}")

@@ -21,7 +21,8 @@ from toplist.beyond.given import digest_of
 from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
 from toplist.beyond.user_metrics import Fill
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.options import ItemData, needs
+from toplist.inputs.items import OF, needs
+from toplist.inputs.options import ItemData
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 
@@ -266,7 +267,7 @@ def evaluate_lists(
     for metric in metrics:
         for keyword in metric.needs:
             if data.get(keyword) is None:
-                raise needs(metric.name, keyword)
+                raise needs(metric.name, keyword, OF)
     lists = read_lists(ranks, depth, known.reading)
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))

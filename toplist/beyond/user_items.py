@@ -1,4 +1,4 @@
-"""Items of each user beside the lists: a history, or what a baseline recommends."""
+"""Items of each user beside the lists: a history, or what could be expected."""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from toplist.beyond.indexing import (
 )
 from toplist.checks import Floats
 from toplist.inputs.options import Reading
-from toplist.inputs.user_values import by_users
 from toplist.matching.hits import Hits
 
 # Writes the curves of the users lo..hi into an array (hi - lo, K).
@@ -81,8 +80,8 @@ class OfUser:
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
         """Return the same, and (K,) of one bare user."""
         lists = read_lists(ranks, k, reading)
-        out, users = self.of_all(lists, reading)
-        return out[0] if lists.single else by_users(out, users)
+        out, _ = self.of_all(lists, reading)
+        return out[0] if lists.single else out
 
 
 def of_hits(

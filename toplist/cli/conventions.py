@@ -15,10 +15,10 @@ import json
 import textwrap
 from collections.abc import Mapping
 
+from toplist.audit import conformance
 from toplist.checks import check_positive_int
 from toplist.cli.options import WIDTH, Parser
 from toplist.cli.streams import add_output, csv_text
-from toplist.evaluation.evaluate import conformance
 from toplist.metrics.conventions import CONVENTIONS, SYNONYMS
 
 USAGE = "[--list ITEM ...] [--truth ITEM ...] [options]"

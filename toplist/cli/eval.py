@@ -36,13 +36,14 @@ from toplist import files
 from toplist.checks import OptionRef, prefixed
 from toplist.cli import output
 from toplist.cli.options import (
-    FLAGS,
     Parser,
     add_columns,
     add_convention,
     add_formats,
     add_options,
+    asked_convention,
     check_sides,
+    convention,
     given_options,
     names_of_columns,
     option,
@@ -56,7 +57,9 @@ from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import DEFAULT_METRICS, GROUP, ITEMS, SIDES
+from toplist.inputs.items import ITEMS, Items
+from toplist.inputs.options import DEFAULT_METRICS, GROUP, SIDES
+from toplist.inputs.sources import Ranks
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, convention_of
@@ -64,6 +67,7 @@ from toplist.metrics.definitions import METRICS
 from toplist.metrics.names import canonical
 from toplist.metrics.weighing import SCORED
 from toplist.plots import axes
+from toplist.propensities import Propensities
 from toplist.results.result import TopKResult
 from toplist.results.saved import keeps_users
 from toplist.results.terms import Entry
@@ -268,7 +272,7 @@ def run(options: argparse.Namespace) -> Output:
     """Evaluate all systems; return the text to print and the files to write."""
     if options.plot:
         axes.need_matplotlib()
-    missing = options.missing or convention_of(options.convention).missing
+    missing = convention(options).missing
     # all systems count the same users of the truth, except where users without a list are left
     # out, and under ips, where those count who have a list alone: then the comparison must know
     # the users themselves, not only their number
@@ -310,7 +314,8 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
     user_id = names_of_columns(options, "clusters").get("user_id", "user_id")
     path, colon, column = (options.clusters or "").rpartition(":")
     clusters = output.labels(path, user_id, column, "row") if colon else {}
-    truth = cache(once if len(options.recs) > 1 else partial(Path, options.truth))
+    kept = form is not None or len(options.recs) > 1
+    truth = cache(once if kept else partial(Path, options.truth))
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
         found = (
             _loaded(options, recs)
@@ -325,8 +330,8 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
             saved |= {recs: found} if is_saved(recs) else {}
         else:
             results |= {one if alone else f"{name} {one}": it for one, it in found.items()}
-    kept = list(map(id, saved.values()))
-    check_alike(options, saved, {s: one for s, one in results.items() if id(one) not in kept})
+    loaded = list(map(id, saved.values()))
+    check_alike(options, saved, {s: one for s, one in results.items() if id(one) not in loaded})
     return results
 
 
@@ -362,16 +367,18 @@ def _evaluate(
     if of_lists != of_truth:
         of_lists.pop(GROUP, None)  # named for both
     by_side = {"ranks": of_lists, "ground_truths": of_truth}
-    same = "k", "metrics", "convention", "ranks_format", "ground_truths_format", "order"
+    how = given_options(options, "ranks")
     try:
         found: TopKResult | dict[str, TopKResult] = top_k_eval(
-            recs,
+            Ranks(recs, format=options.ranks_format, order=options.order, **how),
             truth(),
+            options.k,
+            metrics=options.metrics,
+            convention=asked_convention(options),
             padding=_padding_of(options, recs, of_lists),
             columns=of_truth if of_lists == of_truth else by_side,
             keep="users" if users else None,
             clusters=None if ":" in (options.clusters or "") else options.clusters,
-            **{name: getattr(options, name) for name in same},
             **given_options(options),
             **_known_items(options, recs, of_lists),
         )
@@ -410,9 +417,13 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
         if numbers:
             ids = output.integers(options.propensities, of_items)
             of_items = dict(zip(ids, of_items.values(), strict=True))
-        known["propensities"] = of_items
+        known["propensities"] = Propensities(of_items, **given_options(options, "propensities"))
+    elif given_options(options, "propensities"):
+        name = next(iter(given_options(options, "propensities")))
+        raise ValueError(f"--{name} needs --propensities FILE")
     as_documents = numbers if options.items_as else None
-    return known | beside_lists(options, recs, columns, as_documents=as_documents)
+    beside = beside_lists(options, recs, columns, as_documents=as_documents)
+    return known | {"items": Items(**beside, **given_options(options, "items"))}
 
 
 def beside_lists(
@@ -428,7 +439,7 @@ def beside_lists(
     """
     known: dict[str, Any] = {}
     for name in names:
-        path = getattr(options, FLAGS.get(name, name))
+        path = getattr(options, name)
         if path is None:
             continue
         found = tables.READERS[ITEMS[name].file](path)

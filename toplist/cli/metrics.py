@@ -74,8 +74,8 @@ def _of_lists(metric: ListMetric) -> str:
 def _one_metric(name: str, convention: Convention) -> str:
     """Return what one metric is under one convention, in words and formulas."""
     metric, _ = parse(name, convention)
-    gains = WEIGHT_WORDS["ips"] if is_scored(metric) else GAIN_WORDS[convention.gains]
-    pooled = metric.base in convention.pooled or is_scored(metric)
+    gains = WEIGHT_WORDS["ips"] if is_scored(metric) else GAIN_WORDS[str(convention.gains)]
+    pooled = convention.is_pooled(metric) or is_scored(metric)
     ratio = "ratio of sums over users" if pooled else "mean over users"
     whom = policies(convention.policy_of(metric), convention.missing, of=known_of(metric))
     same = same_formula(metric, convention.relevant, convention.gains)

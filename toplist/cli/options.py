@@ -8,15 +8,70 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from toplist.checks import OptionRef, near, printable
-from toplist.inputs.options import OPTIONS, SIDES
-from toplist.metrics.conventions import CONVENTION_CHOICES
+from toplist.inputs.grades import read_gains
+from toplist.inputs.items import UNKNOWN
+from toplist.inputs.options import DUPLICATES, SIDES, UNJUDGED, WEIGHTINGS
+from toplist.metrics.conventions import (
+    CONVENTION_CHOICES,
+    MISSING,
+    OTHER_NAMES,
+    RELEVANT,
+    TIES,
+    Convention,
+    convention_of,
+)
+from toplist.metrics.definitions import EMPTY
 
 WIDTH = 80  # columns of a page of help, at most
-# Keywords of another name here: --baseline names a system; a way to split is its first keyword.
-FLAGS = {"baseline": "baseline_lists", "every": "windows", "test": "held_out_users"}
+# Keywords of another name here: a way to split is its first keyword.
+FLAGS = {"every": "windows", "test": "held_out_users"}
+
+
+class Row(NamedTuple):
+    """An option of an evaluation that is a word or a number: its help, and how it is read.
+
+    `place` is what takes it in Python: the evaluation itself, its lists, its convention, ...
+    """
+
+    help: str
+    choices: Sequence[str] = ()
+    read: Callable[[str], Any] | None = None
+    place: str = ""
+
+
+#: The options of an evaluation that are words or numbers.
+EVALUATION = {
+    "unit": Row("what the rows are in print: sessions", read=str, place="ranks"),
+    "weighting": Row("of --propensities (default: snips)", WEIGHTINGS, place="propensities"),
+    "clip": Row("least propensity that counts", read=float, place="propensities"),
+    "empty": Row(
+        "users with an empty truth (default: the convention's)", EMPTY, place="convention"
+    ),
+    "missing": Row("users without a list (default: the convention's)", MISSING, place="convention"),
+    "relevant": Row(
+        "R of all relevant items (default), or listed ones", RELEVANT, place="convention"
+    ),
+    "duplicates": Row(
+        "an item twice in a list (default: raise; collapse with --items-as)", DUPLICATES
+    ),
+    "unjudged": Row("listed items without a grade: misses (default), or dropped", UNJUDGED),
+    "relevant_from": Row("relevant from this grade on", read=float),
+    "gains": Row(
+        "of a grade in nDCG: linear, exponential, or 1=1,2=4 (default: the convention's)",
+        read=read_gains,
+        place="convention",
+    ),
+    "ties": Row(
+        "equal scores: as the rows are, or by item (default: item_desc of TREC and trec_eval)",
+        TIES,
+        place="ranks",
+    ),
+    "system": Row("column of systems, each evaluated alone", read=str),
+    "unknown": Row("listed items that these files do not have", UNKNOWN, place="items"),
+}
 
 
 class _Page(argparse.RawDescriptionHelpFormatter):
@@ -179,9 +234,7 @@ def _word(choices: Collection[str], value: str) -> str:
     """Return a word that must be one of the choices; the error offers one that is near."""
     if value in choices:
         return value
-    from toplist.metrics.names import CONVENTION_NAMES  # imported late: only for errors
-
-    meant = near(value, choices, CONVENTION_NAMES)
+    meant = near(value, choices, OTHER_NAMES)
     hint = f"did you mean {meant}? " if meant else ""
     valid = ", ".join(choices)
     raise argparse.ArgumentTypeError(f"invalid choice: {value!r} ({hint}choose from {valid})")
@@ -231,21 +284,32 @@ def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     add("--order", "lists without rank or score: the first row is the best", choices=["file"])
 
 
-def add_options(add: Callable[..., Any], names: Iterable[str] = OPTIONS) -> None:
-    """Add the options of an evaluation: those of the table that have a help, or some of these."""
-    for name, row in ((name, OPTIONS[name]) for name in names):
-        text, choices = row.metadata["help"], row.metadata["choices"]
-        if text and choices:
-            add(option(OptionRef(name)), text, choices=choices)
-        elif text:
+def add_options(add: Callable[..., Any], names: Iterable[str] = EVALUATION) -> None:
+    """Add the options of an evaluation that are words or numbers, or some of these."""
+    for name in names:
+        row, flag = EVALUATION[name], option(OptionRef(name))
+        if row.read is None:
+            add(flag, row.help, choices=row.choices)
+        else:
             metavar = name.rpartition("_")[2].upper()
-            add(option(OptionRef(name)), text, type=_reader(row.metadata["read"]), metavar=metavar)
+            add(flag, row.help, type=_reader(row.read), metavar=metavar)
 
 
-def given_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of an evaluation that are given."""
-    found = {n: getattr(options, n) for n, row in OPTIONS.items() if row.metadata["help"]}
+def given_options(options: argparse.Namespace, place: str = "") -> dict[str, Any]:
+    """Return the options of an evaluation that are given for a place in Python."""
+    names = (name for name, row in EVALUATION.items() if row.place == place)
+    found = {name: getattr(options, name, None) for name in names}
     return {name: one for name, one in found.items() if one is not None}
+
+
+def convention(options: argparse.Namespace) -> Convention:
+    """Return the convention, with the policies that are given."""
+    return convention_of(options.convention).replace(**given_options(options, "convention"))
+
+
+def asked_convention(options: argparse.Namespace) -> Any:
+    """Return the same, by its name, which may be a synonym, where no policy is given."""
+    return convention(options) if given_options(options, "convention") else options.convention
 
 
 def renaming(

@@ -24,7 +24,6 @@ from toplist.cli import output
 from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated, is_saved
 from toplist.cli.options import (
     BESIDE,
-    FLAGS,
     Parser,
     given_options,
     names_of_columns,
@@ -34,7 +33,7 @@ from toplist.cli.streams import Output, add_output
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.comparison import compare
 from toplist.files.batches import stream_of
-from toplist.inputs.options import ITEMS
+from toplist.inputs.items import ITEMS, Items
 from toplist.reporting import page
 from toplist.reporting.lists import ItemsOf, items_of
 from toplist.reporting.sections import USERS
@@ -108,10 +107,11 @@ def run(options: argparse.Namespace) -> Output:
             n_users=n_users,
             depth=options.depth,
             options=given_options(options)
-            | {"items_as": options.items_as, "padding": options.padding, **_beside(options)},
+            | {"items_as": options.items_as, "padding": options.padding}
+            | {"items": Items(**_beside(options))},
         )
         beside = *ITEMS, *BESIDE, "items_as", "propensities"
-        given = (getattr(options, FLAGS.get(name, name)) or "" for name in beside)
+        given = (getattr(options, name) or "" for name in beside)
         paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
         files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
         command = shlex.join(["toplist", "report", *options.given])

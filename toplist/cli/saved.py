@@ -9,16 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toplist.checks import OptionRef
-from toplist.cli.options import BESIDE, FLAGS, option
-from toplist.inputs.options import ITEMS
+from toplist.cli.options import BESIDE, option
+from toplist.inputs.items import ITEMS
 from toplist.results.result import TopKResult
 
 # Options that say how files look: beside a saved result they are of the other files alone.
 OF_FILES = frozenset(
     {"columns", "ranks_format", "ground_truths_format", "order", "padding", "system"}
 )
-# Other names of options in `vars(options)`, by these.
-_KEYWORDS = {FLAGS[name]: name for name in ITEMS if name in FLAGS}
 
 
 def check_alone(options: argparse.Namespace, saved: Iterable[str]) -> None:
@@ -47,12 +45,11 @@ def check_alike(
     for name in asked:
         if name == "clusters" and labels:
             continue
-        keyword = _KEYWORDS.get(name, name)
         for path, kept in saved.items():
-            if any(_made(kept, keyword) != _made(one, keyword) for one in evaluated.values()):
+            if any(_made(kept, name) != _made(one, name) for one in evaluated.values()):
                 raise ValueError(
                     f"{_written(options, name)} does not go with {path}: it was saved by an "
-                    f"evaluation {_without(kept, keyword)}: leave it out, or evaluate those lists "
+                    f"evaluation {_without(kept, name)}: leave it out, or evaluate those lists "
                     "with it too"
                 )
 
@@ -84,5 +81,4 @@ def _written(options: argparse.Namespace, name: str) -> str:
     """Return an option as it was given, or its name alone where its value is long."""
     value = getattr(options, name)
     plain = isinstance(value, (str, float, int)) and value is not True
-    keyword = _KEYWORDS.get(name, name)
-    return option(OptionRef(keyword, value if plain else None))
+    return option(OptionRef(name, value if plain else None))

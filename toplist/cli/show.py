@@ -31,6 +31,7 @@ from toplist.evaluation.plan import entries_of
 from toplist.files import tables
 from toplist.files.batches import stream_of
 from toplist.inputs.grades import Grading
+from toplist.inputs.items import Items
 from toplist.inputs.options import SIDES
 from toplist.metrics.conventions import convention_of
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
@@ -103,10 +104,12 @@ def run(options: argparse.Namespace) -> str:
         options.k,
         metrics=options.metrics,
         convention=options.convention,
+        items=Items(
+            history=None if past is None else {options.user: past},
+            catalogue=None if known is None else [item for item in items if str(item) in known],
+        ),
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
         user_titles={options.user: output.title_of(options, "user_titles", "user")(options.user)},
-        history=None if past is None else {options.user: past},
-        catalogue=None if known is None else [item for item in items if str(item) in known],
     )
     return found.to_text(screen_width(options) or WIDTH)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:  # a command that writes no file does not load what writes them
     from toplist.results.writing import Content
 
-from toplist.cli.options import FLAGS
-from toplist.inputs.options import ITEMS
+from toplist.inputs.items import ITEMS
 
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
 PLACES = {
@@ -30,7 +29,7 @@ DEFAULT = "csv"
 
 # Options that name a file to write, and those that name files to read.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
-SOURCES = (*PLACES, *(FLAGS.get(name, name) for name in ITEMS), "items_as", "propensities", "saved")
+SOURCES = (*PLACES, *ITEMS, "items_as", "propensities", "saved")
 # Options that read FILE:COLUMN.
 LABELS = "segments", "item_segments", "clusters", "propensities", "titles"
 # The formats of --out FILE by its extension, where --format is not given.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
-from toplist.inputs import options
+from toplist.inputs import items
 from toplist.inputs.id_hashes import hashes_of
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
@@ -382,7 +382,7 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
 
 def _other_data(results: Results) -> Iterator[str]:
     """Yield a line for each keyword that gave some results other data than others, where known."""
-    for keyword in options.ITEMS:
+    for keyword in items.ITEMS:
         systems: dict[str, list[str]] = {}
         for name, result in results.items():
             needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
@@ -393,7 +393,7 @@ def _other_data(results: Results) -> Iterator[str]:
             yield f"DIFFERENT {keyword}: {between.join(map(few_of, systems.values()))}"
 
 
-def is_of_data(line: str, needs: Sequence[str] = tuple(options.ITEMS)) -> bool:
+def is_of_data(line: str, needs: Sequence[str] = tuple(items.ITEMS)) -> bool:
     """Return whether a line of `differences` is of the data that one of these keywords gave."""
     return line.startswith(tuple(f"DIFFERENT {keyword}:" for keyword in needs))
 

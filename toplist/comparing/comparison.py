@@ -374,7 +374,7 @@ class Comparison(SideBySide):
         names : str or several, optional
             ``"ndcg@10"``; default: every ``name@k`` that was asked for.
         method, correction, alternative, level, clusters, n_resamples, seed, n_threads
-            As in `toplist.paired_tests`; `clusters` by default those of the results.
+            As in `toplist.inference.paired_tests`; `clusters` by default those of the results.
         family : {"all", "metric"}
             What p is corrected for: all comparisons in the table, or those of one name.
         users : {"same", "common"}

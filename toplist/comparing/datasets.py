@@ -78,7 +78,9 @@ def across(
     ...     ranks = {name: rng.integers(1, 6 + at, 400) for at, name in enumerate("abc", shift)}
     ...     hits = {name: tl.Hits.from_ranks(some, n_listed=20) for name, some in ranks.items()}
     ...     return {name: tl.top_k_eval(one, k=5, metrics="mrr") for name, one in hits.items()}
-    >>> found = tl.across({"ml": evaluated(0), "yelp": evaluated(4)}, "mrr@5", baseline="c")
+    >>> found = tl.across(
+    ...     {"ml": evaluated(0), "yelp": evaluated(4)}, "mrr@5", baseline="c"
+    ... )
     >>> found.systems, found.borda.tolist()
     (('a', 'b', 'c'), [4.0, 2.0, 0.0])
     """

@@ -77,7 +77,7 @@ def gate(
     users : {"same", "common"}
         "common" takes the users that both count.
     clusters : labels, optional
-        As in `toplist.paired_tests`; then floors go by them too, over the users of both.
+        As in `toplist.inference.paired_tests`; then floors go by them too, over the users of both.
     seed, n_threads
         Of sign flips.
 

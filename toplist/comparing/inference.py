@@ -58,7 +58,7 @@ rows belong together. Values that were written by user are read by user, whateve
 
     ndcg = {name: pandas.read_parquet(path).set_index("user_id")["ndcg@10"]
             for name, path in {"als": "als.parquet", "popularity": "popularity.parquet"}.items()}
-    tl.paired_tests(ndcg, baseline="popularity", name="ndcg@10")
+    tl.inference.paired_tests(ndcg, baseline="popularity", name="ndcg@10")
 
 The rest is what stands beside a p value: `band` over k, `equivalence` within a margin, `anova` and
 `tukey` over all systems, `ratio` for pooled metrics, `heterogeneity` between segments, `power`,
@@ -165,6 +165,10 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+# Of arrays, whose rows have no keys.
+BY_POSITION = "paired by position: row i of each array is taken for the same user"
+
+
 def paired_tests(
     values: Mapping[str, Any],
     *,
@@ -176,6 +180,7 @@ def paired_tests(
     level: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
+    users: Any = None,
     runs: RunsAre | None = None,
     n_resamples: int | None = None,
     seed: int = 0,
@@ -186,7 +191,8 @@ def paired_tests(
     Parameters
     ----------
     values : dict of system -> values
-        Arrays of one value per user, in one order; or values by user, which are matched by key:
+        Arrays of one value per user, in one order, which are paired by position (a line says so)
+        unless `users` names the rows; or values by user, which are matched by key:
         dicts, Series with the users as index, and tables of ``user_id`` and one column of values.
         Series that count their rows are taken in their order only beside arrays, and as columns
         of one table; columns of polars and Arrow are arrays. With `runs`, a list of these for each
@@ -209,6 +215,8 @@ def paired_tests(
         Weights, of which 0 counts nothing; labels of rows that belong together, such as the
         sessions of a user. The t test allows for few or unequal ones (CR2, with Satterthwaite's
         degrees of freedom: Bell and McCaffrey 2002), and a line says where they are too few.
+    users : keys, one per row, optional
+        Whose values the rows of arrays are.
     runs : {"independent", "paired"}, optional
         Several runs (seeds, splits) of each system: users are averaged over runs first, and both
         users and runs are sources of error; "paired" where run i of all systems is of one split.
@@ -231,7 +239,8 @@ def paired_tests(
     >>> import toplist as tl
     >>> knn = {"ann": 0.2, "bob": 0.1, "cid": 0.2, "dan": 0.1, "eve": 0.3}
     >>> ease = {"eve": 0.6, "dan": 0.4, "cid": 0.1, "bob": 0.9, "ann": 0.5}
-    >>> tests = tl.paired_tests({"knn": knn, "ease": ease}, baseline="knn", name="ndcg@10")
+    >>> both = {"knn": knn, "ease": ease}
+    >>> tests = tl.inference.paired_tests(both, baseline="knn", name="ndcg@10")
     >>> print(tests.sentence())
     Differences were tested by two-sided paired t over 5 users, with p after Holm over 1 \
 comparison; intervals are 95 % and hold one by one. ease exceeds knn by 0.3200 in ndcg@10 (0.5000 \
@@ -241,11 +250,11 @@ lower).
     how = method, correction, alternative, level
     whose = {"runs": runs, "weights": weights, "clusters": clusters}
     asked = TestSpec(*how, "all", n_resamples, seed, n_threads, **whose)
-    return _asked_of(values, baseline, name, asked)
+    return _asked_of(values, baseline, name, asked, users)
 
 
-def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec) -> Tests:
-    given = read(values, asked.weights, asked.clusters, runs=asked.runs is not None)
+def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec, users: Any) -> Tests:
+    given = read(values, asked.weights, asked.clusters, asked.runs is not None, users)
     pairs = pairs_of(list(given.values), baseline)
     baselines = [baseline] if isinstance(baseline, str) else baseline or ()
     asked = replace(asked, baselines=baselines)
@@ -253,7 +262,8 @@ def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec) -> Tests:
     tests = contrasted(
         lambda system, _: found[system], pairs, [name], asked, given.units, of_users=given.of_users
     )
-    return replace(tests, plan=replace(tests.plan, of_metrics=False))
+    notes = tests.plan.notes if given.of_users else (BY_POSITION, *tests.plan.notes)
+    return replace(tests, plan=replace(tests.plan, of_metrics=False, notes=notes))
 
 
 def equivalence(
@@ -266,13 +276,14 @@ def equivalence(
     level: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
+    users: Any = None,
     runs: RunsAre | None = None,
 ) -> Tests:
     """Test whether differences are within a margin that does not matter: two one-sided t tests.
 
     Parameters
     ----------
-    values, baseline, name, weights, clusters, runs
+    values, baseline, name, weights, clusters, users, runs
         As in `paired_tests`.
     margin : float
         Above 0, in units of the values.
@@ -294,7 +305,7 @@ def equivalence(
     """
     whose = {"runs": runs, "weights": weights, "clusters": clusters}
     asked = TestSpec(correction=correction, level=level, margin=with_margin(margin), **whose)
-    return _asked_of(values, baseline, name, asked)
+    return _asked_of(values, baseline, name, asked, users)
 
 
 @readable

@@ -26,12 +26,8 @@ from toplist.stats.pairs import Pairs
 from toplist.stats.simultaneous import Joint, MaxT, maxt_t
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
 
-# What results without users are tested by, where their moments do not do.
-VALUES = (
-    f"{PER_USER}: write those of each system to Parquet, and give toplist.paired_tests or "
-    "toplist.inference each by its users, "
-    "{system: pandas.read_parquet(path).set_index('user_id')['ndcg@10'], ...}"
-)
+# What to do where moments of results without users do not do.
+VALUES = PER_USER
 
 
 def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:

@@ -14,7 +14,7 @@ from toplist.checks import cached
 from toplist.comparing import aligning
 from toplist.comparing.contrasts import each_of
 from toplist.comparing.tests import Tests
-from toplist.inputs.options import ITEMS
+from toplist.inputs.items import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names, keys_of

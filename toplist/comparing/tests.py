@@ -74,7 +74,7 @@ class Tests(Display, Sequence[Contrast]):
     --------
     >>> import toplist as tl
     >>> a, b = [0.5, 0.9, 0.1, 0.4, 0.6], [0.2, 0.1, 0.2, 0.1, 0.3]
-    >>> tests = tl.paired_tests({"knn": b, "ease": a}, baseline="knn")
+    >>> tests = tl.inference.paired_tests({"knn": b, "ease": a}, baseline="knn")
     >>> round(tests["ease", "value"].p, 4), tests[0].wins
     (0.0886, 4)
     """

@@ -18,7 +18,7 @@ from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
-from toplist.inputs.user_values import UserValues, values_by_user
+from toplist.inputs.user_values import keys_of, values_by_user
 from toplist.stats.clustered import numbered, weights_of
 
 # The column of users in a table.
@@ -58,11 +58,11 @@ class ParsedValues(NamedTuple):
 
 
 def read(
-    values: Any, weights: Any = None, clusters: Any = None, runs: bool = False
+    values: Any, weights: Any = None, clusters: Any = None, runs: bool = False, users: Any = None
 ) -> ParsedValues:
     """Read values by system: arrays of equal length, or dicts user -> value with the same users.
 
-    Users of weight 0 are left out.
+    `users` are the keys of the rows of arrays. Users of weight 0 are left out.
 
     Raises
     ------
@@ -75,13 +75,13 @@ def read(
         raise ValueError("the dict of systems is empty: give system -> values")
     if runs:
         flat = {(name, i): one for name, some in values.items() for i, one in enumerate(some)}
-        rows, users = _aligned(flat)
+        rows, users = _aligned(flat, users)
         found = {
             name: np.stack([rows[name, i] for i in range(len(some))])
             for name, some in values.items()
         }
     else:
-        found, users = _aligned(values)
+        found, users = _aligned(values, users)
     n = next(iter(found.values())).shape[-1]
     units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
     if units.weights is not None:
@@ -114,10 +114,20 @@ def read_pairs(
     return {name: (found[name, parts[0]], found[name, parts[1]]) for name in pairs}
 
 
-def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | None]:
-    """Return the values of all systems in one order of users, and the users if they have keys."""
+def _aligned(
+    values: Mapping[Any, Any], keys: Any = None
+) -> tuple[dict[Any, Floats], list[Any] | None]:
+    """Return the values of all systems in one order of users, and the users if they have keys.
+
+    `keys` are those of the rows of arrays.
+    """
     read = {system: _opened(system, one) for system, one in values.items()}
-    _check_not_counted(read)
+    if keys is None:
+        _check_not_counted(read)
+    for system, one in read.items() if keys is not None else ():
+        if not isinstance(one, Mapping):
+            rows = np.asarray(one).tolist()
+            read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
     keyed = [isinstance(one, Mapping) for one in read.values()]
     first = next(iter(read))
     if all(keyed):
@@ -138,7 +148,7 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
     if any(keyed):
         raise TypeError(
             "some systems have values by user and some by position: give all alike, by user or, if "
-            "their order is the same, np.asarray() of each"
+            "their order is the same, as arrays"
         )
     arrays = {system: _floats(system, one, None) for system, one in read.items()}
     for system, array in arrays.items():
@@ -151,33 +161,30 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
 
 
 def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return curves of two systems with the rows of the second in the order of the first's users.
+    """Return curves of two systems, by user as dicts user -> (K,), in one order of the users.
 
     Raises
     ------
     TypeError, ValueError
         If only one has users; for other users.
     """
-    if not isinstance(a, UserValues) and not isinstance(b, UserValues):
+    if not isinstance(a, Mapping) and not isinstance(b, Mapping):
         return a, b
-    if not (isinstance(a, UserValues) and isinstance(b, UserValues)):
+    if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
         raise TypeError(
             "one system has curves by user and the other by position: give both alike, by user or, "
-            "if their order is the same, np.asarray() of each"
+            "if their order is the same, as arrays"
         )
-    ours, theirs = a.by_user(), b.by_user()
-    if ours.keys() != theirs.keys():
-        other = next(iter(ours.keys() ^ theirs.keys()))
+    if a.keys() != b.keys():
+        other = next(iter(a.keys() ^ b.keys()))
         raise ValueError(f"the curves are of different users: only one system has {other!r}")
-    return a, np.array([theirs[user] for user in ours])
+    return np.array(list(a.values())), np.array([b[user] for user in a])
 
 
 def _opened(system: Any, values: Any) -> Any:
     """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
     place = system if isinstance(system, tuple) else (system,)
     name = "".join(["values", *(f"[{part!r}]" for part in place)])
-    if isinstance(values, UserValues) and values.ndim == 1:
-        return values.by_user()
     values = to_builtin(values, name)
     if hasattr(values, "collect"):  # lazy
         raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
@@ -269,7 +276,7 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None
-    by_key = is_series(values) or is_frame(values) or isinstance(values, (Mapping, UserValues))
+    by_key = is_series(values) or is_frame(values) or isinstance(values, Mapping)
     if users is not None and not by_key:
         raise TypeError(
             f"{what} are by position, but the values are by user, like "

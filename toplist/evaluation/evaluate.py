@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import OptionRef, check_positive_int, option_error, prefixed
-from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of, settled
+from toplist.evaluation.plan import (
+    Plan,
+    counted_users,
+    named_metric,
+    plan_of,
+    settled,
+)
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import are_queries, read_once, read_ranks
-from toplist.inputs.options import Duplicates, Joining, Options, Ties, Unjudged
+from toplist.inputs.grades import Grading
+from toplist.inputs.items import Items
+from toplist.inputs.options import (
+    MEMORY,
+    NO_ITEMS,
+    ColumnNames,
+    Duplicates,
+    Joining,
+    Options,
+    Unjudged,
+)
+from toplist.inputs.sources import of_source
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import METRICS, Divisor, DivisorName, Empty, Gains, GainTable
+from toplist.metrics.conventions import Convention, ConventionName, rules_of
+from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import formula
-from toplist.metrics.names import parse
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
@@ -53,11 +67,11 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
     extra = None
-    if plan.options.counts_all and hits.about.n_extra:
+    if plan.counts_all and hits.about.n_extra:
         if isinstance(ranks, Hits):
             raise option_error(
                 ValueError,
-                OptionRef("weighting", "ips"),
+                OptionRef("weighting", "ips", "toplist.Propensities"),
                 f" counts the users with a list alone, and this Hits does not have its "
                 f"{hits.about.n_extra:,}: give the lists and the ground truths",
             )
@@ -120,16 +134,17 @@ def ruled(ranks: Any, joining: Joining, rules: Convention) -> Joining:
     """
     joining = joining._replace(listed=rules.relevant == "listed")
     if not isinstance(ranks, Hits):
-        return joining._replace(gains=rules.gains if joining.gains is None else joining.gains)
+        return joining._replace(gains=rules.gains)
     if joining.unjudged == ranks.unjudged:  # said, and so it is
         joining = joining._replace(unjudged="miss")
-    own = ranks.grading.gains
-    if joining.gains == own:  # said, and so it is
-        return joining._replace(gains=None)
-    if ranks.graded and joining.gains is None and own != rules.gains != "linear":
+    if joining.ties == rules.ties:  # it is not known how they were ordered
+        joining = joining._replace(ties="order")
+    own, wanted = ranks.grading.gains, Grading(gains=rules.gains).gains
+    if ranks.graded and own != wanted and ("gains" in rules.replaced or wanted != "linear"):
         raise ValueError(
-            f"convention {rules.name!r} has {rules.gains} gains, this Hits {own} ones: give "
-            f"match(..., gains={rules.gains!r}), or gains={own!r} here if these are meant"
+            f"convention {rules.name!r} has {wanted} gains, this Hits {own} ones: join with "
+            f"match(..., convention={rules.name!r}), or say convention.replace(gains={own!r}) here "
+            "if these are meant"
         )
     return joining
 
@@ -177,7 +192,7 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
     given = [
         name
         for name, value in joining._asdict().items()
-        if name not in ("n_threads", "users", "fingerprints", "listed")
+        if name not in ("n_threads", "users", "fingerprints", "listed", "gains")
         and value != Joining._field_defaults[name]
     ]
     if given:
@@ -195,51 +210,157 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
     return hits.listed() if joining.listed else hits, False
 
 
-def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:
-    """Evaluate the same lists under every convention.
-
-    Where a convention refuses users without relevant items, they are left out, and users without a
-    list score 0.
+def curves(
+    metric: str | Metric,
+    ranks: Any,
+    ground_truths: Any = None,
+    k: int | None = None,
+    *,
+    convention: ConventionName | Convention = "standard",
+    items: Items | None = None,
+    items_as: Any = None,
+    relevant_from: float | None = None,
+    unjudged: Unjudged = "miss",
+    duplicates: Duplicates | None = None,
+    padding: Any = None,
+    columns: ColumnNames = None,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Return a metric of every user at every k: any k is a slice.
 
     Parameters
     ----------
-    ranks, ground_truths
-        As in `top_k_eval`; later copies of an item earn nothing.
-    k : int
+    metric : str or Metric
+        A name of `METRICS`, ``"rbp(p=0.5)"``, of the convention or of the lists themselves
+        (``"novelty"``), or a `Metric` of your own.
+    ranks, ground_truths : ids
+        Ranked lists and relevant ids of one user, or of many in any form that `toplist.match`
+        takes; or one `Hits` in place of both. Metrics of the lists alone need no ground truths.
+    k : int, optional
+        The largest k wanted; default the longest list. May exceed every list.
+    convention, items, items_as, relevant_from, unjudged, duplicates, padding, columns, n_threads
+        As in `toplist.top_k_eval`. Users left out have NaN.
 
     Returns
     -------
-    dict
-        ``{convention: {metric: mean}}``, each with the metrics that it has at a k.
+    (K,) or (n_users, K) float64
+        The value at k = 1..K of one user, or a row per user in the order of the ground truths, or
+        of the lists where there are none. Past the end of a short list the places are misses. Of
+        metrics of all lists together, as gini, (K,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.top_k_eval`.
 
     Examples
     --------
-    >>> table = conformance([[1, 2, 3, 4, 5]], [{1, 3, 9}], k=5)
-    >>> {name: round(row["map"], 4) for name, row in table.items() if "map" in row}
-    {'standard': 0.5556, 'neurec': 0.1389, 'neurec-cpp': 0.5556, 'recbole': 0.5556,
-     'trec_eval': 0.5556, 'ranx': 0.5556, 'rectools': 0.5556, 'lenskit': 0.5556,
-     'recommenders': 0.5556, 'implicit': 0.5556, 'irspack': 0.5556, 'spark': 0.5556,
-     'llamaindex': 0.5556, 'haystack': 0.5556, 'haystack-2025': 0.8333,
-     'sentence-transformers': 0.5556, 'mteb': 0.5556, 'replay': 0.5556, 'evidently': 0.8333,
-     'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333, 'xgboost': 0.8333,
-     'catboost': 0.8333, 'pytorch-metric-learning': 0.5556, 'opensearch': 0.5556,
-     'quepid': 0.5556, 'transformers4rec': 0.5556, 'bwhite': 0.8333}
+    >>> import toplist as tl
+    >>> tl.curves("rbp(p=0.5)", [5, 7, 8, 9, 3], {7, 3, 5}).round(4).tolist()
+    [0.5, 0.75, 0.75, 0.75, 0.7812]
+    >>> counts = {"a": 8, "b": 1}
+    >>> tl.curves("novelty", [["a", "b"]], items=tl.Items(counts=counts)).round(4).tolist()
+    [[0.1699, 1.6699]]
     """
-    depth = check_positive_int(k, "k")
-    found: dict[str, dict[str, float]] = {}
-    hits: dict[tuple[str, str], Hits] = {}
-    for name, rules in CONVENTIONS.items():
-        empty: Empty | None = "skip" if rules.empty == "raise" else None
-        missing: Missing | None = "zero" if rules.missing == "raise" else None
-        metrics = [word for word, metric in rules.metrics.items() if metric.cut != "n"]  # have a k
-        asked = Options(metrics=metrics, convention=name, empty=empty, missing=missing)
-        plan = plan_of(asked, depth)
-        ways = rules.relevant, rules.gains
-        if ways not in hits:
-            joining = ruled(ranks, Joining("first"), plan.rules)
-            hits[ways], _ = hits_of(ranks, ground_truths, depth, joining)
-        found[name] = dict(zip(metrics, plan.result(hits[ways]), strict=True))
-    return found
+    depth = None if k is None else check_positive_int(k, "k")
+    rules = rules_of(convention)
+    ranks, said = of_source(ranks, columns, rules)
+    options = Options(
+        convention=rules,
+        items=NO_ITEMS if items is None else items,
+        items_as=items_as,
+        relevant_from=relevant_from,
+        unjudged=unjudged,
+        duplicates=duplicates,
+        padding=padding,
+        n_threads=n_threads,
+        **said,
+    )
+    options.check(MEMORY)
+    found, own_k = named_metric(metric, rules)
+    if own_k is not None:
+        raise ValueError(f"{metric!r} has a k of its own: give k={own_k}, of which it is the last")
+    if isinstance(found, ListMetric):
+        return _list_curves(found, ranks, ground_truths, depth, options)
+    found = replace(found, empty=rules.policy_of(found))
+    joining = ruled(ranks, options.joining._replace(fingerprints=False), rules)
+    hits, single = hits_of(ranks, ground_truths, depth, joining)
+    found = settled(found, hits)
+    counted = counted_users(hits, rules, [found])
+    read = per_user.gains_of(hits, found, rules.threshold_in_gains)
+    out = per_user.curves(read, counted, found, depth or hits.k, n_threads)
+    return out[0] if single else out
+
+
+def _list_curves(
+    metric: ListMetric,
+    ranks: Any,
+    truths: Any,
+    depth: int | None,
+    options: Options,
+) -> NDArray[np.float64]:
+    """Return a metric of the lists at every k."""
+    plan = plan_of(replace(options, metrics=metric.name), depth)
+    found, *more = plan.list_metrics
+    if more:
+        raise ValueError(f"{metric.name}: name a label, as in {found.name!r}")
+    if isinstance(ranks, Hits):
+        raise TypeError(f"{metric.name} is of the lists themselves, and a Hits holds no ids")
+    joining = plan.joining
+    ranks = read_once(ranks, joining.depth(depth), joining.columns, joining.ties, joining.padding)
+    hits, single = None, False
+    if truths is not None:
+        hits, single = hits_of(ranks, truths, depth, ruled(ranks, joining, plan.rules))
+    elif found.of_truth:
+        raise TypeError(f"{metric.name} needs ground_truths")
+    users, flat, alone = read_ranks(ranks, joining.depth(depth), joining.columns)
+    longest = int(flat.lengths.max(initial=0))
+    result = lists_of(plan, [found], ranks, hits, longest)
+    assert result is not None
+    if not found.of_users:
+        return result.averages()[found.name].mean
+    rows: Sequence[Any] = range(len(flat.lengths)) if users is None else users
+    if hits is not None:
+        rows = range(len(hits)) if hits.users is None else hits.users
+    out = result.per_user(found.name, rows)
+    return out[0] if single or alone else out
+
+
+def _metric_function(name: str, example: list[float]) -> Callable[..., NDArray[np.float64]]:
+    """Return the function of a metric, documented by its row."""
+
+    def function(
+        ranks: Any,
+        ground_truths: Any = None,
+        k: int | None = None,
+        *,
+        convention: ConventionName | Convention = "standard",
+        duplicates: Duplicates | None = None,
+        padding: Any = None,
+        columns: ColumnNames = None,
+        n_threads: int | None = None,
+    ) -> NDArray[np.float64]:
+        return curves(
+            name,
+            ranks,
+            ground_truths,
+            k,
+            convention=convention,
+            duplicates=duplicates,
+            padding=padding,
+            columns=columns,
+            n_threads=n_threads,
+        )
+
+    metric = METRICS[name]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _DOCUMENTATION.format(
+        name=name,
+        text=f"{metric.text[0].upper()}{metric.text[1:]}.",
+        formula=formula(metric),
+        example=example,
+    )
+    return function
 
 
 _DOCUMENTATION = """{text}
@@ -253,20 +374,14 @@ ranks, ground_truths : ids
     takes; or one `Hits` in place of both.
 k : int, optional
     The largest k wanted; default the longest list. May exceed every list.
-convention : str
-    A name in `CONVENTIONS`, or of a library that shares one: whose divisor and policies.
-divisor : str or callable, optional
-    A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's. "hits" is
-    the number of hits in the first k.
-empty, missing, relevant, duplicates, unjudged, padding, relevant_from, gains, ties, columns, \
-n_threads
-    As in `toplist.top_k_eval`. Users left out have NaN.
+convention, duplicates, padding, columns, n_threads
+    As in `toplist.top_k_eval`; `toplist.curves` takes more. Users left out have NaN.
 
 Returns
 -------
 (K,) or (n_users, K) float64
-    The value at k = 1..K of one user, or a row per user: any k is a slice. Past the end of a
-    short list the places are misses. Of keyed lists the rows know their ``users``.
+    The value at k = 1..K of one user, or a row per user, in the order of the ground truths: any k
+    is a slice. Past the end of a short list the places are misses.
 
 Raises
 ------
@@ -276,104 +391,13 @@ TypeError, ValueError
 Examples
 --------
 >>> import toplist as tl
->>> tl.{name}([5, 7, 8, 9, 3], {truth}).round(4).tolist()
+>>> tl.{name}([5, 7, 8, 9, 3], {{7, 3, 5}}).round(4).tolist()
 {example}
 """
 
-# The arguments of every metric function.
-Call = ParamSpec("Call")
-
-
-def _curves(
-    name: str,
-    ranks: Any,
-    ground_truths: Any = None,
-    k: int | None = None,
-    *,
-    convention: ConventionName = "standard",
-    divisor: DivisorName | Divisor | Callable[..., Any] | None = None,
-    empty: Empty | None = None,
-    missing: Missing | None = None,
-    relevant: Relevant | None = None,
-    duplicates: Duplicates = "raise",
-    unjudged: Unjudged = "miss",
-    padding: Any = None,
-    relevant_from: float | None = None,
-    gains: Gains | GainTable | None = None,
-    ties: Ties = "order",
-    columns: Mapping[str, Any] | None = None,
-    n_threads: int | None = None,
-) -> NDArray[np.float64]:
-    """Return a metric of the convention at every k: (K,) for one user, (n_users, K) for many."""
-    rules = rules_of(convention, empty, missing, relevant)
-    metric, _ = parse(name, rules)
-    if divisor is not None:
-        metric = replace(metric, divisor=divisor)
-    metric = replace(metric, empty=rules.policy_of(metric))
-    depth = None if k is None else check_positive_int(k, "k")
-    joining = Joining(
-        *(duplicates, padding, relevant_from, gains, columns, n_threads, ties),
-        unjudged=unjudged,
-        fingerprints=False,
-    )
-    hits, single = hits_of(ranks, ground_truths, depth, ruled(ranks, joining, rules))
-    metric = settled(metric, hits)
-    counted = counted_users(hits, rules, [metric])
-    read = per_user.gains_of(hits, metric, rules.threshold_in_gains)
-    out = per_user.curves(read, counted, metric, depth or hits.k, n_threads)
-    if single or hits.users is None:
-        return out[0] if single else out
-    from toplist.inputs.user_values import by_users  # what few need, so that imports are quick
-
-    return by_users(out, hits.users)
-
-
-def _metric_function(
-    curves: Callable[Concatenate[str, Call], NDArray[np.float64]],
-    name: str,
-    example: list[float],
-    truth: str = "{7, 3, 5}",
-) -> Callable[Call, NDArray[np.float64]]:
-    """Return the function of a metric, with the signature of `curves`, documented by its row."""
-    own: Any = FunctionType(curves.__code__, globals(), name, curves.__defaults__)
-    own.__kwdefaults__, own.__qualname__ = curves.__kwdefaults__, name  # errors name the metric
-
-    def function(*arguments: Call.args, **keywords: Call.kwargs) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = own(name, *arguments, **keywords)
-        return found
-
-    signature = inspect.signature(curves)
-    parameters = list(signature.parameters.values())[1:]
-    metric = METRICS[name]
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    function.__doc__ = _DOCUMENTATION.format(
-        name=name,
-        text=f"{metric.text[0].upper()}{metric.text[1:]}.",
-        formula=formula(metric),
-        example=example,
-        truth=truth,
-    )
-    return function
-
-
-hit = _metric_function(_curves, "hit", [1.0, 1.0, 1.0, 1.0, 1.0])
-precision = _metric_function(_curves, "precision", [1.0, 1.0, 0.6667, 0.5, 0.6])
-recall = _metric_function(_curves, "recall", [0.3333, 0.6667, 0.6667, 0.6667, 1.0])
-map_ = _metric_function(_curves, "map", [1.0, 1.0, 0.6667, 0.6667, 0.8667])
-ndcg = _metric_function(_curves, "ndcg", [1.0, 1.0, 0.7654, 0.7654, 0.9469])
-mrr = _metric_function(_curves, "mrr", [1.0, 1.0, 1.0, 1.0, 1.0])
-dcg = _metric_function(_curves, "dcg", [1.0, 1.6309, 1.6309, 1.6309, 2.0178])
-cg = _metric_function(_curves, "cg", [1.0, 2.0, 2.0, 2.0, 3.0])
-f1 = _metric_function(_curves, "f1", [0.5, 0.8, 0.6667, 0.5714, 0.75])
-rbp = _metric_function(_curves, "rbp", [0.2, 0.36, 0.36, 0.36, 0.4419])
-judged = _metric_function(_curves, "judged", [1.0, 1.0, 0.6667, 0.5, 0.6])
-_JUDGED = "{7: 1, 3: 1, 5: 1, 8: 0, 6: 0}"
-bpref = _metric_function(_curves, "bpref", [0.3333, 0.6667, 0.6667, 0.6667, 0.8333], _JUDGED)
-complete = _metric_function(_curves, "complete", [0.0, 0.0, 0.0, 0.0, 1.0])
-err = _metric_function(_curves, "err", [0.5, 0.625, 0.625, 0.625, 0.65])
-nerr = _metric_function(_curves, "nerr", [1.0, 1.0, 0.9375, 0.9375, 0.975])
-iprec = _metric_function(_curves, "iprec", [1.0, 1.0, 1.0, 1.0, 1.0])
-r_precision = _metric_function(_curves, "r_precision", [0.3333, 0.6667, 0.6667, 0.6667, 0.6667])
-group_recall = _metric_function(_curves, "group_recall", [0.3333, 0.6667, 0.6667, 0.6667, 1.0])
-alpha_ndcg = _metric_function(_curves, "alpha_ndcg", [1.0, 1.0, 0.7654, 0.7654, 0.9469])
+hit = _metric_function("hit", [1.0, 1.0, 1.0, 1.0, 1.0])
+precision = _metric_function("precision", [1.0, 1.0, 0.6667, 0.5, 0.6])
+recall = _metric_function("recall", [0.3333, 0.6667, 0.6667, 0.6667, 1.0])
+map_ = _metric_function("map", [1.0, 1.0, 0.6667, 0.6667, 0.8667])
+ndcg = _metric_function("ndcg", [1.0, 1.0, 0.7654, 0.7654, 0.9469])
+mrr = _metric_function("mrr", [1.0, 1.0, 1.0, 1.0, 1.0])

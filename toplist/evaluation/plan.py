@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,14 +18,12 @@ from toplist.checks import (
     Words,
     cached,
     check_positive_int,
-    choice,
-    did_you_mean,
     doubles,
-    near,
     option_error,
 )
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import ItemData, Joining, Options, Ties, columns_of, needs
+from toplist.inputs.items import OF, Items, needs
+from toplist.inputs.options import DEFAULT_METRICS, ItemData, Joining, Options, columns_of
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import (
     LIST_METRICS,
@@ -35,20 +33,14 @@ from toplist.metrics.beyond_accuracy import (
     variant,
 )
 from toplist.metrics.conventions import (
-    CONVENTION_CHOICES,
     CONVENTIONS,
-    MISSING,
-    RELEVANT,
     Convention,
-    ConventionName,
-    Missing,
-    Relevant,
-    convention_of,
+    Ties,
+    rules_of,
 )
-from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
+from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.earned import Preference
 from toplist.metrics.names import (
-    CONVENTION_NAMES,
     SCORED_NAMES,
     Metrics,
     named,
@@ -76,7 +68,10 @@ LARGEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The metrics and their k's, the convention with the caller's policies, and all options."""
+    """The metrics and their k's, the convention, what is known of items, and all options.
+
+    `options` has the items and the propensities that were given, once read.
+    """
 
     entries: tuple[Entry, ...]
     rules: Convention
@@ -100,12 +95,18 @@ class Plan:
     @cached
     def item_data(self) -> ItemData:
         """What the metrics of the lists know of the items."""
-        return ItemData.of(self.options)
+        return ItemData.of(self.options.items, self.options.joining.reading)
 
     @property
     def joining(self) -> Joining:
         """How lists are joined with ground truths, before the convention is asked."""
         return self.options.joining._replace(ties=self.ties)
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether users count who have a list alone: under IPS, with 0 where nothing was seen."""
+        propensities = self.options.propensities
+        return propensities is not None and propensities.weighting == "ips"
 
     @property
     def mapped(self) -> Plan:
@@ -146,19 +147,22 @@ class Plan:
         are kept down to `depth`, or the longest list.
         """
         rules, weights, exposed = self.rules, self.options.weights, None
-        propensities, by_user = self.options.propensities, self.options.weighting == "snips"
+        propensities, asked_as = self.options.propensities, self.options.convention
+        known: dict[str, Any] = {}
+        if propensities is not None:
+            known = {name: getattr(propensities, name) for name in ("weighting", "clip")}
+            known["propensities"] = propensities.digest
         terms = Terms(
             *(self.entries, rules.name, rules.empty, rules.missing, hits.grading, self.pooled),
-            weighted=weights is not None or (propensities is not None and by_user),
+            weighted=weights is not None or known.get("weighting") == "snips",
             relevant=rules.relevant,
             ties=self.ties,
             unjudged=hits.unjudged,
-            weighting=None if propensities is None else self.options.weighting,
-            clip=self.options.clip,
-            propensities=None if propensities is None else propensities.digest,
             unit=self.options.unit or (USERS if self.options.clusters is None else "rows"),
-            known_as="" if self.options.convention == rules.name else self.options.convention,
+            known_as=asked_as if isinstance(asked_as, str) and asked_as != rules.name else "",
             made_by=self.made_by,
+            own=None if rules.name in CONVENTIONS else rules,
+            **known,
         )
         own = None
         if propensities is not None:
@@ -166,7 +170,7 @@ class Plan:
             if extra is not None:
                 hits = without_relevant(hits, propensities.weigh(extra, ())[0])
         counted = counted_users(hits, rules, terms.metrics.values())
-        if self.options.counts_all:  # who has a list, or an item that was observed
+        if self.counts_all:  # who has a list, or an item that was observed
             counted &= (hits.n_relevant > 0) | (hits.n_listed > 0)
         given = None if weights is None else _weights(weights, hits)
         if own is not None:
@@ -234,26 +238,19 @@ def lacks(metric: Metric, hits: Hits) -> str:
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
     """Check what is asked for; `ties` is how the source orders equal scores."""
-    rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
-    entries = entries_of(options.metrics, k, rules)
-    options, entries, scored = _weighed(options, entries)
-    if options.counts_all:  # all users with a list, with 0 where nothing was observed
-        rules = replace(rules, empty="zero", empty_of={})
-        entries = tuple(
-            replace(one, metric=one.metric.with_policy("zero"))
-            if isinstance(one.metric, Metric)
-            else one
-            for one in entries
-        )
+    rules = rules_of(options.convention)
+    metrics = options.metrics
+    if metrics is None:
+        metrics = [name for name in DEFAULT_METRICS if name in rules.metrics]
+    entries = entries_of(metrics, k, rules)
+    options, entries, rules, scored = _weighed(options, entries, rules)
     asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
-    pooled = tuple(asked) if options.aggregate == "pooled" else ()  # ratios of sums over users
-    if options.aggregate is None:
-        ratios = *rules.pooled, *scored
-        pooled = tuple(name for name, one in asked.items() if one.base in ratios)
+    ratios = (name for name, one in asked.items() if rules.is_pooled(one) or one.base in scored)
+    pooled = tuple(ratios)
     for name in pooled:
         if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
-            ways = OptionRef("empty", "zero"), " or ", OptionRef("empty", "skip")
+            ways = policy_ref("empty", "zero"), " or ", policy_ref("empty", "skip")
             raise option_error(ValueError, text, *ways)
     if options.unit is not None and not (isinstance(options.unit, str) and options.unit.strip()):
         raise TypeError(f"unit is {options.unit!r}: give what the rows are called, as 'sessions'")
@@ -262,84 +259,97 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
 
         options = replace(options, items_as=ItemMap.of(options.items_as))
     if any(isinstance(entry.metric, ListMetric) for entry in entries):
-        options = _read_once(options)
-        entries = tuple(one for entry in entries for one in _of_lists(entry, options))
+        options = replace(options, items=_read_once(options))
+        entries = tuple(one for entry in entries for one in _of_lists(entry, options.items))
     return Plan(entries, rules, pooled, options, options.ties or ties, _made_by(options))
 
 
 def _made_by(options: Options) -> dict[str, str]:
     """Return the options that leave no trace in a result, where they are not the usual ones."""
-    words = {"duplicates": options.joining.repeats, "unknown": options.unknown}
+    words = {"duplicates": options.joining.repeats, "unknown": options.items.unknown}
     found: dict[str, str] = {name: word for name, word in words.items() if word != "raise"}
     return found if options.items_as is None else found | {"items_as": options.items_as.digest}
 
 
+def policy_ref(name: str, value: Any = None) -> OptionRef:
+    """Return a policy of a convention for the message of an error."""
+    return OptionRef(name, value, "convention.replace")
+
+
 def _weighed(
-    options: Options, entries: tuple[Entry, ...]
-) -> tuple[Options, tuple[Entry, ...], list[str]]:
-    """Return options with propensities that are read, and what becomes of the metrics.
+    options: Options, entries: tuple[Entry, ...], rules: Convention
+) -> tuple[Options, tuple[Entry, ...], Convention, list[str]]:
+    """Return options with propensities that are read, and what becomes of metrics and policies.
 
     Then the names of those that are propensity-scored.
     """
-
-    def among(**usual: Any) -> list[Any]:
-        values = {name: getattr(options, name) for name in usual}
-        return [OptionRef(name, one) for name, one in values.items() if one not in usual[name]]
-
-    alone = among(clip=[None], weighting=["snips"])
     names, given = {entry.metric.name for entry in entries}, OptionRef("propensities")
-    if options.propensities is None and not alone and names.isdisjoint(SCORED_NAMES):
-        return options, entries, []
+    if options.propensities is None and names.isdisjoint(SCORED_NAMES):
+        return options, entries, rules, []
     from toplist.metrics.weighing import is_scored, weighed  # what few need: imports stay quick
     from toplist.propensities import Propensities
 
     scored = [entry.metric.name for entry in entries if is_scored(entry.metric)]
     if options.propensities is None:
-        for one in scored + alone:
-            text = ": give {item: p}, how likely each item is to be observed"
-            raise option_error(ValueError, one, " needs ", given, text)
-        return options, entries, []
-    for other in among(unjudged=["miss"], aggregate=[None], empty=[None, "skip", "zero"]):
+        text = ": give {item: p}, how likely each item is to be observed"
+        raise option_error(ValueError, scored[0], " needs ", given, text)
+    refused = [OptionRef("unjudged", "drop")] if options.unjudged == "drop" else []
+    usual = {"aggregate": (), "empty": ("skip", "zero")}
+    for name, words in usual.items():
+        if name in rules.replaced and getattr(rules, name) not in words:
+            refused.append(policy_ref(name, getattr(rules, name)))
+    for other in refused:
         raise option_error(ValueError, given, " does not go with ", other, ": leave it out")
-    if options.weighting == "ips" and options.empty == "skip":
-        text = ": a user counts as 0 where nothing was observed, else the mean is of those observed"
-        way = OptionRef("weighting", "ips"), " does not go with ", OptionRef("empty", "skip")
-        raise option_error(ValueError, *way, text)
-    found = Propensities(options.propensities, options.weighting, options.clip)
-    entries = tuple(replace(one, metric=weighed(one.metric, found.weighting)) for one in entries)
-    return replace(options, propensities=found), entries, scored
+    found = Propensities.of(options.propensities)
+    if found.weighting == "ips":
+        if "empty" in rules.replaced and rules.empty == "skip":
+            text = ": a user counts as 0 where nothing was observed, else the mean is of those "
+            way = OptionRef("weighting", "ips", "toplist.Propensities"), " does not go with "
+            raise option_error(ValueError, *way, policy_ref("empty", "skip"), text, "observed")
+        # all users with a list count, with 0 where nothing was observed
+        rules = replace(rules, empty="zero", empty_of={})
+    entries = tuple(_estimated(entry, weighed, found.weighting) for entry in entries)
+    return replace(options, propensities=found), entries, rules, scored
 
 
-def _read_once(options: Options) -> Options:
-    """Return options whose labels of items, and items of users, are read."""
+def _estimated(entry: Entry, weighed: Callable[..., Any], weighting: str) -> Entry:
+    """Return an entry whose metric is an estimate by propensities."""
+    metric = weighed(entry.metric, weighting)
+    if weighting == "ips" and isinstance(metric, Metric):
+        metric = metric.with_policy("zero")
+    return replace(entry, metric=metric)
+
+
+def _read_once(options: Options) -> Items:
+    """Return what is known of items, whose labels, and items of users, are read."""
     from toplist.beyond.user_items import UserItems  # what few need, so that imports are quick
     from toplist.inputs.labels import ItemLabels
 
     found: dict[str, Any] = {}
-    if options.item_labels is not None:
-        found["item_labels"] = ItemLabels.of(options.item_labels)
-    for name in ("history", "baseline"):
-        given = getattr(options, name)
+    if options.items.labels is not None:
+        found["labels"] = ItemLabels.of(options.items.labels)
+    for name in ("history", "expected"):
+        given = getattr(options.items, name)
         if given is not None:
             found[name] = UserItems.of(given, name, options.joining.reading)
-    return replace(options, **found)
+    return replace(options.items, **found)
 
 
-def _of_lists(entry: Entry, options: Options) -> list[Entry]:
+def _of_lists(entry: Entry, items: Items) -> list[Entry]:
     """Return an entry whose metric knows what is given of the items; one for each label."""
     metric = entry.metric
     if not isinstance(metric, ListMetric) or metric.given:
         return [entry]
     if metric.base == "intra_list_diversity":
-        found = variant(metric.base, {"distance": distance_by(options.items)})
+        found = variant(metric.base, {"distance": distance_by(items.given)})
         return [replace(entry, metric=replace(found, name=metric.name))]
     if "label" not in parameters_of(metric.base):
         return [entry]
-    if options.item_labels is None:
-        raise needs(metric.name, "item_labels")
-    labels = list(map(str, options.item_labels.labels))
+    if items.labels is None:
+        raise needs(metric.name, "labels", OF)
+    labels = list(map(str, items.labels.labels))
     if not labels:
-        raise ValueError(f"{metric.name}: item_labels has no label")
+        raise ValueError(f"{metric.name}: labels has no label")
     return [replace(entry, metric=variant(metric.base, {"label": one})) for one in labels]
 
 
@@ -407,33 +417,6 @@ def _are_numbers(values: Any) -> bool:
     )
 
 
-def rules_of(
-    convention: ConventionName,
-    empty: Empty | None,
-    missing: Missing | None,
-    relevant: Relevant | None = None,
-) -> Convention:
-    """Return the convention, with the caller's policies in place of its own."""
-    if not isinstance(convention, str) or convention not in CONVENTION_CHOICES:
-        meant = did_you_mean(near(convention, CONVENTION_CHOICES, CONVENTION_NAMES))
-        valid = ", ".join(CONVENTION_CHOICES)
-        raise ValueError(f"convention {convention!r}{meant}: choose from {valid}")
-    rules = convention_of(convention)
-    if empty is None and missing is None and relevant is None:
-        return rules
-    rules = replace(
-        rules,
-        empty=rules.empty if empty is None else empty,
-        empty_of=rules.empty_of if empty is None else {},
-        relevant=rules.relevant if relevant is None else relevant,
-        missing=rules.missing if missing is None else missing,
-    )
-    choice("empty", rules.empty, EMPTY)
-    choice("missing", rules.missing, MISSING)
-    choice("relevant", rules.relevant, RELEVANT)
-    return rules
-
-
 def entries_of(
     metrics: Metrics,
     k: int | Iterable[int] | None,
@@ -446,24 +429,17 @@ def entries_of(
     if not asked:
         raise ValueError("metrics is empty: name at least one")
     ks, scalar = _cut_offs(k), not isinstance(k, Iterable)
-    if all(type(spec) is str for spec in asked):
-        policies = rules.name, rules.empty, tuple(rules.empty_of.items())
-        return _named_entries(tuple(asked), ks, scalar, *policies)
+    if rules is CONVENTIONS.get(rules.name) and all(type(spec) is str for spec in asked):
+        return _named_entries(tuple(asked), ks, scalar, rules.name)
     return _entries(asked, ks, scalar, rules)
 
 
 @lru_cache(maxsize=256)
 def _named_entries(
-    asked: tuple[str, ...],
-    ks: tuple[int, ...],
-    scalar: bool,
-    name: ConventionName,
-    empty: Empty,
-    empty_of: tuple[tuple[str, Empty], ...],
+    asked: tuple[str, ...], ks: tuple[int, ...], scalar: bool, name: str
 ) -> tuple[Entry, ...]:
     """Return the entries of names, read once: it took a tenth of a tiny evaluation."""
-    rules = replace(CONVENTIONS[name], empty=empty, empty_of=dict(empty_of))
-    return _entries(asked, ks, scalar, rules)
+    return _entries(asked, ks, scalar, CONVENTIONS[name])
 
 
 def _entries(
@@ -471,7 +447,7 @@ def _entries(
 ) -> tuple[Entry, ...]:
     entries = []
     for spec in asked:
-        metric, own = _parse(spec, rules)
+        metric, own = named_metric(spec, rules)
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
         at, one = ((own,), True) if own else (ks, scalar)
@@ -482,7 +458,7 @@ def _entries(
     return tuple(entries)
 
 
-def _parse(spec: str | Metric, rules: Convention) -> tuple[Metric | ListMetric, int | None]:
+def named_metric(spec: str | Metric, rules: Convention) -> tuple[Metric | ListMetric, int | None]:
     """Read one entry: a metric of the lists themselves, or one of the convention."""
     found = named(spec)
     if found is not None:
@@ -536,12 +512,12 @@ def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> N
     for (*_, policy), one in sorted(policies.items(), key=lambda row: row[0]):
         known = per_user.truths_of(hits, one).n_relevant > 0
         if policy == "raise":
-            _refuse(hits, ~known, "an empty ground truth", OptionRef("empty", "skip"))
+            _refuse(hits, ~known, "an empty ground truth", policy_ref("empty", "skip"))
         has |= known
         counted |= known if policy == "skip" else True
     listless = hits.n_listed == 0
     if rules.missing == "raise":
-        _refuse(hits, listless & has, "no ranked list", OptionRef("missing", "zero"))
+        _refuse(hits, listless & has, "no ranked list", policy_ref("missing", "zero"))
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
         counted &= ~listless
     return counted

@@ -29,7 +29,6 @@ from toplist.inputs.options import (
     GROUP,
     Options,
     Order,
-    Ties,
     columns_of,
     is_composite,
     named_in,
@@ -38,6 +37,7 @@ from toplist.inputs.options import (
 )
 from toplist.inputs.tables import SideTable
 from toplist.inputs.texts import Texts
+from toplist.metrics.conventions import Ties
 
 # The texts by which users and items are numbered.
 IdTexts = tuple[Texts, Texts]

@@ -11,8 +11,9 @@ from toplist.files.batches import Stream, TextStream, stream_of
 from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, Id, PathLike, TextFormatName
 from toplist.inputs.groups import Groups
-from toplist.inputs.options import GROUP, ORDERS, TIES, Order, Ties
+from toplist.inputs.options import GROUP, ORDERS, Order
 from toplist.inputs.texts import Texts
+from toplist.metrics.conventions import TIES, Ties
 
 
 def read_ranks(

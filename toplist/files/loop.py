@@ -449,7 +449,7 @@ class Loop:
             if not known.all():
                 self.extra = lists.users[int(np.argmin(known))] if not self.n_extra else self.extra
                 self.n_extra += len(known) - int(np.count_nonzero(known))
-            if self.plan.options.counts_all:
+            if self.plan.counts_all:
                 known |= self._lengths(lists) > 0
             elif self.counts_listed:
                 known &= self._lengths(lists) > 0
@@ -554,7 +554,7 @@ class Loop:
             found = replace(self.result, terms=self.result.terms.with_depth(self.longest))
         return replace(
             found,
-            n_extra=0 if self.plan.options.counts_all else self.n_extra,
+            n_extra=0 if self.plan.counts_all else self.n_extra,
             lists=self.lists,
             fingerprints=truths,
             unmatched=self.unmatched,

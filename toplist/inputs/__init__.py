@@ -7,7 +7,7 @@ Per user, best first. Rows by position (lists, arrays) meet rows by position; wh
 Series, tables) meets by user, in any order.
 
 - one user's list of ids; a list of lists; a 2-D array of ids; flat arrays with offsets
-  (`toplist.Lists`)
+  (`toplist.inputs.Lists`)
 - a dict user -> list; a pandas Series of lists, keyed by its index
 - a table of pandas, polars or pyarrow, or of any library that speaks Arrow: user_id, item_id, and
   rank (1..n) or score (equal scores: as the rows stand, or by item with ``ties=``)
@@ -29,7 +29,7 @@ Ground truths
   header of BEIR (query-id, corpus-id, score) the score is the relevance; any other column that is
   called score is an error, unless there is a relevance, which is then read alone
 - a scipy sparse matrix (users x items, values are grades); of 0/1 or grades as an array:
-  ``tl.Lists.from_matrix(matrix)``
+  ``tl.inputs.Lists.from_matrix(matrix)``
 - ranx ``Qrels`` and the others above
 - ``tl.Groups({"q1": [["a", "x"], ["c"]]})``: any id of a group will do, all groups are wanted; or
   a table with a column of groups that is named, ``columns={"group": "nugget"}``
@@ -80,3 +80,7 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
 - *a list shorter than k*: the missing places are misses
 - *rounding*: never; tables show 4 decimals
 """
+
+from toplist.inputs.lists import Lists as Lists
+
+__all__ = ["Lists"]

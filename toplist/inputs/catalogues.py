@@ -95,7 +95,7 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     return ids, rows
 
 
-def distances_of(given: Any, name: str = "item_distances") -> tuple[Any, Floats]:
+def distances_of(given: Any, name: str = "distances") -> tuple[Any, Floats]:
     """Return the ids of items, and the distance of any two: a square table, or an array.
 
     Also a dict item -> its distances to all items of the dict, in their order.

@@ -45,7 +45,7 @@ class Groups:
     >>> truth
     Groups(2 users, 3 groups)
     >>> lists = {"q1": ["x", "a", "d"], "q2": ["b"]}
-    >>> tl.group_recall(lists, truth), tl.recall(lists, truth).round(4)
+    >>> tl.curves("group_recall", lists, truth), tl.recall(lists, truth).round(4)
     (array([[0.5, 0.5, 0.5],
            [1. , 1. , 1. ]]), array([[0.3333, 0.6667, 0.6667],
            [1.    , 1.    , 1.    ]]))

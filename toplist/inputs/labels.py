@@ -44,7 +44,7 @@ class ItemLabels:
     categories: list[Any] | None = None
 
     @classmethod
-    def of(cls, given: Any, name: str = "item_labels") -> ItemLabels:
+    def of(cls, given: Any, name: str = "labels") -> ItemLabels:
         """Read labels in any form: a dict item -> label or several, a pandas Series, a table.
 
         Raises
@@ -152,9 +152,7 @@ class ItemLabels:
         code = next((i for i, one in enumerate(self.labels) if str(one) == str(label)), None)
         if code is None:
             shown = ", ".join(map(repr, self.labels[:8])) + ", ..." * (len(self.labels) > 8)
-            raise ValueError(
-                f"item_labels: no item is labelled {label!r}: there are {shown or 'none'}"
-            )
+            raise ValueError(f"labels: no item is labelled {label!r}: there are {shown or 'none'}")
         n = np.diff(self.offsets)
         of_label = np.repeat(np.arange(len(n)), n)[self.codes == code]
         found = np.zeros(len(n))

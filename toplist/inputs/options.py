@@ -1,15 +1,17 @@
-"""The options of an evaluation, in one table; how lists are read and joined, data of the items."""
+"""The options of an evaluation, in one table; how lists are read and joined; names of columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
-from toplist.checks import OptionRef, Words, choice, option_error, plain
-from toplist.inputs.grades import Grading, read_gains
-from toplist.metrics.conventions import MISSING, RELEVANT, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import EMPTY, Empty, Gains, GainTable
+from toplist.checks import OptionRef, choice, option_error, plain
+from toplist.inputs.grades import Grading
+from toplist.inputs.items import Items, Unknown
+from toplist.metrics.conventions import TIES as TIES
+from toplist.metrics.conventions import Convention, ConventionName, Ties
+from toplist.metrics.definitions import Gains, GainTable
 from toplist.metrics.names import Metrics
 
 #: What the columns of tables and files are called unless ``columns=`` says otherwise.
@@ -26,17 +28,12 @@ SYNONYMS = {
 }
 Duplicates = Literal["raise", "first", "collapse"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
-Ties = Literal["order", "item", "item_desc"]
-TIES: tuple[Ties, ...] = get_args(Ties)
 Unjudged = Literal["miss", "drop"]
 UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)
 Order = Literal["file"]  # in the order of the file; without it by rank or score
 ORDERS: tuple[Order, ...] = get_args(Order)
-Unknown = Literal["raise", "skip"]
-UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 Weighting = Literal["snips", "ips"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
-Aggregate = Literal["mean", "pooled"]
 Keep = Literal["users", "part"]
 FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
 SIDES = ("ranks", "ground_truths")
@@ -145,6 +142,23 @@ class Joining(NamedTuple):
         }
 
 
+class ItemData(NamedTuple):
+    """Facts of the items, what is done with other items, and how lists are read.
+
+    `sources` has what the metrics made of the facts, for all parts of the lists.
+    """
+
+    items: Mapping[str, Any]
+    unknown: Unknown
+    reading: Reading
+    sources: dict[str, Any]
+
+    @classmethod
+    def of(cls, items: Items, reading: Reading) -> ItemData:
+        """Return what is given of the items, for lists that are read so."""
+        return cls(items.given, items.unknown, reading, {})
+
+
 # Where an evaluation reads from, in the words of an error.
 Source = str
 MEMORY = "lists in memory"
@@ -154,99 +168,49 @@ SPARK = "DataFrames of Spark"
 _SOURCES = (MEMORY, FILES, STREAM, SPARK)
 
 
-def _option(
-    default: Any = None,
-    *sources: Source,
-    choices: Sequence[str] = (),
-    help: str = "",
-    read: Callable[[str], Any] | None = None,
-) -> Any:
-    """Return a row of `Options`: its default, and what there is to know of it.
-
-    Parameters
-    ----------
-    sources : those that take it; default all
-    choices : the valid words, where it is a word
-    help : in the help of the command line; without it, the command line has an own way, or none
-    read : what reads it from the command line, where it is no word
-    """
-    row = {"sources": sources or _SOURCES, "choices": choices, "help": help, "read": read}
-    return field(default=default, metadata=row)
+def _option(default: Any = None, *sources: Source, choices: Sequence[str] = ()) -> Any:
+    """Return a row of `Options`: its default, the sources that take it (all), its valid words."""
+    return field(default=default, metadata={"sources": sources or _SOURCES, "choices": choices})
 
 
 DEFAULT_METRICS = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 _LOCAL = (MEMORY, FILES, STREAM)
+# Nothing is known of the items.
+NO_ITEMS = Items()
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """The options of an evaluation: the one table of `toplist.top_k_eval`, its sources and the CLI.
+    """What is asked of an evaluation, from `toplist.top_k_eval` and its sides, in one table.
 
-    A row has the name, the type, the default and what `_option` says; its words are in the
-    documentation of `toplist.top_k_eval`. A new option is a row here, a parameter there, and the
-    code that uses it.
+    A row has the name, the type, the default, which sources take it and its valid words; what it
+    means is in the documentation of `toplist.top_k_eval`, and of `toplist.Ranks` and
+    `toplist.GroundTruths` for what is said of a source.
     """
 
-    metrics: Metrics = _option(DEFAULT_METRICS)
-    convention: ConventionName = _option("standard")
+    metrics: Metrics | None = _option(None)
+    convention: ConventionName | Convention = _option("standard")
     weights: Any = _option(None, *_LOCAL)
     clusters: Any = _option(None, *_LOCAL)
-    unit: str | None = _option(help="what the rows are in print: sessions", read=str)
     propensities: Any = _option(None, *_LOCAL)
-    weighting: Weighting = _option(
-        "snips", *_LOCAL, choices=WEIGHTINGS, help="of --propensities (default: snips)"
-    )
-    clip: float | None = _option(None, *_LOCAL, help="least propensity that counts", read=float)
-    aggregate: Aggregate | None = _option(choices=get_args(Aggregate))
-    empty: Empty | None = _option(
-        choices=EMPTY, help="users with an empty truth (default: the convention's)"
-    )
-    missing: Missing | None = _option(
-        choices=MISSING, help="users without a list (default: the convention's)"
-    )
-    relevant: Relevant | None = _option(
-        choices=RELEVANT, help="R of all relevant items (default), or listed ones"
-    )
-    duplicates: Duplicates | None = _option(
-        choices=DUPLICATES,
-        help="an item twice in a list (default: raise; collapse with --items-as)",
-    )
+    items: Items = _option(NO_ITEMS, *_LOCAL)
     items_as: Any = _option()
-    unjudged: Unjudged = _option(
-        "miss", choices=UNJUDGED, help="listed items without a grade: misses (default), or dropped"
-    )
+    relevant_from: float | None = _option()
+    unjudged: Unjudged = _option("miss", choices=UNJUDGED)
+    duplicates: Duplicates | None = _option(choices=DUPLICATES)
     padding: Any = _option()
-    relevant_from: float | None = _option(help="relevant from this grade on", read=float)
-    gains: Gains | GainTable | None = _option(
-        help="of a grade in nDCG: linear, exponential, or 1=1,2=4 (default: the convention's)",
-        read=read_gains,
-    )
-    ties: Ties | None = _option(
-        choices=TIES,
-        help="equal scores: as the rows are, or by item (default: item_desc of TREC, else order)",
-    )
     columns: ColumnNames = _option()
-    users: Any = _option(None, MEMORY)
-    system: str | None = _option(
-        None, MEMORY, FILES, SPARK, help="column of systems, each evaluated alone", read=str
-    )
-    catalogue: Any = _option(None, *_LOCAL)
-    item_counts: Any = _option(None, *_LOCAL)
-    features: Any = _option(None, *_LOCAL)
-    item_labels: Any = _option(None, *_LOCAL)
-    item_distances: Any = _option(None, *_LOCAL)
-    history: Any = _option(None, *_LOCAL)
-    baseline: Any = _option(None, *_LOCAL)
-    unknown: Unknown = _option(
-        "raise", *_LOCAL, choices=UNKNOWN, help="listed items that these files do not have"
-    )
+    system: str | None = _option(None, MEMORY, FILES, SPARK)
+    keep: Keep | None = _option(None, *_LOCAL, choices=get_args(Keep))
     n_threads: int | None = _option(None, *_LOCAL)
+    users: Any = _option(None, MEMORY)
+    unit: str | None = _option()
+    ties: Ties | None = _option(choices=TIES)
+    order: Order | None = _option(None, FILES, choices=ORDERS)
     ranks_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
     ground_truths_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
-    order: Order | None = _option(None, FILES, choices=ORDERS)
-    keep: Keep | None = _option(None, *_LOCAL, choices=get_args(Keep))
-    paired: bool = _option(True, SPARK)
     partitions: int | None = _option(None, SPARK)
+    paired: bool = _option(True, SPARK)
 
     def check(self, source: Source) -> None:
         """Raise for an option that a source does not take, and for a word that is not valid.
@@ -268,124 +232,26 @@ class Options:
                 raise option_error(TypeError, OptionRef(row.name, value), text)
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])
-        _ = self.joining.grading, self.joining.repeats  # checks the grade, and what goes together
+        _ = Grading(self.relevant_from), self.joining.repeats  # check the grade and the copies
 
     @property
     def joining(self) -> Joining:
-        """How lists are joined with ground truths."""
-        words = self.duplicates, self.padding, self.relevant_from, self.gains, self.columns
-        joining = Joining(*words, self.n_threads, self.ties or "order", self.users, self.unjudged)
-        return joining._replace(items_as=self.items_as)
-
-    @property
-    def counts_all(self) -> bool:
-        """Whether users count who have a list alone: under IPS, with 0 where nothing was seen."""
-        return self.propensities is not None and self.weighting == "ips"
-
-    @property
-    def items(self) -> Items:
-        """What is given of the items."""
-        given = {name: getattr(self, name) for name in ITEMS}
-        return cast(Items, {name: value for name, value in given.items() if value is not None})
+        """How lists are joined with ground truths, but for what the convention says."""
+        return Joining(
+            duplicates=self.duplicates,
+            padding=self.padding,
+            relevant_from=self.relevant_from,
+            columns=self.columns,
+            n_threads=self.n_threads,
+            ties=self.ties or "order",
+            users=self.users,
+            unjudged=self.unjudged,
+            items_as=self.items_as,
+        )
 
 
 #: The rows of the table by name.
 OPTIONS = {row.name: row for row in fields(Options)}
-
-
-class Items(TypedDict, total=False):
-    """Data beside the lists, for metrics of them: each is an option and has a row in `ITEMS`."""
-
-    catalogue: Any
-    item_counts: Any
-    features: Any
-    item_labels: Any
-    item_distances: Any
-    history: Any
-    baseline: Any
-
-
-class ItemKeyword(NamedTuple):
-    """What is said of an option of `Items`, and how the command line reads it.
-
-    Attributes
-    ----------
-    give : str
-        What to give, in the error of a metric that needs it.
-    file : {"ids", "counts", "number", "numbers", "labels", "matrix", "items"}
-        What a file has of each item, or user: see `toplist.files.tables.READERS`.
-    help : str
-        In the help of the command line.
-    """
-
-    give: str
-    file: str
-    help: str
-
-
-ITEMS = {
-    "catalogue": ItemKeyword(
-        give="the number of items, or their ids",
-        file="ids",
-        help="items (CSV, TSV: item_id), for item_coverage and gini",
-    ),
-    "item_counts": ItemKeyword(
-        give="a dict item -> interactions in the training data, or an array",
-        file="counts",
-        help="item_id and count, or the training data itself, for average_popularity, "
-        "tail_percentage, novelty and popularity_lift",
-    ),
-    "features": ItemKeyword(
-        give="a dict item -> vector, or an array of items x features",
-        file="numbers",
-        help="item_id and numbers, for intra_list_diversity",
-    ),
-    "item_labels": ItemKeyword(
-        give="a dict item -> label or list of labels, or a table of item_id and label",
-        file="labels",
-        help="item_id and label (several rows of an item: several labels), for calibration, "
-        "exposure_share, hit_share and intra_list_diversity",
-    ),
-    "item_distances": ItemKeyword(
-        give="a square table with the items as index and columns, or a square array",
-        file="matrix",
-        help="item_id, and a column of numbers for each item, for intra_list_diversity",
-    ),
-    "history": ItemKeyword(
-        give="a dict user -> items, or a table of user_id and item_id",
-        file="items",
-        help="user_id and item_id: the training data, for calibration and popularity_lift",
-    ),
-    "baseline": ItemKeyword(
-        give="a dict user -> items that could be expected, or one set of items for everyone",
-        file="items",
-        help="user_id and item_id: what could be expected, for unexpectedness and serendipity",
-    ),
-}
-
-
-class ItemData(NamedTuple):
-    """Data of the items, what is done with others, and how lists are read.
-
-    `sources` has what the metrics made of the data, for all parts of the lists.
-    """
-
-    items: Items
-    unknown: Unknown
-    reading: Reading
-    sources: dict[str, Any]
-
-    @classmethod
-    def of(cls, options: Options) -> ItemData:
-        """Return what options say of the items."""
-        return cls(options.items, options.unknown, options.joining.reading, {})
-
-
-def needs(what: str, keyword: str) -> ValueError:
-    """Return the error of a metric that needs a keyword of `Items`."""
-    row = ITEMS[keyword]
-    ways = Words(f": {row.give}", f" FILE: {row.help.partition(', for ')[0]}")
-    return option_error(ValueError, f"{what} needs ", OptionRef(keyword), ways)
 
 
 def columns_of(columns: ColumnNames, side: str) -> dict[str, Any]:

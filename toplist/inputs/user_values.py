@@ -5,105 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-import numpy as np
-
-from toplist.checks import Floats
 from toplist.inputs.flatten import first_repeat, is_frame, of_column
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import counts_rows, dict_of, is_series
-
-
-class UserValues(np.ndarray[Any, np.dtype[np.float64]]):
-    """Values by user that know whose they are: an array, (n_users,) or (n_users, K).
-
-    `users` has one key per row. Slices and arithmetic keep them; what has no row per user is a
-    plain array. Values of other users, or in another order, do not add up: they are refused.
-
-    Examples
-    --------
-    >>> import toplist as tl
-    >>> found = tl.hit({"ann": [1, 2], "bob": [3, 4]}, {"bob": [3], "ann": [2]})
-    >>> found.users, found[:, 0].users, found[1:, 0].users, found.mean(axis=0)
-    (['bob', 'ann'], ['bob', 'ann'], ['ann'], array([0.5, 1. ]))
-    >>> found[:, 0].by_user()
-    {'bob': 1.0, 'ann': 0.0}
-    """
-
-    users: Sequence[Any] | None
-
-    def __array_finalize__(self, made_of: Any) -> None:
-        """Have no users until they are known: numpy may have sorted the rows."""
-        self.users = None
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return a part, with its users if it has a row for each."""
-        found = np.asarray(self)[index]
-        rows, *columns = index if isinstance(index, tuple) and index else (index,)
-        if rows is Ellipsis and len(columns) == self.ndim - 1:
-            rows = slice(None)
-        plain = all(isinstance(one, (slice, int, np.integer)) for one in columns)
-        if self.users is None or not plain:
-            return found
-        if isinstance(rows, slice):
-            return by_users(found, self.users if rows == slice(None) else self.users[rows])
-        if not (isinstance(rows, (list, np.ndarray)) and np.ndim(rows) == 1):
-            return found
-        return by_users(found, [self.users[row] for row in np.arange(len(self))[rows].tolist()])
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Return what arithmetic makes of it, with the users; ValueError for other users."""
-        given = (one.users for one in inputs if isinstance(one, UserValues))
-        known = [users for users in given if users is not None]
-        plain = [np.asarray(one) if isinstance(one, UserValues) else one for one in inputs]
-        if "out" in options:
-            options["out"] = tuple(map(np.asarray, options["out"]))
-        found = getattr(ufunc, method)(*plain, **options)
-        if not known or method != "__call__":
-            return found
-        users = known[0]
-        if any(others is not users and list(others) != list(users) for others in known):
-            raise ValueError(
-                "these are values of other users, or of the same in another order: by_user() gives "
-                "each as a dict, np.asarray() as an array without users"
-            )
-        fits = isinstance(found, np.ndarray) and found.shape[:1] == (len(users),)
-        return by_users(found, users) if fits else found
-
-    def __repr__(self) -> str:
-        """Return the array as it is printed."""
-        return repr(np.asarray(self))
-
-    def __reduce__(self) -> Any:
-        """Pickle with the users."""
-        return by_users, (np.asarray(self), self.users)
-
-    def round(self, *digits: Any, **options: Any) -> Any:
-        """Return the rounded values, with the users."""
-        return by_users(np.asarray(self).round(*digits, **options), self.users)
-
-    def sort(self, *how: Any, **options: Any) -> None:
-        """Raise TypeError: in place, the users would stay where they were."""
-        if self.users is None:  # a copy, as np.sort makes
-            return super().sort(*how, **options)
-        raise TypeError("values of users are not sorted in place: np.sort(values) has no users")
-
-    def by_user(self) -> dict[Any, Any]:
-        """Return the value of each user, or the array of values."""
-        if self.users is None:
-            raise ValueError(
-                "it is not known whose values these are, after what numpy did to them: sort or "
-                "join dicts, or np.asarray() of them if their order is right"
-            )
-        return dict(zip(self.users, np.asarray(self).tolist(), strict=True))
-
-
-def by_users(values: Floats, users: Sequence[Any] | None) -> Floats:
-    """Return values with the keys of their rows; by position, as they are."""
-    if users is None:
-        return values
-    found = values.view(UserValues)
-    found.users = users
-    return found
 
 
 def values_by_user(
@@ -113,8 +17,8 @@ def values_by_user(
 
     Parameters
     ----------
-    values : dict user -> value, pandas Series, `UserValues`, or one value per row
-        A dict, a Series and what has users are matched by key. A Series with a default RangeIndex
+    values : dict user -> value, pandas Series, or one value per row
+        A dict and a Series are matched by key. A Series with a default RangeIndex
         has no keys of its own: it is taken by position where the result has positions, and refused
         beside keys.
     users : sequence or None
@@ -135,8 +39,6 @@ def values_by_user(
     >>> values_by_user({"ann": 2.0, "eve": 1.0}, ["eve", "bob"], 2, "weights")
     ([1.0, None], 1)
     """
-    if isinstance(values, UserValues):
-        values = values.by_user()
     if is_series(values):
         by_position = users is None and counts_rows(values.index)
         values = values.to_numpy() if by_position else _keyed(values, users, what)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
 from toplist.checks import Floats, check_positive_int, readable
-from toplist.evaluation.plan import entries_of, rules_of
+from toplist.evaluation.plan import entries_of
 from toplist.loo.sampling import SampledRanks
+from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.terms import catalogue_rank
@@ -108,7 +109,7 @@ def corrected(
         raise ValueError("corrected: there is none for candidates drawn by popularity")
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
         raise ValueError(f"gamma={gamma!r}: above 0 and at most 1")
-    entries = entries_of(metrics, k, rules_of("standard", None, None))
+    entries = entries_of(metrics, k, CONVENTIONS["standard"])
     if not all(entry.ks for entry in entries):
         raise ValueError("k is missing: give k=10, or metrics such as 'ndcg@10'")
     wanted = [(e.metric, k) for e in entries for k in e.ks if isinstance(e.metric, Metric)]

@@ -25,7 +25,7 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.options import DEFAULT_METRICS, Duplicates, Options
 from toplist.inputs.ordering import comparable
 from toplist.matching.match import match
-from toplist.metrics.conventions import ConventionName
+from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
@@ -175,7 +175,7 @@ def from_rank_counts(
     k: int | Iterable[int] | None = None,
     *,
     metrics: Metrics = DEFAULT_METRICS,
-    convention: ConventionName = "standard",
+    convention: ConventionName | Convention = "standard",
     n_listed: int | None = None,
 ) -> TopKResult:
     """Evaluate leave-one-out from the number of users at each rank of the held-out item.
@@ -217,7 +217,7 @@ def from_rank_counts(
     >>> from_rank_counts([(1, 20), (2, 7), (None, 73)], k=10)["hit@10"]
     0.27
     """
-    asked = Options(metrics=metrics, convention=convention, missing="zero")
+    asked = Options(metrics=metrics, convention=rules_of(convention).replace(missing="zero"))
     plan = plan_of(asked, k)
     at = counts_of(counts, "counts", _COLUMNS)
     n_users = sum(at.values())
@@ -236,7 +236,7 @@ def from_rank_counts(
     metrics_of_hits = tuple(checked)
     rules = plan.rules
     terms = Terms(plan.entries, rules.name, rules.empty, "zero", Grading(), plan.pooled)
-    terms = replace(terms, relevant=rules.relevant)
+    terms = replace(terms, relevant=rules.relevant, ties=rules.ties or "order")
     depth = terms.depth
     if not depth:
         raise ValueError("k is missing: give the largest rank that counts")

@@ -177,7 +177,7 @@ class SampledRanks:
         ----------
         k, metrics, **options
             As in `toplist.top_k_eval`, those of who is averaged and how: convention, weights,
-            aggregate, empty, missing, relevant, n_threads.
+            clusters, n_threads.
         users : sequence, optional
             The users' keys; default: those given to `sampled_ranks`.
 

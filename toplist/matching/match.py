@@ -20,18 +20,20 @@ from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, us
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import (
+    MEMORY,
     TIES,
     UNJUDGED,
     ColumnNames,
     Duplicates,
     Joining,
-    Ties,
+    Options,
     Unjudged,
 )
 from toplist.inputs.sides import Sides, Words
+from toplist.inputs.sources import of_source
 from toplist.matching.about import About, Unmatched
 from toplist.matching.hits import Hits, above, trusted
-from toplist.metrics.definitions import Gains, GainTable
+from toplist.metrics.conventions import Convention, ConventionName, rules_of
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
@@ -42,16 +44,14 @@ def match(
     ground_truths: Any,
     k: int | None = None,
     *,
+    convention: ConventionName | Convention = "standard",
+    items_as: Any = None,
+    relevant_from: float | None = None,
+    unjudged: Unjudged = "miss",
     duplicates: Duplicates | None = None,
     padding: Any = None,
-    relevant_from: float | None = None,
-    gains: Gains | GainTable = "linear",
     columns: ColumnNames = None,
     n_threads: int | None = None,
-    ties: Ties = "order",
-    users: Any = None,
-    items_as: Any = None,
-    unjudged: Unjudged = "miss",
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
 
@@ -80,6 +80,8 @@ def match(
         A table whose column of groups is named, ``columns={"group": ...}``, is such a truth too.
     k : int, optional
         Read the first k ids of each list only; default all.
+    convention : str or Convention
+        As in `toplist.top_k_eval`: how grades become gains, and how equal scores are ordered.
     duplicates : {"raise", "first", "collapse"}
         An id twice in one list: refused; or only its first place counts, and later ones are misses;
         or later copies leave and ranks close up: [d1, d1, d2] is [d1, d2], of which k counts what
@@ -89,21 +91,11 @@ def match(
         ids of a pair that end with -1 (implicit and faiss write it) need ``padding=-1``.
     relevant_from : float, optional
         An item is relevant if its grade is at least this; default: above 0.
-    gains : {"linear", "exponential"} or dict
-        The gain of a hit in graded metrics: its grade, 2^grade - 1, or that of a dict grade ->
-        gain, which rises; it has all grades but 0.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance; or names by
         side, ``{"ranks": {"item_id": "movieId"}, "ground_truths": {...}}``.
     n_threads : int, optional
         Default: the CPUs this process may use. The result does not depend on it.
-    ties : {"order", "item", "item_desc"}
-        How items of equal scores are ordered: as the rows are, or by item id, ascending or
-        descending (as trec_eval does); integers as numbers, text by code points. Lists that are
-        ranked already, also pairs (ids, scores), have no ties.
-    users : keys, one per row, optional
-        Names the users of lists that are known by position (arrays, lists of lists, `Lists`):
-        weights, labels and the merging of results then go by key.
     items_as : dict id -> document, pandas Series, table or function, optional
         Of ids that are chunks (passages, variants): the item that each is a part of, in place of
         the ids of lists and truths. A table has the columns item_id and document; a function takes
@@ -142,8 +134,19 @@ def match(
     >>> match(["a1", "a2", "b1"], {"b"}, items_as=chunks).ranks.tolist()
     [2]
     """
-    how = duplicates, padding, relevant_from, gains, columns, n_threads, ties, users, unjudged
-    return joined(ranks, ground_truths, k, Joining(*how)._replace(items_as=items_as))[0]
+    rules = rules_of(convention)
+    ranks, said = of_source(ranks, columns, rules)
+    options = Options(
+        items_as=items_as,
+        relevant_from=relevant_from,
+        unjudged=unjudged,
+        duplicates=duplicates,
+        padding=padding,
+        n_threads=n_threads,
+        **said,
+    )
+    options.check(MEMORY)
+    return joined(ranks, ground_truths, k, options.joining._replace(gains=rules.gains))[0]
 
 
 class HashCollisionError(Exception):

@@ -34,8 +34,8 @@ metric                  counts                      discount at rank r          
 *each* hit counts 1, the *nth* hit counts n, only the *first* counts. The divisor of nDCG is the
 same sum over an ideal list: ranks 1 to min(k, R). Gains are 1; where the truth has grades (a dict
 item -> grade), `cg`, `dcg` and `ndcg` count a hit by its grade, or by 2^grade - 1 with
-``gains="exponential"``, or ``gains={1: 1, 2: 4}``. Another p: ``"rbp(p=0.5)"``. Past the end of a
-list the places are misses.
+the convention's gains, or ``replace(gains={1: 1, 2: 4})`` of it. Another p: ``"rbp(p=0.5)"``. Past
+the end of a list the places are misses.
 
 In `err` the item of a hit satisfies the user with p = (2^grade - 1) / 2^max; max is the largest
 grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams and Spark need it).
@@ -86,7 +86,7 @@ divided by R, does not. Or choose for one metric: ``tl.map(ranks, truths, diviso
 What the conventions make of one list of three, seven relevant items, k = 5:
 
 >>> shown = ("precision", "recall", "map", "ndcg")
->>> for name, row in tl.conformance([[1, 2, 3]], [{1, 3, 8, 9, 10, 11, 12}], k=5).items():
+>>> for name, row in tl.audit.conformance([[1, 2, 3]], [{1, 3, 8, 9, 10, 11, 12}], k=5).items():
 ...     print(f"{name:23}", *(f"{row[m]:.4f}" if m in row else "   -  " for m in shown))
 standard                0.4000 0.2857 0.3333 0.5087
 neurec                  0.6667 0.2857 0.2778 0.7039
@@ -138,9 +138,9 @@ Quepid, Transformers4Rec, bwhite's gist).
   policies, and the result says ``convention standard (as pyvespa)``.
 - Evidently, TensorFlow Ranking, LightGBM, XGBoost, CatBoost, torchmetrics and bwhite's gist know
   the relevance of listed items only: R counts those in the list, and recall is 1 here;
-  ``relevant="listed"`` does so in any other.
+  ``tl.CONVENTIONS[...].replace(relevant="listed")`` does so in any other.
 - torchmetrics, recmetrics, LibRecommender, DocArray, AutoRAG, DeepEval and Haystack before 2026-08
-  divide average precision by the hits found so far, ``tl.map(ranks, truths, divisor="hits")``: a
+  divide average precision by the hits found so far (divisor ``"hits"`` of a metric): a
   list whose first item is relevant may score 1.0 with half of the truth missing.
 - LightGBM and XGBoost score an empty ground truth 1 (``empty="one"``), CatBoost in recall and nDCG.
 - `r_precision` is trec_eval's Rprec from k = R on; what BEIR, MTEB and RecPack call so is recall
@@ -150,11 +150,12 @@ Quepid, Transformers4Rec, bwhite's gist).
 - ``unjudged="drop"`` is trec_eval -J, and judged_only of ir_measures: items without a grade, or
   with one below 0, leave the lists, and ranks close up. Where no other is judged not relevant,
   theirs leave hits only, and every list is perfect; here that is an error.
-  ``result.bounds("precision@10")`` has both ends, `toplist.unjudged` what to judge next.
+  ``result.bounds("precision@10")`` has both ends, `toplist.annotating.unjudged` what to judge next.
 
 A metric that a library lacks is an error there. A defect of a library (an item listed twice earning
-twice, ideals made from the hits found) is not copied. ``aggregate="pooled"`` divides sums over
-users instead of averaging ratios; ``weights=`` counts users differently.
+twice, ideals made from the hits found) is not copied. ``replace(aggregate="pooled")`` of a
+convention divides sums over users instead of averaging ratios; ``weights=`` counts users
+differently.
 
 A metric of your own
 --------------------
@@ -170,10 +171,10 @@ does not:
 >>> {name: round(value, 4) for name, value in result.to_dict().items()}
 {'map@3': 0.6111, 'map_R@3': 0.5417, 'early@3': 0.3472}
 
-`toplist.METRICS`, `toplist.DIVISORS`, `toplist.DISCOUNTS` and `toplist.CONVENTIONS` are the
+`toplist.METRICS` and `toplist.CONVENTIONS`, `DIVISORS` and `DISCOUNTS` of `definitions` are the
 definitions as data. To add a metric to toplist itself: one row in `toplist.metrics.definitions`,
-one line in `toplist.evaluation.evaluate`, its name in `toplist`, its plain-Python twin in
-``tests/oracle.py``, one row in the table above; tests fail while one of them is missing.
+its plain-Python twin in
+``tests/oracle/hits.py``, one row in the table above; tests fail while one of them is missing.
 
 Inside
 ------

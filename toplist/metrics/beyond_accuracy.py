@@ -76,8 +76,8 @@ _APART: Mapping[str, tuple[str, str, str]] = {
     "cosine": ("features", "1 - cosine", r"\left(1 - \cos(i_q, i_r)\right)"),
     "hamming": ("features", "number of unlike features", "d_H(i_q, i_r)"),
     "euclidean": ("features", "Euclidean distance", r"\|x_{i_q} - x_{i_r}\|"),
-    "jaccard": ("item_labels", "1 - Jaccard's index of labels", "d_J(i_q, i_r)"),
-    "given": ("item_distances", "given distance", "d(i_q, i_r)"),
+    "jaccard": ("labels", "1 - Jaccard's index of labels", "d_J(i_q, i_r)"),
+    "given": ("distances", "given distance", "d(i_q, i_r)"),
 }
 
 
@@ -86,7 +86,7 @@ def distance_by(given: Collection[str]) -> Distance:
 
     Examples
     --------
-    >>> distance_by(["item_labels"]), distance_by(["item_labels", "features"])
+    >>> distance_by(["labels"]), distance_by(["labels", "features"])
     ('jaccard', 'cosine')
     """
     usual: tuple[Distance, ...] = ("cosine", "given", "jaccard")
@@ -124,7 +124,7 @@ def _calibration(
     formula = formula if kl else "sqrt(1 - sum sqrt(p q))"
     return ListMetric(
         "calibration",
-        ("history", "item_labels"),
+        ("history", "labels"),
         True,
         f"{words} the labels of the history and those of the list{of}: 0 is calibrated",
         f"calibration@k = {formula}; p, q: shares of a label in the history, in the first k items"
@@ -142,7 +142,7 @@ def _exposure_share(label: str = "") -> ListMetric:
     """Return the share of a list's exposure that items of a label get."""
     return ListMetric(
         "exposure_share",
-        ("item_labels",),
+        ("labels",),
         True,
         f"share of the list's exposure that goes to {_labelled(label)}",
         "exposure_share@k = sum over items of the label of 1 / log2(r + 1), over that of the "
@@ -156,7 +156,7 @@ def _hit_share(label: str = "") -> ListMetric:
     """Return the share of a user's hits that are items of a label."""
     return ListMetric(
         "hit_share",
-        ("item_labels",),
+        ("labels",),
         True,
         f"share of the user's hits that are {_labelled(label)}",
         "hit_share@k = hits of the label among the first k items / all hits among these",
@@ -254,7 +254,7 @@ LIST_METRICS: Mapping[str, ListMetric] = table_of(
     ),
     ListMetric(
         "average_popularity",
-        ("item_counts",),
+        ("counts",),
         True,
         "mean item count",
         "average_popularity@k = mean of count(i) over the first k items",
@@ -262,7 +262,7 @@ LIST_METRICS: Mapping[str, ListMetric] = table_of(
     ),
     ListMetric(
         "tail_percentage",
-        ("item_counts",),
+        ("counts",),
         True,
         "share of items of the tail, the least popular tenth",
         "tail_percentage@k = items of the tail among the first k / number of these items",
@@ -271,7 +271,7 @@ LIST_METRICS: Mapping[str, ListMetric] = table_of(
     ),
     ListMetric(
         "novelty",
-        ("item_counts",),
+        ("counts",),
         True,
         "mean self-information, in bits, of items by their share of all counts",
         "novelty@k = mean of -log2(count(i) / sum of counts) over the first k items",
@@ -279,7 +279,7 @@ LIST_METRICS: Mapping[str, ListMetric] = table_of(
     ),
     ListMetric(
         "popularity_lift",
-        ("history", "item_counts"),
+        ("history", "counts"),
         True,
         "how much more popular the list is than the history, as a share of that",
         "popularity_lift@k = (mean count of the first k items - that of the history) / that of the "
@@ -291,21 +291,21 @@ LIST_METRICS: Mapping[str, ListMetric] = table_of(
     _calibration(),
     ListMetric(
         "unexpectedness",
-        ("baseline",),
+        ("expected",),
         True,
-        "share of the list that the baseline does not have",
-        "unexpectedness@k = items among the first k that are not in the baseline / number of these "
-        "items",
+        "share of the list that was not expected",
+        "unexpectedness@k = items among the first k that are not in the expected list / number of "
+        "these items",
         r"\frac{1}{\min(k, n)} \left| \{r \le k : i_r \notin B_u\} \right|",
         within_one=True,
-        whom="with a list and a baseline",
+        whom="with a list and an expected one",
     ),
     ListMetric(
         "serendipity",
-        ("baseline",),
+        ("expected",),
         True,
-        "share of the k places with a relevant item that the baseline does not have",
-        "serendipity@k = relevant items among the first k that are not in the baseline / k",
+        "share of the k places with a relevant item that was not expected",
+        "serendipity@k = relevant items among the first k that are not in the expected list / k",
         r"\frac{1}{k} \left| \{j : r_j \le k,\, i_{r_j} \notin B_u\} \right|",
         within_one=True,
         higher_is_better=True,

@@ -13,15 +13,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
-from toplist.checks import readable
+from toplist.checks import choice, did_you_mean, near, readable
 from toplist.metrics.definitions import (
+    EMPTY,
     METRICS,
     TREC_IPREC,
     DivisorName,
     Empty,
     Gains,
+    GainTable,
     Metric,
     table_of,
 )
@@ -31,6 +33,11 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 # Which relevant items are known, and counted as R: all, or those in the list.
 Relevant = Literal["all", "listed"]
 RELEVANT: tuple[Relevant, ...] = get_args(Relevant)
+Aggregate = Literal["mean", "pooled"]
+AGGREGATE: tuple[Aggregate, ...] = get_args(Aggregate)
+# How items of equal scores are ordered: as they come, or by item id.
+Ties = Literal["order", "item", "item_desc"]
+TIES: tuple[Ties, ...] = get_args(Ties)
 
 # The names of `CONVENTIONS`, and of `SYNONYMS`, for type checkers and editors.
 ConventionName = Literal[
@@ -48,7 +55,10 @@ CONVENTION_CHOICES: tuple[ConventionName, ...] = get_args(ConventionName)
 @readable
 @dataclass(frozen=True)
 class Convention:
-    """A named set of metrics and policies.
+    """All that decides which number it is: a named set of metrics and policies.
+
+    `CONVENTIONS` has those of other libraries; `replace` changes policies of one. One of your own
+    has a name of its own, and its metrics.
 
     Parameters
     ----------
@@ -69,22 +79,33 @@ class Convention:
     relevant : {"all", "listed"}
         Whether the ground truth is that of the user, or is known for listed items only, as labels
         beside scores are: R is then the number of hits in the whole list.
-    gains : {"linear", "exponential"}
-        How grades become gains in graded metrics, unless the caller says otherwise.
+    gains : {"linear", "exponential"} or dict grade -> gain
+        How grades become gains in graded metrics: the gain is the grade, 2^grade - 1, or that of a
+        dict such as ``{1: 1, 2: 4}``, which rises and has all grades but 0.
     empty_of : mapping of name to policy
         The metrics that do otherwise with such a user.
     threshold_in_gains : bool
         Whether items below `relevant_from` gain nothing in graded metrics. In trec_eval the
         threshold decides what is relevant, and nDCG does not read it.
+    aggregate : {"mean", "pooled"}
+        The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over users,
+        of every metric (`pooled` names some alone). Ratios of sums have no std.
+    ties : {"order", "item", "item_desc"}, optional
+        How items of equal scores are ordered, unless ``toplist.Ranks(ties=...)`` says otherwise.
+        Default: as the source has them.
+    replaced : tuple of str
+        The policies that `replace` was given.
 
     Examples
     --------
     >>> lenskit = CONVENTIONS["lenskit"]
     >>> lenskit.metrics["precision"].divisor, lenskit.missing
     ('min(k,n)', 'skip')
+    >>> CONVENTIONS["standard"].replace(empty="zero", gains={1: 1, 2: 4}).empty
+    'zero'
     """
 
-    name: ConventionName
+    name: str
     metrics: Mapping[str, Metric]
     empty: Empty = "skip"
     missing: Missing = "zero"
@@ -93,8 +114,69 @@ class Convention:
     text: str = ""
     threshold_in_gains: bool = True
     relevant: Relevant = "all"
-    gains: Gains = "linear"
+    gains: Gains | GainTable = "linear"
     empty_of: Mapping[str, Empty] = field(default_factory=dict)
+    aggregate: Aggregate = "mean"
+    ties: Ties | None = None
+    # policies that `replace` was given
+    replaced: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the policies."""
+        choice("empty", self.empty, EMPTY)
+        choice("missing", self.missing, MISSING)
+        choice("relevant", self.relevant, RELEVANT)
+        choice("aggregate", self.aggregate, AGGREGATE)
+        if self.ties is not None:
+            choice("ties", self.ties, TIES)
+
+    def replace(
+        self,
+        *,
+        empty: Empty | None = None,
+        missing: Missing | None = None,
+        relevant: Relevant | None = None,
+        aggregate: Aggregate | None = None,
+        gains: Gains | GainTable | None = None,
+    ) -> Convention:
+        """Return the same convention with some policies of your own.
+
+        Parameters
+        ----------
+        empty : {"skip", "zero", "one", "raise"}, optional
+            Of all metrics, also of those that do otherwise by the convention.
+        missing, relevant, aggregate, gains : optional
+            As in `Convention`; aggregate is of all metrics.
+
+        Raises
+        ------
+        ValueError
+            For a word that is not valid.
+
+        Examples
+        --------
+        >>> xgboost = CONVENTIONS["xgboost"]
+        >>> xgboost.empty, xgboost.replace(empty="skip").empty
+        ('one', 'skip')
+        """
+        given: dict[str, Any] = {
+            "empty": empty,
+            "missing": missing,
+            "relevant": relevant,
+            "aggregate": aggregate,
+            "gains": gains,
+        }
+        changed = {name: policy for name, policy in given.items() if policy is not None}
+        names = tuple(dict.fromkeys([*self.replaced, *changed]))
+        if empty is not None:
+            changed["empty_of"] = {}
+        if aggregate is not None:
+            changed["pooled"] = ()
+        return replace(self, **changed, replaced=names)
+
+    def is_pooled(self, metric: Metric) -> bool:
+        """Return whether a metric is a ratio of sums over users."""
+        return self.aggregate == "pooled" or metric.base in self.pooled
 
     def policy_of(self, metric: Metric) -> Empty:
         """Return what is done in a metric with users whose ground truth is empty."""
@@ -141,7 +223,7 @@ _N_HITS = replace(METRICS["cg"], graded=False)
 _CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
 
 #: The conventions by name: whose divisors and policies. Read-only, since it is shared.
-CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
+CONVENTIONS: Mapping[str, Convention] = table_of(
     Convention(
         "standard",
         METRICS,
@@ -193,6 +275,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
         empty="zero",
         missing="skip",
         threshold_in_gains=False,
+        ties="item_desc",
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
         "m_ndcg_cut.c m_recip_rank.c m_Rprec.c m_bpref.c m_iprec_at_recall.c; err, nerr and "
         "complete are those of ir_measures, which asks gdeval",
@@ -538,7 +621,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
 #: lightfm/evaluation.py:14-327 (preserve_rows=False), keras-team/keras-rs@812d35b keras_rs/src/
 #: metrics/*.py, google/rax@af92de1 rax/_src/metrics.py:148-846, benhamner/Metrics@9a637ae
 #: Python/ml_metrics/average_precision.py:3-65 (mapk of Kaggle).
-SYNONYMS: Mapping[str, ConventionName] = MappingProxyType(
+SYNONYMS: Mapping[str, str] = MappingProxyType(
     {
         "pyvespa": "standard",
         "torch_geometric": "standard",
@@ -550,6 +633,22 @@ SYNONYMS: Mapping[str, ConventionName] = MappingProxyType(
 )
 
 
+# Names that others use. pytrec_eval is trec_eval, and ir_measures asks it first; BEIR has mteb's
+# metrics.
+OTHER_NAMES = {
+    "pytrec_eval": "trec_eval",
+    "ir_measures": "trec_eval",
+    "trec": "trec_eval",
+    "beir": "mteb",
+    "scikit-learn": "sklearn",
+    "tensorflow_ranking": "tf-ranking",
+    "lkpy": "lenskit",
+    "pyspark": "spark",
+    "sbert": "sentence-transformers",
+    "default": "standard",
+}
+
+
 def convention_of(name: str) -> Convention:
     """Return the convention of a name in `CONVENTIONS` or `SYNONYMS`.
 
@@ -558,10 +657,27 @@ def convention_of(name: str) -> Convention:
     >>> convention_of("rax").name
     'tf-ranking'
     """
-    return CONVENTIONS[cast(ConventionName, SYNONYMS.get(name, name))]
+    return CONVENTIONS[SYNONYMS.get(name, name)]
 
 
-def same_formula(metric: Metric, relevant: Relevant = "all", gains: str = "linear") -> list[str]:
+def rules_of(convention: ConventionName | Convention) -> Convention:
+    """Return the convention of a name, or the one that is given."""
+    if isinstance(convention, Convention):
+        theirs = CONVENTIONS.get(convention.name)
+        if theirs is not None and convention.metrics is not theirs.metrics:
+            raise ValueError(
+                f"convention {convention.name!r} is a library's, with other metrics: give your own "
+                "another name"
+            )
+        return convention
+    if not isinstance(convention, str) or convention not in CONVENTION_CHOICES:
+        meant = did_you_mean(near(convention, CONVENTION_CHOICES, OTHER_NAMES))
+        valid = ", ".join(CONVENTION_CHOICES)
+        raise ValueError(f"convention {convention!r}{meant}: choose from {valid}")
+    return convention_of(convention)
+
+
+def same_formula(metric: Metric, relevant: Relevant = "all", gains: Any = "linear") -> list[str]:
     """Return the conventions that have a metric of this name with the same three choices.
 
     R counts the same items in these; and in a graded metric, grades become gains in the same way.

@@ -297,20 +297,6 @@ _READ = spellings([*METRICS, *SCORED_NAMES, *LIST_METRICS], METRIC_NAMES)
 _OF_TREC_EVAL_PLAIN = {*map(plain, TREC_EVAL_NAMES)}
 METRIC_NAMES |= _by_name(_ALIKE) | _by_name(_FUNCTIONS)
 PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval", "TopKResult.load": "load"})
-# pytrec_eval is trec_eval, and ir_measures asks it first; BEIR has mteb's metrics.
-CONVENTION_NAMES = _by_name(
-    {
-        "trec_eval": "pytrec_eval, ir_measures, trec",
-        "mteb": "beir",
-        "sklearn": "scikit-learn",
-        "tf-ranking": "tensorflow_ranking",
-        "lenskit": "lkpy",
-        "spark": "pyspark",
-        "sentence-transformers": "sbert",
-        "standard": "default",
-    }
-)
-
 # "recall_at_10", "ndcg_cut_10", "map_cut.100", "P@5", "precisionAt", "map@k"; 0.5 holds no k.
 _FOREIGN_SPELLING = re.compile(
     r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",

@@ -24,10 +24,12 @@ from toplist.files.batches import Stream, loaded, stream_of
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
+from toplist.inputs.items import Items
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.options import ColumnNames, Duplicates, Ties
+from toplist.inputs.options import ColumnNames, Duplicates
+from toplist.inputs.sources import of_source
 from toplist.inputs.texts import Texts
-from toplist.metrics.conventions import ConventionName
+from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
 from toplist.reporting.lists import catalogue_of, history_of
 from toplist.reporting.words import TitleOf, titles_of
@@ -267,14 +269,12 @@ def show(
     k: int = 10,
     *,
     metrics: Metrics = METRICS,
-    convention: ConventionName = "standard",
+    convention: ConventionName | Convention = "standard",
+    items: Items | None = None,
     relevant_from: float | None = None,
     duplicates: Duplicates | None = None,
     padding: Any = None,
     columns: ColumnNames = None,
-    ties: Ties | None = None,
-    history: Any = None,
-    catalogue: Any = None,
     user_titles: Any = None,
 ) -> Shown:
     """Show the lists of one user side by side: hits, what moved, and what was missed.
@@ -288,16 +288,16 @@ def show(
     user : key, or position where ground truths are by position
         As in the ground truths; in files, as it is written there.
     systems : dict of name -> ranked lists
-        Of each system in any form that `toplist.match` takes, or the path of a file, of which only
-        the rows of this user are kept.
+        Of each system in any form that `toplist.match` takes, `toplist.Ranks` too, or the path of a
+        file, of which only the rows of this user are kept.
     ground_truths : relevant items
         Likewise, or `toplist.GroundTruths`; of many users.
     titles : dict item -> title, pandas Series, or table of item_id and a column, optional
         An item without a title is shown by its id alone.
     k : int
-    metrics, convention, relevant_from, duplicates, padding, columns, ties, history, catalogue
+    metrics, convention, items, relevant_from, duplicates, padding, columns
         As in `toplist.top_k_eval`; `metrics` are those of this user that stand above the lists. Of
-        the history the first items are shown; what is missed may be in no catalogue.
+        the history of `items` the first items are shown; what is missed may be in no catalogue.
     user_titles : dict user -> title, pandas Series, or table of user_id and a column, optional
         Such as the texts of queries.
 
@@ -340,23 +340,28 @@ def show(
     kept = kept if isinstance(kept, KeptTruths) else GroundTruths(kept, columns=columns)
     place = _place(user, kept)
     truth = _row(kept.flat, place, padding)
-    items, relevant = [*dict.fromkeys(truth)], cast(Any, [])
-    if items:  # those that are hits, of a list of all; not every convention has a hit
-        all_of = {user: items}, {user: truth}, len(items)
+    judged, relevant = [*dict.fromkeys(truth)], cast(Any, [])
+    if judged:  # those that are hits, of a list of all; not every convention has a hit
+        all_of = {user: judged}, {user: truth}, len(judged)
         hits = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from).hits
         assert hits is not None
-        relevant = [items[rank - 1] for rank in hits.relevant.ranks.tolist()]
+        relevant = [judged[rank - 1] for rank in hits.relevant.ranks.tolist()]
     if isinstance(truth, dict):
         relevant = {item: truth[item] for item in relevant}
+    rules, items = rules_of(convention), Items() if items is None else items
     lists: dict[str, list[Any]] = {}
     values: dict[str, dict[str, float]] = {}
     how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates}
     how |= {"convention": convention, "relevant_from": relevant_from}
     for name, given in ((str(name), given) for name, given in systems.items()):
         try:
+            given, said = of_source(given, columns, rules)
             if isinstance(given, (str, os.PathLike)):
-                given = of_file(stream_of(given, "ranks", None, columns, None, ties), user)
-            sides = read_sides(given, kept, None, padding, columns=columns, ties=ties or "order")
+                file: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
+                given = of_file(stream_of(given, "ranks", *file), user)
+            read = {one: said[one] for one in ("columns", "users") if one in said}
+            ties = said["ties"] or "order"
+            sides = read_sides(given, kept, None, padding, ties=ties, **read)
             row = [*sides.sources[0].row(place)][: int(sides.lengths[place])]
             lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
             values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
@@ -368,12 +373,11 @@ def show(
         return "" if is_missing(found := title_of(item)) else str(found)
 
     past = None
-    if history is not None:
+    if items.history is not None:
         n = None if kept.users else len(kept)
-        past = history_of(history, n, columns, padding)([user]).get(user, [])
-    found = shown(
-        user, k, lists, values, relevant, title, history=past, catalogue=catalogue_of(catalogue)
-    )
+        past = history_of(items.history, n, columns, padding)([user]).get(user, [])
+    known = catalogue_of(items.catalogue)
+    found = shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
     return replace(found, title=title(user, of_users))
 
 

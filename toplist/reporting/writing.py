@@ -10,6 +10,9 @@ from toplist.checks import check_positive_int, prefixed, whole
 from toplist.comparing.comparison import Comparison, compare
 from toplist.files.batches import stream_of
 from toplist.inputs.flatten import is_container
+from toplist.inputs.items import Items
+from toplist.inputs.sources import Ranks, of_source
+from toplist.metrics.conventions import rules_of
 from toplist.reporting import page
 from toplist.reporting.lists import ItemsOf, catalogue_of, history_of, items_of
 from toplist.reporting.page import Origin
@@ -50,8 +53,8 @@ def report(
         not known: users have the ranks of their hits alone.
     ground_truths, k, **options
         As in `toplist.top_k_eval`, by which lists are evaluated; not with results alone. With
-        ``history=`` the page also says what its users had before, with ``catalogue=`` which of the
-        items they missed could not be listed.
+        ``items=tl.Items(history=...)`` the page also says what its users had before, with
+        ``catalogue=`` there which of the items they missed could not be listed.
     path : str or path
         Where to write; a file that is there is replaced, whole or not at all.
     primary : str, optional
@@ -110,18 +113,23 @@ def report(
         if isinstance(given, TopKResult):
             results[str(name)] = given
             continue
-        bare = isinstance(given, (list, tuple)) and given and not is_container(given[0])
+        held = given.ranks if isinstance(given, Ranks) else given
+        bare = isinstance(held, (list, tuple)) and held and not is_container(held[0])
         if bare or ground_truths is None:
             what = "the list of one user: give lists by user" if bare else "lists: give their truth"
             raise TypeError(f"report: {name!r} has {what}, {{'ann': [...]}}")
-        is_file = isinstance(given, (str, os.PathLike)) or isinstance(ground_truths, os.PathLike)
+        is_file = isinstance(held, (str, os.PathLike)) or isinstance(ground_truths, os.PathLike)
         keep = {"keep": "users"} if is_file else {}
         try:
             results[str(name)] = evaluate(given, ground_truths, k, **keep, **options)
         except (TypeError, ValueError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
         lists[str(name)] = _reader(given, "ranks", options)
-    truths = None if ground_truths is None else _reader(ground_truths, "ground_truths", options)
+    truths = None
+    if ground_truths is not None:
+        named = (one.users for one in systems.values() if isinstance(one, Ranks))
+        users = next((users for users in named if users is not None), None)
+        truths = _reader(ground_truths, "ground_truths", options, users)
     called = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
     found = made(
         compare(results, baseline=next(iter(results)) if len(results) > 1 else None),
@@ -134,7 +142,7 @@ def report(
         depth=depth,
         options=options,
     )
-    given_ = {"k": k, **options, "primary": primary}  # of others, such as users=, ids are no words
+    given_ = {"k": k, **options, "primary": primary}  # others are no words
     plain = {
         n: v for n, v in given_.items() if n in ("k", "metrics") or isinstance(v, (str, float))
     }
@@ -171,21 +179,22 @@ def made(
     changed |= options.get("duplicates") == "collapse"
     if changed:  # ranks: those of the lists as given are others
         lists = {}
-    name, past, catalogue = f"{metric.name}@{cut}", options.get("history"), options.get("catalogue")
+    name, items = f"{metric.name}@{cut}", options.get("items") or Items()
+    past, catalogue = items.history, items.catalogue
     n = None if has_keys(first) else first.n_users
     how = options.get("columns"), options.get("padding")
     beside = None if past is None else history_of(past, n, *how), catalogue_of(catalogue)
     return Report(comparison, name, lists, truths, *beside, words, by, n_users, depth, options)
 
 
-def _reader(side: Any, name: str, options: Mapping[str, Any]) -> ItemsOf:
-    """Return what gives the items of users of one side."""
-    columns, ties = options.get("columns"), options.get("ties")
+def _reader(side: Any, name: str, options: Mapping[str, Any], users: Any = None) -> ItemsOf:
+    """Return what gives the items of users of one side; `users` are those of rows without keys."""
+    rules = rules_of(options.get("convention", "standard"))
+    side, said = of_source(side, options.get("columns"), rules)
+    columns, ties, users = said["columns"], said["ties"], said.get("users", users)
     if isinstance(side, (str, os.PathLike)):
-        format = options.get(f"{name}_format")
-        order = options.get("order") if name == "ranks" else None
-        side = stream_of(side, name, format, columns, order, ties)
-    elif options.get("users") is not None:  # of rows that have no keys
-        side = {user: side[row] for row, user in enumerate(options["users"])}
+        side = stream_of(side, name, said.get("ranks_format"), columns, said.get("order"), ties)
+    elif users is not None:
+        side = {user: side[row] for row, user in enumerate(users)}
     least = options.get("relevant_from") if name == "ground_truths" else None
     return items_of(side, name, columns, ties, least, options.get("padding"))

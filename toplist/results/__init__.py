@@ -54,7 +54,9 @@ is what rows are called in print.
 >>> rows = {("ann", 1): [5, 7], ("ann", 2): [7, 8], ("bob", 1): [4, 2], ("cid", 1): [1, 9]}
 >>> wanted = {("ann", 1): 7, ("ann", 2): 7, ("bob", 1): 3, ("cid", 1): 1}
 >>> users = {row: row[0] for row in rows}
->>> of_users = tl.top_k_eval(rows, wanted, k=2, metrics="mrr", clusters=users, unit="sessions")
+>>> of_users = tl.top_k_eval(
+...     tl.Ranks(rows, unit="sessions"), wanted, k=2, metrics="mrr", clusters=users
+... )
 >>> of_users["mrr@2"], of_users.n_evaluated, of_users.n_clusters, of_users.clusters
 (0.625, 4, 3, ['ann', 'ann', 'bob', 'cid'])
 >>> str(of_users).splitlines()[-1]
@@ -98,7 +100,7 @@ hold. A user with a key is in one part only, or refused; of users by position, p
 ground truths (five seeds of one model) are refused, unless ``disjoint=True`` says that they are
 other users. Without grades, weights and pooling the means of metrics of hits are the same bits as
 those of the whole; others (novelty and popularity among them) may differ in the last digit. Merging
-trusts that both parts were given the same `item_counts` and `features`.
+trusts that both parts were given the same `counts` and `features`.
 
 >>> parts = [tl.top_k_eval({u: lists[u]}, {u: truth[u]}, 3, metrics=["ndcg"]) for u in lists]
 >>> tl.merge(parts)["ndcg@3"] == result["ndcg@3"]

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,20 +217,27 @@ class Means:
         low = self._pick(metric, k, low, lambda *one: ends(*one)[0])
         return low, self._pick(metric, k, high, lambda *one: ends(*one)[1])
 
-    def per_user(self, name: AnyName) -> Floats:
+    @overload
+    def per_user(self, name: AnyName, *, keyed: Literal[False] = ...) -> Floats: ...
+    @overload
+    def per_user(self, name: AnyName, *, keyed: Literal[True]) -> dict[Any, Any]: ...
+    def per_user(self, name: AnyName, *, keyed: bool = False) -> Any:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
 
-        Users left out of the means have NaN. Where users have keys, the rows know their ``users``,
-        and ``.by_user()`` is a dict.
+        Users left out of the means have NaN. The rows are in the order of ``users``, that of the
+        ground truths; with `keyed`, a dict user -> value, or -> array (K,), of which no order is
+        ever mistaken.
 
         Raises
         ------
         ValueError
             If the result does not hold its hits.
         """
-        from toplist.inputs.user_values import by_users  # what few need, so that imports are quick
-
-        return by_users(self._values(name), self.users if has_keys(self) else None)
+        values = self._values(name)
+        if not keyed:
+            return values
+        rows = values.tolist() if values.ndim == 1 else values
+        return dict(zip(self.users, rows, strict=True))
 
     def _list_values(self, metric: ListMetric) -> Floats:
         assert self.lists is not None
@@ -632,7 +639,7 @@ def _have_values(values: Floats) -> Bools:
 
 
 # What there is on Spark instead of values per user in a result.
-PER_USER = "toplist.spark.per_user has the values of every user"
+PER_USER = "collect the DataFrames (toArrow) where values of users are needed"
 
 
 def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Bools]:

@@ -23,11 +23,11 @@ from toplist.averages.moments import Moments, Pooled
 from toplist.checks import USERS, choice, whole
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import TIES, UNJUDGED, WEIGHTINGS
+from toplist.inputs.options import UNJUDGED, WEIGHTINGS
 from toplist.matching.about import Unmatched
 from toplist.matching.fingerprints import from_plain, together
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, variant
-from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, SYNONYMS
+from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, SYNONYMS, TIES
 from toplist.metrics.definitions import (
     EMPTY,
     METRICS,
@@ -101,7 +101,13 @@ def to_bytes(result: Means) -> bytes:
             else:
                 averages[name][key] = value
     packed = {name: _packed(array) for name, array in arrays.items()}
+    if result.terms.own is not None:
+        raise ValueError(
+            f"convention {result.terms.convention!r} is of your own making, and a file cannot hold "
+            "it: evaluate again where it is needed"
+        )
     terms = {one.name: getattr(result.terms, one.name) for one in fields(Terms)}
+    del terms["own"]
     if result.terms.unit == USERS:  # as before there were others
         del terms["unit"]
     if result.terms.weighting is None:

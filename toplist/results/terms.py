@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 from toplist.checks import USERS, cached, did_you_mean
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import Ties, Unjudged, Weighting
+from toplist.inputs.options import Unjudged, Weighting
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
+from toplist.metrics.conventions import CONVENTIONS, Convention, Missing, Relevant, Ties
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Empty, Metric, Of
 from toplist.metrics.names import SCORED_NAMES, Names, canonical, listed, metric_meant
 
@@ -100,8 +100,12 @@ def catalogue_rank(k: int, n: int, n_items: int) -> int:
     return 1 + (k - 1) * (n_items - 1) // n
 
 
-# How items of equal scores are ordered, where not as they come.
-TIE_WORDS = {"item": "ascending", "item_desc": "descending"}
+# How items of equal scores are ordered, in words.
+TIE_WORDS = {
+    "order": "as they come",
+    "item": "by item id, ascending",
+    "item_desc": "by item id, descending",
+}
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class Terms:
     """What two results must share to be merged: what was asked, and by which rules."""
 
     entries: tuple[Entry, ...]
-    convention: ConventionName
+    convention: str
     empty: Empty
     missing: Missing
     grading: Grading
@@ -139,11 +143,17 @@ class Terms:
     known_as: str = field(default="", compare=False)  # a synonym of the convention, if asked by it
     # options that leave no other trace, and are not the usual ones: words, or digests
     made_by: Mapping[str, str] = field(default_factory=dict, compare=False)
+    own: Convention | None = None  # the convention, where it is of the caller's making
+
+    @property
+    def known(self) -> Convention:
+        """The convention, without policies that were changed."""
+        return CONVENTIONS[self.convention] if self.own is None else self.own
 
     @property
     def threshold_in_gains(self) -> bool:
         """Whether items below `relevant_from` gain nothing in graded metrics."""
-        return CONVENTIONS[self.convention].threshold_in_gains
+        return self.known.threshold_in_gains
 
     @cached
     def empty_of(self) -> dict[str, Empty]:
@@ -268,7 +278,7 @@ class Terms:
 
     def rules(self, metric: Metric | None = None) -> str:
         """Return the convention, and which definitions are not its own; of one metric, or all."""
-        standard = CONVENTIONS[self.convention].metrics
+        standard = self.known.metrics
         asked = list(self.metrics.values()) if metric is None else [metric]
         own = []
         for one in asked:
@@ -289,8 +299,8 @@ class Terms:
         if self.weighting is not None:
             clipped = "" if self.clip is None else f", clipped at {self.clip:g}"
             text += f", relevant items count 1 / propensity ({self.weighting.upper()}{clipped})"
-        if self.ties != "order":
-            text += f", equal scores by item id, {TIE_WORDS[self.ties]}"
+        if self.ties != (self.known.ties or "order"):
+            text += f", equal scores {TIE_WORDS[self.ties]}"
         if self.relevant == "listed":
             text += ", R counts relevant items of the list only"
         if self.unjudged == "drop":

@@ -23,10 +23,10 @@ Workers import toplist, pyarrow and pandas: install them where the workers run, 
 ``PYSPARK_PYTHON`` to that Python if it is not the default one. "No module named 'toplist'" at the
 end of a long error says that it is another.
 
-**Partitions.** Give one about a million rows of both sides: ``partitions=rows // 1_000_000``, and
-at least the number of cores. Each pays for a task and a result to merge: of little data, 200 took
-12 s on two cores, 7 less than 2 s. Without ``partitions``, Spark's setting holds, 200 unless it was
-changed, of which Spark itself joins small ones.
+**Partitions.** Give one about a million rows of both sides, and at least the number of cores:
+``toplist.spark.Ranks(recs, partitions=rows // 1_000_000)``. Each pays for a task and a result to
+merge: of little data, 200 took 12 s on two cores, 7 less than 2 s. Without ``partitions``, Spark's
+setting holds, 200 unless it was changed, of which Spark itself joins small ones.
 
 On paper, 10^9 users with 100 items each: 1.65 TB are shuffled as rows; 1,000 partitions send 1.1 GB
 of results in all where R is of many sizes, which is why the results of more than 64 partitions are
@@ -45,30 +45,27 @@ The workers then send moments of the users' differences, too, with the same shuf
 From them follow `test` by ``method="t"`` with any correction, ``equivalence``, ``band``, ``power``,
 ``anova``, ``tukey`` and the marks of the table, to 12 digits those of the users' values, with the
 same wins, ties and losses. Other methods, clusters, segments and k's that were not asked for need
-the values of `per_user`, matched by user::
-
-    values = toplist.spark.per_user(recs, truth, k=10, metrics="ndcg", system="model").toPandas()
-    wide = values.pivot(index="user_id", columns="system", values="ndcg@10").dropna()
-    toplist.paired_tests(dict(wide.items()), method="wilcoxon", name="ndcg@10")
+the values of users: collect the DataFrames, ``recs.toArrow()``.
 
 For S systems, M metrics down to K and N ``name@k`` a part sends 8 (S (S - 1) / 2 (13 N +
 M K (K + 3) / 2) + (S N)^2 / 2) bytes, hardly compressible, however many users it has: six metrics
 of 5 systems 0.03 MB at K = 10, 0.6 MB at 50, 2.1 MB at 100. They cost 0.1 to 0.2 ms for a user of
 5 systems, 1 ms for one of 20: it is the pairs that cost. Covariances over k of more than 2^19
-numbers (4 MB) are not sent; then there are no bands, and all else works. ``paired=False`` saves all
-of it where nothing is to be tested.
+numbers (4 MB) are not sent; then there are no bands, and all else works.
+``toplist.spark.Ranks(recs, paired=False)`` saves all of it where nothing is to be tested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toplist.checks import check_positive_int, choice
+from toplist.checks import check_positive_int
 from toplist.evaluation.plan import NOTHING_TO_DROP, Plan, plan_of
-from toplist.inputs.options import GROUP, OPTIONS, SPARK, Options
+from toplist.inputs import sources
+from toplist.inputs.options import GROUP, Options
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 from toplist.results.stored import metric_content
@@ -82,12 +79,9 @@ from toplist.spark.frames import (
     systems_of,
     users_of,
 )
-from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Values, Work, collected
+from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Work, collected
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-__all__ = ["per_user"]
+__all__ = ["Ranks"]
 
 
 def __dir__() -> list[str]:
@@ -95,14 +89,29 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def __getattr__(name: str) -> Any:
-    """Say what took the place of a name of 0.2."""
-    if name == "top_k_eval":
-        raise AttributeError(
-            "toplist.spark.top_k_eval is gone since 0.3: write toplist.top_k_eval(recs, truth, "
-            "k=10), which takes DataFrames of Spark"
-        )
-    raise AttributeError(f"module 'toplist.spark' has no attribute {name!r}")
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranks(sources.Ranks):
+    """A DataFrame of ranked lists, and what only Spark knows of it.
+
+    Parameters
+    ----------
+    ranks : pyspark.sql.DataFrame
+    columns, ties, unit : optional
+        As in `toplist.Ranks`; ties are "item" or "item_desc", since rows have no order.
+    partitions : int, optional
+        Of the shuffle, one for about a million rows; default: Spark's own setting.
+    paired : bool
+        Whether tests of several systems are wanted. False saves the moments of their differences,
+        which cost more than the rest.
+
+    Examples
+    --------
+    >>> recs = Ranks(recs, partitions=200)  # doctest: +SKIP
+    >>> toplist.top_k_eval(recs, truth, k=10)  # doctest: +SKIP
+    """
+
+    partitions: int | None = None
+    paired: bool = True
 
 
 def evaluate(
@@ -123,60 +132,6 @@ def evaluate(
     for name in work.systems:
         _check_known_users(found.get(name), sides, system, name)
     return found if system is not None else found[None]
-
-
-def per_user(
-    ranks: Any, ground_truths: Any, k: int | Iterable[int] | None = None, **options: Any
-) -> DataFrame:
-    """Return the values of every user as a DataFrame of Spark, computed when it is used.
-
-    Parameters
-    ----------
-    ranks, ground_truths, k
-        As in `toplist.top_k_eval`: two DataFrames of Spark.
-    **options
-        Those of `toplist.top_k_eval` that Spark takes; metrics may be your own, too.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        A row per user of the truth: user_id (whole numbers as bigint), and a column per ``name@k``,
-        null for users who are left out. With `system`, a row per user and system, whose name is in
-        the column system, all from one shuffle.
-
-    Raises
-    ------
-    TypeError, ValueError
-        At once for bad options, and columns of other names or types. What a worker refuses is an
-        error of Spark when the values are used: some twenty lines, with the words of
-        `toplist.top_k_eval` among them.
-
-    Examples
-    --------
-    >>> values = per_user(recs, truth, k=10, metrics="ndcg")  # doctest: +SKIP
-    >>> values.where("`ndcg@10` = 0").count()  # doctest: +SKIP
-
-    Any test of several systems, by values that are matched by user:
-
-    >>> values = per_user(recs, truth, 10, metrics="ndcg", system="model")  # doctest: +SKIP
-    >>> wide = values.toPandas().pivot(
-    ...     index="user_id", columns="system", values="ndcg@10"
-    ... )  # doctest: +SKIP
-    >>> toplist.paired_tests(dict(wide.dropna().items()), method="wilcoxon")  # doctest: +SKIP
-    """
-    for name in options:
-        choice("option", name, tuple(OPTIONS))
-    asked = Options(**options)
-    asked.check(SPARK)
-    plan = _plan(k, asked)
-    names = tuple(f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks)
-    sides = sides_of(ranks, ground_truths, asked.columns, asked.system)
-    work = _work(sides, k, plan.options)
-    rows = _by_user(sides, asked.system, asked.partitions)
-    fields = [f"user_id {rows.schema['user_id'].dataType.simpleString()}"]
-    fields += ["system string"] if asked.system is not None else []
-    fields += [f"`{name}` double" for name in names]
-    return rows.mapInArrow(Values(work, names), ", ".join(fields))
 
 
 def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
@@ -215,8 +170,8 @@ def _check_sendable(plan: Plan) -> None:
         except ValueError:
             raise ValueError(
                 f"metric {entry.metric.name!r} has a function of its own, which the bytes that "
-                "workers send cannot hold: toplist.spark.per_user takes it, and its columns have "
-                "the means"
+                "workers send cannot hold: collect the DataFrames, "
+                "toplist.top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
             ) from None
 
 

@@ -106,30 +106,6 @@ class PartialMeans:
         yield from sent(results, PairedMoments.merged(paired) if paired else None)
 
 
-@dataclass(frozen=True)
-class Values:
-    """Evaluates a partition: a row per user, and per system where there are several."""
-
-    work: Work
-    names: tuple[str, ...]
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the values of the users of a partition."""
-        import pyarrow as pa
-
-        for table in _complete(batches):
-            kind = table.schema.field("user_id").type
-            for system, result in self.work.results(table, "users").items():
-                users = list(result.users)
-                columns = {"user_id": pa.array(users, kind)}
-                if system is not None:
-                    columns["system"] = pa.array([system] * len(users), pa.string())
-                for name in self.names:
-                    values = result.per_user(name)
-                    columns[name] = pa.array(values, mask=np.isnan(values))
-                yield pa.RecordBatch.from_pydict(columns)
-
-
 def _complete(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield tables of complete users of a sorted stream, of some `ROWS` rows."""
     import pyarrow as pa
