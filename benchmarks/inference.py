@@ -135,14 +135,6 @@ def bootstrap(n: int) -> Work:
     return Work(partial(bootstrap, d, n_resamples=FLIPS - 1, n_threads=1), float(n) * (FLIPS - 1))
 
 
-def tukey(n: int, n_threads: int = 2) -> Work:
-    """Return the randomized Tukey test of all pairs."""
-    from toplist.stats.blocked import randomized_tukey
-
-    call = partial(randomized_tukey, systems(n).T.copy(), FLIPS, n_threads=n_threads)
-    return Work(call, float(n) * FLIPS)
-
-
 def t_tests(n: int) -> Work:
     """Return the t tests and effect sizes of 12 metrics and 4 comparisons."""
     from toplist.stats.paired import paired
@@ -230,18 +222,6 @@ def numpy_band(n: int, n_draws: int = 20) -> Work:
     return Work(call, float(n) * K * n_draws / FLIPS)
 
 
-def numpy_tukey(n: int, n_permutations: int = 20) -> Work:
-    """Return a loop over permutations within users."""
-    table, rng = systems(n).T.copy(), np.random.default_rng(0)
-
-    def call() -> list[float]:
-        return [
-            float(np.ptp(rng.permuted(table, axis=1).mean(axis=0))) for _ in range(n_permutations)
-        ]
-
-    return Work(call, float(n) * n_permutations)
-
-
 def scipy_t(n: int) -> Work:
     """Return scipy's paired t test, alone."""
     from scipy.stats import ttest_rel
@@ -270,7 +250,6 @@ LINES = {
         bootstrap,
         {"numpy": numpy_bootstrap, "scipy": scipy_bootstrap},
     ),
-    "tukey": Line("randomized Tukey, 2 threads", 10**5, 15.0, tukey, {"numpy": numpy_tukey}),
     "t": Line("48 t tests with effect sizes", 10**6, 3.0, t_tests, {"scipy": scipy_t}),
 }
 

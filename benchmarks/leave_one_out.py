@@ -130,7 +130,7 @@ def sampled_table(models: dict[str, np.ndarray], data: Experiment, n: int) -> li
             cells = (f"{true:.4f}", f"{plain:.4f}", f"{plain - true:+.4f}")
             cells = (*cells, f"{mended:.4f}", f"{mended - true:+.4f}")
             lines.append(f"| {name} | {metric} | {' | '.join(cells)} |")
-        depth = loo.full_depth(10, n, round(drawn[0].n_candidates))
+        depth = drawn[0].sampled.depth(10)
         plain = np.mean([one["hit@10"] for one in raw])
         cells = (f"{full[f'hit@{depth}']:.4f}", f"{plain:.4f}")
         bias = f"{plain - full[f'hit@{depth}']:+.4f}"

@@ -214,8 +214,8 @@ def novelty_from(theirs: str, users: bool, stated: Stated | None = None) -> Ques
 
 def ratios(world: World, lists: dict[str, list[int]], k: int) -> dict[int, Any]:
     """Return toplist's ratios of exposure by group."""
-    found = beyond.group_exposure(lists, k, groups=world.providers, discount="1")
-    return dict(zip(found.groups, found.ratio, strict=True))
+    found = beyond.exposure(lists, k, catalogue=list(world.providers))
+    return found.ratios(world.providers, discount="1")
 
 
 RECTOOLS = (
@@ -397,7 +397,7 @@ ELLIOT = (
     *(
         Question(
             f"BiasDisparityBR, {group}",
-            "group_exposure without discount, ratio",
+            "ratios of exposure without discount",
             lambda world, lists, k, group=group: twins.ratio_of_exposure(
                 rows_of(lists), k, world.providers, group
             ),

@@ -72,7 +72,6 @@ FOUND = {
     "equivalence": lambda: compared().equivalence(margin=0.1),
     "band": lambda: compared().band("ndcg"),
     "power": lambda: compared().power(difference=0.1),
-    "anova": lambda: compared().anova("ndcg@3"),
     "gate": lambda: tl.gate(evaluated(), evaluated(), {"ndcg@3": 0.1}, by=LABELS),
     "across": lambda: tl.across({"x": compared(), "y": compared()}, "ndcg@3", n_resamples=99),
     "hits": lambda: tl.match(RANKS, GRADES),
@@ -81,10 +80,6 @@ FOUND = {
     "metric": lambda: tl.METRICS["rbp"],
     "convention": lambda: tl.CONVENTIONS["trec_eval"],
     "exposure": exposed,
-    "counts of counts": lambda: tl.beyond.from_counts_of_counts({1: {1: 7, 2: 3}}, catalogue=30),
-    "group exposure": lambda: tl.beyond.group_exposure(
-        RANKS, 3, groups={item: item % 2 for item in range(20)}
-    ),
     "agreement": lambda: tl.beyond.overlap(RANKS, {"a": [5], "b": [6], "c": [1]}, 3),
     "split of columns": lambda: tl.loo.leave_one_out(NAMED),
     "split of a tuple": lambda: tl.loo.leave_one_out(COLUMNS, validation=True),

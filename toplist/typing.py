@@ -24,18 +24,16 @@ Examples
 """
 
 from toplist.audit import Level
-from toplist.beyond.agreement import OverlapDivisor, RboVariant
+from toplist.beyond.agreement import OverlapDivisor
 from toplist.beyond.baselines import SerendipityDivisor
 from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
 from toplist.beyond.diversity import UnknownItem
-from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.comparison import ComparisonPicture
 from toplist.comparing.datasets import MissingSystem
-from toplist.comparing.inference import TukeyMethod
+from toplist.comparing.inference import FamilyMethod
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
-from toplist.comparing.tests import Picture
 from toplist.comparing.verdicts import FloorVerdict
 from toplist.files.formats import TextFormatName
 from toplist.inputs.items import Unknown
@@ -59,16 +57,16 @@ from toplist.stats.paired import Alternative, RunsAre
 from toplist.testing import Undecided
 
 __all__ = [
-    "Against", "Aggregate", "Alternative", "CandidateTies", "ComparisonPicture", "ConventionName",
+    "Aggregate", "Alternative", "CandidateTies", "ComparisonPicture", "ConventionName",
     "Correction", "Counts", "Cut", "DatasetsAre", "DiscountName", "Distance", "Divergence",
-    "DivisorName", "Duplicates", "Empty", "EntropyVariant", "FloorVerdict", "FormatName", "Gains",
-    "GiniDivisor", "HeldOut", "HeldOutTies", "Keep", "Level", "ListMetricName", "Metrics",
-    "Missing", "MissingSystem", "Name", "NameAtK", "Of", "Order", "Over", "OverlapDivisor", "Part",
-    "Picture", "RankWeights", "RankedTies", "RboVariant", "Relevant", "Repeats",
+    "DivisorName", "Duplicates", "Empty", "EntropyVariant", "FamilyMethod", "FloorVerdict",
+    "FormatName", "Gains", "GiniDivisor", "HeldOut", "HeldOutTies", "Keep", "Level",
+    "ListMetricName", "Metrics", "Missing", "MissingSystem", "Name", "NameAtK", "Of", "Order",
+    "Over", "OverlapDivisor", "Part", "RankWeights", "RankedTies", "Relevant", "Repeats",
     "ReplicabilityMethod", "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor",
     "ShareHeldOut", "Short", "Style", "TestCorrection", "TestFamily", "TestMethod",
-    "TextFormatName", "Ties", "TukeyMethod", "Undecided", "Unit", "Unjudged", "Unknown",
-    "UnknownItem", "UnknownToTail", "UserWeights", "Verdict", "Weighting",
+    "TextFormatName", "Ties", "Undecided", "Unit", "Unjudged", "Unknown", "UnknownItem",
+    "UnknownToTail", "UserWeights", "Verdict", "Weighting",
 ]  # fmt: skip
 
 

@@ -61,7 +61,6 @@ RETURNED = {
     "toplist.comparing.testing": ["Power"],
     "toplist.comparing.verdicts": ["GateRow"],
     "toplist.comparing.inference": ["Family"],
-    "toplist.stats.blocked": ["Anova"],
     "toplist.comparing.rankings": ["OverDatasets"],
     "toplist.stats.datasets": ["Friedman", "Replicability"],
     "toplist.results.segments": ["Segments"],

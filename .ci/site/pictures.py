@@ -40,7 +40,6 @@ PICTURES = [
      'two.band("ndcg", "ease").plot()', "toplist.comparing"),
     ("Tests: each difference from the baseline, with its interval",
      'two.test(["ndcg@10", "recall@10"]).plot()', "toplist.inference"),
-    ("Tests of all pairs", 'compared.test("ndcg@10").plot("matrix")', ""),
     ("Who got worse: the differences of all users, and both values of each",
      'two.movers("ndcg@10", "ease").plot()', "toplist.comparing"),
     ("How a metric is spread over users",

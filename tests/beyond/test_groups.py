@@ -3,6 +3,7 @@
 import math
 import pickle
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -51,48 +52,20 @@ def test_exposure_of_items_is_the_formula(lists, k, discount):
     assert (found.discounted(discount="1") == found.counts()).all()
 
 
+def ratios(lists, groups, k=None, catalogue=7, **options):
+    return beyond.exposure(lists, k, catalogue=catalogue).ratios(groups, **options)
+
+
 @settings(deadline=None)
 @given(LISTS_OF_IDS, DEPTHS, GROUPS, DISCOUNTED)
-def test_exposure_of_groups_is_the_formula(lists, k, groups, discount):
-    by_lists = beyond.group_exposure(lists, k, groups=groups, discount=discount)
-    stated = beyond.group_exposure(lists, k, groups=groups, discount=discount, catalogue=7)
-    exposure = beyond.exposure(lists, k, catalogue=7)
-    again = beyond.group_exposure(exposure, groups=groups, discount=discount)
-    sizes = {group: list(groups.values()).count(group) for group in groups.values()}
-    for found, n_items in ((by_lists, len(groups)), (stated, 7), (again, 7)):
-        assert found.k == depth_of(lists, k) and found.n_users == sum(map(bool, lists))
-        of = {**sizes, None: n_items - len(groups)}
-        expected = [of[group] / n_items if n_items else math.nan for group in found.groups]
-        same(found.target_share, expected)
-        for at in range(1, found.k + 1):
-            expected = oracle.group_shares(lists, at, groups, PLAIN[discount])
-            same(found.share[:, at - 1], [expected[group] for group in found.groups])
-            missing = set(expected) - set(found.groups)
-            assert all(not expected[group] or math.isnan(expected[group]) for group in missing)
-            ratios = [
-                expected[group] / (of[group] / n_items) if of[group] else math.nan
-                for group in found.groups
-            ]
-            same(found.ratio[:, at - 1], ratios)
-
-
-@settings(deadline=None)
-@given(LISTS_OF_IDS, GROUPS, st.lists(st.integers(0, 5), min_size=7, max_size=7))
-def test_ratios_to_merit(lists, groups, merits):
-    merit = dict(zip(IDS, merits, strict=True))
-    found = beyond.group_exposure(lists, groups=groups, merit=merit)
-    of = dict.fromkeys([*groups.values(), None], 0)
-    for item, value in merit.items():
-        of[groups.get(item)] += value
-    assert found.target.tolist() == [of[group] for group in found.groups]
-    assert set(of) - set(found.groups) <= {None} and found.against == "merit"
-    if found.k:
-        shares = oracle.group_shares(lists, found.k, groups, PLAIN["log2(r+1)"])
-        total = sum(merits)
-        ratios = [
-            shares[group] / (of[group] / total) if of[group] else math.nan for group in found.groups
-        ]
-        same(found.ratio[:, -1], ratios)
+def test_ratios_of_groups_are_the_formula(lists, k, groups, discount):
+    found = ratios(lists, groups, k, discount=discount) if groups else ratios(lists, [None] * 7, k)
+    sizes = Counter(groups.get(item) for item in IDS)
+    assert set(found) == set(sizes) and {len(one) for one in found.values()} == {depth_of(lists, k)}
+    for at in range(1, depth_of(lists, k) + 1):
+        shares = oracle.group_shares(lists, at, groups, PLAIN[discount if groups else "log2(r+1)"])
+        for group, n in sizes.items():
+            same(found[group][at - 1], shares[group] / (n / 7))
 
 
 # Figures by hand
@@ -100,38 +73,23 @@ def test_ratios_to_merit(lists, groups, merits):
 
 def test_one_list_of_two_groups():
     """Singh and Joachims 2018: ranks 1 to 3 are seen by 1, 1 / log2(3) and 1/2."""
-    found = beyond.group_exposure([1, 2, 3], groups={1: "m", 2: "f", 3: "f"})
+    found = ratios([[1, 2, 3]], {1: "m", 2: "f", 3: "f"}, catalogue=[1, 2, 3])
     second = 1 / math.log2(3)
-    assert found.groups == ("m", "f")
-    same(found.exposure, [[1, 1, 1], [0, second, second + 0.5]])
-    same(found.share[:, -1], np.array([1, second + 0.5]) / (1.5 + second))
-    same(found.ratio[:, -1], np.array([3, 1.5 * (second + 0.5)]) / (1.5 + second))
-    same(found.parity, np.array([0, second, second + 0.5]) / 2)
+    assert list(found) == ["m", "f"]
+    ends = [one[-1] for one in found.values()]
+    same(ends, np.array([3, 1.5 * (second + 0.5)]) / (1.5 + second))
 
 
-def test_parity_is_1_where_all_items_are_shown_alike():
+def test_ratios_are_1_where_all_items_are_shown_alike():
     lists = [[1, 2], [2, 1], [3, 4], [4, 3]]
-    found = beyond.group_exposure(lists, groups={1: "a", 2: "b", 3: "b", 4: "b"})
-    assert (found.parity == 1).all() and (found.ratio == 1).all()
-    one = beyond.group_exposure(lists, groups=dict.fromkeys(range(1, 5), "all"))
-    assert (one.share == 1).all() and (one.parity == 1).all()
-
-
-def test_a_group_without_merit_has_no_ratio_and_no_part_in_parity():
-    groups = {1: "a", 2: "b", 3: "c"}
-    found = beyond.group_exposure([[1, 2, 3]], groups=groups, discount="1", merit={1: 2, 2: 1})
-    assert found.target.tolist() == [2, 1, 0]
-    np.testing.assert_array_equal(found.ratio[:, -1], [0.5, 1, math.nan])
-    assert found.parity.tolist() == [0, 0.5, 0.5]
+    for groups in ({1: "a", 2: "b", 3: "b", 4: "b"}, dict.fromkeys(range(1, 5), "all")):
+        found = ratios(lists, groups, catalogue=[1, 2, 3, 4])
+        assert all((one == 1).all() for one in found.values())
 
 
 def test_items_without_a_group_are_the_group_none():
-    found = beyond.group_exposure([[1, 2, 9]], groups={1: "a", 2: None, 3: float("nan")})
-    assert found.groups == ("a", None)
-    assert found.counts.tolist() == [[1, 0, 0], [0, 1, 1]] and found.target.tolist() == [1, 2]
-    assert repr(found).splitlines()[-1].startswith("None")
-    nobody = beyond.group_exposure([[1, 2]], groups={})
-    assert nobody.groups == (None,) and np.isnan(nobody.parity).all()
+    found = ratios([[1, 2, 3]], {1: "a", 2: None, 3: float("nan")}, catalogue=[1, 2, 3])
+    assert list(found) == ["a", None] and found[None][0] == 0
 
 
 def test_an_own_discount_and_all_named_ones():
@@ -139,8 +97,7 @@ def test_an_own_discount_and_all_named_ones():
     same(found.discounted(discount=lambda r: 10 * r), [0.15, 0.15])
     for name in DISCOUNTS:
         same(found.discounted(1, discount=name), [1, 1])
-    groups = beyond.group_exposure(found, groups=["a", "b"], discount=lambda r: r)
-    assert "discounted by a function of the rank" in repr(groups)
+    same(found.ratios(["a", "b"], discount=lambda r: r)["b"], [1, 1])
 
 
 # Relations
@@ -152,53 +109,78 @@ def random_lists(n_users=400, n_items=60, length=20):
 
 
 def test_threads_order_and_sharding_leave_no_trace(monkeypatch):
-    parallel = sys.modules["toplist.parallel"]
     lists, groups = random_lists(), [f"g{item % 7}" for item in range(60)]
-    whole = beyond.group_exposure(lists, groups=groups, n_threads=1)
-    items = beyond.exposure(lists, catalogue=60)
-    monkeypatch.setattr(parallel, "BLOCK", 256)
+    whole = beyond.exposure(lists, catalogue=60, n_threads=1)
+    monkeypatch.setattr(sys.modules["toplist.parallel"], "BLOCK", 256)
     others = [
-        beyond.group_exposure(lists[::-1].copy(), groups=groups, n_threads=4),
-        sum(beyond.group_exposure(lists[u::3], groups=groups) for u in range(3)),
-        beyond.group_exposure(items, groups=groups),
+        beyond.exposure(lists[::-1].copy(), catalogue=60, n_threads=4),
+        sum(beyond.exposure(lists[u::3], catalogue=60) for u in range(3)),
         pickle.loads(pickle.dumps(whole)),
+        counted(lists, 60),
     ]
     for other in others:
-        assert other.groups == whole.groups and other.n_users == 400
-        assert other.counts.dtype == np.int64
-        assert other.share.tobytes() == whole.share.tobytes()
-        assert other.ratio.tobytes() == whole.ratio.tobytes()
-    merged = sum(beyond.exposure(lists[u::3], catalogue=60) for u in range(3))
-    for k in (1, 7, 20):
-        assert merged.discounted(k).tobytes() == items.discounted(k).tobytes()
-
-
-def test_parts_with_and_without_ungrouped_items_add_up():
-    groups = {1: "a", 2: "b"}
-    parts = [beyond.group_exposure(part, groups=groups) for part in ([[1, 2]], [[9, 1]])]
-    assert (parts[0] + parts[1]).counts.tolist() == [[1, 1], [0, 1], [1, 0]]
-    assert (parts[1] + parts[0]).counts.tolist() == [[1, 1], [0, 1], [1, 0]]
+        assert other.n_users == 400 and list(other.ratios(groups)) == list(whole.ratios(groups))
+        for group, ratio in other.ratios(groups).items():
+            assert ratio.tobytes() == whole.ratios(groups)[group].tobytes()
+        for k in (1, 7, 20):
+            assert other.discounted(k).tobytes() == whole.discounted(k).tobytes()
 
 
 def test_nobody_and_nothing():
-    found = beyond.group_exposure([], 2, groups={1: "a"})
-    assert np.isnan(found.share).all() and np.isnan(found.parity).all()
-    assert found.exposure.tolist() == [[0, 0]]
-    empty = beyond.group_exposure([[]], groups={1: "a"})
-    assert empty.share.shape == (1, 0) and "at k=0" in repr(empty)
+    found = ratios([], {1: "a"}, 2, catalogue=[1])
+    assert np.isnan(found["a"]).all() and len(found["a"]) == 2
+    assert ratios([[]], {1: "a"}, catalogue=[1])["a"].shape == (0,)
     assert np.isnan(beyond.exposure([[]], 1, catalogue=2).discounted(normalised=True)).all()
+
+
+# Counts of a database
+
+
+def rows_of(lists):
+    """Return items, ranks and counts as GROUP BY item_id, rank makes them, in some order."""
+    found = Counter((item, rank) for one in lists for rank, item in enumerate(one, 1))
+    (items, ranks), counts = zip(*found, strict=True), list(found.values())
+    return items, ranks, counts
+
+
+def counted(lists, catalogue):
+    users = sum(map(len, lists)) and sum(bool(len(one)) for one in lists)
+    listed = [[int(item) for item in one] for one in lists]
+    return beyond.Exposure.from_counts(*rows_of(listed), n_users=users, catalogue=catalogue)
+
+
+@settings(deadline=None)
+@given(LISTS_OF_IDS.filter(any))
+def test_counts_of_a_database_are_those_of_the_lists(lists):
+    for catalogue in (7, [6, 5, 4, 3, 2, 1, 0], np.arange(9)):
+        expected, found = beyond.exposure(lists, catalogue=catalogue), counted(lists, catalogue)
+        assert repr(found) == repr(expected)
+        for mine, theirs in zip(found.pairs, expected.pairs, strict=True):
+            assert np.array_equal(mine, theirs)
+        for figure in (beyond.gini, beyond.item_coverage, beyond.shannon_entropy):
+            assert figure(found).tobytes() == figure(expected).tobytes()
+        assert np.array_equal((found + expected).counts(), 2 * expected.counts())
+
+
+def test_more_lists_than_a_machine_holds():
+    n = 4_000_000_000
+    found = beyond.Exposure.from_counts(
+        ["a", "b", "a"], [1, 1, 2], [n, n // 4, n // 2], n_users=2 * n, catalogue=list("abcd")
+    )
+    assert beyond.item_coverage(found).tolist() == [0.5, 0.5]
+    expected = oracle.gini_of_counts({n * 3 // 2: 1, n // 4: 1}, 4)
+    assert beyond.gini(found)[1] == expected
 
 
 # Errors
 
 
 ITEMS = beyond.exposure([[1]], catalogue=2)
-OPTIONS = {"groups": {1: "a", 2: "b"}}
-ONE = beyond.group_exposure([[1, 2]], **OPTIONS)
+ROWS = {"n_users": 2, "catalogue": 3}
 
 
-def exposure(ranks, groups=OPTIONS["groups"], **options):
-    return beyond.group_exposure(ranks, groups=groups, **options)
+def from_counts(items=(0,), ranks=(1,), counts=(1,), **options):
+    return beyond.Exposure.from_counts(items, ranks, counts, **(ROWS | options))
 
 
 WRONG_VALUES = [
@@ -206,43 +188,34 @@ WRONG_VALUES = [
     (lambda: ITEMS.discounted(discount="rbp(p=2)"), "p = 2.0 must be"),
     (lambda: ITEMS.discounted(discount=lambda r: r - 1), "its discount at rank 1 is 0.0"),
     (lambda: ITEMS.discounted(2), "k=2 is deeper than this Exposure"),
-    (lambda: exposure([[1]], merit={"1": 3}), "in common: merit has '1', groups has 1"),
-    (lambda: exposure([[1]], merit={1: -1}), "merit: item 1 has -1"),
-    (lambda: exposure([[1, 7, 7]]), "ranks: user 0 has item 7 at ranks 2 and 3"),
-    (lambda: exposure([[1, 9]], catalogue=[1, 2]), "item 9 at rank 2, which is not in catalogue"),
-    (lambda: exposure(beyond.exposure([[1]])), "of an Exposure needs catalogue="),
-    (lambda: exposure([[1]], {1: "a", -1: "b"}, padding=-1), "groups holds the padding id -1"),
-    (lambda: ONE + exposure([[1]]), "k=2 and k=1 do not merge"),
-    (lambda: ONE + exposure([[1, 2]], discount="1"), "discount='1' do not merge"),
-    (lambda: ONE + exposure([[1, 2]], merit={1: 1, 2: 1}), "'catalogue' and against='merit'"),
-    (lambda: ONE + exposure([[1, 2]], {1: "a", 2: "a"}), "group 'a' has 1 and 2 of the catalogue"),
-    (
-        lambda: exposure([[1]], series(["a", "b"], [1, 1])),
-        "item 1 is in the index of the Series twice",
-    ),
-]
-WRONG_TYPES = [
-    (lambda: exposure([[1]], {1: ["a", "b"]}), r"item 1 has \['a', 'b'\]: an item has one group"),
-    (lambda: exposure([[1]], "ab"), "groups is a str: give a dict item -> group"),
-    (lambda: exposure([["x"]]), "two kinds, 'x' in ranks and 1 in groups"),
-    (lambda: exposure([[1]], {0.5: "a"}), "groups: .*0.5 is a float, never an id"),
-    (lambda: exposure(ITEMS, {1: "a"}, padding=0), "counted already: it takes no padding"),
-    (lambda: exposure([[1]], series(["a"], [1]).to_frame()), "groups is a table: give groups=dict"),
-    (lambda: exposure([[1]], discuont="1"), "no keyword 'discuont': it has groups"),
-    (
-        lambda: exposure([[9]], unknown="skip"),
-        "unknown= is about items that are not in a catalogue",
-    ),
-    (lambda: ONE + 1, "GroupExposure"),
+    (lambda: ITEMS.ratios({"1": "a"}), "no item in common: groups has '1', the catalogue 0"),
+    (lambda: ITEMS.ratios(["a"]), "groups has 1 places, the catalogue 2 items"),
+    (lambda: beyond.exposure([[1]]).ratios({1: "a"}), "ratios of groups needs .*catalogue="),
+    (lambda: from_counts([3]), "items: 3 is not in the catalogue"),
+    (lambda: from_counts(["0"]), "items: '0' is not in the catalogue"),
+    (lambda: from_counts(ranks=[0]), "ranks: whole numbers from 1 on"),
+    (lambda: from_counts(counts=[1.0]), "counts: whole numbers from 1 on"),
+    (lambda: from_counts(counts=[1, 1]), "counts: one of each of the 1 items"),
+    (lambda: from_counts([0, 0], [1, 1], [1, 1]), "item 0 is there twice at rank 1"),
+    (lambda: from_counts(counts=[3]), "3 items at rank 1, but there are 2 lists"),
 ]
 
 
-def series(values, index):
-    return pytest.importorskip("pandas").Series(values, index=index)
-
-
-@pytest.mark.parametrize(("call", "words"), WRONG_VALUES + WRONG_TYPES)
+@pytest.mark.parametrize(("call", "words"), WRONG_VALUES)
 def test_what_is_refused(call, words):
-    error = TypeError if (call, words) in WRONG_TYPES else ValueError
-    with pytest.raises(error, match=words):
+    with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_groups_of_another_form_are_refused():
+    with pytest.raises(TypeError, match=r"item 1 has \['a', 'b'\]: an item has one group"):
+        ITEMS.ratios({1: ["a", "b"]})
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="groups is a table: give groups=dict"):
+        ITEMS.ratios(pandas.DataFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize("name", ["group_exposure", "from_counts_of_counts"])
+def test_names_that_are_gone_say_what_to_write(name):
+    with pytest.raises(AttributeError, match=f"{name} is gone since 0.4: .*xposure"):
+        getattr(beyond, name)

@@ -109,7 +109,6 @@ def test_what_takes_no_clusters_says_so():
     for asked in (
         lambda: both.band("mrr"),
         lambda: both.lead("mrr@5"),
-        lambda: both.anova("mrr@5"),
         lambda: both.tukey("mrr@5"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -64,7 +64,7 @@ def test_what_runs_cannot_be(runs):
     with pytest.raises(ValueError, match="'a, run 1': rename a system"):
         tl.compare({"a": [one, one], "a, run 1": one})
     both = tl.compare(runs)
-    for call in (lambda: both.band("ndcg"), both.power, lambda: both.anova("ndcg@10")):
+    for call in (lambda: both.band("ndcg"), both.power, lambda: both.tukey("ndcg@10")):
         with pytest.raises(ValueError, match=r"several runs: test\(\) and equivalence\(\)"):
             call()
     mixed = tl.compare({"a": one, "b": runs["b"]}, baseline="a").test("ndcg@10")

@@ -185,7 +185,7 @@ def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
         both.test("item_coverage@2")
 
 
-@pytest.mark.parametrize("what", ["test", "band", "power", "equivalence", "anova", "tukey"])
+@pytest.mark.parametrize("what", ["test", "band", "power", "equivalence", "tukey"])
 def test_pooled_metrics_are_refused_everywhere(what):
     """A band over users answers another question: it is no difference of ratios of sums."""
     truths, options = [{1, 2, 3}, {2}, {9}], {"metrics": "recall", "aggregate": "pooled"}
@@ -228,7 +228,7 @@ def test_clusters_by_position_keep_their_rows_where_a_user_is_left_out():
     assert repr(as_list) == repr(as_dict) and as_list.n == 23
 
 
-@pytest.mark.parametrize("what", ["tukey", "anova", "power", "band"])
+@pytest.mark.parametrize("what", ["tukey", "power", "band"])
 def test_what_takes_no_weights_refuses_them(what):
     compared = tl.compare(results(weights={f"u{i}": 1.0 + i for i in range(60)}), baseline="a")
     asked = ("mrr", "b", "a") if what == "band" else ("mrr@2",)

@@ -34,7 +34,6 @@ ASKED = [
     tl.inference.paired_tests,
     lambda some: inference.equivalence(some, margin=0.1),
     inference.tukey,
-    inference.anova,
     lambda some: inference.family({"ndcg": tuple(some.values())}),
     lambda some: inference.ratio(*((one, one) for one in some.values())),
 ]

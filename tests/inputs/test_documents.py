@@ -525,14 +525,12 @@ def test_metrics_of_the_lists():
     documents = sorted(set(chunks.values()))
     counts = {one: 1.0 + place for place, one in enumerate(documents)}
     features = {one: [place, 1.0] for place, one in enumerate(documents)}
-    groups = dict(zip(documents, "xyxyxy", strict=True))
     by = {"items_as": chunks}
     calls = [
         lambda ranks, **how: tl.beyond.item_coverage(ranks, K, catalogue=documents, **how),
         lambda ranks, **how: tl.beyond.novelty(ranks, K, counts=counts, **how),
         lambda ranks, **how: tl.beyond.intra_list_diversity(ranks, K, features=features, **how),
         lambda ranks, **how: tl.beyond.overlap(ranks, ranks, K, **how).per_user,
-        lambda ranks, **how: tl.beyond.group_exposure(ranks, K, groups=groups, **how).counts,
         lambda ranks, **how: tl.beyond.unexpectedness(
             ranks, K, expected={user: {documents[0]} for user in ranks}, **how
         ),

@@ -275,18 +275,18 @@ def test_where_ranks_are_uniform_the_correction_removes_the_bias():
     found = loo.corrected(ranks, 50, metrics="hit")["hit@50"]
     assert raw > 0.45
     assert found.low < 0.05 < found.high and found.high - found.low < 0.05
-    full = np.mean(loo.ranks_of(scores, np.arange(1_000)) <= loo.full_depth(50, 100, 1_000))
+    full = np.mean(loo.ranks_of(scores, np.arange(1_000)) <= ranks.sampled.depth(50))
     assert abs(full - raw) < 0.02  # Li et al.: the raw hit rate is that at f(50) = 490
 
 
-def test_full_depth_is_the_rank_whose_mean_sampled_rank_is_k():
+def test_the_depth_of_a_sample_is_the_rank_whose_mean_sampled_rank_is_k():
+    marked = loo.Sampled(8, 60, "uniform", 0, "order")
     for k in (1, 2, 7):
-        depth = loo.full_depth(k, 8, 60)
+        depth = marked.depth(k)
         means = chances(8, 60) @ np.arange(1, 10)
         assert means[depth - 1] <= k + 1e-9 and (depth == 60 or means[depth] > k)
-    assert [loo.full_depth(k, 100, 9_066) for k in (1, 2, 101)] == [1, 91, 9_066]
     marked = loo.Sampled(100, 9_066, "uniform", 0, "order")
-    assert marked.depth(10) == loo.full_depth(10, 100, 9_066) == 816
+    assert [marked.depth(k) for k in (1, 2, 10, 101)] == [1, 91, 816, 9_066]
     assert "about the first 816 of all items" in marked.warning(10)
 
 
@@ -296,8 +296,6 @@ def test_full_depth_is_the_rank_whose_mean_sampled_rank_is_k():
         (lambda: loo.corrected(sampled(popularity=np.ones(1_000)), 5), "drawn by popularity"),
         (lambda: loo.corrected(sampled(), 5, gamma=0), "gamma=0: above 0 and at most 1"),
         (lambda: loo.corrected(sampled()), "k is missing"),
-        (lambda: loo.full_depth(12, 10, 100), "k <= n"),
-        (lambda: loo.full_depth(1, 100, 100), "n_items=100"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(call, message):

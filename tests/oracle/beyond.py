@@ -166,28 +166,6 @@ def rbo_of_endless(a, b, p):
     return total
 
 
-def rbo_min(a, b, k, p):
-    """RBO of the lists with other items below their ends, never the same ones."""
-    a, b = list(a[:k]), list(b[:k])
-    if not (a or b):
-        return math.nan
-    total, d = 0.0, 0
-    while p**d > 1e-17:
-        d += 1
-        total += (1 - p) * p ** (d - 1) * len(set(a[:d]) & set(b[:d])) / d
-    return total
-
-
-def rbo_max(a, b, k, p):
-    """RBO of the lists with each other's missing items below their ends, and alike from there."""
-    a, b = list(a[:k]), list(b[:k])
-    if not (a or b):
-        return math.nan
-    longer_a = a + [item for item in b if item not in a]
-    longer_b = b + [item for item in a if item not in b]
-    return rbo_of_endless(longer_a, longer_b, p)
-
-
 def exposures(lists, k, discount):
     """Return the exposure of each listed item: every list that has it adds 1 / discount(rank)."""
     found = {}

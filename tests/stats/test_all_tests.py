@@ -70,8 +70,8 @@ def test_no_differences():
     none = paired([0.1, 0.5, 0.9], [0.1, 0.5, 0.9])
     assert none.test[3:] == (0, 0, 0, 2, 0, 1, 0, 0) and none.cautions == []
     effects = none.effects
-    assert (effects.wins, effects.ties, effects.losses, effects.superiority) == (0, 3, 0, 0.5)
-    assert not any(effects[4:])
+    assert (effects.wins, effects.ties, effects.losses) == (0, 3, 0)
+    assert not any(effects[3:])
     for side in SIDES.values():
         assert {*all_p(np.arange(5.0), np.arange(5.0), side).values()} == {1.0}
     boot = draws.bootstrap(np.zeros(5))

@@ -38,12 +38,12 @@ def test_against_scipy(scipy_stats, side):
         assert draws.wilcoxon(d[:m], alternative=side).p == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
-def test_moments_against_scipy(scipy_stats):
+def test_moments_against_numpy():
     a, b = example(9000)
     pairs = Pairs.of(a, b)
-    assert pairs.skewness == pytest.approx(scipy_stats.skew(a - b), rel=1e-9)
-    for ours, theirs in zip((pairs.std, pairs.std_a, pairs.std_b), (a - b, a, b), strict=True):
-        assert ours == pytest.approx(theirs.std(ddof=1), rel=1e-12)
+    assert pairs.std == pytest.approx((a - b).std(ddof=1), rel=1e-12)
+    for ours, theirs in ((pairs.aa, a), (pairs.bb, b)):
+        assert ours == pytest.approx(len(a) * theirs.var(), rel=1e-12)
 
 
 @given(data_sets(), st.integers(1, 49), st.booleans())
@@ -57,7 +57,7 @@ def test_parts_merge(data, cut, weighted):
     ]
     whole, merged = Pairs.of(a, b, w), parts[0] + parts[1]
     assert merged.n == whole.n and merged.wins == whole.wins and merged.ties == whole.ties
-    for name in ("mean", "mean_a", "std", "std_a", "std_b", "db", "ddd", "weight2"):
+    for name in ("mean", "mean_a", "std", "aa", "bb", "db", "weight2"):
         expected = getattr(whole, name)
         assert getattr(merged, name) == pytest.approx(expected, rel=1e-9, abs=1e-12), name
     curves = np.cumsum([snap(a, b), snap(b, a) ** 2], axis=0).T
@@ -67,8 +67,7 @@ def test_parts_merge(data, cut, weighted):
 
 
 def test_effects_of_a_baseline_of_zero():
-    effects = paired([0.5, 0.9, 0.1], [0, 0, 0]).effects
-    assert effects.glass == math.inf and math.isnan(effects.relative)
+    assert math.isnan(paired([0.5, 0.9, 0.1], [0, 0, 0]).effects.relative)
 
 
 def test_relative_interval_without_loss_of_digits():
@@ -256,6 +255,6 @@ def test_float32_is_added_up_in_float64():
 def test_pairs_the_other_way_round(values):
     a, b = np.array(values).T
     found, expected = Pairs.of(a, b).reversed, Pairs.of(b, a)
-    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db", "ddd"):
+    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
     assert Pairs.of(a, b).own == Pairs.of(a, a)

@@ -43,14 +43,14 @@ Of each user, (n_users, K):
   ``"unexpected"``
 - `exposure_share`, `hit_share` (needs the truth): of each label, by labels
 
-Of groups of items, (n_groups, K): `group_exposure`, of all lists together. Of two systems, for each
-user: `overlap` and `rbo`.
+Of groups of items, of all lists together: `Exposure.ratios`. Of two systems, for each user:
+`overlap` and `rbo`.
 
 A catalogue is a number of items (ids 0..n-1) or their ids. A listed id that is not in it, or has no
 count or features, is an error that names user, item and rank; ``unknown=`` says what else to do.
 Exposures over one stated catalogue add up exactly; coverage, Gini and entropy do not, so merge
 exposures, not values. Metrics per user merge as means do. A database may have counted how many
-items are in how many lists: `from_counts_of_counts`.
+items are in how many lists: `Exposure.from_counts`.
 
 How alike are two systems, and whom do they show?
 -------------------------------------------------
@@ -61,11 +61,9 @@ overlap of 2 users: mean 0.8333 at k=3
 >>> tl.beyond.rbo(old, new, p=0.9)                      # rank-biased overlap (Webber et al. 2010)
 rbo(p=0.9) of 2 users: mean 0.8425 at k=3; the first 3 ranks carry 52 % of the weight
 >>> groups = {1: "own", 2: "own", 3: "own", 4: "other", 5: "other", 6: "other", 7: "other"}
->>> tl.beyond.group_exposure(new, groups=groups)        # 1 is parity with the catalogue
-exposure of 2 groups in 2 lists at k=3, discounted by log2(r+1)
-group  exposure   share  of catalogue   ratio
-own      2.1309  0.5000        0.4286  1.1667
-other    2.1309  0.5000        0.5714  0.8750
+>>> ratios = tl.beyond.exposure(new, catalogue=groups).ratios(groups)   # 1 is parity
+>>> {group: ratio[-1].round(4).item() for group, ratio in ratios.items()}
+{'own': 1.1667, 'other': 0.875}
 
 Does a list fit its user?
 -------------------------
@@ -82,7 +80,7 @@ array([[0.    , 0.    , 0.    ],
 In an evaluation
 ----------------
 
-All but `overlap`, `rbo` and `group_exposure` also stand in `toplist.top_k_eval` by their names, by
+All but `overlap` and `rbo` also stand in `toplist.top_k_eval` by their names, by
 their defaults, where what they need is given: with intervals, segments (``result.by``), tests
 (`toplist.compare`), merging and saving. Parameters stand in the name: ``"calibration(weights=rank,
 distance=hellinger)"``, ``"intra_list_diversity(distance=jaccard)"``. They are of all lists, also of
@@ -104,7 +102,7 @@ with a list
 5 of 5 users evaluated
 
 Who is shown, and who is chosen? Shares of each provider, as means over users, beside its share of
-the catalogue (`group_exposure` has that of all lists together, and the ratios):
+the catalogue (`Exposure.ratios` is of all lists together):
 
 >>> providers = {item: "own" if item < 4 else "other" for item in range(8)}
 >>> shares = ["exposure_share", "hit_share"]
@@ -117,14 +115,12 @@ the catalogue (`group_exposure` has that of all lists together, and the ratios):
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from toplist.beyond import baselines, diversity, labelled, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
 from toplist.beyond.baselines import serendipity, unexpectedness
 from toplist.beyond.concentration import (
-    CountsOfCounts,
-    from_counts_of_counts,
     gini,
     item_coverage,
     personalisation,
@@ -132,7 +128,6 @@ from toplist.beyond.concentration import (
 )
 from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
-from toplist.beyond.groups import GroupExposure, group_exposure
 from toplist.beyond.labelled import calibration, exposure_share, hit_share
 from toplist.beyond.popularity import (
     average_popularity,
@@ -142,22 +137,19 @@ from toplist.beyond.popularity import (
 )
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import OfUser
+from toplist.gone import no_attribute
 from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import ItemData
 from toplist.metrics.beyond_accuracy import distance_by
 
 __all__ = [
     "Agreement",
-    "CountsOfCounts",
     "Exposure",
-    "GroupExposure",
     "average_popularity",
     "calibration",
     "exposure",
     "exposure_share",
-    "from_counts_of_counts",
     "gini",
-    "group_exposure",
     "hit_share",
     "intra_list_diversity",
     "item_coverage",
@@ -222,3 +214,8 @@ def _of_users(known: ItemData, name: str) -> UserItems:
 def __dir__() -> list[str]:
     """List the public names."""
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Raise AttributeError; for a name of 0.3 it says what to write instead."""
+    raise no_attribute("toplist.beyond", name)

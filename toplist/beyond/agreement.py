@@ -20,8 +20,6 @@ from toplist.stats.distributions import normal_ppf
 
 OverlapDivisor = Literal["k", "union"]
 DIVISORS: tuple[OverlapDivisor, ...] = get_args(OverlapDivisor)
-RboVariant = Literal["ext", "min", "res"]
-VARIANTS: tuple[RboVariant, ...] = get_args(RboVariant)
 # What the two sides are called in messages.
 SIDES = ("a", "b")
 # Writes a block: of how many items both lists hold, and any, and both lengths, (users, K) or
@@ -226,8 +224,6 @@ def rbo(
     b: Any,
     p: float = 0.9,
     k: int | None = None,
-    *,
-    variant: RboVariant = "ext",
     **reading: Unpack[Reading],
 ) -> Agreement:
     """Return the rank-biased overlap of two lists of each user, cut at every k.
@@ -235,16 +231,13 @@ def rbo(
         rbo = (1 - p) * sum over depths d = 1, 2, ... of p^(d-1) |A_d and B_d| / d
 
     (Webber, Moffat, Zobel 2010, "A similarity measure for indefinite rankings", ACM TOIS 28(4),
-    equation 4.) What stands below the ends of the lists is not known, so three numbers are: the
-    value if the lists go on as they are down to their ends (RBO_ext, equation 32, for lists of
-    different lengths), the least that it can be, and by how much it may be more. With s and l the
-    lengths of the shorter and the longer list within k, ``X_d = |A_d and B_d|``::
+    equation 4.) What stands below the ends of the lists is not known: this is the value if the
+    lists go on as they are down to their ends (RBO_ext, equation 32, for lists of different
+    lengths). With s and l the lengths of the shorter and the longer list within k,
+    ``X_d = |A_d and B_d|``::
 
-        ext = (1-p)/p (sum_{d=1..l} X_d/d p^d + sum_{d=s+1..l} X_s (d-s)/(s d) p^d)
+        rbo = (1-p)/p (sum_{d=1..l} X_d/d p^d + sum_{d=s+1..l} X_s (d-s)/(s d) p^d)
               + ((X_l - X_s)/l + X_s/s) p^l
-        min = (1-p)/p (sum_{d=1..l} X_d/d p^d + X_l sum_{d>l} p^d/d)
-        res = p^s + p^l - p^f - (1-p)/p (s sum_{d=s+1..f} p^d/d + l sum_{d=l+1..f} p^d/d
-              + X_l sum_{d>f} p^d/d),  f = l + s - X_l
 
     p says how deep one looks: at every rank, one goes on to the next with probability p. The first
     d ranks carry the weight 1 - p^(d-1) + d (1-p)/p (-ln(1-p) - sum_{i<d} p^i/i) (equation 21):
@@ -257,15 +250,13 @@ def rbo(
         As in `overlap`. Lists of ids have no ties.
     p : float
         Above 0 and below 1.
-    variant : {"ext", "min", "res"}
-        The extrapolated value; the lower bound; or how far above it the upper bound is.
 
     Returns
     -------
     Agreement
         At k, of both lists cut there; past the end of the longer list the value stays. Equal lists
-        have ext = 1 exactly, lists without a common item 0. NaN where both lists are empty, ext = 0
-        where one is.
+        have 1 exactly, lists without a common item 0. NaN where both lists are empty, 0 where
+        one is.
 
     Raises
     ------
@@ -280,35 +271,19 @@ def rbo(
     >>> found.per_user.round(4).tolist()
     [[0.0, 0.9, 0.9]]
     """
-    choice("variant", variant, VARIANTS)
     if isinstance(p, bool) or not (isinstance(p, (int, float, np.floating)) and 0 < p < 1):
         raise ValueError(f"rbo: p = {p!r} must be a number above 0 and below 1")
     p = float(p)
 
     def fill(shared: Any, union: Any, short: Ints, long: Ints, out: Floats) -> None:
-        powers, tails = _geometric(p, 2 * out.shape[1])
-        if variant == "ext":
-            kernels.list_values.extrapolated(shared, short, long, powers, p, out)
-        elif variant == "min":
-            kernels.list_values.lowest(shared, long, powers, tails, p, out)
-        else:
-            kernels.list_values.residual(shared, short, long, powers, tails, p, out)
+        with np.errstate(under="ignore"):
+            powers = np.concatenate([[1.0], p ** np.arange(1.0, out.shape[1] + 1)])
+        kernels.list_values.extrapolated(shared, short, long, powers, p, out)
 
-    name = f"rbo(p={p})" if variant == "ext" else f"rbo_{variant}(p={p})"
-    found = _compared(name, a, b, k, reading, fill)
+    found = _compared(f"rbo(p={p})", a, b, k, reading, fill)
     weight = _weight(p, found.k)
     ranks = "rank carries" if found.k == 1 else f"{found.k} ranks carry"
     return replace(found, note=f"; the first {ranks} {weight:.0%} of the weight".replace("%", " %"))
-
-
-def _geometric(p: float, n: int) -> tuple[Floats, Floats]:
-    """Return p^i, and the sum of p^j / j over all j > i, for i = 0..n."""
-    i = np.arange(1, n + 1)
-    with np.errstate(under="ignore"):
-        powers = np.concatenate([[1.0], p ** i.astype(np.float64)])
-        sums = np.cumsum(powers[1:] / i)
-    tails = -np.log1p(-p) - np.concatenate([[0.0], sums])
-    return powers, np.maximum(tails, 0.0)
 
 
 def _weight(p: float, d: int) -> float:
@@ -323,8 +298,10 @@ def _weight(p: float, d: int) -> float:
     """
     if d == 0:
         return 0.0
-    powers, tails = _geometric(p, d)
-    return float(1 - powers[d - 1] + (1 - p) / p * d * tails[d - 1])
+    ranks = np.arange(1.0, d)
+    with np.errstate(under="ignore"):
+        tail = max(-np.log1p(-p) - (p**ranks / ranks).sum(), 0.0)
+        return float(1 - p ** (d - 1) + (1 - p) / p * d * tail)
 
 
 def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill) -> Agreement:

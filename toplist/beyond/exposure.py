@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.beyond.indexing import (
@@ -21,9 +21,20 @@ from toplist.beyond.indexing import (
     indexed,
     read_lists,
 )
-from toplist.checks import Floats, Ints, OptionRef, cached, check_positive_int, choice, option_error
+from toplist.checks import (
+    Floats,
+    Ints,
+    OptionRef,
+    cached,
+    check_positive_int,
+    choice,
+    is_missing,
+    option_error,
+)
 from toplist.inputs.catalogues import ids_of
-from toplist.inputs.items import UNKNOWN, Unknown
+from toplist.inputs.flatten import is_frame
+from toplist.inputs.items import UNKNOWN, Unknown, needs
+from toplist.inputs.keyed import is_series
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Duplicates, Reading
 from toplist.metrics.conventions import CONVENTIONS
@@ -129,6 +140,71 @@ class Exposure(ListingCounts):
     catalogue: Any
     source: IndexedLists | UserItemPairs | Ints
     n_threads: int | None = None
+
+    @classmethod
+    def from_counts(
+        cls, items: Any, ranks: ArrayLike, counts: ArrayLike, *, n_users: int, catalogue: Any
+    ) -> Exposure:
+        """Return the exposure that a database counted, of any number of lists.
+
+        In SQL: ``SELECT item_id, rank, COUNT(*) FROM recs WHERE rank <= 10 GROUP BY item_id,
+        rank``. It counts rows: where a list may hold an item twice, count its first place.
+
+        Parameters
+        ----------
+        items : (n,) ids
+        ranks : (n,) int
+            From 1 on; the largest is k.
+        counts : (n,) int
+            How many lists have the item at the rank; a pair of both is there once.
+        n_users : int
+            The number of lists, without empty ones.
+        catalogue : int or ids
+            As in `toplist.beyond.exposure`.
+
+        Raises
+        ------
+        ValueError
+            For columns of different lengths or of numbers that are not whole, an item that is not
+            in the catalogue, a pair of item and rank twice, and more items at a rank than lists.
+
+        Examples
+        --------
+        >>> from toplist import beyond
+        >>> found = Exposure.from_counts([0, 2, 0], [1, 1, 2], [3, 1, 1], n_users=4, catalogue=4)
+        >>> found, beyond.item_coverage(found).tolist()
+        (Exposure(4 lists, 4 items, read to k=2), [0.5, 0.5])
+        """
+        ids = ids_of(catalogue)
+        place = {one: row for row, one in enumerate(ids.tolist() if _is_array(ids) else ids)}
+        listed = items.tolist() if hasattr(items, "tolist") else list(items)
+        columns = {"ranks": np.asarray(ranks), "counts": np.asarray(counts)}
+        for name, column in columns.items():
+            if column.shape != (len(listed),):
+                raise ValueError(f"{name}: one of each of the {len(listed):,} items is needed")
+            if len(column) and (column.dtype.kind not in "iu" or column.min() < 1):
+                raise ValueError(f"{name}: whole numbers from 1 on are needed, of an integer type")
+        try:
+            places = np.array([place[one] for one in listed], np.int64)
+        except KeyError as error:
+            raise ValueError(f"items: {error.args[0]!r} is not in the catalogue") from None
+        at, n = (column.astype(np.int64) for column in columns.values())
+        order = np.lexsort((places, at))
+        places, at, n = places[order], at[order], n[order]
+        twice = np.flatnonzero((np.diff(places) == 0) & (np.diff(at) == 0))
+        if len(twice):
+            row = int(order[twice[0]])
+            raise ValueError(f"item {listed[row]!r} is there twice at rank {at[twice[0]]}")
+        most = np.bincount(at, n) if len(at) else np.zeros(1)
+        if most.max() > n_users:
+            rank = int(most.argmax())
+            raise ValueError(
+                f"{int(most[rank]):,} items at rank {rank}, but there are {n_users:,} lists"
+            )
+        k = int(at.max(initial=0))
+        starts = np.searchsorted(at, np.arange(1, k + 2)).astype(np.int64)
+        source = UserItemPairs(starts, _narrow(places, len(ids)), n)
+        return cls(k, n_users, len(ids), ids, source)
 
     def __repr__(self) -> str:
         """Return the sizes."""
@@ -263,6 +339,55 @@ class Exposure(ListingCounts):
             return out
         total = (self.at_ranks[:depth] / divisors).sum()
         return out / total if total else np.full(self.n_items, np.nan)
+
+    def ratios(self, groups: Any, *, discount: Any = "log2(r+1)") -> dict[Any, Floats]:
+        """Return of each group of items its share of exposure over its share of the catalogue.
+
+            exposure@k of a group = sum over its listings within k of 1 / discount(rank)
+            ratio = exposure / exposure of all items / (items of the group / all items)
+
+        1 of all groups is parity: their items have the same mean exposure (Singh, Joachims 2018,
+        "Fairness of Exposure in Rankings"). As means over users, with intervals, the metric
+        ``exposure_share`` has the shares of each user's list.
+
+        Parameters
+        ----------
+        groups : dict item -> group, Series, or array
+            One group of each item; an array's places are those of the catalogue. An item with None
+            or NaN, and one that is not there, is of the group None.
+        discount : str or callable
+            As in `discounted`.
+
+        Returns
+        -------
+        dict of group -> (K,) float64
+            At every k, in the order of the catalogue, None last; NaN where nothing is listed.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Without a stated catalogue, and for groups that are a table, of other items, or several
+            of one item.
+
+        Examples
+        --------
+        >>> from toplist import beyond
+        >>> found = beyond.exposure([["x", "y"], ["z", "x"]], catalogue=["x", "y", "z"])
+        >>> ratios = found.ratios({"x": "new", "y": "old"})
+        >>> {group: ratio.round(4).tolist() for group, ratio in ratios.items()}
+        {'new': [1.5, 1.5], 'old': [0.0, 0.5803], None: [1.5, 0.9197]}
+        """
+        if self.catalogue is None:
+            raise needs("ratios of groups", "catalogue")
+        places, names = _groups_of(groups, self.catalogue)
+        counts = np.zeros((len(names), self.k), np.int64)
+        np.add.at(counts, (places[self.pairs.items], self.pairs.ranks), self.pairs.counts)
+        divisors = discounts_of(discount, self.k)
+        every = np.cumsum(counts.sum(axis=0) / divisors)
+        sizes = np.bincount(places, minlength=len(names)) / self.n_items
+        share = np.full(counts.shape, np.nan)
+        np.divide(np.cumsum(counts / divisors, axis=1), every, out=share, where=every > 0)
+        return dict(zip(names, share / sizes[:, np.newaxis], strict=True))
 
     @property
     def ks(self) -> range:
@@ -425,6 +550,46 @@ def exposure_of(lists: ReadLists, rules: Indexing) -> Exposure:
     n_items = listed.n_items if ids is None else len(ids)
     n_lists = int(np.count_nonzero(listed.lengths))
     return Exposure(listed.depth, n_lists, n_items, ids, listed, rules.n_threads)
+
+
+def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
+    """Return the place of the group of each item of the catalogue, and the groups, None last."""
+    if is_frame(groups):
+        raise TypeError(
+            "groups is a table: give groups=dict(zip(table['item_id'], table['GROUP'])), by the "
+            "names of its columns"
+        )
+    given = groups.to_dict() if is_series(groups) else groups
+    ids = catalogue.tolist() if _is_array(catalogue) else list(catalogue)
+    if isinstance(given, Mapping):
+        if given and not any(one in given for one in ids):
+            raise ValueError(
+                f"groups and catalogue have no item in common: groups has {next(iter(given))!r}, "
+                f"the catalogue {ids[0]!r}"
+            )
+        named = [given.get(one) for one in ids]
+    else:
+        named = given.tolist() if hasattr(given, "tolist") else list(given)
+        if len(named) != len(ids):
+            raise ValueError(
+                f"groups has {len(named):,} places, the catalogue {len(ids):,} items: give a dict "
+                "item -> group"
+            )
+    named = [None if is_missing(one) else one for one in named]
+    try:
+        known = [one for one in dict.fromkeys(named) if one is not None]
+    except TypeError:
+        row = next(i for i, one in enumerate(named) if getattr(one, "__hash__", 0) is None)
+        raise TypeError(
+            f"groups: item {ids[row]!r} has {named[row]!r}: an item has one group"
+        ) from None
+    known += [None] * (None in named)
+    place = {one: row for row, one in enumerate(known)}
+    return np.array([place[one] for one in named], np.int64), known
+
+
+def _is_array(ids: Any) -> bool:
+    return isinstance(ids, np.ndarray)
 
 
 def discounts_of(discount: Any, depth: int) -> Floats:

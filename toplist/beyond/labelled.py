@@ -153,8 +153,8 @@ def exposure_share(
         label among the first k / that sum over all of the first k
 
     (The exposure of Singh, Joachims 2018, of each user's list by itself, so that a mean over users
-    has an interval; `group_exposure` is of all lists together.) An item is shared equally among its
-    labels; what is left to 1 goes to items without a label.
+    has an interval; `Exposure.ratios` is of all lists.) An item is shared equally among its labels;
+    what is left to 1 goes to items without a label.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from toplist import plots
 from toplist.checks import cached, choice
@@ -13,7 +13,6 @@ from toplist.comparing import leads, movers, pairwise, testing
 from toplist.comparing import segments as segment_tests
 from toplist.comparing.aligning import SameUsers, united
 from toplist.comparing.bands import Band
-from toplist.comparing.inference import Drawn, TukeyMethod
 from toplist.comparing.leads import Lead
 from toplist.comparing.movers import Movers
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod, pairs_of
@@ -21,13 +20,13 @@ from toplist.comparing.segments import SegmentedComparison
 from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
 from toplist.comparing.testing import Power
 from toplist.comparing.tests import Tests
+from toplist.gone import no_attribute
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
 from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.means import in_line
 from toplist.results.result import TopKResult
-from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import RUNS, Alternative, RunsAre
 
@@ -181,6 +180,12 @@ class Comparison(SideBySide):
     {'mrr@1': ['good'], 'mrr@2': ['good']}
     """
 
+    if not TYPE_CHECKING:  # a type checker finds wrong names itself
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for a name of 0.3 it says what to write instead."""
+            raise no_attribute(type(self).__name__, name)
+
     def to_latex(
         self,
         every_metric: bool = False,
@@ -188,16 +193,14 @@ class Comparison(SideBySide):
         names: Names | None = None,
         intervals: bool = False,
         digits: int | None = None,
-        percent: bool = False,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
         r"""Return the means in LaTeX (booktabs), with what was tested, for a paper.
 
-        With a baseline, † and ‡ mark what is better, ▾ what is worse. Without one, all pairs are
-        tested, and letters name the systems that a system exceeds. The best of a column is bold
-        where it differs after the correction; systems that do not differ from it share it. The
-        sentence for the text is a comment above the table.
+        With a baseline, † and ‡ mark what is better, ▾ what is worse; without one, all pairs are
+        tested. The best of a column is bold where it differs after the correction; systems that
+        do not differ from it share it. The sentence for the text is a comment above the table.
 
         Parameters
         ----------
@@ -209,9 +212,7 @@ class Comparison(SideBySide):
         intervals : bool
             Whether every mean has its 95 % interval.
         digits : int, optional
-            Decimals; default 4, in percent 2.
-        percent : bool
-            Whether means are multiplied by 100.
+            Decimals; default 4.
         caption, label : str, optional
             With either of them the table is a floating one, ``\begin{table}``.
 
@@ -222,21 +223,21 @@ class Comparison(SideBySide):
         >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
         >>> b = tl.top_k_eval({user: [user % 3, 9] for user in truths}, truths, k=2, metrics="mrr")
         >>> both = tl.compare({"a": a, "b": b}, baseline="a")
-        >>> print(both.to_latex(percent=True, digits=1))  # doctest: +ELLIPSIS
+        >>> print(both.to_latex(digits=1))  # doctest: +ELLIPSIS
         % bold: best of its column, and different from a
         % Differences were tested by two-sided paired t over 90 users, ...
         \begin{tabular}{lr}
         \toprule
          & mrr@2 \\
         \midrule
-        a & 50.0 \\
-        b & \textbf{100.0$^{\ddagger}$} \\
+        a & 0.5 \\
+        b & \textbf{1.0$^{\ddagger}$} \\
         \bottomrule
         \end{tabular}
         <BLANKLINE>
         ...
         """
-        look = Look.of(digits, percent, intervals)
+        look = Look.of(digits, intervals)
         one = self if names is None else self._only(names)
         page = page_of_means(one, every_metric, look, *one._tested_for_paper, one._marks)
         return markup.latex(page, caption, label)
@@ -590,23 +591,12 @@ class Comparison(SideBySide):
         """
         return movers.movers(self, name, system, baseline, n, users)
 
-    def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
-        """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
-        return testing.anova(self, name, pairwise.TestSpec(users=users))
-
-    def tukey(
-        self,
-        name: AnyName,
-        *,
-        method: TukeyMethod = "t",
-        users: SameUsers = "same",
-        **options: Unpack[Drawn],
-    ) -> Tests:
+    def tukey(self, name: AnyName, *, level: float = 0.95, users: SameUsers = "same") -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`.
 
         Differences are the first less the second, as in published tables of this test.
         """
-        return testing.tukey(self, name, method, pairwise.TestSpec(users=users), **options)
+        return testing.tukey(self, name, level, pairwise.TestSpec(users=users))
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
@@ -617,7 +607,7 @@ class Comparison(SideBySide):
             mark = marks.get((system, name), "")
             return self._marked(system, name, mark, system in best.get(name, []))
 
-        tables = self._tables(every_metric, self.systems, cell)
+        tables = self._tables(every_metric, cell)
         said = () if tests is None else (tests._legend,)
         if why:
             said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)

@@ -34,8 +34,8 @@ FEW_RUNS = (
 )
 POOLED = (
     "the pairs do not vary alike (standard deviations of {low:.2g} to {high:.2g}): with near twins "
-    "or unequal variances among the systems Tukey's test, by permutations too, rejected a true "
-    'null in 8 to 30 % of samples; correction="maxt" of pairwise tests in 4 to 8 %'
+    "or unequal variances among the systems Tukey's test rejected a true null "
+    'in 8 to 30 % of samples; correction="maxt" of pairwise tests in 4 to 8 %'
 )
 SPLITS = "where runs are repeated splits, these overlap: their variance is a lower bound"
 MARKS = "†", "‡"
@@ -66,12 +66,8 @@ class Contrast:
         Users for whom the system is the larger number, equal, the smaller.
     relative : float
         mean / baseline_mean - 1, with its interval `relative_low` to `relative_high`.
-    d_z, g_z, glass, d_av, superiority : float
-        Effect sizes: the difference over the standard deviation of differences (`d_z_low` to
-        `d_z_high`), the same for few users, over that of the baseline, over both; and
-        (wins + ties / 2) / n.
-    skewness : float
-        Of the differences.
+    d_z : float
+        The difference over the standard deviation of differences (`d_z_low` to `d_z_high`).
     exact : bool
         Whether p was counted over all patterns, not drawn or approximated.
     cautions : tuple of str
@@ -80,10 +76,6 @@ class Contrast:
         Of several runs: for these trained models; `error` and `p` are for models trained anew.
     p_not_worse, p_not_better : float
         Of an equivalence test, the two halves.
-    p_single_step : float
-        By MaxT, the p that belongs to the intervals for all comparisons together.
-    effect : float
-        By Tukey, the difference in pooled standard deviations.
     higher_is_better : bool, or None
         Whether a positive difference speaks for the system; None for measures in which neither
         direction is better, such as novelty.
@@ -115,19 +107,12 @@ class Contrast:
     d_z: float = math.nan
     d_z_low: float = math.nan
     d_z_high: float = math.nan
-    g_z: float = math.nan
-    glass: float = math.nan
-    d_av: float = math.nan
-    superiority: float = math.nan
-    skewness: float = math.nan
     exact: bool = False
     cautions: tuple[str, ...] = ()
     error_users: float = math.nan
     p_users: float = math.nan
     p_not_worse: float = math.nan
     p_not_better: float = math.nan
-    p_single_step: float = math.nan
-    effect: float = math.nan
     higher_is_better: bool | None = True
     segment: str | None = None
 

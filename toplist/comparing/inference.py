@@ -31,7 +31,7 @@ You ask, and you call:
 - *at which k?* ``compared.band("ndcg")``: an interval for each k, and one for all k together
 - *is the difference too small to matter?* ``compared.equivalence("ndcg@10", margin=0.005)``
 - *how many users does the next experiment need?* ``compared.power("ndcg@10", difference=0.002)``
-- *all systems at once*: ``compared.anova("ndcg@10")``, ``compared.tukey("ndcg@10")``
+- *all pairs at once, with one pooled variance*: ``compared.tukey("ndcg@10")``
 - *the best of many checkpoints or settings*: ``compared.lead("ndcg@10")``, how far it leads the
   mean of all, and how far the best of as many equal ones would by chance
 - *several seeds or splits*: ``tl.compare({"a": [run, run], "b": [run, run]})``, ``runs="paired"``
@@ -41,8 +41,8 @@ You ask, and you call:
   all segments together, and a line says whether the segments differ (Welch's F)
 - *rows that are sessions or queries of users?* evaluate with ``clusters=``: tests, equivalence and
   power go by these clusters (CR2), in segments too; ``.test(clusters=...)`` takes other ones
-- *for the paper*: ``.sentence()``, ``compared.to_latex(percent=True, caption=...)`` (bold where the
-  best differs, daggers or letters), ``.to_pandas()``, ``.plot()`` (a forest), ``.plot("matrix")``
+- *for the paper*: ``.sentence()``, ``compared.to_latex(caption=...)`` (bold where the best
+  differs, daggers), ``.to_pandas()``, ``.plot()`` (a forest)
 
 Users are matched by key, whatever their order; lists without keys are paired by their place (give
 dicts, or ``users=``, where the order may differ). Systems over other users, other ground truths or
@@ -60,9 +60,9 @@ rows belong together. Values that were written by user are read by user, whateve
             for name, path in {"als": "als.parquet", "popularity": "popularity.parquet"}.items()}
     tl.inference.paired_tests(ndcg, baseline="popularity", name="ndcg@10")
 
-The rest is what stands beside a p value: `band` over k, `equivalence` within a margin, `anova` and
-`tukey` over all systems, `ratio` for pooled metrics, `heterogeneity` between segments, `power`,
-`detectable` and `n_needed` for the next experiment.
+The rest is what stands beside a p value: `band` over k, `equivalence` within a margin, `tukey` over
+all pairs, `ratio` for pooled metrics, `heterogeneity` between segments, `power`, `detectable` and
+`n_needed` for the next experiment.
 
 A judge corrected by people
 ---------------------------
@@ -84,12 +84,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, choice, readable
+from toplist.checks import Floats, readable
 from toplist.comparing.bands import Band
 from toplist.comparing.contrasts import POOLED, Contrast, TestPlan
 from toplist.comparing.heterogeneity import heterogeneity, heterogeneity_of_moments
@@ -105,9 +105,9 @@ from toplist.comparing.pairwise import (
 )
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, Units, in_one_order, read, read_pairs
+from toplist.gone import no_attribute
 from toplist.inputs.flatten import is_frame
 from toplist.stats import blocked, paired, simultaneous
-from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction, adjust
 from toplist.stats.datasets import (
     borda,
@@ -126,13 +126,11 @@ from toplist.stats.prediction_powered import ppi
 
 # The name of a measure that has none.
 VALUE = "value"
-# How the test of Tukey finds p.
-TukeyMethod = Literal["t", "randomization"]
-TUKEY: tuple[TukeyMethod, ...] = get_args(TukeyMethod)
+# How the largest statistic of a family is distributed.
+FamilyMethod = Literal["t", "randomization"]
 
 __all__ = [
     "adjust",
-    "anova",
     "band",
     "borda",
     "detectable",
@@ -163,6 +161,11 @@ __all__ = [
 def __dir__() -> list[str]:
     """List the public names."""
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Raise AttributeError; for a name of 0.3 it says what to write instead."""
+    raise no_attribute("toplist.inference", name)
 
 
 # Of arrays, whose rows have no keys.
@@ -335,7 +338,7 @@ class Family(NamedTuple):
 def family(
     pairs: Mapping[str, tuple[Any, Any]],
     *,
-    method: TukeyMethod = "t",
+    method: FamilyMethod = "t",
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     n_resamples: int | None = None,
@@ -460,52 +463,18 @@ def ratio(
     return paired.ratio(*first, *second, alternative=alternative, level=level)
 
 
-def anova(values: Mapping[str, Any]) -> Anova:
-    """Test whether any two of several systems differ: two-way, users as blocks.
-
-    One variance is pooled: see `tukey` for near twins and unequal variances.
-
-    Examples
-    --------
-    >>> round(anova({"a": [0.0, 1.0, 2.0], "b": [1.0, 1.0, 4.0]}).p_systems, 4)
-    0.2254
-    """
-    found = read(values).values
-    return blocked.anova(blocked.moments_of(np.stack(list(found.values()), axis=1)))
-
-
-class Drawn(TypedDict, total=False):
-    """Keywords that `tukey` shares with `Comparison.tukey`."""
-
-    level: float
-    n_resamples: int
-    seed: int
-    n_threads: int | None
-
-
-def tukey(
-    values: Mapping[str, Any],
-    *,
-    method: TukeyMethod = "t",
-    name: str = VALUE,
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> Tests:
+def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) -> Tests:
     """Compare all pairs of systems by Tukey's test: one pooled variance, users as blocks.
 
     Differences are the first less the second, as in published tables of this test. Near twins or
-    unequal variances among the systems distort the pooled variance, and permutations pool alike: a
-    true null was rejected in 8 to 30 % of samples. A line says where the pairs do not vary alike;
-    ``correction="maxt"`` of `paired_tests` needs no pooled variance.
+    unequal variances among the systems distort the pooled variance: a true null was rejected in 8
+    to 30 % of samples. A line says where the pairs do not vary alike; ``correction="maxt"`` of
+    `paired_tests` needs no pooled variance.
 
     Parameters
     ----------
     values : dict of system -> values
         As in `paired_tests`.
-    method : {"t", "randomization"}
-        The studentised range; or permutations of each user's values.
 
     Examples
     --------
@@ -514,7 +483,6 @@ def tukey(
     >>> [f"{one.system} - {one.baseline}: {one.p_adjusted:.3f}" for one in tukey(systems)]
     ['a - b: 0.739', 'a - c: 0.000', 'b - c: 0.000']
     """
-    choice("method", method, TUKEY)
     found = read(values).values
     systems, table = list(found), np.stack(list(found.values()), axis=1)
     if len(systems) < 2:
@@ -523,12 +491,7 @@ def tukey(
     def sizes(system: str, baseline: str) -> Pairs:
         return Pairs.of(found[system], found[baseline])
 
-    tests = all_pairs(systems, blocked.moments_of(table), sizes, name, level)
-    if method == "t":
-        return tests
-    p = blocked.randomized_tukey(table, n_resamples, seed, n_threads).tolist()
-    rows = [replace(row, p=one, p_adjusted=one) for row, one in zip(tests, p, strict=True)]
-    return Tests(tuple(rows), replace(tests.plan, n_resamples=n_resamples, seed=seed))
+    return all_pairs(systems, blocked.moments_of(table), sizes, name, level)
 
 
 def all_pairs(
@@ -542,7 +505,7 @@ def all_pairs(
     found = blocked.tukey_hsd(moments, level)
     rows, stds = [], []
     for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
-        fields = ("difference", "statistic", "low", "high", "effect", "p")
+        fields = ("difference", "statistic", "low", "high", "p")
         numbers: dict[str, Any] = {one: float(getattr(found, one)[place]) for one in fields}
         both = sizes(systems[i], systems[j])
         stds.append(both.std)

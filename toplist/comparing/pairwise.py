@@ -312,17 +312,16 @@ def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = No
         some = [rows[i] for i in places.tolist()]
         if plan.correction == "maxt" and largest is not None:
             found = largest([(one.system, one.baseline, one.name) for one in some])
-            adjusted, single = found.step_down, found.single_step
+            adjusted = found.step_down
             few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[plan.method]
             if some and some[0].n < few[0]:
                 plan = replace(plan, notes=tuple(dict.fromkeys([*plan.notes, few[1]])))
         else:
             correction: Any = plan.correction
             adjusted = adjust([one.p for one in some], correction)
-            single = np.full(len(some), math.nan)
-        for i, p, q in zip(places.tolist(), adjusted.tolist(), single.tolist(), strict=True):
+        for i, p in zip(places.tolist(), adjusted.tolist(), strict=True):
             own = rows[i].p  # of the same t, but rounded otherwise
-            rows[i] = replace(rows[i], p_adjusted=own if p < own else p, p_single_step=q)
+            rows[i] = replace(rows[i], p_adjusted=own if p < own else p)
     return Tests(tuple(rows), plan)
 
 

@@ -1,12 +1,12 @@
 """`SideBySide`: the results of several systems, their means, the best of each, and their rules.
 
-Also their table for LaTeX, where bold, marks and letters follow from the tests.
+Also their table for LaTeX, where what is bold, and has marks, follows from the tests.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -313,16 +313,13 @@ class SideBySide(Display):
         mean = describe.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
         return Cell(mean + mark, best=best)
 
-    def _tables(
-        self, every_metric: bool, labels: Iterable[str], cell: Callable[[str, str], Cell]
-    ) -> list[Table]:
+    def _tables(self, every_metric: bool, cell: Callable[[str, str], Cell]) -> list[Table]:
         """Return one table of all means, of many a table per metric; a row per system."""
-        rows = list(zip(self.systems, labels, strict=False))
         return [
             Table(
                 corner,
                 list(columns),
-                [(label, [cell(system, n) for n in columns.values()]) for system, label in rows],
+                [(one, [cell(one, name) for name in columns.values()]) for one in self.systems],
             )
             for corner, columns in self._columns(every_metric)
         ]
@@ -370,32 +367,36 @@ def page_of_means(
     look: Look,
     tests: Tests | None,
     why: str,
-    against: Marks,
+    marks: Marks,
 ) -> Page:
-    """Return the table of means for LaTeX: bold, marks and letters follow from the tests.
+    """Return the table of means for LaTeX: what is bold, and has marks, follows from the tests.
 
-    Without `tests`, it says `why`. `against` are the marks of what was tested against baselines.
+    Without `tests`, it says `why`.
     """
-    letters = tests is not None and not comparison.baselines
-    marks = against if comparison.baselines else _letters_of(comparison, tests)
     bold = {} if tests is None else {n: _bold(comparison, tests, n) for n in comparison.names()}
 
     def cell(system: str, name: str) -> Cell:
-        mark = marks.get((system, comparison._tested_as[name] if letters else name), "")
-        found = _cell(comparison, system, name, look)._replace(best=system in bold.get(name, []))
-        return found._replace(above=mark) if letters else found._replace(mean=found.mean + mark)
+        if not comparison._has(system, name):
+            found = Cell("-")
+        elif look.intervals and not comparison.runs:  # of several runs there is none
+            found = describe.cell(comparison.results[system], name, look)
+        else:
+            found = Cell(look.number(comparison._mean(system, name)))
+        mark = marks.get((system, name), "")
+        return found._replace(mean=found.mean + mark, best=system in bold.get(name, []))
 
-    systems = comparison.systems
-    labels = [f"({one}) {s}" for one, s in zip(_letters(), systems, strict=False)]
-    tables = comparison._tables(every_metric, labels if letters else systems, cell)
+    tables = comparison._tables(every_metric, cell)
     said = why if tests is None else tests.sentence()
-    many = comparison._of_many(tables)
-    notes = said, *many, *comparison._accounts(), *comparison.differences
+    notes = said, *comparison._of_many(tables), *comparison._accounts(), *comparison.differences
     best = "best of its column, with those that do not differ from it"
     if comparison.baselines:
         best = f"best of its column, and different from {each_of(comparison.baselines)}"
-    legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
-    return Page(tables, notes, legend=legend, best="" if tests is None else best)
+    legend = [] if tests is None else [tests._legend]
+    if comparison.runs:
+        legend.append(comparison._of_runs() + (", without intervals" if look.intervals else ""))
+    elif look.intervals:
+        legend.append("with 95 % intervals")
+    return Page(tables, notes, legend="; ".join(legend), best="" if tests is None else best)
 
 
 def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
@@ -418,56 +419,3 @@ def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
         return [*top, *sorted(compared - beaten - set(top))] if beaten else []
     others = set(comparison.baselines if top[0] not in comparison.baselines else comparison.systems)
     return top if others - set(top) and others - set(top) <= beaten else []
-
-
-def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, str], str]:
-    """Return the letters of the systems that each (system, name) exceeds."""
-    letters = dict(zip(comparison.systems, _letters(), strict=False))
-    beaten: dict[tuple[str, str], list[str]] = {}
-    for one in tests or ():
-        if one.sign:
-            pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
-            beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
-    return {
-        place: "".join(sorted(some, key=lambda s: (len(s), s))) for place, some in beaten.items()
-    }
-
-
-def _letters() -> Iterator[str]:
-    """Yield a, b, ..., z, aa, ab, ..."""
-    alphabet = "abcdefghijklmnopqrstuvwxyz"
-    yield from alphabet
-    for first in alphabet:
-        yield from (first + second for second in alphabet)
-
-
-def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
-    """Return a mean as it looks; intervals are of one result, not of several runs."""
-    if not comparison._has(system, name):
-        return Cell("-")
-    if look.percent and not _within_one(comparison, name.rpartition("@")[0]):
-        look = Look.of(None, False, look.intervals)
-    if look.intervals and not comparison.runs:
-        return describe.cell(comparison.results[system], name, look)
-    return Cell(look.number(comparison._mean(system, name)))
-
-
-def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
-    """Yield what the marks say, and how numbers are written."""
-    if tests is not None and (comparison.baselines or not marked):
-        yield tests._legend
-    elif tests is not None:
-        yield f"letters name the systems that a system exceeds: {tests._how}"
-    if look.percent:
-        metrics = dict.fromkeys(name.rpartition("@")[0] for name in comparison.names())
-        other = [name for name in metrics if not _within_one(comparison, name)]
-        yield "means in percent" + (f", except {', '.join(other)}" if other else "")
-    if comparison.runs:
-        yield comparison._of_runs() + (", without intervals" if look.intervals else "")
-    elif look.intervals:
-        yield "with 95 % intervals"
-
-
-def _within_one(comparison: SideBySide, name: str) -> bool:
-    """Return whether a metric is from 0 to 1 by definition, so that it can be in percent."""
-    return next(r for r in comparison.results.values() if name in r.terms.asked).is_within_one(name)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist.averages import per_user
-from toplist.checks import USERS, Floats, choice, worded
+from toplist.checks import USERS, Floats, worded
 from toplist.comparing import aligning, inference, moments
 from toplist.comparing.aligning import Aligned, align
 from toplist.comparing.bands import Band
-from toplist.comparing.inference import TukeyMethod, banded
+from toplist.comparing.inference import banded
 from toplist.comparing.pairwise import TestSpec, contrasted, corrected, pairs_of
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import Tests
@@ -243,27 +243,12 @@ def check_no_clusters(source: moments.SharedMoments | _Matched) -> None:
         )
 
 
-def anova(compared: SideBySide, name: str, asked: TestSpec) -> blocked.Anova:
-    """Return the analysis of variance of all systems at ``name@k``."""
-    one = _one(compared, name)
-    return blocked.anova(_unweighted(compared, one, asked).blocked(one))
-
-
-def tukey(
-    compared: SideBySide, name: str, method: TukeyMethod, asked: TestSpec, **options: Any
-) -> Tests:
+def tukey(compared: SideBySide, name: str, level: float, asked: TestSpec) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one = _one(compared, name)
-    source, systems = _unweighted(compared, one, asked), list(compared.results)
-    if isinstance(source, _Matched):
-        given = {system: source.values(system, one) for system in systems}
-        return inference.tukey(given, method=method, name=name, **options)
-    choice("method", method, inference.TUKEY)
-    if method != "t":
-        raise moments.refuse(f"tukey by method={method!r}", "method='t' works")
-    level = options.get("level", 0.95)
+    source = _unweighted(compared, one, asked)
     sizes = functools.partial(source.pairs, name=one)
-    return inference.all_pairs(systems, source.blocked(one), sizes, name, level)
+    return inference.all_pairs(list(compared.results), source.blocked(one), sizes, name, level)
 
 
 def _one(compared: SideBySide, name: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from toplist.checks import cached, choice, counted, worded
+from toplist.checks import cached, counted, worded
 from toplist.comparing.contrasts import MARKS, Contrast, TestPlan, each_of
 from toplist.plots import differences
 from toplist.results import markup
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from toplist.metrics.names import Names
 
-Picture = Literal["forest", "matrix"]
-PICTURES: tuple[Picture, ...] = get_args(Picture)
 NAMES = {
     "t": "paired t",
     "randomization": "sign flips",
@@ -162,7 +160,6 @@ class Tests(Display, Sequence[Contrast]):
         names: Names | None = None,
         intervals: bool = True,
         digits: int | None = None,
-        percent: bool = False,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
@@ -172,15 +169,14 @@ class Tests(Display, Sequence[Contrast]):
         ----------
         every_metric, names
             Without effect here, and refused: `Comparison.test` takes names.
-        intervals, digits, percent, caption, label
+        intervals, digits, caption, label
             As in `Comparison.to_latex`: of the differences and means.
         """
         if names is not None:
             self._only(names)
-        page = _page(self, Look.of(digits, percent, intervals))
+        page = _page(self, Look.of(digits, intervals))
         notes = (self.sentence(), *page.notes)
-        legend = page.legend + "; means and differences in percent" * percent
-        return markup.latex(page._replace(notes=notes, legend=legend), caption, label)
+        return markup.latex(page._replace(notes=notes), caption, label)
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
@@ -208,25 +204,22 @@ class Tests(Display, Sequence[Contrast]):
             return f"{head} p is below 0.05 for {found} of {len(self)} differences."
         return " ".join([head, *(_said(one, plan.rows) for one in self)])
 
-    def plot(self, kind: Picture = "forest", *, ax: Axes | None = None) -> Axes:
-        """Draw the differences with their intervals, or the systems against each other.
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the differences with their intervals: a line per comparison, zero, and the margin.
 
         Parameters
         ----------
-        kind : {"forest", "matrix"}
-            "forest": a line per comparison, with zero and the margin. "matrix": p, corrected, of
-            each system against each other; of one name.
         ax : matplotlib Axes, optional
 
         Returns
         -------
         matplotlib Axes
         """
-        choice("kind", kind, PICTURES)
-        draw = differences.forest if kind == "forest" else differences.matrix
         plan, how = self.plan, f"{_test(self.plan)} over {_whom(self)}{_after(self)}"
         told = [how, *[plan.rules] * bool(plan.rules)]
-        return draw(self.contrasts, level=plan.level, margin=plan.margin, told=told, ax=ax)
+        return differences.forest(
+            self.contrasts, level=plan.level, margin=plan.margin, told=told, ax=ax
+        )
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""

@@ -1,7 +1,7 @@
 """Data beside lists: ids of a catalogue, a number per item, features of each, and counts.
 
 Counts are what a database makes: rows of two whole numbers, in every form that holds such rows
-(`counts_of`), for `toplist.loo.from_rank_counts` and `toplist.beyond.from_counts_of_counts`.
+(`counts_of`), for `toplist.loo.from_rank_counts`.
 """
 
 from __future__ import annotations

@@ -146,17 +146,3 @@ def _part(level, n, total):
     """Return the part of `n` items that are listed `level` times each."""
     share = level / total
     return n * share * np.log(share)
-
-
-@kernel
-def count_groups(codes: int64, offsets: int64, lengths: int64, groups: int64, out):
-    """Count the listings of each group at each rank into `out`, int64 (groups, K).
-
-    `groups` has the group of each item; codes below 0 are left out.
-    """
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        for r in range(lengths[u]):
-            code = codes[begin + r]
-            if code >= 0:
-                out[groups[code], r] += 1

@@ -187,37 +187,3 @@ def extrapolated(shared: int32, short: int64, long: int64, powers: float64, p, o
                 below += weight
                 value = (above + powers[d] * (items / d)) / (below + powers[d])
             out[u, d - 1] = value
-
-
-@kernel
-def lowest(shared: int32, long: int64, powers: float64, tails: float64, p, out):
-    """Fill `out` (users, K) with RBO_min, if no item below is in both; NaN of two empty lists.
-
-    `tails` is the sum of p^i / i over i > n, for n from 0 on.
-    """
-    for u in range(len(long)):
-        above, value = 0.0, np.nan
-        for d in range(1, out.shape[1] + 1):
-            if d <= long[u]:
-                items = shared[u, d - 1]
-                above += (1 - p) * powers[d - 1] * (items / d)
-                value = above + (1 - p) / p * items * tails[d]
-            out[u, d - 1] = value
-
-
-@kernel
-def residual(shared: int32, short: int64, long: int64, powers: float64, tails: float64, p, out):
-    """Fill `out` (users, K) with RBO_res, by how much the value may still rise above RBO_min.
-
-    `powers` and `tails` reach to the sum of both lengths.
-    """
-    for u in range(len(long)):
-        value = np.nan
-        for d in range(1, out.shape[1] + 1):
-            if d <= long[u]:
-                s, n, items = min(d, short[u]), d, shared[u, d - 1]
-                full = s + n - items  # from here on, all items could be in both
-                value = s * (tails[s] - tails[full]) + n * (tails[n] - tails[full])
-                value = (1 - p) / p * (value + items * tails[full])
-                value = max(powers[s] + powers[n] - powers[full] - value, 0.0)
-            out[u, d - 1] = value

@@ -76,17 +76,19 @@ Ranking the held-out item among 100 drawn items is cheap, and another metric: ra
 corresponds to about rank 816 of 9,066 items, and systems may change places (Krichene and Rendle,
 KDD 2020). ``sampled_ranks(scores, held_out, n=100, exclude=seen).evaluate(k=10)`` does it, draws
 nothing a user has, and marks the result as sampled wherever it is shown; a user's draw follows from
-seed and user alone. `corrected` is the paper's bias-variance estimator (gamma = 0.1); `full_depth`
-says at which k the hit rate of the catalogue is about that of the sample, f(k) of Li et al. (KDD
-2020). On ml-latest-small at k = 10, over five seeds (``python benchmarks/leave_one_out.py``), hit
-is 0.0477 among all items, 0.5463 among the sample and 0.0251 corrected for popularity, and 0.0581,
-0.6483 and 0.0438 for item-kNN: the corrections are better by far, and still off by a quarter to a
-half. Rank all items if you can.
+seed and user alone. `corrected` is the paper's bias-variance estimator (gamma = 0.1). On
+ml-latest-small at k = 10, over five seeds (``python benchmarks/leave_one_out.py``), hit is 0.0477
+among all items, 0.5463 among the sample and 0.0251 corrected for popularity, and 0.0581, 0.6483 and
+0.0438 for item-kNN: the corrections are better by far, and still off by a quarter to a half. Rank
+all items if you can.
 """
 
+from typing import NoReturn
+
+from toplist.gone import no_attribute
 from toplist.loo.baselines import popular, random
 from toplist.loo.cores import Core
-from toplist.loo.estimators import Estimate, corrected, full_depth
+from toplist.loo.estimators import Estimate, corrected
 from toplist.loo.ranks import from_rank_counts, ranks_of
 from toplist.loo.rolling import Windows, windows
 from toplist.loo.sampling import SampledRanks, negatives, sampled_ranks
@@ -107,7 +109,6 @@ __all__ = [
     "Windows",
     "corrected",
     "from_rank_counts",
-    "full_depth",
     "held_out_users",
     "holdout",
     "leave_one_out",
@@ -123,3 +124,8 @@ __all__ = [
 def __dir__() -> list[str]:
     """List the public names."""
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Raise AttributeError; for a name of 0.3 it says what to write instead."""
+    raise no_attribute("toplist.loo", name)

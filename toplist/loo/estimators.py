@@ -1,6 +1,6 @@
-"""Estimates of the metrics of the whole catalogue from ranks among sampled items, by two papers.
+"""Estimates of the metrics of the whole catalogue from ranks among sampled items.
 
-Both start from the same fact: with n items drawn from the N - 1 others, the sampled rank of an item
+They start from this: with n items drawn from the N - 1 others, the sampled rank of an item
 of rank r in the catalogue is 1 + a hypergeometric number of mean n (r - 1) / (N - 1). The ranks
 above the first drawn item cannot be seen, so no estimate is good at k far below N / n.
 """
@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, check_positive_int, readable
+from toplist.checks import Floats, readable
 from toplist.evaluation.plan import entries_of
 from toplist.loo.sampling import SampledRanks
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
-from toplist.results.terms import catalogue_rank
 
 # Ranks of the catalogue whose distributions are in memory at a time.
 BLOCK = 1 << 12
@@ -167,36 +166,3 @@ def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:
         above = np.arange(lo, min(lo + BLOCK, n_items))[:, np.newaxis]
         both = choose(above, drawn) + choose(n_items - 1 - above, n - drawn)
         yield lo, np.exp(both - total)
-
-
-def full_depth(k: int, n: int, n_items: int) -> int:
-    """Return f(k): the hit rate at k among n sampled items is about that at f(k) among all.
-
-    f(k) = 1 + (k - 1) (N - 1) / n, rounded down: the rank in the catalogue whose mean sampled rank
-    is k. The linear mapping of Li, Jin, Gao and Liu, "On Sampling Top-K Recommendation Evaluation"
-    (KDD 2020, doi 10.1145/3394486.3403262), who write n for the sample with the held-out item.
-
-    Parameters
-    ----------
-    k, n, n_items : int
-        Rank in the sample, items drawn, and items of the catalogue that compete (N).
-
-    Notes
-    -----
-    Limits. It holds for the hit rate (= recall) only, and only approximately: at k = 1 it says 1,
-    though an item that leads its sample may have rank N / n. No metric at a k below f(2) follows
-    from a sample.
-
-    Examples
-    --------
-    >>> full_depth(10, n=100, n_items=9066)
-    816
-    """
-    k, n, n_items = (
-        check_positive_int(k, "k"),
-        check_positive_int(n, "n"),
-        check_positive_int(n_items, "n_items"),
-    )
-    if k > n + 1 or n >= n_items:
-        raise ValueError(f"k={k}, n={n}, n_items={n_items}: k <= n + 1 <= n_items is needed")
-    return catalogue_rank(k, n, n_items)

@@ -15,8 +15,8 @@ figure grows until names and legends fit. pyplot and rcParams are not changed. T
 - `exposure`: Lorenz curve and Gini of ``beyond.exposure(lists, catalogue=items).counts(k)``
 - `sampled`: sampled candidates beside the full ranking
 - `critical_difference`: mean ranks over data sets, of ``tl.across(...).plot()``
-- ``compared.test(...).plot()``, ``.plot("matrix")`` and ``compared.band("ndcg").plot()``: forests,
-  matrices and bands of differences
+- ``compared.test(...).plot()`` and ``compared.band("ndcg").plot()``: forests and bands of
+  differences
 """
 
 from toplist.plots.charts import curves, exposure, per_user, precision_recall, sampled, segments

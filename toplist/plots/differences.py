@@ -1,4 +1,4 @@
-"""The charts of differences of systems: forests, matrices, bands over k, movers.
+"""The charts of differences of systems: forests, bands over k, movers.
 
 They take what `toplist.comparing` returns by its attributes, and know nothing else.
 """
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # Inches for each line of a forest, and for what is around it.
 LINE, AROUND = 0.28, 1.1
-# Lines of a forest in one chart, where its names can have a chart each.
-TALL = 40
 # Users that are drawn one by one; colours of those who are worse, and better.
 DRAWN, SIDES = 2000, (COLOURS[1], COLOURS[0])
 
@@ -33,8 +31,6 @@ def forest(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw each difference with its interval, a line for zero, and the margin if there is one.
-
-    On new axes, very many of several names have a small chart for each name.
 
     Parameters
     ----------
@@ -52,9 +48,6 @@ def forest(
     pairs = list(dict.fromkeys((one.system, one.baseline) for one in contrasts))
     share = 100 * (2 * level - 1 if margin is not None else level)
     whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
-    below = axes.lines(f"{whose}difference and {share:.4g} % interval", 60)
-    if ax is None and len(contrasts) > max(TALL, 2 * len(names)) and len(names) > 1:
-        return _forests(contrasts, names, margin, f"{below}; {'; '.join(told)}")
     labels = []
     for one in contrasts:
         parts = [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
@@ -73,79 +66,11 @@ def forest(
         ax.plot([one.difference], [place], marker="o", markersize=4.5, color=colour)
     ax.set_yticks(places, labels)
     ax.set_ylim(-0.7, len(contrasts) - 0.3)
-    ax.set_xlabel(below)
+    ax.set_xlabel(axes.lines(f"{whose}difference and {share:.4g} % interval", 60))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     axes.caption(ax, *told)
     return axes.fitted(ax, row * len(contrasts))
-
-
-def _forests(
-    contrasts: Sequence[Any], names: Sequence[str], margin: float | None, below: str
-) -> Axes:
-    """Draw a small forest for each name; those in a line share their labels."""
-    some = [[one for one in contrasts if one.name == name] for name in names]
-    across = min(4, len(names))
-    down = -(-len(names) // across)
-    longest = max(len(f"{one.system} - {one.baseline} {one.segment}") for one in contrasts)
-    row = LINE * max(1, 0.65 * (1 + longest // 50))  # as many lines as its label may have
-    high = row * max(map(len, some))
-    ax = axes.axes(None, 2.4 * across, down * (0.6 + high), grid=(down, across))
-    figure: Any = ax.figure
-    labels: list[str] = []
-    for i, (place, name) in enumerate(zip(figure.axes, names, strict=False)):
-        forest(some[i], margin=margin, ax=place)
-        place.locator_params(axis="x", nbins=3)
-        place.set(title=name, xlabel="")
-        own = [one.get_text() for one in place.get_yticklabels()]
-        if i % across and own == labels:
-            place.tick_params(axis="y", labelleft=False)
-        labels = own
-    for place in figure.axes[len(names) :]:
-        place.remove()
-    figure.supxlabel(axes.lines(below, 32 * across), fontsize="small")
-    return axes.fitted(ax, high)
-
-
-def matrix(
-    contrasts: Sequence[Any],
-    *,
-    level: float = 0.95,
-    margin: float | None = None,
-    told: Sequence[str] = (),
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the differences of all pairs of systems; bold where p, corrected, is below 0.05.
-
-    Row less column. `level` and `margin` change nothing; `told` is as in `forest`.
-    """
-    names = list(dict.fromkeys(one.name for one in contrasts))
-    if len(names) != 1:
-        raise ValueError(f"a matrix is of one name, not of {', '.join(names) or 'none'}")
-    systems = list(dict.fromkeys(s for one in contrasts for s in (one.system, one.baseline)))
-    n, place = len(systems), {system: i for i, system in enumerate(systems)}
-    table = np.full((n, n), np.nan)
-    ax = axes.axes(ax, 2.8 + 0.75 * n, 1.6 + 0.5 * n)
-    for one in contrasts:
-        i, j = place[one.system], place[one.baseline]
-        table[i, j], table[j, i] = one.difference, -one.difference
-    widest = float(np.nanmax(np.abs(table), initial=0.0)) or 1.0
-    ax.imshow(table, cmap="RdBu", vmin=-1.6 * widest, vmax=1.6 * widest, aspect="auto")
-    for one in contrasts:
-        i, j = place[one.system], place[one.baseline]
-        weight = "bold" if one.p_adjusted < 0.05 else "normal"
-        for row, column, value in ((i, j, one.difference), (j, i, -one.difference)):
-            words = f"{value:+.4f}" if n <= 6 else f"{value:+.3f}"
-            found = ax.text(column, row, words, ha="center", va="center", fontweight=weight)
-            found.set(fontsize=8 if n <= 6 else 7, color="black")  # light cells on dark pages, too
-    labels = [axes.lines(system, 28) for system in systems]
-    ax.set_xticks(range(n), labels, rotation=30, ha="right")
-    ax.set_yticks(range(n), labels)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    ax.grid(visible=False)  # which some styles draw
-    axes.caption(ax, f"{names[0]}, row less column", "bold: p < 0.05", *told)
-    return axes.fitted(ax)
 
 
 def band(found: Any, *, ax: Axes | None = None) -> Axes:

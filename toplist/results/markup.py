@@ -17,14 +17,13 @@ class Cell(NamedTuple):
     """A printed number: the mean, its interval, and whether it is the best.
 
     The interval is `half` where it is symmetric, else its `ends`; `NOTHING` stands for one that
-    says nothing. `above` stands above the mean in LaTeX.
+    says nothing.
     """
 
     mean: str = ""
     half: str = ""
     ends: tuple[str, ...] = ()
     best: bool = False
-    above: str = ""
 
     @property
     def interval(self) -> str:
@@ -64,24 +63,23 @@ class Page(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How numbers are written: decimals, in percent or not, with their intervals or not."""
+    """How numbers are written: decimals, with their intervals or not."""
 
     digits: int = 4
-    percent: bool = False
     intervals: bool = False
 
     @classmethod
-    def of(cls, digits: int | None, percent: bool, intervals: bool) -> "Look":
-        """Return a look; in percent, two decimals say as much as four."""
+    def of(cls, digits: int | None, intervals: bool) -> "Look":
+        """Return a look; by default, with four decimals."""
         if digits is None:
-            digits = 2 if percent else 4
+            digits = 4
         if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
             raise ValueError(f"digits must be a whole number from 0 to 15, not {digits!r}")
-        return cls(digits, percent, intervals)
+        return cls(digits, intervals)
 
     def number(self, value: float, sign: str = "") -> str:
         """Return a number as text; `sign` is "+" for one that always has its sign."""
-        return f"{round_significant(value * (100 if self.percent else 1)):{sign}.{self.digits}f}"
+        return f"{round_significant(value):{sign}.{self.digits}f}"
 
     def signed(self, value: float) -> str:
         """Return a difference, which always has its sign; a dash for NaN."""
@@ -374,8 +372,6 @@ def _latex_cell(cell: Cell, split: bool) -> str:
     mean = _minus(_latex(cell.mean))
     if cell.best:
         mean = rf"\textbf{{{mean}}}"
-    if cell.above:
-        mean += f"$^{{{cell.above}}}$"
     interval = _minus(cell.interval.replace("±", r"$\pm$\,").replace(NOTHING, "--"))
     small = rf"{{\scriptsize{interval}}}" if interval else ""
     if split:

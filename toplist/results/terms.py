@@ -89,8 +89,9 @@ class Sampled:
 def catalogue_rank(k: int, n: int, n_items: int) -> int:
     """Return f(k), the rank among all items whose mean rank among n sampled items is k.
 
-    f(k) = 1 + (k - 1) (N - 1) / n, rounded down (Li et al., KDD 2020); `toplist.loo.full_depth`
-    has the paper and the limits.
+    f(k) = 1 + (k - 1) (N - 1) / n, rounded down: the linear mapping of Li, Jin, Gao and Liu, "On
+    Sampling Top-K Recommendation Evaluation" (KDD 2020, doi 10.1145/3394486.3403262), for the hit
+    rate, and approximately.
 
     Examples
     --------

@@ -32,7 +32,7 @@ On paper, 10^9 users with 100 items each: 1.65 TB are shuffled as rows; 1,000 pa
 of results in all where R is of many sizes, which is why the results of more than 64 partitions are
 merged on workers before the driver sees them. Cut ranks beyond the largest k before you come here,
 and leave-one-out needs no worker at all: `toplist.loo.from_rank_counts`; nor do coverage, Gini and
-entropy: `toplist.beyond.from_counts_of_counts`.
+entropy: `toplist.beyond.Exposure.from_counts`.
 
 Several systems in one table (``system=``) can be compared as on one machine::
 
@@ -43,11 +43,11 @@ Several systems in one table (``system=``) can be compared as on one machine::
 The workers then send moments of the users' differences, too, with the same shuffle and the same
 ``collect``: those of every pair of systems at every k asked for, and their covariances over k.
 From them follow `test` by ``method="t"`` with any correction, ``equivalence``, ``band``, ``power``,
-``anova``, ``tukey`` and the marks of the table, to 12 digits those of the users' values, with the
+``tukey`` and the marks of the table, to 12 digits those of the users' values, with the
 same wins, ties and losses. Other methods, clusters, segments and k's that were not asked for need
 the values of users: collect the DataFrames, ``recs.toArrow()``.
 
-For S systems, M metrics down to K and N ``name@k`` a part sends 8 (S (S - 1) / 2 (13 N +
+For S systems, M metrics down to K and N ``name@k`` a part sends 8 (S (S - 1) / 2 (12 N +
 M K (K + 3) / 2) + (S N)^2 / 2) bytes, hardly compressible, however many users it has: six metrics
 of 5 systems 0.03 MB at K = 10, 0.6 MB at 50, 2.1 MB at 100. They cost 0.1 to 0.2 ms for a user of
 5 systems, 1 ms for one of 20: it is the pairs that cost. Covariances over k of more than 2^19
@@ -144,7 +144,7 @@ def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
     for metric in plan.list_metrics:
         raise ValueError(
             f"{metric.name} is a metric of the lists themselves, which toplist.spark has not: "
-            "toplist.beyond.from_counts_of_counts gives coverage, Gini and entropy from counts "
+            "toplist.beyond.Exposure.from_counts gives coverage, Gini and entropy from counts "
             "that Spark makes"
         )
     for one in plan.entries:

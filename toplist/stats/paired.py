@@ -62,17 +62,12 @@ class Effects(NamedTuple):
     wins: int
     ties: int
     losses: int
-    superiority: float
     d_z: float
     d_z_low: float
     d_z_high: float
-    g_z: float
-    glass: float
-    d_av: float
     relative: float
     relative_low: float
     relative_high: float
-    skewness: float
 
 
 class Paired(NamedTuple):
@@ -147,9 +142,6 @@ def effects(
     """Return the effect sizes of a mean difference D.
 
         d_z = D / s,  interval d_z ± z √(1/n + d_z²/2n)
-        g_z = J d_z,  J = √(2 / (n-1)) Γ((n-1)/2) / Γ((n-2)/2)       (Hedges 1981)
-        glass = D / s_b,  d_av = D / √((s_a² + s_b²) / 2)            (Cumming 2012)
-        superiority = (wins + ties/2) / n                            (Grissom 1994)
         relative = mean a / mean b - 1, by the delta method
 
     Infinite where D is divided by 0, and 0 where D is 0, too; `relative` is NaN for a mean b
@@ -167,8 +159,8 @@ def effects(
     Examples
     --------
     >>> sizes = effects(Pairs.of([0.5, 0.9, 0.1], [0.2, 0.1, 0.2]))
-    >>> round(sizes.d_z, 4), round(sizes.g_z, 4), sizes.wins, round(sizes.relative, 4)
-    (0.7392, 0.4171, 2, 2.0)
+    >>> round(sizes.d_z, 4), sizes.wins, round(sizes.relative, 4)
+    (0.7392, 2, 2.0)
     """
     checked("two-sided", level)
     n, std, mean = pairs.n, pairs.std, pairs.mean
@@ -176,14 +168,9 @@ def effects(
     share = (pairs.error if error is None else error) / std if std else 0.0
     spread = math.hypot(share, d_z / math.sqrt(2 * max(n, 1))) if share else 0.0
     half = normal_ppf(0.5 + level / 2) * spread
-    superiority = (pairs.wins + pairs.ties / 2) / n if n else math.nan
-    both = math.sqrt((pairs.std_a**2 + pairs.std_b**2) / 2)
     return Effects(
-        *(pairs.wins, pairs.ties, pairs.losses, superiority),
-        *(d_z, d_z - half, d_z + half, d_z * _hedges(n) if d_z else 0.0),
-        *(over(mean, pairs.std_b), over(mean, both)),
+        *(pairs.wins, pairs.ties, pairs.losses, d_z, d_z - half, d_z + half),
         *(_relative(pairs, level) if relative is None else relative),
-        pairs.skewness,
     )
 
 
@@ -203,7 +190,7 @@ def paired(
         clusters: error² = Σ (S_c - n_c D)² / (1 - n_c/n) / n²,  S_c = Σ d of cluster c
 
     with Satterthwaite's degrees of freedom, see `clustered.spread`; weights w stand for the sizes
-    n_c. The number of users who win, and so superiority, has no weights.
+    n_c. The number of users who win has no weights.
 
     Parameters
     ----------
@@ -473,14 +460,3 @@ def _relative(
         error = math.sqrt(max(squares, 0.0) / df / pairs.n) / abs(pairs.mean_b)
     half = t_ppf(0.5 + level / 2, df) * error
     return relative, relative - half, relative + half
-
-
-def _hedges(n: int) -> float:
-    """Return J = √(2/m) Γ(m/2) / Γ((m-1)/2), m = n - 1; NaN for fewer than three users."""
-    m = n - 1
-    if m < 2:
-        return math.nan
-    if m <= 1000:
-        return math.exp(math.lgamma(m / 2) - math.lgamma((m - 1) / 2)) * math.sqrt(2 / m)
-    # logarithms of gamma functions would cancel (DLMF 5.11.13)
-    return 1 - 3 / (4 * m) - 7 / (32 * m**2) - 9 / (128 * m**3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,9 +34,8 @@ class Pairs:
         The sum of the weights and of their squares; without weights both are n.
     mean_a, mean_b, mean : float
         Weighted means of a, b and d.
-    aa, bb, dd, db, ddd : float
-        Weighted sums of products of deviations from these means: of a with itself, of d with b,
-        of the third power of d.
+    aa, bb, dd, db : float
+        Weighted sums of products of deviations from these means: of a with itself, of d with b.
     """
 
     n: int
@@ -51,7 +50,6 @@ class Pairs:
     bb: float
     dd: float
     db: float
-    ddd: float
 
     @classmethod
     def of(
@@ -86,7 +84,7 @@ class Pairs:
         tasks = parallel.bounds(np.arange(-(-len(x) // BLOCK) + 1), TASK // BLOCK)
         users = [(lo * BLOCK, min(hi * BLOCK, len(x))) for lo, hi in tasks]
         parts = [part for task in parallel.run(moments, users, n_threads) for part in task]
-        return merged_columns(np.hstack([*parts, np.empty((13, 0))]))
+        return merged_columns(np.hstack([*parts, np.empty((FIELDS, 0))]))
 
     @classmethod
     def merged(cls, parts: Sequence[Pairs]) -> Pairs:
@@ -98,11 +96,11 @@ class Pairs:
         >>> Pairs.merged(parts) == Pairs.of([1, 0, 0, 3], [0, 0, 1, 0])
         True
         """
-        return merged_columns(np.array([astuple(part) for part in parts]).reshape(-1, 13).T)
+        return merged_columns(np.array([astuple(part) for part in parts]).reshape(-1, FIELDS).T)
 
     @classmethod
     def of_column(cls, column: Floats) -> Pairs:
-        """Return the moments whose fields are the numbers of a column (13,)."""
+        """Return the moments whose fields are the numbers of a column (12,)."""
         n, wins, losses, *others = column.tolist()
         return cls(int(n), int(wins), int(losses), *others)
 
@@ -115,14 +113,14 @@ class Pairs:
         """The moments of b and a: of -d."""
         counts = self.n, self.losses, self.wins, self.weight, self.weight2
         means = self.mean_b, self.mean_a, 0.0 - self.mean
-        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd
+        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd)
         return Pairs(*counts, *means, *products)
 
     @property
     def own(self) -> Pairs:
         """The moments of a and a, which differ in nothing."""
         a, aa = self.mean_a, self.aa
-        return Pairs(self.n, 0, 0, self.weight, self.weight2, a, a, 0.0, aa, aa, 0.0, 0.0, 0.0)
+        return Pairs(self.n, 0, 0, self.weight, self.weight2, a, a, 0.0, aa, aa, 0.0, 0.0)
 
     @property
     def bounded(self) -> bool:
@@ -138,34 +136,18 @@ class Pairs:
     @property
     def std(self) -> float:
         """The standard deviation of d (ddof = 1): NaN for fewer than two users."""
-        return self._std(self.dd, self.mean)
-
-    @property
-    def std_a(self) -> float:
-        """The standard deviation of a."""
-        return self._std(self.aa, self.mean_a)
-
-    @property
-    def std_b(self) -> float:
-        """The standard deviation of b."""
-        return self._std(self.bb, self.mean_b)
+        if self.n < 2:
+            return math.nan
+        return settled(self.dd, self.weight - self.weight2 / self.weight, self.mean)
 
     @property
     def error(self) -> float:
         """The standard error of the mean of d, s / √n; without weights only."""
         return self.std / math.sqrt(self.n) if self.n else math.nan
 
-    @property
-    def skewness(self) -> float:
-        """The third moment of d over the 1.5th power of the second; 0 where d is constant."""
-        if self.n < 2 or not self.std:
-            return math.nan if self.n < 2 else 0.0
-        return self.ddd / self.dd / math.sqrt(self.dd / self.weight)
 
-    def _std(self, squares: float, mean: float) -> float:
-        if self.n < 2:
-            return math.nan
-        return settled(squares, self.weight - self.weight2 / self.weight, mean)
+# The numbers of a column that has all fields of `Pairs`.
+FIELDS = len(fields(Pairs))
 
 
 def snap(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -208,7 +190,7 @@ def pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def moments_of(a: Floats, b: Floats, w: Floats | None = None) -> Floats:
-    """Return the fields of `Pairs` of each row of a and b, (rows, users), a column (13,) per row.
+    """Return the fields of `Pairs` of each row of a and b, (rows, users), a column (12,) per row.
 
     Examples
     --------
@@ -228,22 +210,21 @@ def moments_of(a: Floats, b: Floats, w: Floats | None = None) -> Floats:
     a, b, d = (values - mean[:, None] for values, mean in zip((a, b, d), means, strict=True))
     wd = d if w is None else w * d
     squares = (a * a, b * b) if w is None else (w * a * a, w * b * b)
-    products = [part.sum(axis=1) for part in (*squares, wd * d, wd * b, wd * d * d)]
+    products = [part.sum(axis=1) for part in (*squares, wd * d, wd * b)]
     return np.array([*counts, weight, weight2, *means, *products])
 
 
 def merged_columns(parts: Floats) -> Pairs:
-    """Return the moments of parts that are given as columns (13,) with the fields of `Pairs`."""
+    """Return the moments of parts that are given as columns (12,) with the fields of `Pairs`."""
     parts = parts[:, parts[0] > 0]
     n, wins, losses, weight, weight2 = parts[:5].sum(axis=1)
     if n == 0:
-        return Pairs(0, 0, 0, 0.0, 0.0, *[math.nan] * 8)
+        return Pairs(0, 0, 0, 0.0, 0.0, *[math.nan] * 7)
     w = parts[3]
     means = (parts[5:8] * w).sum(axis=1) / weight
     a, b, d = parts[5:8] - means[:, None]
-    aa, bb, dd, db, ddd = parts[8:]
-    thirds = ddd + 3 * d * dd + w * d**3
-    products = [aa + w * a * a, bb + w * b * b, dd + w * d * d, db + w * d * b, thirds]
+    aa, bb, dd, db = parts[8:]
+    products = [aa + w * a * a, bb + w * b * b, dd + w * d * d, db + w * d * b]
     sums = [float(part.sum()) for part in products]
     counts = int(n), int(wins), int(losses)
     return Pairs(*counts, float(weight), float(weight2), *map(float, means), *sums)

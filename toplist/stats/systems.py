@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats
-from toplist.stats.pairs import Pairs, merged_columns, moments_of, snap
+from toplist.stats.pairs import FIELDS, Pairs, merged_columns, moments_of, snap
 from toplist.stats.simultaneous import Joint
 
 # Users whose values are in memory at a time.
@@ -68,7 +68,7 @@ class PairedMoments:
     Attributes
     ----------
     shape : MomentLayout
-    pairs : dict of ``name@k`` -> (13, n_pairs) float64
+    pairs : dict of ``name@k`` -> (12, n_pairs) float64
         Of every pair, the fields of `Pairs`.
     left_out : dict of ``name@k`` -> int
         Users whom some of the systems count, and others do not.
@@ -130,7 +130,7 @@ class PairedMoments:
     def to_bytes(self) -> bytes:
         """Return the moments as bytes: compressed arrays of numpy, without pickle.
 
-        Of S systems, N names and metrics with K ranks they are at most 8 (S (S - 1) / 2 (13 N +
+        Of S systems, N names and metrics with K ranks they are at most 8 (S (S - 1) / 2 (12 N +
         sum of K (K + 3) / 2) + (S N)^2 / 2) bytes, however many users there are.
         """
         arrays: dict[str, Any] = {
@@ -205,7 +205,7 @@ class Accumulator:
     def __init__(self, shape: MomentLayout) -> None:
         """Begin with nobody."""
         self.shape = shape
-        nobody = np.zeros((13, len(shape.pairs)))
+        nobody = np.zeros((FIELDS, len(shape.pairs)))
         self.pairs = {name: [nobody] for name in shape.names}
         self.left_out = dict.fromkeys(shape.names, 0)
         self.joints = {
@@ -245,7 +245,7 @@ class Accumulator:
 
 
 def _merged(blocks: Floats) -> Floats:
-    """Return blocks of users (blocks, 13, pairs) merged, (13, pairs)."""
+    """Return blocks of users (blocks, 12, pairs) merged, (12, pairs)."""
     found = [merged_columns(blocks[:, :, place].T) for place in range(blocks.shape[2])]
     return np.array([astuple(one) for one in found], np.float64).T
 
