@@ -135,8 +135,8 @@ def test_truths_by_position(text):
 
 def test_ids_of_other_kinds_and_series():
     pandas = pytest.importorskip("pandas")
-    wide = {"a": {2**63 + 5, 7}, "b": {2**64 - 1}}
-    lists = [{"a": [7, -1], "b": [2**64 - 1]}, {"a": [2**63 + 5], "b": [3]}]
+    wide = {"a": {2**62 + 5, 7}, "b": {2**63 - 1}}
+    lists = [{"a": [7, -1], "b": [2**63 - 1]}, {"a": [2**62 + 5], "b": [3]}]
     kept = tl.GroundTruths(wide)
     for some in lists:
         found = tl.top_k_eval(some, kept, 2)

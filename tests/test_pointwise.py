@@ -154,8 +154,8 @@ def test_nothing_is_nan_without_a_warning():
         np.array(["a", "a", "b", "b"]),
         [1, 1, 2, 2],
         np.array([1, 1, 2, 2], np.int16),
-        [2**63, 2**63, -5, -5],
-        np.array([2**63 + 1] * 2 + [3] * 2, np.uint64),
+        [2**62, 2**62, -5, -5],
+        np.array([2**62 + 1] * 2 + [3] * 2, np.uint64),
     ],
 )
 def test_every_kind_of_user(users):

@@ -231,63 +231,16 @@ def optional(library: str, needs: str, extra: str, *parts: str) -> Any:
     return found
 
 
-HINT = 0.1  # seconds that may be spent on a hint
-
-
-def helped(make: Callable[..., str], *given: Any) -> str:
-    """Return the hint that a function makes for an error, or for doubtful input; "" if it fails.
-
-    Whatever it raises is dropped, and it is not waited for longer than `HINT`: no hint is worth
-    more than the error. What it reads of a file is up to it, 64 kB at most.
+def name_hint(wanted: Iterable[str], found: Iterable[Any]) -> str:
+    """Return the question that stands behind columns that are not found; "" without a near name.
 
     Examples
     --------
-    >>> helped(" (did you mean {!r}?)".format, "ndcg"), helped(lambda: 1 / 0)
-    (" (did you mean 'ndcg'?)", '')
+    >>> name_hint(["user_id", "item_id"], ["User_ID", "itemid ", "rank"]), name_hint(["a"], ["b"])
+    (" (did you mean 'User_ID', 'itemid '?)", '')
     """
-    from contextlib import suppress  # imported late: only for errors
-    from threading import Thread
-
-    found: list[str] = []
-
-    def run() -> None:
-        with suppress(Exception):
-            found.append(make(*given))
-
-    thread = Thread(target=run, daemon=True)
-    with suppress(RuntimeError):  # no thread is to be had
-        thread.start()
-        thread.join(HINT)
-    return found[0] if found else ""
-
-
-# What may separate cells, and what to do about it.
-_SEPARATORS = {
-    ";": "';'? Commas are needed",
-    "\t": "a tab? Its format is tsv",
-    ",": "','? Its format is csv",
-}
-
-
-def header_hint(wanted: Iterable[str], found: Iterable[Any]) -> str:
-    """Return the question that stands behind columns that are not found; "" without a guess.
-
-    Another separator, or names that differ by case, blanks and underscores only.
-
-    Examples
-    --------
-    >>> header_hint(["user_id", "item_id"], ["User_ID", "itemid ", "rank"])
-    " (did you mean 'User_ID', 'itemid '?)"
-    >>> header_hint(["user_id"], ["user_id;item_id"]), header_hint(["user_id"], ["uid", "rank"])
-    (" (is the separator ';'? Commas are needed)", '')
-    """
-    names = [name for name in islice(found, NAMES) if isinstance(name, str)]
-    if len(names) == 1:
-        mark = next((mark for mark in _SEPARATORS if mark in names[0]), None)
-        if mark is not None:
-            return f" (is the separator {_SEPARATORS[mark]})"
-    known = {plain(name): name for name in names if len(name) <= NAME}
-    meant = [f"{known[plain(name)]!r:.60}" for name in wanted if plain(name) in known]
+    names = [name for name in islice(found, NAMES) if isinstance(name, str) and len(name) <= NAME]
+    meant = [f"{name!r:.60}" for one in wanted if (name := near(one, names)) is not None]
     return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
 
@@ -424,7 +377,7 @@ def option_error(kind: type[E], *parts: str | OptionRef | Words) -> E:
 def require(
     where: str | OptionRef, wanted: Iterable[Any], found: Iterable[Any], *ways: Any
 ) -> None:
-    """Raise ValueError unless all of the wanted columns are found: the words of all tables.
+    """Raise ValueError unless all of the wanted columns are found, once: the words of all tables.
 
     `where` names the table, "" where who catches the error does; `ways` are what to write instead.
 
@@ -436,10 +389,15 @@ def require(
     ValueError: ranks: no column 'user_id' (did you mean 'User_ID'?); columns found: \
 ['User_ID', 'item_id']
     """
-    found = list(found)
-    absent = [name for name in dict.fromkeys(wanted) if name not in found]
+    wanted, found = list(dict.fromkeys(wanted)), list(found)
+    absent = [name for name in wanted if name not in found]
     if absent:
         raise no_columns(where, absent, found, *ways)
+    twice = next((name for name in wanted if found.count(name) > 1), None)
+    if twice is not None:
+        start = (where, ": ") if where else ()
+        words = f"two columns are named {twice!r:.300}; columns found: {found!r:.300}"
+        raise option_error(ValueError, *start, words)
 
 
 def no_columns(
@@ -452,7 +410,7 @@ def no_columns(
     quoted = [f"{name!r:.300}" for name in absent]
     names = ", ".join([" or ".join(quoted[:either]), *quoted[either:]] if either else quoted)
     lacks = f"no column{'s' if len(quoted) - max(either - 1, 0) > 1 else ''} {names}"
-    lacks += header_hint(absent, found)
+    lacks += name_hint(absent, found)
     start = (where, ": ") if where else ()
     ways = (", ", *ways) if ways else ()
     end = f"; columns found: {list(found)!r:.300}"

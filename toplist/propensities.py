@@ -101,10 +101,8 @@ import numpy as np
 
 from toplist import kernels
 from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
-from toplist.inputs import columns as cols
 from toplist.inputs.catalogues import values_of
-from toplist.inputs.documents import of_table
-from toplist.inputs.flatten import is_frame, name_user
+from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import STANDARD
 from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import kinds_of, two_kinds
@@ -209,7 +207,7 @@ class Propensities:
         choice("weighting", weighting, WEIGHTINGS)
         if clip is not None and not (isinstance(clip, (int, float)) and SMALLEST <= clip <= 1):
             raise ValueError(f"clip={clip!r}: give the least p that counts as it is, such as 0.01")
-        ids, numbers = values_of(_of_table(p), NAME, probabilities=SMALLEST)
+        ids, numbers = values_of(p, NAME, probabilities=SMALLEST)
         ids = list(range(len(ids))) if isinstance(ids, np.ndarray) else ids
         if not ids:
             raise option_error(ValueError, OptionRef(NAME), " is empty: give {item: p}")
@@ -315,15 +313,3 @@ class Propensities:
             text = f" lacks item {item!r}, relevant to {user}: add {{{item!r}: p}}"
             raise option_error(ValueError, OptionRef(NAME), text)
         return entry_of, own, whose, places[kept], kept
-
-
-def _of_table(given: Any) -> Any:
-    """Return a table of item_id and one column of numbers as a dict; others as they are."""
-    if not is_frame(given):
-        return given
-    names = cols.names_of(frame := cols.readable(given))
-    rest = [name for name in names if name != "item_id"]
-    if len(rest) != 1:
-        text = f": give a table of item_id and one column of numbers; columns found: {names}"
-        raise option_error(ValueError, OptionRef(NAME), text)
-    return of_table(frame, NAME, ("item_id", rest[0]))

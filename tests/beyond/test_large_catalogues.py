@@ -77,7 +77,7 @@ def test_unknown_items_and_repeats_of_a_large_catalogue():
     with pytest.raises(TypeError, match="ids of two kinds, 'a' in ranks and 0 in catalogue"):
         tl.beyond.item_coverage([["a"]], catalogue=n)
     assert tl.beyond.item_coverage([[1, 2]], catalogue=10**12).tolist() == [1e-12, 2e-12]
-    found = tl.beyond.exposure([[2**63, -1, 5]], catalogue=n, unknown="skip")
+    found = tl.beyond.exposure([[2**63 - 1, -1, 5]], catalogue=n, unknown="skip")
     assert found.curves.total.tolist() == [0, 0, 1]
     table = library("pandas").DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]})
     assert tl.beyond.item_coverage(table, catalogue=n).tolist() == [1e-9, 2e-9]

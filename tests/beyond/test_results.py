@@ -341,7 +341,7 @@ def test_values(tmp_path, good):
     [
         ("", "no rows"),
         ("label,prediction\n1,0.5\n", "no column 'user_id'; columns found: ['label', 'pred"),
-        ("user_id,label,label,prediction\n", "two columns 'label'"),
+        ("user_id,label,label,prediction\n", "two columns are named 'label'"),
         ("user_id,label,prediction\na,1\n", "values.csv:2: 2 columns instead of 3"),
         ("user_id,label,prediction\na,1,x\n", "values.csv:2: prediction 'x' is not a number"),
         ("user_id,label,prediction\na,3,0.5\n", "label 3 in row 0: labels are 0 or 1"),
@@ -363,18 +363,18 @@ def test_values_wrong_usage(tmp_path, bad):
 def test_text_columns(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("\ufeffitem_id,count\n\na,1\na,2\n", encoding="utf-8")
-    assert tables.catalogue(path) == ["a", "a"]
+    assert tables.facts(path, "ids").items == ["a", "a"]
     with pytest.raises(ValueError, match="item 'a' has two rows"):
-        tables.item_counts(path)
+        tables.facts(path, "counts")
     path.write_text("item_id\na\n")
-    with pytest.raises(ValueError, match="no column of features besides 'item_id'"):
-        tables.features(path)
+    with pytest.raises(ValueError, match="0 columns besides 'item_id'"):
+        tables.facts(path, "numbers")
 
 
 def test_a_file_of_one_number_per_item(tmp_path):
     path = tmp_path / "ages.csv"
     path.write_text("days,item_id\n3,a\n0.5,b\n")
-    assert tables.READERS["number"](path) == {"a": 3.0, "b": 0.5}
+    assert tables.facts(path, "number")[:2] == (["a", "b"], [3.0, 0.5])
     for text, message in (
         ("item_id\na\n", "0 columns besides 'item_id': one number is needed"),
         ("item_id,x,y\na,1,2\n", "2 columns besides 'item_id': one number is needed"),
@@ -383,7 +383,7 @@ def test_a_file_of_one_number_per_item(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
-            tables.number(path)
+            tables.facts(path, "number")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -1,12 +1,10 @@
 """How the command line is typed: files anywhere, wrong usage in one line, and the help."""
 
-import gzip
 import os
 import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -248,13 +246,11 @@ HEADERS = [
      "no columns 'user_id', 'item_id' (did you mean 'User_ID', 'item_id '?)"),
     ("eval odd.csv truth.csv", "userId,item_id,rank", "no column 'user_id' (did you mean 'userId'"),
     ("eval odd.csv truth.csv", "user_id,item_id,Rank", "or 'score' (did you mean 'Rank'?)"),
-    ("eval odd.csv truth.csv", "user_id;item_id;rank", "the separator ';'? Commas are needed)"),
-    ("eval odd.csv truth.csv", "user_id\titem_id\trank", "separator a tab? Its format is tsv)"),
+    ("eval odd.csv truth.csv", "user_id;item_id;rank", "columns found: ['user_id;item_id;rank']"),
     ("eval odd.csv truth.csv", "who,item_id,rank",
      "no column 'user_id', --columns ranks:user_id=NAME names another"),
     ("split odd.csv -o parts", "UserID,item_id,timestamp", "(did you mean 'UserID'"),
     ("split odd.csv -o parts", "UserID,ItemID,timestamp", "(did you mean 'UserID'"),
-    ("split odd.csv -o parts", "user_id;item_id;timestamp", "is the separator ';'"),
     ("values odd.csv", "user_id,Label,prediction", "did you mean 'Label'"),
 ]  # fmt: skip
 
@@ -270,7 +266,8 @@ def test_missing_columns_are_named_at_once_with_a_hint(bad, line, header, said):
 
 def test_missing_names_of_jsonl_are_named_at_once(bad):
     Path("odd.jsonl").write_text('{"who": "u1", "items": ["a"]}\n')
-    assert "no columns 'user_id', 'item_id', --columns" in bad("eval", "odd.jsonl", "truth.csv")
+    said = "no columns 'user_id', 'item_id' (did you mean 'items'?), --columns"
+    assert said in bad("eval", "odd.jsonl", "truth.csv")
 
 
 # Files in each other's place
@@ -296,10 +293,12 @@ def test_a_truth_that_comes_first(bad, line):
     Path("truth.trec").write_text("u1 0 a 1\n")
     Path("recs.jsonl").write_text(jsonl({"user_id": "u1", "item_id": "a", "rank": 1}))
     Path("truth.jsonl").write_text(jsonl({"user_id": "u1", "item_id": "a"}))
-    assert bad(*line.split()) == (
-        f"{truth} has neither rank nor score, {recs} has: is the ground truth "
-        "given first? It is the last file, after the ranked lists"
-    )
+    error = bad(*line.split())
+    if truth.endswith(".trec"):  # which has no header
+        assert error.startswith(f"{truth}:1: 4 columns instead of 6: ['qid', 'Q0', ")
+        return
+    assert error.startswith(truth) and "no column 'rank' or 'score'" in error
+    assert "(is this the ground truth?); columns found" in error
 
 
 def test_other_faults_of_the_first_file_stay_as_they_are(cli):
@@ -311,33 +310,6 @@ def test_other_faults_of_the_first_file_stay_as_they_are(cli):
     assert "'a' at ranks 1 and 2" in cli("eval", "lists.jsonl", "recs.csv")[2]
     # the truth is read first
     assert "no column 'item_id'" in cli("eval", "truth.csv", "users.csv")[2]
-
-
-@pytest.mark.parametrize("line", ["eval twice.parquet recs.csv", "eval truth.csv twice.parquet"])
-def test_a_hint_that_fails_does_not_hide_the_error(bad, line):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    names = ["user_id", "item_id", "item_id"]
-    pq.write_table(pa.table([["u1"], ["a"], ["b"]], names), "twice.parquet")
-    assert re.match(
-        "twice.parquet: two columns are named 'item_id'|truth.csv:1: no column 'rank' or 'score'",
-        bad(*line.split()),
-    )
-
-
-@pytest.mark.parametrize("size", [1 << 10, 1 << 17])
-def test_a_hint_reads_at_most_64_kb_of_a_file(bad, size):
-    more = "x" * size
-    Path("wide.csv.gz").write_bytes(gzip.compress(f"user_id,item_id,rank,{more}\n".encode()))
-    hinted = "is the ground truth given first?" in bad("eval", "truth.csv", "wide.csv.gz")
-    assert hinted == (size < 1 << 16)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
-def test_a_hint_does_not_wait_for_a_pipe(cli):
-    os.mkfifo("pipe.csv")
-    start = time.monotonic()
-    assert "no column 'rank' or 'score'" in cli("check", "truth.csv", "pipe.csv")[2]
-    assert time.monotonic() - start < 1
 
 
 def test_lists_as_the_ground_truth_are_noted(cli):

@@ -1,6 +1,5 @@
 """Numbers in files of text: which cells are numbers, and that scores and ranks stay exact."""
 
-import decimal
 import re
 
 import numpy as np
@@ -29,9 +28,9 @@ def test_cells_that_are_no_numbers(put, cell):
     path = put("b.csv", f"user_id,item_id,relevance\nu,a,{quoted}\n")
     error = fault(read_truths, path)
     assert re.match(rf"b.csv:[23]: relevance {shown} is not a finite number", error)
-    for read, name in ((tables.item_counts, "count"), (tables.features, "f")):
+    for kind, name in (("counts", "count"), ("numbers", "f")):
         path = put("c.csv", f"item_id,{name}\nb,1\na,{quoted}\n")
-        assert re.match(rf"c.csv:[34]: {name} .* is not a number", fault(read, path))
+        assert re.match(rf"c.csv:[34]: {name} .* is not a number", fault(tables.facts, path, kind))
     if cell.strip() == cell and cell and " " not in cell:
         run, qrels = put("a.run", f"u Q0 a 1 {cell} t\n"), put("a.qrels", f"u 0 a {cell}\n")
         assert fault(read_ranks, run).startswith(f"a.run:1: score {cell!r} is not a number")
@@ -158,12 +157,10 @@ def test_streams_hand_over_int64_where_scores_fit(put, handed_over, low, high):
         np.array([T, T + 100], np.int64),
         np.array([2**63 + 1, 2**63 + 2], np.uint64),
         np.array([T, T + 100], np.uint64),
-        [decimal.Decimal(2**80), decimal.Decimal(2**80 + 1)],
-        [decimal.Decimal("0.1"), decimal.Decimal("0.2")],
     ],
 )
 @pytest.mark.parametrize("nested", [False, True])
-def test_parquet_hands_over_int64(put, handed_over, scores, nested):
+def test_parquet_hands_over_integers(put, handed_over, scores, nested):
     pyarrow = pytest.importorskip("pyarrow")
     column = pyarrow.array(scores)
     columns = {"user_id": ["u", "u"], "item_id": ["old", "new"], "score": column}
@@ -174,5 +171,5 @@ def test_parquet_hands_over_int64(put, handed_over, scores, nested):
     stream = batches.stream_of(write_parquet("a.parquet", **columns), "ranks")
     list(stream.parts((Texts(), Texts())))
     stream.read_all((Texts(), Texts()))
-    assert [found.dtype for found in handed_over] == [np.int64] * 2
+    assert all(found.dtype.kind in "iu" for found in handed_over)
     assert all(old < new for old, new in handed_over)

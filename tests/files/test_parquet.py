@@ -23,9 +23,9 @@ def test_a_column_twice(truth):
     arrays = [pyarrow.array(x) for x in (["u"], ["a"], [1], ["b"])]
     names = ["user_id", "item_id", "rank", "item_id"]
     pq.write_table(pyarrow.Table.from_arrays(arrays, names=names), "a.parquet")
-    expected = "a.parquet: two columns are named 'item_id'"
-    assert faults("a.parquet", truth) == [expected, expected]
-    assert fault(tables.read_table, "a.parquet") == expected
+    expected = "a.parquet: two columns are named 'item_id'; columns found: ['user_id', 'item_id', "
+    assert all(error.startswith(expected) for error in faults("a.parquet", truth))
+    assert fault(tables.read_table, "a.parquet").startswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,6 @@ def listed(make, sides=RANKS):
     return make({"user_id": list(sides), "item_id": list(sides.values())})
 
 
-def wide(make, sides=RANKS, dtype=None):
-    width = max(map(len, sides.values()))
-    rows = [items + [None] * (width - len(items)) for items in sides.values()]
-    columns = {str(rank + 1): [row[rank] for row in rows] for rank in range(width)}
-    return make({"user_id": list(sides), **columns})
-
-
 def pandas_frame(columns):
     pandas = library("pandas")
     frame = pandas.DataFrame(columns)
@@ -125,7 +118,7 @@ RELEVANT = {
 }
 
 
-for (name, make), of in product(MAKERS.items(), (long, shuffled, scored, listed, wide)):
+for (name, make), of in product(MAKERS.items(), (long, shuffled, scored, listed)):
     RANKED[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make)
     if of not in (shuffled, scored):
         RELEVANT[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make, TRUTHS)
@@ -143,7 +136,7 @@ def text(sides):
     return {f"u{user}": [f"i{item}" for item in items] for user, items in sides.items()}
 
 
-@pytest.mark.parametrize("form", [long, shuffled, listed, wide])
+@pytest.mark.parametrize("form", [long, shuffled, listed])
 @pytest.mark.parametrize("name", MAKERS)
 def test_text_and_mixed_with_dicts(name, form):
     make = MAKERS[name]
@@ -286,13 +279,6 @@ def test_leave_one_out_truth_as_a_series_or_a_column():
     assert tl.match(POSITIONS[0], column).ranks.tolist() == [2, 1, 3]
 
 
-def test_a_wide_frame_without_a_user_column_is_keyed_by_its_index():
-    pandas = library("pandas")
-    frame = pandas.DataFrame(rectangle([RANKS[30][:2], RANKS[10]]), index=[30, 10])
-    expected = tl.match({30: RANKS[30][:2], 10: RANKS[10]}, TRUTHS)
-    assert same(tl.match(frame, TRUTHS), expected)
-
-
 @pytest.mark.parametrize("name", ["pandas-arrow", "polars", "pyarrow"])
 def test_nulls_in_lists_are_named(name):
     make = MAKERS[name]
@@ -343,13 +329,6 @@ def test_a_user_twice_is_named(name):
 def test_a_user_twice_in_an_index():
     with pytest.raises(ValueError, match="user 'a' is in the index of the Series twice"):
         tl.match(library("pandas").Series([[1], [2]], index=["a", "a"]), {"a": [1]})
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_a_hole_in_a_wide_row(name):
-    table = {"user_id": [1, 2], "1": [5, None], "2": [6, 7]}
-    with pytest.raises(ValueError, match=r"'1' is null in row 1 \(user 2\), before a real id"):
-        tl.match(MAKERS[name](table), {1: [5]})
 
 
 def test_a_table_beside_lists_by_position():

@@ -64,8 +64,11 @@ def test_integers_of_every_width(table, dtype):
 
 
 def test_integers_past_int64(table):
-    ranks = {"user_id": [1, 1], "item_id": np.array([2**64 - 1, 5], np.uint64), "rank": [1, 2]}
+    ranks = {"user_id": [1, 1], "item_id": np.array([2**63, 5], np.uint64), "rank": [1, 2]}
     truths = {"user_id": [1, 1], "item_id": np.array([-1, 5])}
+    with pytest.raises(ValueError, match=rf"'item_id': {2**63} is .*as text, str\(id\)"):
+        tl.match(table(ranks), table(truths))
+    ranks["item_id"][0] = 7
     assert tl.match(table(ranks), table(truths)).ranks.tolist() == [2]
 
 
@@ -181,13 +184,19 @@ def test_dictionaries_with_indices_of_any_width(width):
     assert tl.top_k_eval(table, {"a": ["y"]}, k=2, metrics="mrr")["mrr@2"] == 0.5
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=pytest.fail.Exception,
-    reason="columns that count years are taken for those of ranks, which are called 1 to K",
-)
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_columns_of_years_are_not_ranks(name):
-    table = frame_of(name, {"user_id": ["a", "b"], "2020": [5, 6], "2021": [7, 8]})
-    with pytest.raises(ValueError, match="'item_id'"):
-        tl.match(table, {"a": [7], "b": [6]})
+def test_a_column_per_rank_is_refused_with_the_line_to_write(name):
+    for first, words in ((2020, "'item_id'"), (1, r"'item_id'.*frame.melt\('user_id', var_name=")):
+        table = frame_of(name, {"user_id": ["a", "b"], f"{first}": [5, 6], f"{first + 1}": [7, 8]})
+        with pytest.raises(ValueError, match=words):
+            tl.match(table, {"a": [7], "b": [6]})
+
+
+def test_a_column_per_rank_becomes_rows():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"user_id": ["a", "b"], "1": ["5", "6"], "2": ["7", None]})
+    with pytest.raises(ValueError, match="columns of ranks become rows by frame") as caught:
+        tl.match(frame, {"a": ["7"]})
+    line = str(caught.value).partition("become rows by ")[2].partition("; columns found")[0]
+    rows = eval(line, {"frame": frame})
+    assert tl.match(rows, {"a": ["7"], "b": ["7"]}).ranks.tolist() == [2]

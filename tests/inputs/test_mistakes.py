@@ -68,10 +68,9 @@ def test_tables_in_each_others_place_are_told(library, value):
     ids = {"user_id": [1, 2], "item_id": [3, 4]}
     truths, ranks = make(ids), make(ids | {value: [1, 1]})
     assert tl.top_k_eval(ranks, truths, 1)["hit@1"] == 1
-    with pytest.raises(ValueError, match="ground_truths has: are the arguments swapped"):
+    words = r"ranks: no column 'rank' or 'score'.*\(is this the ground truth\?\)"
+    with pytest.raises(ValueError, match=words):
         tl.top_k_eval(truths, ranks, 1)
-    with pytest.raises(ValueError, match="ranks: no column 'rank' or 'score'"):
-        tl.top_k_eval(truths, truths, 1)
 
 
 def test_a_table_with_a_name_that_is_nearly_right_gets_a_hint():

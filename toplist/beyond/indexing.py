@@ -205,11 +205,9 @@ def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
     n = len(catalogue)
     if n <= FREE + 2 * len(flat.ids):
         return None
-    ids = flat.ids if flat.names is None else flat.names
-    if isinstance(ids, np.ndarray):
-        known = np.unique(ids[(ids >= 0) & (ids < n)]).astype(np.int64)
-    else:  # of what numpy has no integers for
-        known = np.array([one for one in ids if isinstance(one, int) and 0 <= one < n], np.int64)
+    known = np.empty(0, np.int64)
+    if flat.names is None:
+        known = np.unique(flat.ids[(flat.ids >= 0) & (flat.ids < n)]).astype(np.int64)
     return np.union1d([0], known).astype(np.int64)  # at least one, to show in a message
 
 

@@ -19,7 +19,6 @@ from toplist.audit import by_user
 from toplist.checks import printable
 from toplist.cli.options import Parser, add_columns, add_formats, check_sides, names_of_columns
 from toplist.cli.streams import add_output
-from toplist.cli.swapped import swapped
 from toplist.inputs.options import SIDES
 from toplist.loo.logs import COLUMNS
 
@@ -49,13 +48,9 @@ def check(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> str:
     """Read the files and return the flaws; with --strict, they are an error."""
     of_recs, of_truth = (_among(files.COLUMNS, names_of_columns(options, side)) for side in SIDES)
-    try:
-        ranks = files.read_ranks(
-            options.recs, format=options.ranks_format, columns=of_recs, order=options.order
-        )
-    except ValueError as error:
-        hint = swapped(options, options.recs, of_recs)
-        raise (ValueError(hint) if hint else error) from None
+    ranks = files.read_ranks(
+        options.recs, format=options.ranks_format, columns=of_recs, order=options.order
+    )
     truths = files.read_truths(options.truth, format=options.ground_truths_format, columns=of_truth)
     of_log = _among(COLUMNS, names_of_columns(options, "train"))
     train = None if options.train is None else _as_text(by_user(options.train, "train", of_log))

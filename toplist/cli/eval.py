@@ -50,7 +50,7 @@ from toplist.cli.options import (
 )
 from toplist.cli.saved import check_alike, check_alone
 from toplist.cli.streams import Output, add_output, screen_width
-from toplist.cli.swapped import ranked_truth, swapped
+from toplist.cli.swapped import ranked_truth
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
 from toplist.files.batches import stream_of
@@ -384,9 +384,6 @@ def _evaluate(
         )
         return found
     except (ValueError, TypeError) as error:
-        hint = swapped(options, recs, of_lists)
-        if hint:
-            raise ValueError(hint) from None
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
             raise
         raise prefixed(f"{recs}: ", error) from None
@@ -403,9 +400,8 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
     given = options.items_as or options.propensities
     numbers = bool(given) and _hold_numbers(options, recs, columns)
     if options.items_as is not None:
-        map_ = tables.documents(options.items_as)
-        chunks: list[Any] = list(map_)
-        documents: list[Any] = list(map_.values())
+        found = tables.facts(options.items_as, "document")
+        chunks, documents = found.items, list(found.values)
         if numbers:
             chunks = output.integers(options.items_as, chunks)
             with suppress(ValueError):  # documents may be text where chunks are numbers
@@ -413,10 +409,11 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
             numbers = not documents or isinstance(documents[0], int)
         known["items_as"] = dict(zip(chunks, documents, strict=True))
     if options.propensities is not None:
-        of_items: Any = tables.number(options.propensities)
+        of_items = tables.facts(options.propensities, "number")
         if numbers:
-            ids = output.integers(options.propensities, of_items)
-            of_items = dict(zip(ids, of_items.values(), strict=True))
+            of_items = of_items._replace(
+                items=output.integers(options.propensities, of_items.items)
+            )
         known["propensities"] = Propensities(of_items, **given_options(options, "propensities"))
     elif given_options(options, "propensities"):
         name = next(iter(given_options(options, "propensities")))
@@ -442,9 +439,7 @@ def beside_lists(
         path = getattr(options, name)
         if path is None:
             continue
-        found = tables.READERS[ITEMS[name].file](path)
-        keys: list[Any] = list(found)
-        values: list[Any] = list(found.values()) if isinstance(found, dict) else keys
+        keys, values, *_ = tables.facts(path, ITEMS[name].file)
         of_users, numbers = ITEMS[name].file == "items", as_documents
         if of_users or numbers is None:
             numbers = _hold_numbers(options, recs, columns)

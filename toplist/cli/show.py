@@ -93,9 +93,10 @@ def run(options: argparse.Namespace) -> str:
     title, sides = output.title_of(options), (truth, *lists.values())
     past = None
     if options.history:
-        past = tables.items_of_users(options.history).get(options.user, [])
+        history = tables.facts(options.history, "items")
+        past = dict(zip(history.items, history.values, strict=True)).get(options.user, [])
     items = [item for side in sides for row in side.values() for item in row]
-    known = {*tables.catalogue(options.catalogue)} if options.catalogue else None
+    known = {*tables.facts(options.catalogue, "ids").items} if options.catalogue else None
     found = show(
         options.user,
         lists,

@@ -16,7 +16,7 @@ from toplist.comparing.heterogeneity import Heterogeneity, between, lines
 from toplist.comparing.pairwise import TestFamily, TestMethod
 from toplist.comparing.side_by_side import SideBySide, tested
 from toplist.comparing.tests import Tests
-from toplist.inputs.labels import categories
+from toplist.inputs.catalogues import categories
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table

@@ -70,6 +70,8 @@ class Stream:
     columns: ColumnNames = None
     order: Order | None = None
     ties: Ties | None = None
+    #: Of the rows of one system of the file: the column of systems, its name, and the rows.
+    of_system: tuple[str, str, SideTable] | None = field(default=None, kw_only=True)
 
     @property
     def names(self) -> dict[str, str]:
@@ -83,23 +85,58 @@ class Stream:
 
     #: Whether ids are integers or texts; without it every id is text.
     typed_ids = True
-    #: Whether the file can be read in parts; without it always as a whole.
-    in_parts = True
     #: What `places_of` counts.
     unit = "row"
     #: Whether `places_of` knows what has not been read yet only.
     is_read_once = False
 
-    def parts(self, known: IdTexts) -> Iterator[UserPart]:
-        """Yield the lists of complete users; text is numbered by `known`, for users and items.
+    @property
+    def in_parts(self) -> bool:
+        """Whether the file can be read in parts: not where its keys are of several columns."""
+        return not is_composite(self.columns, self.side)
 
-        Errors know the `user` or the `row` that they are about, but not its place in the file.
+    def parts(self, known: IdTexts) -> Iterator[UserPart]:
+        """Yield the lists of complete users; those of a file that is read whole at once.
+
+        Text is numbered by `known`, for users and items. Errors know the `user` or the `row` that
+        they are about, but not its place in the file.
         """
-        raise NotImplementedError
+        if not self.in_parts:
+            lists = self.read_all(known)
+            yield UserPart(lists, np.zeros(len(lists.users.codes), np.int64))
+            return
+        for table in self._tables(known):
+            lists, n = self._read(table, in_runs=True), len(table.frame)
+            rows = lists.offsets[:-1] if len(lists.users.codes) < n else np.arange(n)
+            yield UserPart(lists, table.first + rows, self._is_long(table.frame))
 
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
+        if self.of_system is not None:
+            return self._read(replace(self.of_system[2], known=known))
+        return self._read(self._whole(known))
+
+    def by_system(self, system: str) -> Iterator[tuple[str, Stream]]:
+        """Yield the rows of each system, in order of first appearance."""
+        whole = self._whole((Texts(), Texts()), system)
+        for name, part in tables.by_column(whole.frame, system, "ranks"):
+            yield name, replace(self, of_system=(system, name, replace(whole, frame=part)))
+
+    def _tables(self, known: IdTexts) -> Iterator[SideTable]:
+        """Yield tables of complete users."""
         raise NotImplementedError
+
+    def _whole(self, known: IdTexts, system: str | None = None) -> SideTable:
+        """Return all rows as a table, with the column of systems if there is one."""
+        raise NotImplementedError
+
+    def _read(self, table: SideTable, in_runs: bool = False) -> ListsByUser:
+        """Return the lists of a table."""
+        return tables.read(table, in_runs)
+
+    def _is_long(self, frame: Any) -> bool:
+        """Whether a table has a row per user and item, as far as `UserPart` has to know."""
+        return True
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the places at which rows of a user begin, or those of an item; read again."""
@@ -154,8 +191,6 @@ class TextStream(Stream):
     """A text file: lines of CSV, TSV, JSONL or TREC."""
 
     format: FileFormat = field(kw_only=True)
-    #: Of the rows of one system: its name, the file, and the rows.
-    of_system: tuple[str, TextTables, Table] | None = field(default=None, kw_only=True)
     unit = "line"
 
     @property
@@ -164,52 +199,42 @@ class TextStream(Stream):
         return self.format.typed_ids
 
     @property
-    def in_parts(self) -> bool:  # type: ignore[override]
+    def in_parts(self) -> bool:
         """As the format has it; keys of several columns are read as a whole."""
-        return self.format.in_parts and not is_composite(self.columns, self.side)
+        return self.format.in_parts and super().in_parts
 
     @property
     def ordering(self) -> Ties:
         """As trec_eval does it, in its files."""
         return self.ties or ("item_desc" if self.format.name == "trec" else "order")
 
-    def parts(self, known: IdTexts) -> Iterator[UserPart]:
-        """Yield the lists of complete users; those of a file that is read whole at once."""
-        if not self.in_parts:
-            lists = self.read_all(known)
-            yield UserPart(lists, np.zeros(len(lists.users.codes), np.int64))
-            return
-        file, first = self._file(), 0
-        for table in file.of_complete_users():
-            lists = tables.read(self._table(file, table, known), in_runs=True)
-            long = len(lists.users.codes) < len(table)
-            rows = lists.offsets[:-1] if long else np.arange(len(table))
-            yield UserPart(lists, first + rows)
-            first += len(table)
-
     def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
-        if self.of_system is not None:
-            file, table = self.of_system[1:]
-        else:
-            file = self._file()
-            table = file.joined(file.tables())
-        is_qrels = self.format.name == "trec" and self.side == "ground_truths"
-        if is_qrels and GROUP in self.names:
-            table = _relevant_groups(table)
-        lists = tables.read(self._table(file, table, known))
-        if is_qrels and lists.grades is not None and not lists.grouped:  # below 1: not relevant
+        lists = super().read_all(known)
+        if self._is_qrels and lists.grades is not None and not lists.grouped:
+            # below 1: not relevant
             grades = np.where((lists.grades > 0) & (lists.grades < 1), 0.0, lists.grades)
             return replace(lists, grades=grades)
         return lists
 
-    def by_system(self, system: str) -> Iterator[tuple[str, TextStream]]:
-        """Yield the rows of each system, in order of first appearance."""
+    @property
+    def _is_qrels(self) -> bool:
+        return self.format.name == "trec" and self.side == "ground_truths"
+
+    def _tables(self, known: IdTexts) -> Iterator[SideTable]:
+        file, first = self._file(), 0
+        for table in file.of_complete_users():
+            yield self._table(file, table, first, known)
+            first += len(table)
+
+    def _whole(self, known: IdTexts, system: str | None = None) -> SideTable:
         file = self._file(system)
-        if self.format.name == "trec":
+        if system is not None and self.format.name == "trec":
             raise file.error("a run of TREC has no column of systems: a file holds one run")
-        for name, part in tables.by_column(file.joined(file.tables()), system, "ranks"):
-            yield name, replace(self, of_system=(name, file, part))
+        table = file.joined(file.tables())
+        if self._is_qrels and GROUP in self.names:
+            table = _relevant_groups(table)
+        return self._table(file, table, 0, known)
 
     def size(self) -> int:
         """Return about how many bytes `read_all` takes, at its peak."""
@@ -265,21 +290,16 @@ class TextStream(Stream):
         found = Wanted((*ids, called[value]), ids, called[value], value)
         return found._replace(called=called | {value: found.key})
 
-    def _table(self, file: TextTables, table: Table, known: IdTexts) -> SideTable:
-        order = self.order if self.side == "ranks" else None
-        return SideTable(
-            table, self.side, file.wanted.called, order, ties=self.ordering, known=known
-        )
+    def _table(self, file: TextTables, table: Table, first: int, known: IdTexts) -> SideTable:
+        how = self.order if self.side == "ranks" else None, first, None, self.ordering, known
+        return SideTable(table, self.side, file.wanted.called, *how)
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the lines at which rows of a user begin, or those of an item; read again."""
         if is_composite(self.columns, self.side):
             return []
-        name, file = (None, self._file())
-        if self.of_system is not None:
-            name, column = self.of_system[0], self.of_system[1].wanted.names[2]
-            file = self._file(column)
-        return list(file.lines_of_user(user, item, name))
+        column, name = (None, None) if self.of_system is None else self.of_system[:2]
+        return list(self._file(column).lines_of_user(user, item, name))
 
     def at(self, place: int | None) -> str:
         """Return how a message begins that is about a line."""
@@ -288,35 +308,32 @@ class TextStream(Stream):
 
 @dataclass(frozen=True)
 class ParquetStream(Stream):
-    """A Parquet file, or a folder of such files."""
+    """A Parquet file, or a folder of such files; keys of several columns are read as a whole."""
 
     @cached
     def names(self) -> dict[str, str]:
         """What each column is called."""
         return named_in(columns_of(self.columns, self.side), self._columns(), self.side)
 
-    def parts(self, known: IdTexts) -> Iterator[UserPart]:
-        """Yield the lists of complete users."""
-        for first, frame in self._tables():
-            table = self._table(frame, first, known)
-            try:
-                lists = tables.read(table, in_runs=True)
-            except (ValueError, TypeError):
-                self._check_text(table)
-                raise
-            is_long = parquet.is_long(frame.schema, frame.column_names)
-            rows = lists.offsets[:-1] if is_long else np.arange(len(frame))
-            yield UserPart(lists, first + rows, is_long)
+    def _tables(self, known: IdTexts) -> Iterator[SideTable]:
+        for first, frame in self._frames():
+            yield self._table(frame, first, known)
 
-    def read_all(self, known: IdTexts) -> ListsByUser:
-        """Return all lists, the rows of a user in any place."""
-        frames = [frame for _, frame in self._tables()]
-        table = self._table(parquet.joined(os.fspath(self.path), frames), 0, known)
+    def _whole(self, known: IdTexts, system: str | None = None) -> SideTable:
+        if system is not None or not self.in_parts:
+            return self._table(parquet.read_table(self.path), 0, known)
+        frames = [frame for _, frame in self._frames()]
+        return self._table(parquet.joined(os.fspath(self.path), frames), 0, known)
+
+    def _read(self, table: SideTable, in_runs: bool = False) -> ListsByUser:
         try:
-            return tables.read(table)
+            return super()._read(table, in_runs)
         except (ValueError, TypeError):
             self._check_text(table)
             raise
+
+    def _is_long(self, frame: Any) -> bool:
+        return parquet.is_long(frame.schema, frame.column_names)
 
     def size(self) -> int:
         """Return about how many bytes `read_all` takes, at its peak."""
@@ -329,19 +346,19 @@ class ParquetStream(Stream):
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the rows at which those of a user begin; read again."""
+        if self.of_system is not None or not self.in_parts:
+            return []
         try:
-            return list(_rows_of_user(self._tables(), self.names["user_id"], user))
+            return list(_rows_of_user(self._frames(), self.names["user_id"], user))
         except (ValueError, KeyError):
             return []
 
-    def _tables(self) -> Iterator[tuple[int, Any]]:
+    def _frames(self) -> Iterator[tuple[int, Any]]:
         """Yield the number of the first row, and a table of the rows of complete users."""
         return parquet.parts(self.path, self.names)
 
     def _table(self, frame: Any, first: int, known: IdTexts) -> SideTable:
         names, order = self.names, self.order if self.side == "ranks" else None
-        if self.side == "ranks" and names["score"] in frame.column_names:
-            frame = parquet.ordered(frame, names["score"])
         return SideTable(frame, self.side, names, order, first, self._columns, self.ordering, known)
 
     def _columns(self) -> list[str]:
@@ -357,18 +374,19 @@ class ParquetStream(Stream):
 class BatchStream(ParquetStream):
     """Record batches, which cannot be read again; `path` is what messages call them."""
 
-    batches: Iterator[Any] = field(default_factory=lambda: iter(()))
-    column_names: tuple[str, ...] = ()
-    seen: list[tuple[int, Any]] = field(default_factory=list)  # the last table
+    batches: Iterator[Any] = field(kw_only=True)
+    column_names: tuple[str, ...] = field(kw_only=True)
+    #: The last table.
+    seen: list[tuple[int, Any]] = field(default_factory=list, kw_only=True)
     is_read_once = True
 
-    def _tables(self) -> Iterator[tuple[int, Any]]:
-        found = parquet.of_complete_users(str(self.path), self._read(), self.names["user_id"])
+    def _frames(self) -> Iterator[tuple[int, Any]]:
+        found = parquet.of_complete_users(str(self.path), self._opened(), self.names["user_id"])
         for first, table in found:
             self.seen[:] = [(first, table)]
             yield first, table
 
-    def _read(self) -> Iterator[tuple[Any, bool]]:
+    def _opened(self) -> Iterator[tuple[Any, bool]]:
         arrow, wanted = parquet.pyarrow(), set(self.names.values())
         for batch in self.batches:
             table = batch
@@ -387,7 +405,7 @@ class BatchStream(ParquetStream):
 
     def places_of(self, user: Any, item: Any = None) -> list[int]:
         """Return the rows at which those of a user begin, from the last table on."""
-        left = [*self.seen, *self._tables()]
+        left = [*self.seen, *self._frames()]
         return list(_rows_of_user(left, self.names["user_id"], user))
 
     def _columns(self) -> list[str]:
@@ -421,37 +439,7 @@ def stream_of(
         if not found.is_table:
             refuse_composite(columns, f"files of {found.name}")
         return TextStream(path, side, columns, order, ties, format=found)
-    if is_composite(columns, side):
-        return CompositeStream(path, side, columns, order, ties)
     return ParquetStream(path, side, columns, order, ties)
-
-
-@dataclass(frozen=True)
-class CompositeStream(ParquetStream):
-    """A Parquet file whose rows have keys of several columns; it is read whole."""
-
-    in_parts = False
-
-    @cached
-    def table(self) -> Any:
-        """The whole table, in Arrow."""
-        return parquet.read_table(self.path)
-
-    def _columns(self) -> list[str]:
-        return list(self.table.column_names)
-
-    def parts(self, known: IdTexts) -> Iterator[UserPart]:
-        """Yield all lists."""
-        lists = self.read_all(known)
-        yield UserPart(lists, np.zeros(len(lists.users.codes), np.int64))
-
-    def read_all(self, known: IdTexts) -> ListsByUser:
-        """Return all lists, the rows of a user in any place."""
-        return tables.read(self._table(self.table, 0, known))
-
-    def places_of(self, user: Any, item: Any = None) -> list[int]:
-        """Return nothing: rows are not looked up by several columns."""
-        return []
 
 
 def loaded(stream: Stream, known: IdTexts) -> ListsByUser:
@@ -462,41 +450,13 @@ def loaded(stream: Stream, known: IdTexts) -> ListsByUser:
         raise stream.located(error) from None
 
 
-@dataclass(frozen=True)
-class SystemOfParquet(ParquetStream):
-    """The rows of one system of a Parquet file."""
-
-    table: Any = None
-
-    def _columns(self) -> list[str]:
-        return list(self.table.column_names)
-
-    def read_all(self, known: IdTexts) -> ListsByUser:
-        """Return all lists, the rows of a user in any place."""
-        return tables.read(self._table(self.table, 0, known))
-
-    def places_of(self, user: Any, item: Any = None) -> list[int]:
-        """Return nothing: a row of the table is none of the file."""
-        return []
-
-
-def by_system(stream: Stream, system: str) -> Iterator[tuple[str, Stream]]:
-    """Yield the rows of each system of a file, in order of first appearance."""
-    if isinstance(stream, TextStream):
-        yield from stream.by_system(system)
-        return
-    given = stream.path, stream.side, stream.columns, stream.order, stream.ties
-    whole = stream.table if isinstance(stream, CompositeStream) else parquet.read_table(stream.path)
-    for name, part in tables.by_column(whole, system, "ranks"):
-        yield name, SystemOfParquet(*given, part)
-
-
 def stream_of_batches(given: Any, side: str, options: Options, is_part: bool) -> Stream:
     """Return record batches of one side, one after another; those of a part may have no row."""
     refuse_composite(options.columns, "streams")
     batches, names = _opened(given, side)
     batches = batches if is_part else _with_rows(batches, side)
-    return BatchStream(side, side, options.columns, None, options.ties, batches, names)
+    given = side, side, options.columns, None, options.ties
+    return BatchStream(*given, batches=batches, column_names=names)
 
 
 def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:

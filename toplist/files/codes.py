@@ -34,7 +34,7 @@ class Codes:
             self.names = self.texts
             return in_texts(column, self.texts)
         if kind is int:
-            return _signed(column, source)
+            return replace(column, codes=column.codes.astype(np.int64))
         names = column.names if isinstance(column.names, list) else list(column.names)
         codes, _ = numbered_by(self._others, names)
         self.names = list(self._others)
@@ -52,17 +52,6 @@ class Codes:
             )
             raise about(error, path=source)
         return kind
-
-
-def _signed(column: Column, source: str) -> Column:
-    codes = column.codes
-    if column.names is not None or (codes.dtype == np.uint64 and codes.max() >= 2**63):
-        error = ValueError(
-            f"column {short(column.name)} of {source} holds integers from 2^63 on, which files and "
-            "streams do not have as ids: write them as text"
-        )
-        raise about(error, path=source)
-    return column if codes.dtype == np.int64 else replace(column, codes=codes.astype(np.int64))
 
 
 def in_texts(column: Column, texts: Texts) -> Column:

@@ -127,10 +127,6 @@ class TextFile:
             require("", names, header)
         except ValueError as error:
             raise self.error(*error.parts) from None  # type: ignore[attr-defined]
-        for name in names:
-            if header.count(name) > 1:
-                columns = short([*header])
-                raise self.error(f"two columns {short(name)}; columns found: {columns}")
 
     def wrong_width(self, row: Sequence[str], header: Sequence[str]) -> ValueError:
         """Return the error of a row that is shorter or longer than the header."""

@@ -26,7 +26,6 @@ from toplist.files.batches import (
     Stream,
     TextStream,
     UserPart,
-    by_system,
     loaded,
     stream_of,
     stream_of_batches,
@@ -101,7 +100,7 @@ def evaluate_streams(
         return _in_whole(streams, plan, texts, ranked, truth)
     return {
         name: _in_whole((one, relevant), plan, texts, loaded(one, texts), truth)
-        for name, one in by_system(listed, str(options.system))
+        for name, one in listed.by_system(str(options.system))
     }
 
 

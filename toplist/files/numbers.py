@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.inputs.ordering import EXACT as EXACT
+
 Number = int | float
 
 LARGEST = sys.float_info.max
-EXACT = 2**53  # doubles hold every integer up to here
 
 # What Python reads as a number, and is written with these characters alone, is one.
 _FOREIGN = re.compile(r"[^0-9+\-.eE \t]")

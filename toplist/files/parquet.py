@@ -1,6 +1,5 @@
 """Parquet files, whole and in parts of complete users, through pyarrow (the extra ``io``)."""
 
-import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import optional
+from toplist.checks import optional, require
 from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.lines import bar
@@ -57,8 +56,7 @@ def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]
     ----------
     path : path of a file, or of a folder of files, which are read in the order of their names
     names : mapping
-        What user_id, item_id, rank, score and relevance are called; of the other columns only
-        those of wide tables are read.
+        What user_id, item_id, rank, score and relevance are called; no other column is read.
 
     Raises
     ------
@@ -112,9 +110,9 @@ def joined(where: str, tables: Sequence[Any]) -> Any:
 
 
 def is_long(schema: Any, columns: Sequence[str]) -> bool:
-    """Return whether columns are of a row per user and item: no lists, and no column per rank."""
+    """Return whether columns are of a row per user and item: none of them holds lists."""
     nested = pyarrow().types.is_nested
-    return not any(name.isdecimal() or nested(schema.field(name).type) for name in columns)
+    return not any(nested(schema.field(name).type) for name in columns)
 
 
 @contextmanager
@@ -131,41 +129,10 @@ def _readable(path: str) -> Iterator[None]:
 
 def _check_unique(path: str, columns: Sequence[str], names: Sequence[str]) -> None:
     """Raise for one of the columns that is in the file under the same name twice."""
-    twice = next((name for name in columns if names.count(name) > 1), None)
-    if twice is not None:
-        raise refused(path, f"two columns are named {short(twice)}")
-
-
-def ordered(table: Any, name: str) -> Any:
-    """Return a table whose column of scores is of int64 or doubles in the same order.
-
-    Unsigned and decimal numbers that do not fit become their places in the order.
-    """
-    column = table.column(name)
-    kind = column.type
-    types = pyarrow().types
-    nested = types.is_list(kind) or types.is_large_list(kind)
-    of = kind.value_type if nested else kind
-    if not (types.is_uint64(of) or types.is_decimal(of)) or column.null_count:
-        return table
-    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    if nested:
-        lists = pyarrow().LargeListArray if types.is_large_list(kind) else pyarrow().ListArray
-        offsets = pyarrow().compute.subtract(array.offsets, array.offsets[0])
-        array = lists.from_arrays(offsets, _ordered(array.flatten()))
-    else:
-        array = _ordered(array)
-    return table.set_column(table.column_names.index(name), name, array)
-
-
-def _ordered(array: Any) -> Any:
-    arrow = pyarrow()
-    if array.null_count:  # an error of its own
-        return array
     try:
-        return array.cast(arrow.int64())
-    except arrow.ArrowInvalid:  # fractions, or beyond 64 bits
-        return arrow.compute.rank(array, tiebreaker="dense").cast(arrow.int64())
+        require("", columns, names)
+    except ValueError as error:
+        raise refused(path, str(error)) from None
 
 
 def check_text(path: PathLike, table: Any, names: Sequence[str], first: int) -> None:
@@ -226,17 +193,6 @@ def size(path: PathLike, wanted: set[str]) -> int:
     return n
 
 
-def schema_in_end(path: PathLike, most: int) -> Any:
-    """Return the schema of a file, or of the first file of a folder, from its last bytes.
-
-    At most `most` of them are read: an error where these do not hold the schema.
-    """
-    name = _files(os.fspath(path))[0]
-    with open(name, "rb") as file:
-        file.seek(-min(most, os.path.getsize(name)), os.SEEK_END)
-        return pyarrow().parquet.read_schema(io.BytesIO(file.read()))
-
-
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     """Yield the tables of all files, and whether they are long: a row per user and item."""
     first: tuple[str, dict[str, str]] | None = None
@@ -255,8 +211,8 @@ def _read(name: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
 
 
 def columns_read(names: Sequence[str], wanted: set[str]) -> list[str]:
-    """Return the columns to read: those wanted, and those of wide tables; without any, all."""
-    return [name for name in names if name in wanted or name.isdecimal()] or list(names)
+    """Return the columns to read: those wanted; without any, all."""
+    return [name for name in names if name in wanted] or list(names)
 
 
 def _kinds(path: str, wanted: set[str]) -> dict[str, str]:

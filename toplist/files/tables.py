@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,14 @@ from toplist.files.errors import short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
 from toplist.files.lines import TextFile, csv_rows
 from toplist.files.numbers import LARGEST, parse, way_out
+from toplist.inputs.catalogues import DOCUMENT, NUMBER, VECTOR, Facts, by_item
+from toplist.inputs.columns import Cells, Table
 from toplist.inputs.texts import Texts
 from toplist.results.writing import Content, write_all
 
 Ints = NDArray[np.int64]
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
-T = TypeVar("T")
 
 
 def read_table(path: PathLike) -> Any:
@@ -124,86 +125,69 @@ def _error(path: PathLike, place: int, reason: str) -> ValueError:
     return file.error(reason)
 
 
-def catalogue(path: PathLike) -> list[str]:
-    """Read the ids of a catalogue: the column item_id."""
-    return read(path, ["item_id"])["item_id"]
+def facts(path: PathLike, kind: str) -> Facts:
+    r"""Read what a file says of each item, or each user.
 
+    Parameters
+    ----------
+    path : path
+        Of one fact, ``FILE:COLUMN`` names its column where there are several.
+    kind : {"ids", "counts", "number", "numbers", "labels", "document", "matrix", "items"}
+        The column item_id, and: nothing; count, or a row for each interaction, so that the training
+        data itself can be given; one number; numbers, one or several; a label, with several rows of
+        an item and an empty cell for none; the document; a column of distances for each item. Of
+        "items": user_id and item_id.
 
-def item_counts(path: PathLike) -> dict[str, float]:
-    """Read how often each item occurs in the training data.
-
-    The columns item_id and count; without a count, a row is one interaction, so that a file of
-    the training data itself can be given.
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/items.csv", "item_id,price,size\na,1.5,3\n")
+    ...     facts(f"{folder}/items.csv:price", "number")
+    Facts(items=['a'], values=[1.5], columns=('price',), order=None)
     """
-    columns = read(path, lambda header: ["item_id", "count"][: 1 + ("count" in header)])
-    if "count" not in columns:
-        return dict(Counter(columns["item_id"]))
-    counts = numbers(path, "count", columns["count"]).tolist()
-    return _by_item(path, columns["item_id"], counts)
+    file, name = os.fspath(path), ""
+    if kind in ("number", "labels") and not os.path.exists(path):
+        file, _, name = file.rpartition(":") if ":" in file else (file, "", "")
 
+    def wanted(header: list[str]) -> list[str]:
+        fixed = {"ids": [], "document": ["document"], "items": ["item_id"]}
+        rest = fixed.get(kind, [name] if name else [one for one in header if one != "item_id"])
+        if kind == "counts":
+            rest = ["count"] if "count" in header else []
+        return [key, *rest]
 
-def documents(path: PathLike) -> dict[str, str]:
-    """Read the document of each chunk: the columns item_id and document."""
-    columns = read(path, ["item_id", "document"])
-    return _by_item(path, columns["item_id"], columns["document"])
-
-
-def features(path: PathLike) -> dict[str, NDArray[np.float64]]:
-    """Read the features of each item: the column item_id, and numbers in all others."""
-    columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])
-    items = columns.pop("item_id")
-    rest = [numbers(path, name, cells) for name, cells in columns.items()]
-    if not rest:
-        raise ValueError(f"{os.fspath(path)}: no column of features besides 'item_id'")
-    return _by_item(path, items, list(np.stack(rest, axis=1)))
-
-
-def number(path: PathLike) -> dict[str, float]:
-    """Read a number of each item: the column item_id, and another, as `_of_items` does."""
-    path, name, items, cells = _of_items(path, "number")
-    return _by_item(path, items, numbers(path, name, cells).tolist())
-
-
-def labels(path: PathLike) -> dict[str, list[str]]:
-    """Read the labels of each item, which may have several rows; an empty cell is no label."""
-    return _grouped(*_of_items(path, "label")[2:])
-
-
-def _of_items(path: PathLike, what: str) -> tuple[str, str, list[str], list[str]]:
-    """Read item_id and the one other column, or of several that of ``FILE:COLUMN``.
-
-    Returns the file, the name of the column, and both columns.
-    """
-    file, _, name = os.fspath(path).rpartition(":")
-    if not (file and name) or os.path.exists(path):
-        file, name = os.fspath(path), ""
-
-    def wanted(header: Sequence[str]) -> list[str]:
-        return ["item_id", *([name] if name else [one for one in header if one != "item_id"])]
-
-    columns = read(file, wanted)
-    items = columns.pop("item_id")
-    if len(columns) != 1:
+    key = "user_id" if kind == "items" else "item_id"
+    columns: dict[str, Any] = read(file, wanted)
+    ids, rest = columns[key], list(columns)[1:]
+    if kind in ("items", "labels") and len(rest) == 1:
+        grouped = _grouped(ids, columns[rest[0]])
+        return Facts(list(grouped), list(grouped.values()))
+    if kind == "ids":
+        return Facts(ids, ids)
+    if kind == "counts" and not rest:
+        counted = Counter(ids)
+        return Facts(list(counted), list(counted.values()))
+    fact = {"document": DOCUMENT, "numbers": VECTOR, "matrix": VECTOR}.get(kind, NUMBER)
+    if not rest or (len(rest) > 1 and not fact.columns):
+        what = "label" if kind == "labels" else fact.name
         raise ValueError(
-            f"{file}: {len(columns)} columns besides 'item_id': one {what} is needed, {file}:COLUMN"
+            f"{file}: {len(rest)} columns besides 'item_id': one {what} is needed, {file}:COLUMN"
         )
-    [(name, cells)] = columns.items()
-    return file, name, items, cells
-
-
-def distances(path: PathLike) -> dict[str, NDArray[np.float64]]:
-    """Read the distances of all items: the column item_id, and a column for each item."""
-    rows = features(path)
-    named = read(path, lambda header: [one for one in header if one != "item_id"])
-    if set(named) != set(rows):
-        raise ValueError(f"{os.fspath(path)}: the columns are not those of its items")
-    places = [list(named).index(item) for item in rows]
-    return {item: row[places] for item, row in rows.items()}
-
-
-def items_of_users(path: PathLike) -> dict[str, list[str]]:
-    """Read the items of each user: the columns user_id and item_id, with a row for each item."""
-    return _grouped(*read(path, ["user_id", "item_id"]).values())
+    if kind != "document":
+        columns |= {one: numbers(file, one, columns[one]) for one in rest}
+    table = Table({one: Cells(one, column, "text") for one, column in columns.items()})
+    try:
+        found = by_item(table, fact, file)
+    except ValueError as error:
+        twice = vars(error)
+        raise _error(file, twice["row"], f"item {short(twice['item'])} has two rows") from None
+    if kind == "matrix":
+        if {*found.columns} != {*found.items}:
+            raise ValueError(f"{file}: the columns are not those of its items")
+        places = [found.columns.index(item) for item in found.items]
+        return found._replace(values=np.asarray(found.values)[:, places])
+    return found
 
 
 def _grouped(keys: list[str], values: list[str]) -> dict[str, list[str]]:
@@ -211,25 +195,4 @@ def _grouped(keys: list[str], values: list[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for key, value in zip(keys, values, strict=True):
         found.setdefault(key, []).extend([value] if value else [])
-    return found
-
-
-# Readers of files about items, or items of users, by what these have of each.
-READERS: Mapping[str, Callable[[PathLike], list[str] | dict[str, Any]]] = {
-    "ids": catalogue,
-    "counts": item_counts,
-    "number": number,
-    "numbers": features,
-    "labels": labels,
-    "matrix": distances,
-    "items": items_of_users,
-}
-
-
-def _by_item(path: PathLike, items: list[str], values: list[T]) -> dict[str, T]:
-    found = dict(zip(items, values, strict=True))
-    if len(found) < len(items):
-        first: dict[str, int] = {}
-        place = next(i for i, item in enumerate(items) if first.setdefault(item, i) != i)
-        raise _error(path, place, f"item {short(items[place])} has two rows")
     return found

@@ -31,6 +31,7 @@ from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import offsets_of
 
 _IDS = {int, str}  # in lines of JSON
+LIMIT = 2**63  # of integers that are ids
 _KNOWN = 1 << 12  # texts whose numbers are remembered
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
@@ -262,12 +263,15 @@ class TextTables(TextFile):
                 return None
             if len(found) and not -LARGEST <= found.min() <= found.max() <= LARGEST:
                 return None
+        numbers = _integers(users), _integers(columns[0])
+        if any(isinstance(ids, np.ndarray) and ids.dtype == object for ids in numbers):
+            return None
         if listed:
             self._lists.update(zip(users, lines, strict=True))
         for name, ids in zip(names, (users, columns[0]), strict=False):
             if ids:
                 self._kinds.setdefault(name, (ids[0], lines[0]))
-        users, cells[0] = _integers(users), _integers(columns[0])
+        users, cells[0] = numbers
         self.header, self.wanted, self._form = tuple(records[0]), wanted, form
         table = {names[0]: Cells(names[0], users, "text")}
         for name, column in zip((*names[1:-1], wanted.key or names[-1]), cells, strict=True):
@@ -408,6 +412,9 @@ class TextTables(TextFile):
         kinds = {*map(type, items)}
         if not (type(user) in _IDS and user != "" and kinds <= _IDS and "" not in items):
             raise self._no_id(user, items)
+        wide = [one for one in (user, *items) if type(one) is int and not -LIMIT <= one < LIMIT]
+        if wide:
+            raise self.error(f"{wide[0]} is an id that int64 does not hold: write ids as text")
         if self._kinds_before != (types := (type(user), *kinds)):
             self._check_kinds(self.wanted.names[0], [user])
             self._check_kinds(self.wanted.names[1], items)
@@ -479,8 +486,7 @@ def _joined(cells: Sequence[Cells], rule: str | None) -> Cells:
 
 def _integers(ids: list[Any]) -> Any:
     """Return ids of JSON of one kind, integers as an array."""
-    found = packed(ids) if ids and type(ids[0]) is int else None
-    return ids if found is None or found.dtype == object else found
+    return packed(ids) if ids and type(ids[0]) is int else ids
 
 
 def _start_of_last(users: Any) -> int:

@@ -11,7 +11,7 @@ Series, tables) meets by user, in any order.
 - a dict user -> list; a pandas Series of lists, keyed by its index
 - a table of pandas, polars or pyarrow, or of any library that speaks Arrow: user_id, item_id, and
   rank (1..n) or score (equal scores: as the rows stand, or by item with ``ties=``)
-- a table with a row per user: item_id a list (lists of Arrow are not copied), or columns 1 to K
+- a table with a row per user: item_id a list (lists of Arrow are not copied)
 - an Arrow array or polars Series of lists, by position; tensors
 - a pair (ids, scores) of implicit, ``torch.topk`` or faiss (``padding=-1`` for its filler)
 - ``{query: {document: score}}`` (pytrec_eval, BEIR, MTEB); hits of sentence-transformers; responses

@@ -1,4 +1,4 @@
-"""Data beside lists: ids of a catalogue, a number per item, features of each, and counts.
+"""Data beside lists: ids of a catalogue, a fact of each item (`by_item`), and counts.
 
 Counts are what a database makes: rows of two whole numbers, in every form that holds such rows
 (`counts_of`), for `toplist.loo.from_rank_counts`.
@@ -9,15 +9,154 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats, check_positive_int
+from toplist.checks import Floats, OptionRef, about, check_positive_int, option_error, require
 from toplist.inputs import columns as cols
-from toplist.inputs.flatten import is_frame, of_column
-from toplist.inputs.keyed import dict_of, is_series
+from toplist.inputs.flatten import first_repeat, is_frame, of_column
+from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
+
+
+class Fact(NamedTuple):
+    """What is said of each item, for `by_item`.
+
+    Attributes
+    ----------
+    name : str
+        What it is called, in the singular.
+    dimensions : int
+        Of an array whose places are the ids 0..n-1; 0 where none is taken.
+    several : bool
+        Whether an item may have several rows.
+    columns : bool
+        Whether it has several columns in a table.
+    column : str
+        The column of a table that holds it, if there are others.
+    more : str
+        Further forms, for messages.
+    """
+
+    name: str
+    dimensions: int = 0
+    several: bool = False
+    columns: bool = False
+    column: str = ""
+    more: str = ""
+
+
+_PLACES = ", or a {} array whose places are the ids 0..n-1"
+NUMBER = Fact("number", dimensions=1, more=_PLACES.format("1-D"))
+VECTOR = Fact("vector", dimensions=2, columns=True, more=_PLACES.format("2-D"))
+LABEL = Fact("label", several=True)
+_FUNCTION = ", or a function that takes ids and returns as many documents"
+DOCUMENT = Fact("document", column="document", more=_FUNCTION)
+
+
+class Facts(NamedTuple):
+    """Items in the order given, and a fact of each.
+
+    `columns` are the names of the columns of a table, `order` are the categories of an ordered
+    type: a Categorical of pandas, an Enum of polars.
+    """
+
+    items: Any
+    values: Any
+    columns: tuple[Any, ...] = ()
+    order: list[Any] | None = None
+
+
+def by_item(given: Any, fact: Fact, name: str | OptionRef = "", key: str = "item_id") -> Facts:
+    """Return the items, and a fact of each, from any form: a file is a table, too.
+
+    Parameters
+    ----------
+    given : dict item -> fact, pandas Series, table, or array
+        A Series has the items as its index; a table a column `key`, and one other (of vectors: one
+        or several). An array, where `fact` takes it, has a row for each of the ids 0..n-1.
+    fact : Fact
+    name : str or OptionRef
+        Of the argument, for messages.
+    key : {"item_id", "user_id"}
+
+    Raises
+    ------
+    TypeError
+        For other forms, and a Series that counts its rows where no array is taken.
+    ValueError
+        For a table of other columns, and an item with two rows.
+
+    Examples
+    --------
+    >>> by_item({"tea": 3}, NUMBER)
+    Facts(items=['tea'], values=[3], columns=(), order=None)
+    >>> by_item([0.5, 1], NUMBER).items.tolist()
+    [0, 1]
+    """
+    if isinstance(given, Facts):
+        return given
+    what = key.removesuffix("_id")
+    argument = name.name if isinstance(name, OptionRef) else name
+    if is_frame(given):
+        return _of_table(given, fact, name, key)
+    if is_series(given):
+        if counts_rows(given.index) and not fact.dimensions:
+            text = (
+                f" is a Series that counts its rows: give it by {what}, "
+                f"table.set_index('{key}')[COLUMN], or dict(enumerate({argument})) if its rows are "
+                "the ids 0, 1, 2, ..."
+            )
+            raise option_error(TypeError, name, text)
+        if not (fact.several or given.index.is_unique):
+            twice = given.index[given.index.duplicated()].tolist()[0]
+            text = f": {what} {twice!r} is in the index of the Series twice"
+            way = f"; {argument}.groupby(level=0).sum() adds up counts"
+            raise option_error(ValueError, name, text, way if argument.endswith("counts") else "")
+        return Facts(given.index.tolist(), given.tolist(), (), categories(given.dtype))
+    if isinstance(given, Mapping):
+        return Facts(list(given), list(given.values()))
+    if _is_column(given) and fact.dimensions:
+        given = given.to_numpy()
+    listed = fact.dimensions and isinstance(given, (list, tuple, np.ndarray))
+    if listed and np.ndim(given) == fact.dimensions:
+        return Facts(np.arange(len(given)), given)
+    text = (
+        f" is {_described(given)}: give a dict {what} -> {fact.name}, a pandas Series whose index "
+        f"has the {what}s, a table of {key} and a column of {fact.name}s{fact.more}"
+    )
+    raise option_error(TypeError, name, text)
+
+
+def _of_table(given: Any, fact: Fact, name: str | OptionRef, key: str) -> Facts:
+    """Return the items of a table, and a fact of each."""
+    frame = cols.readable(given)
+    names = cols.names_of(frame)
+    rest = [fact.column] if fact.column in names else [one for one in names if one != key]
+    argument = name.name if isinstance(name, OptionRef) else name
+    way = f"give a table of {key} and one column of {fact.name}s, {argument}[['{key}', 'COLUMN']]"
+    require(name, [key], names, way)
+    if not rest or (len(rest) > 1 and not fact.columns):
+        raise option_error(ValueError, name, f": {way}; columns found: {names}")
+    items = cols.read(frame, key).objects()
+    if not fact.several and (twice := first_repeat(items)) is not None:
+        item = items[twice[1]]
+        error = option_error(ValueError, name, f": {key.removesuffix('_id')} {item!r} has two rows")
+        raise about(error, item=item, row=twice[1])
+    cells = [cols.read(frame, one) for one in rest]
+    if not fact.columns:
+        return Facts(items, cells[0].objects(), tuple(rest), categories(cells[0].kind))
+    arrays = [one.array for one in cells]
+    if any(one is None for one in arrays):
+        return Facts(items, list(zip(*(one.objects() for one in cells), strict=True)), tuple(rest))
+    return Facts(items, np.stack(arrays, axis=1), tuple(rest))  # type: ignore[arg-type]
+
+
+def categories(dtype: Any) -> list[Any] | None:
+    """Return the categories of an ordered type."""
+    ordered = getattr(dtype, "ordered", type(dtype).__name__ == "Enum")
+    return list(dtype.categories) if ordered and hasattr(dtype, "categories") else None
 
 
 def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
@@ -52,14 +191,9 @@ def values_of(values: Any, name: str, probabilities: float | None = None) -> tup
 
     With `probabilities`, the least, they are such.
     """
-    values = _by_item(values, name, "dict(zip(table['item_id'], table['COUNT']))")
-    if isinstance(values, Mapping):
-        ids: Any = list(values)
-        numbers = _numbers(list(values.values()), name, values.items())
-    else:
-        if _is_column(values):
-            values = values.to_numpy()
-        ids, numbers = _by_place(values, name, 1, "a dict item -> number, or an array whose places")
+    facts = by_item(values, NUMBER, name)
+    ids = facts.items
+    numbers = _numbers(facts, name)
     valid, needed = (numbers >= 0) & (numbers < np.inf), "a finite number of at least 0 is needed"
     if probabilities is not None:
         valid = (numbers >= probabilities) & (numbers <= 1)
@@ -73,26 +207,22 @@ def values_of(values: Any, name: str, probabilities: float | None = None) -> tup
 
 def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     """Return the ids of the items that have features, and the features, (n_items, d)."""
-    line = "dict(zip(table['item_id'], table[['FIRST', 'SECOND']].to_numpy()))"
-    features = _by_item(features, name, line)
-    if isinstance(features, Mapping):
-        ids: Any = list(features)
-        lengths = {item: np.size(row) for item, row in features.items()}
-        odd = next((item for item in ids if lengths[item] != lengths[ids[0]]), None)
+    facts = by_item(features, VECTOR, name)
+    ids, rows = facts.items, facts.values
+    if not isinstance(ids, np.ndarray):
+        lengths = list(map(np.size, rows))
+        odd = next((row for row, n in enumerate(lengths) if n != lengths[0]), None)
         if odd is not None:
             raise ValueError(
-                f"{name}: item {ids[0]!r} has {lengths[ids[0]]} numbers, item {odd!r} "
+                f"{name}: item {ids[0]!r} has {lengths[0]} numbers, item {ids[odd]!r} "
                 f"{lengths[odd]}: every item needs as many"
             )
-        rows = _numbers([np.ravel(row) for row in features.values()], name)
-        rows = rows.reshape(len(ids), -1)
-    else:
-        ways = "a dict item -> vector, or a 2-D array whose rows"
-        ids, rows = _by_place(features, name, 2, ways)
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        facts = facts._replace(values=[np.ravel(row) for row in rows])
+    numbers = _numbers(facts, name).reshape(len(ids), -1)
+    bad = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
     if len(bad):
         raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
-    return ids, rows
+    return ids, numbers
 
 
 def distances_of(given: Any, name: str = "distances") -> tuple[Any, Floats]:
@@ -111,18 +241,18 @@ def distances_of(given: Any, name: str = "distances") -> tuple[Any, Floats]:
     [[0.0, 0.5], [0.5, 0.0]]
     """
     ids: Any = None
-    if is_frame(given) and hasattr(given, "index"):
-        ids, others = given.index.tolist(), given.columns.tolist()
+    if is_frame(given):
+        ids, others, given = _square(given, name)
         if len(set(ids)) < len(ids) or set(ids) != set(others):
-            raise ValueError(f"{name}: the items of its index are not those of its columns")
-        given = given[ids].to_numpy()
+            raise ValueError(f"{name}: the items of its rows are not those of its columns")
+        given = np.asarray(given)[:, [others.index(one) for one in ids]]
     elif isinstance(given, Mapping):
         ids, given = list(given), list(given.values())
     matrix = np.asarray(given)
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
         raise TypeError(
-            f"{name}: give a square array, whose places are the ids 0..n-1, or a square pandas "
-            "DataFrame with the items as index and columns"
+            f"{name}: give a square array, whose places are the ids 0..n-1, or a square table, a "
+            "column for each item, and the items as item_id or the index of pandas"
         )
     matrix = np.ascontiguousarray(matrix, np.float64)
     if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
@@ -130,39 +260,22 @@ def distances_of(given: Any, name: str = "distances") -> tuple[Any, Floats]:
     return np.arange(len(matrix)) if ids is None else ids, matrix
 
 
-def _by_item(data: Any, name: str, line: str) -> Any:
-    """Return data of the items, a Series of them as a dict.
-
-    Raises
-    ------
-    TypeError
-        For a table, with the line to write.
-    ValueError
-        For a Series with an item twice.
-    """
-    if is_frame(data):
-        names = list(data.column_names if hasattr(data, "column_names") else data.columns)
-        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        raise TypeError(
-            f"{name} is a table (columns {shown}): give {name}={line}, by the names of its columns"
-        )
-    way = f"; {name}.groupby(level=0).sum() adds up counts" if name.endswith("counts") else ""
-    return dict_of(data, name, "item", way) if is_series(data) else data
+def _square(frame: Any, name: str) -> tuple[list[Any], list[Any], Any]:
+    """Return the items of the rows of a table, those of its columns, and its numbers."""
+    if hasattr(frame, "index") and "item_id" not in frame.columns:
+        return frame.index.tolist(), frame.columns.tolist(), frame.to_numpy()
+    facts = by_item(frame, VECTOR, name)
+    return facts.items, list(facts.columns), facts.values
 
 
-def _by_place(data: Any, name: str, ndim: int, ways: str) -> tuple[Any, Floats]:
-    """Return the ids 0..n-1 and the numbers of an array of so many dimensions."""
-    if not isinstance(data, (list, tuple, np.ndarray)) or np.ndim(data) != ndim:
-        raise TypeError(f"{name} is {_described(data)}: give {ways} are the ids 0..n-1")
-    numbers = _numbers(data, name)
-    return np.arange(len(numbers)), numbers
-
-
-def _numbers(values: Any, name: str, items: Iterable[tuple[Any, Any]] = ()) -> Floats:
-    array = np.asarray(values)
+def _numbers(facts: Facts, name: str) -> Floats:
+    """Return facts as doubles; TypeError where one is no number."""
+    array = np.asarray(facts.values)
     if array.size and array.dtype.kind not in "biuf":
-        odd = [one for one in items if not isinstance(one[1], (int, float, np.number))]
-        of = ": item {!r} has {!r}".format(*odd[0]) if odd else f", not {array.dtype}"
+        pairs = zip(facts.items, facts.values, strict=True)
+        odd = [one for one in pairs if not isinstance(one[1], (int, float, np.number))]
+        one = array.ndim == 1 and not isinstance(facts.items, np.ndarray) and odd
+        of = ": item {!r} has {!r}".format(*odd[0]) if one else f", not {array.dtype}"
         raise TypeError(f"{name} must hold numbers{of}")
     return np.ascontiguousarray(array, np.float64)
 

@@ -22,7 +22,7 @@ from toplist.checks import Ints, cached, is_missing, optional
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering, used_codes
 from toplist.inputs.flatten import is_frame as is_frame
-from toplist.inputs.ids import WideIdError
+from toplist.inputs.ids import WideIdError, signed
 from toplist.inputs.keyed import column_of, is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import one_result_at_a_time, to_builtin
@@ -143,13 +143,6 @@ def values(frame: Any, name: Any) -> NDArray[Any]:
     return np.asarray(frame[name])
 
 
-def index(frame: Any, side: str) -> Column:
-    """Return the labels of the rows: the index of a pandas frame, elsewhere their positions."""
-    if not hasattr(frame, "index"):
-        return Column("user_id", np.arange(len(frame)))
-    return read(frame.index.to_frame(index=False, name="index"), "index").ids(side)
-
-
 def read(frame: Any, name: Any) -> Cells:
     """Return a column of a table."""
     library = _library(frame)
@@ -259,26 +252,22 @@ class Cells:
     def numbers(self, side: str, where: Where = in_row, exact: bool = False) -> NDArray[Any]:
         """Return a column of numbers without nulls; TypeError for anything else.
 
-        With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects,
-        which fit no type of numpy, are places that order them; without it, they are their values.
-        `where` names the row of a null.
+        With `exact`, as of scores, numbers that are neither integers of 64 bits nor doubles are
+        refused; without it, they are their values. `where` names the row of a null.
         """
         if not len(self):  # an empty column is of any type
             return np.empty(0)
         if self.array is not None and self.array.dtype.kind in "iuf":
             return self.array
         values = self.objects()
-        floats = any(isinstance(value, float) for value in values)
-        places = ordering.exact(values) if exact and not floats else None
-        if places is not None:
-            return places
-        found = None if exact else ordering.by_value(values)
+        found = ordering.by_value(values, exact)
         if found is not None:
             return found
         null = next((row for row, value in enumerate(values) if value is None), None)
+        way = ": cast it to integers of 64 bits, or to floats" if exact else ""
         raise TypeError(
             f"{side}: column {self.name!r} must hold numbers, and no nulls; it is {self.kind}"
-            + ("" if null is None else f", null in {where(null)}")
+            + (way if null is None else f", null in {where(null)}")
         )
 
     def ids(
@@ -296,7 +285,7 @@ class Cells:
         the values of a column of lists.
         """
         if self.integers is not None:
-            return Column(self.name, self.integers)
+            return Column(self.name, signed(self.integers, f"{side}, column {self.name!r}"))
         try:
             if self.texts is not None:
                 distinct = self._encoded(self.texts, Texts() if known is None else known, side)

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints, OptionRef, about, option_error, require
-from toplist.inputs import columns as cols
+from toplist.checks import Bools, Ints, OptionRef, about, option_error
 from toplist.inputs import grades
+from toplist.inputs.catalogues import DOCUMENT, by_item
 from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
 from toplist.inputs.flatten import (
     Flat,
     collapsed,
     compact,
-    first_repeat,
-    is_frame,
     name_user,
     of_column,
     trim,
@@ -31,17 +29,12 @@ from toplist.inputs.flatten import (
 )
 from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import alone, kinds_of, padding_code, two_kinds
-from toplist.inputs.keyed import ListsByUser, dict_of, is_series
+from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.sides import check_no_matrix
 from toplist.inputs.texts import Texts, joined
 
-COLUMNS = ("item_id", "document")
 NAME = "items_as"
-_FORMS = (
-    "a dict chunk -> document, a pandas Series, a table of item_id and document, or a function "
-    "that takes ids and returns as many documents"
-)
 # Integer ids below this are looked up by themselves, in a table of 9 MB at most.
 DENSE = 1 << 20
 # Maps of more chunks are compared by their numbers alone: to hash a million takes 0.25 s.
@@ -91,15 +84,10 @@ class ItemMap:
         """
         if isinstance(items_as, cls):
             return items_as
-        if is_frame(items_as):
-            return cls(of_table(cols.readable(items_as)))
-        if is_series(items_as):
-            return cls(dict_of(items_as, NAME, "item"))
         if isinstance(items_as, Mapping) or callable(items_as):
             return cls(items_as)
-        raise option_error(
-            TypeError, OptionRef(NAME), f" is a {type(items_as).__name__}: give {_FORMS}"
-        )
+        facts = by_item(items_as, DOCUMENT, OptionRef(NAME))
+        return cls(dict(zip(facts.items, facts.values, strict=True)))
 
     def sides(
         self, ranked: Flat, truth: Flat, padding: Any, users: Sequence[Any] | None
@@ -156,9 +144,6 @@ class ItemMap:
             For an id that has no document.
         """
         flat, of_truth = alone(flat, users), flat.side != "ranks"
-        if flat.ids.dtype == np.uint64 and flat.ids.max(initial=0) >= 2**63:
-            values, codes = np.unique(flat.ids, return_inverse=True)
-            flat = replace(flat, ids=codes, names=values.tolist())
         if padding is not None and flat.lengths.any() and not self._other_kind(flat, padding):
             flat = trim(flat, padding_code(padding, flat), users)
         lists = compact(flat)
@@ -231,10 +216,6 @@ class ItemMap:
         """Keep the documents of chunks; of a dict, documents are their own."""
         kind = self._kind("documents", documents)
         if kind is int:
-            if min(documents) < -(2**63) or max(documents) >= 2**63:
-                wide = next(one for one in documents if not -(2**63) <= one < 2**63)
-                text = f": document {wide} is beyond 63 bits: give such documents as text, str(id)"
-                raise option_error(ValueError, OptionRef(NAME), text)
             codes = list(map(int, documents))
         elif kind is str:
             self._names = Texts() if self._names is None else self._names
@@ -290,10 +271,9 @@ class _Table:
     """The documents of ids that are integers: by the ids themselves, or by their numbers."""
 
     def __init__(self, places: Mapping[Any, int]) -> None:
-        if set(map(type, places)) != {int} or min(places) < -(2**63) or max(places) >= 2**63:
+        if set(map(type, places)) != {int}:
             kinds = int, np.integer
             places = {one: place for one, place in places.items() if isinstance(one, kinds)}
-            places = {one: place for one, place in places.items() if -(2**63) <= one < 2**63}
         ids = np.fromiter(places, np.int64, len(places))
         documents = np.fromiter(places.values(), np.int64, len(places))
         self.numbering: Numbering | None = None
@@ -346,17 +326,6 @@ def _names_at(names: Any, codes: Ints) -> list[Any]:
     if hasattr(names, "decoded"):
         return names.decoded(codes)  # type: ignore[no-any-return]
     return [names[code] for code in codes.tolist()]
-
-
-def of_table(frame: Any, option: str = NAME, columns: tuple[str, str] = COLUMNS) -> dict[Any, Any]:
-    """Return the columns item_id and document, or another one, as a dict."""
-    require(OptionRef(option), columns, cols.names_of(frame))
-    items, documents = (cols.read(frame, name).objects() for name in columns)
-    places = first_repeat(items)
-    if places is not None:
-        text = f": item {items[places[0]]!r} has two rows"
-        raise option_error(ValueError, OptionRef(option), text)
-    return dict(zip(items, documents, strict=True))
 
 
 def _once(truth: Flat) -> Flat:

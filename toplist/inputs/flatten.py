@@ -219,8 +219,7 @@ def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
     >>> list(lists.rows)
     [[7, 5], [1, 2, 3, 4]]
     """
-    wide = flat.ids.dtype == np.uint64
-    ids = flat.ids.view(np.int64) if wide else flat.ids
+    ids = flat.ids
     n_kept, bounds = np.empty(len(flat.lengths), np.int64), parallel.bounds(flat.offsets)
     nothing = np.empty(0, np.int64)
 
@@ -238,7 +237,7 @@ def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
                 return flat
     out = ids if own else np.empty(len(ids), np.int64)
     parallel.each(lambda lo, hi: collapse(out, lo, hi), bounds, n_threads)
-    return replace(flat, ids=out.view(np.uint64) if wide else out, lengths=n_kept)
+    return replace(flat, ids=out, lengths=n_kept)
 
 
 def compact(flat: Flat) -> Lists:

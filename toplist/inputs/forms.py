@@ -346,7 +346,7 @@ def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int
 def _check_users(rows: Mapping[Any, Any], side: str) -> None:
     """Raise TypeError for a user of True or False: to Python these are the users 1 and 0.
 
-    And ValueError for an integer beyond 64 bits.
+    And ValueError for an integer that int64 does not hold.
     """
     kinds = set(map(type, rows))
     if kinds == {int}:

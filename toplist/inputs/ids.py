@@ -1,9 +1,8 @@
 """Encode ids of any kind as 64-bit integers that are equal exactly where the ids are.
 
 Integers stay as they are. Strings are hashed, and the hits verified after the join (`hashed`,
-`agree`). Everything else (bytes, other hashables, integers of which some need 64 bits and others a
-sign, and strings that cannot be hashed so) is numbered by one dictionary over both sides. Integers
-beyond 64 bits are refused.
+`agree`). Everything else (bytes, other hashables, and strings that cannot be hashed so) is numbered
+by one dictionary over both sides. Integers that int64 does not hold are refused.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def encode(
     TypeError
         For ids that are floats, bools, None or containers, or of two kinds.
     ValueError
-        For integers beyond 64 bits, and padding before a real id.
+        For integers that int64 does not hold, and padding before a real id.
     """
     with naming_missing(users, ranked, truth):
         return _encode(ranked, truth, padding, users, hashing)
@@ -62,13 +61,14 @@ def _encode(
     """Do what `encode` does; its errors of ids that are missing name a type."""
     if not (ranked.lengths.any() or truth.lengths.any()):
         padding = None
-    integers = _as_integers(ranked, truth)
+    integers = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))
+    numeric = integers[0] is not None and integers[1] is not None
     plain = padding is None and (truth.grades is None or truth.grouped)
-    if integers is None and hashing and plain:
+    if not numeric and hashing and plain:
         hashes = hashed(ranked), truth.once(hashed, partial(hashed, truth))
         if hashes[0] is not None and hashes[1] is not None:
             return hashes[0], hashes[1], True
-    if integers is None:
+    if not numeric:
         truth, known = truth.once(_Numbers, partial(_Numbers.of, truth))
         numbers = known.copy()
         ranked = replace(numbers.encode(ranked), names=list(numbers.codes))
@@ -77,14 +77,7 @@ def _encode(
         truth = truth.once("integers", partial(replace, truth, ids=integers[1]))
     if padding is not None:
         ranked, truth = (trim(f, padding_code(padding, f), users) for f in (ranked, truth))
-    return _signed(ranked), _signed(truth), False
-
-
-def _signed(flat: Flat) -> Flat:
-    """Return a side with its ids as signed integers, of at most 64 bits."""
-    if flat.ids.dtype != np.uint64:
-        return flat
-    return flat.once(_signed, partial(replace, flat, ids=flat.ids.view(np.int64)))
+    return ranked, truth, False
 
 
 @contextmanager
@@ -136,23 +129,9 @@ def encode_alone(flat: Flat, users: Any = None) -> tuple[NDArray[Any], list[Any]
 def alone(flat: Flat, users: Any = None) -> Flat:
     """Return one side as integers, or as codes with the distinct ids as names."""
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind in "iu":
-        return flat
+        return replace(flat, ids=signed(flat.ids, flat.side))
     ids, names = encode_alone(flat, users)
     return replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
-
-
-def _as_integers(ranked: Flat, truth: Flat) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Return the ids of both sides as integers; None where 64 bits do not tell them apart."""
-    a, b = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))
-    if a is None or b is None:
-        return None
-    top = np.iinfo(np.int64).max
-    if any(ids.dtype == np.uint64 and ids.max(initial=0) > top for ids in (a, b)) and any(
-        ids.dtype.kind == "i" and ids.min(initial=0) < 0 for ids in (a, b)
-    ):
-        # read as int64, ids from 2^63 on are negative: not exact if there are other negatives
-        return None
-    return a, b
 
 
 def integers_of(flat: Flat) -> NDArray[Any] | None:
@@ -161,7 +140,7 @@ def integers_of(flat: Flat) -> NDArray[Any] | None:
         return _packed(flat)
     kind = flat.ids.dtype.kind
     if kind in "iu":
-        return flat.ids.astype(flat.ids.dtype.newbyteorder("="), copy=False)
+        return signed(flat.ids, flat.side)
     if flat.ids.size == 0:
         return flat.ids.astype(np.int64)
     if kind in "USTO":
@@ -238,37 +217,54 @@ class _Numbers:
 
 
 class WideIdError(ValueError):
-    """An integer beyond 64 bits."""
+    """An integer that int64 does not hold."""
 
 
 def check_width(integers: Collection[int], side: str) -> None:
-    """Raise WideIdError for an integer beyond 64 bits: Python's hash of such can be chosen.
+    """Raise WideIdError for an integer that int64 does not hold.
 
     Examples
     --------
-    >>> check_width([5, 2**64 + 1], "ranks")
+    >>> check_width([5, 2**63], "ranks")
     Traceback (most recent call last):
         ...
-    toplist.inputs.ids.WideIdError: ranks: 18446744073709551617 is beyond 64 bits: give such ids \
-as text, str(id)
+    toplist.inputs.ids.WideIdError: ranks: 9223372036854775808 is an id that int64 does not hold: \
+give such ids as text, str(id)
     """
-    if integers and (min(integers) < -(2**63) or max(integers) >= 2**64):
-        wide = next(one for one in integers if not -(2**63) <= one < 2**64)
-        raise WideIdError(f"{side}: {wide} is beyond 64 bits: give such ids as text, str(id)")
+    if integers and (min(integers) < -(2**63) or max(integers) >= 2**63):
+        raise _wide(next(one for one in integers if not -(2**63) <= one < 2**63), side)
+
+
+def _wide(integer: int, side: str) -> WideIdError:
+    words = "is an id that int64 does not hold: give such ids as text, str(id)"
+    return WideIdError(f"{side}: {integer} {words}")
+
+
+def signed(ids: NDArray[Any], side: str) -> NDArray[Any]:
+    """Return an array of integers in this machine's byte order, those of uint64 as int64.
+
+    WideIdError for one that int64 does not hold; `side` is for messages.
+
+    Examples
+    --------
+    >>> signed(np.array([7], np.uint64), "ranks").dtype, signed(np.array([7], ">i2"), "ranks").dtype
+    (dtype('int64'), dtype('int16'))
+    """
+    ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
+    if ids.dtype != np.uint64:
+        return ids
+    if ids.max(initial=0) >= 2**63:
+        raise _wide(int(ids[np.argmax(ids >= 2**63)]), side)
+    return ids.view(np.int64)
 
 
 def padding_code(padding: Any, flat: Flat) -> int | None:
-    """Return the code of padding among the encoded ids of one side; None if it is not there.
-
-    Among integers, it is padding as their array holds it, read as int64.
-    """
+    """Return the code of padding among the encoded ids of one side; None if it is not there."""
     if flat.names is None:
         if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
             raise TypeError(f"padding is {padding!r}, but the ids are integers")
         limits = np.iinfo(flat.ids.dtype)
-        if not limits.min <= padding <= limits.max:
-            return None
-        return int(padding) if padding < 2**63 else int(padding) - 2**64
+        return int(padding) if limits.min <= padding <= limits.max else None
     if flat.names and _kind(type(padding)) is not _kind(type(flat.names[0])):
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
@@ -285,7 +281,7 @@ def kinds_of(values: Collection[Any], side: str) -> set[Any]:
     TypeError
         For what is no id, and for a second kind.
     WideIdError
-        For an integer beyond 64 bits.
+        For an integer that int64 does not hold.
     """
     kinds = _Kinds()
     kinds.check(values, side)
@@ -313,7 +309,7 @@ class _Kinds:
     def check(self, row: Collection[Any], side: str) -> None:
         """Raise TypeError for a type in a row that is no id, or of another kind.
 
-        And WideIdError for an integer beyond 64 bits.
+        And WideIdError for an integer that int64 does not hold.
         """
         for new in set(map(type, row)) - self._types:
             example = next(item for item in row if type(item) is new)

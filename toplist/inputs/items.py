@@ -23,16 +23,17 @@ class Items:
     catalogue : int or ids, optional
         All items, as in `toplist.beyond.exposure`, for item_coverage and gini; with streams, for
         shannon_entropy too.
-    counts : dict item -> number, or array, optional
+    counts : dict item -> number, pandas Series, table, or array, optional
         Interactions of each item in the training data, for average_popularity, tail_percentage,
         novelty and popularity_lift.
-    features : dict item -> vector, or array, optional
-        For intra_list_diversity.
+    features : dict item -> vector, pandas Series, table, or array, optional
+        For intra_list_diversity. A table has item_id, and a column for each number.
     labels : dict item -> label or list of labels, pandas Series, or table, optional
         Genres, providers: for calibration, exposure_share and hit_share, and for
         intra_list_diversity without features, or with ``(distance=jaccard)``. A table has item_id
         and one other column, and a row per item and label.
-    distances : square pandas DataFrame or array, optional
+    distances : square table or array, optional
+        A table has a column for each item, and the items as item_id or the index of pandas.
         For intra_list_diversity without features, or with ``(distance=given)``.
     history : dict user -> items, pandas Series, or table, optional
         What each user had before, for calibration and popularity_lift. By position as the lists
@@ -91,7 +92,7 @@ class ItemKeyword(NamedTuple):
     give : str
         What to give, in the error of a metric that needs it.
     file : {"ids", "counts", "number", "numbers", "labels", "matrix", "items"}
-        What a file has of each item, or user: see `toplist.files.tables.READERS`.
+        What a file has of each item, or user: see `toplist.files.tables.facts`.
     help : str
         In the help of the command line.
     """

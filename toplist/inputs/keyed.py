@@ -110,9 +110,7 @@ def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
         codes, _ = numbered_by(known := dict[Any, int](), ids)
         return Column(name, codes, list(known))
     if kinds_of(ids, where) == {int}:
-        array = np.array(ids)
-        if array.dtype.kind in "iu":  # else some are negative and others from 2^63 on
-            return Column(name, array)
+        return Column(name, np.array(ids, np.int64))
     places: dict[Any, int] = {}
     return Column(name, numbered_by(places, ids)[0], list(places))
 
@@ -160,12 +158,11 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
     if isinstance(first, int) != isinstance(other, int):
         examples = f"{first!r} in ranks", f"{other!r} in ground_truths"
         raise two_kinds(f"column {b.name!r} holds ids", *examples, "convert one side")
-    if _are_int64(a) and _are_int64(b):
-        return _signed(a), _signed(b)
+    if isinstance(first, int):
+        return _of_int64(a), _of_int64(b)
     texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
     if texts is not None and isinstance(first, str) and isinstance(other, str):
         return encoded(a, texts), encoded(b, texts)
-    a, b = _named(a), _named(b)
     places = {name: code for code, name in enumerate(b.names)}
     codes, _ = numbered_by(places, a.names)
     return Column(a.name, codes[a.codes], list(places)), b
@@ -179,24 +176,11 @@ def encoded(column: Column, texts: Texts) -> Column:
     return Column(column.name, recoded(column.codes, numbers), texts)
 
 
-def _signed(column: Column) -> Column:
+def _of_int64(column: Column) -> Column:
     """Return a column of integers as one of int64."""
     if column.codes.dtype == np.int64:
         return column
     return Column(column.name, column.codes.astype(np.int64))
-
-
-def _are_int64(column: Column) -> bool:
-    codes = column.codes
-    return column.names is None and (codes.dtype != np.uint64 or codes.max(initial=0) < 2**63)
-
-
-def _named(column: Column) -> Column:
-    """Return integers as codes of Python's, which compare those beyond int64 exactly."""
-    if column.names is not None:
-        return column
-    values, codes = np.unique(column.codes, return_inverse=True)
-    return Column(column.name, codes, values.tolist())
 
 
 def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, cached, is_missing, require
-from toplist.inputs import columns as cols
+from toplist.checks import Floats, Ints, cached, is_missing
+from toplist.inputs.catalogues import LABEL, by_item
 from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes
-from toplist.inputs.flatten import CONTAINERS, is_frame, written
+from toplist.inputs.flatten import CONTAINERS, written
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.lists import offsets_of
 
 # Integer ids below this are looked up by themselves, in a table of 8 MB at most.
@@ -63,7 +62,8 @@ class ItemLabels:
         """
         if isinstance(given, cls):
             return given
-        items, rows, order = columns_of(given, name)
+        facts = by_item(given, LABEL, name)
+        items, rows, order = facts.items, facts.values, facts.order
         kinds_of(items, name)
         items, rows = _one_each(items, rows, name)
         ids, kinds = list(dict.fromkeys(items)), dict[Any, int]()
@@ -128,21 +128,17 @@ class ItemLabels:
         return _looked_up(ids, entries)
 
     def _of_integers(self, ids: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the entry of each integer, signed or not."""
+        """Return the entry of each integer."""
         if not self.ids or not isinstance(self.ids[0], (int, np.integer)):
             return np.full(len(ids), -1, np.int32)
-        known, limits = np.array(self.ids), np.iinfo(ids.dtype)
-        plain = known.dtype.kind in "iu" and known.max() <= limits.max
-        if not plain or known.min() < limits.min:
-            return np.array([self._places.get(one, -1) for one in ids.tolist()], np.int32)
-        known = known.astype(ids.dtype).view(np.int64)
+        known = np.array(self.ids, np.int64)
         if known.min() >= 0 and known.max() < DENSE:
             entries = np.full(int(known.max()) + 2, -1, np.int32)
             entries[known] = np.arange(len(known))
             return _looked_up(ids, entries)
         numbering = Numbering()
         numbering.number(known)
-        return numbering.find(ids.view(np.int64)).astype(np.int32)
+        return numbering.find(ids).astype(np.int32)
 
     def shares(self, label: Any) -> Floats:
         """Return the share of each item that belongs to a label: 1 / n of an item with n labels.
@@ -169,47 +165,6 @@ def _looked_up(ids: NDArray[Any], table: NDArray[np.int32]) -> NDArray[np.int32]
 
     parallel.each(look_up, blocks(len(ids), parallel.BLOCK >> 2), None)
     return out
-
-
-def columns_of(
-    given: Any, name: str, key: str = "item_id"
-) -> tuple[list[Any], list[Any], list[Any] | None]:
-    """Return items, the label or labels of each, and the categories of an ordered type.
-
-    `name` is the argument, and what its words are called; `key` may be that of users.
-    """
-    what = key.removesuffix("_id")
-    words = name.removeprefix(f"{what}_")
-    if is_frame(given):
-        frame = cols.readable(given)
-        names = cols.names_of(frame)
-        rest = [column for column in names if column != key]
-        if len(rest) == len(names) or len(rest) != 1:
-            way = f"give a table of {key} and one column of {words}, {name}[['{key}', 'COLUMN']]"
-            require(name, [key], names, way)
-            raise ValueError(f"{name}: {way}; columns found: {names}")
-        items, labels = (cols.read(frame, column).objects() for column in (key, rest[0]))
-        return items, labels, categories(cols.read(frame, rest[0]).kind)
-    if is_series(given):
-        if counts_rows(given.index):
-            raise TypeError(
-                f"{name} is a Series that counts its rows: give it by {what}, "
-                f"table.set_index('{key}')[COLUMN], or dict(enumerate({name})) if its rows are "
-                "the ids 0, 1, 2, ..."
-            )
-        return given.index.tolist(), given.tolist(), categories(given.dtype)
-    if isinstance(given, Mapping):
-        return list(given), list(given.values()), None
-    raise TypeError(
-        f"{name} is a {type(given).__name__}: give a dict {what} -> {words.removesuffix('s')}, a "
-        f"pandas Series whose index has the {what}s, or a table of {key} and a column of {words}"
-    )
-
-
-def categories(dtype: Any) -> list[Any] | None:
-    """Return the categories of an ordered type."""
-    ordered = getattr(dtype, "ordered", type(dtype).__name__ == "Enum")
-    return list(dtype.categories) if ordered and hasattr(dtype, "categories") else None
 
 
 def _one_each(items: list[Any], rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:

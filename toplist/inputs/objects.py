@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from decimal import Decimal
 from itertools import chain
 from operator import ne
 from typing import Any, NamedTuple
@@ -319,8 +318,8 @@ def _number(score: Any, where: str) -> Any:
     given, score = score, array(score)
     if isinstance(score, (np.generic, np.ndarray)) and score.ndim == 0:
         score = score.item()
-    if isinstance(score, bool) or not isinstance(score, (int, float, Decimal)):
-        raise TypeError(f"ranks: {where}: the score {given!r:.80} is no number")
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
+        raise TypeError(f"ranks: {where}: the score {given!r:.80} is no number, int or float")
     return score
 
 

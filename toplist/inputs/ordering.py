@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toplist.checks import Ints, doubles
 from toplist.inputs.factorize import Column, Numbering
 
+EXACT = 2**53  # doubles hold every integer up to here
 _TOP = np.uint64(1 << 63)
 _BELOW = np.int64(2**63 - 1)
 
@@ -38,51 +39,30 @@ def comparable(scores: NDArray[Any], *, single: bool = False) -> NDArray[Any]:
     return scores.astype(np.int64, copy=False)
 
 
-def exact(values: Sequence[Any]) -> Ints | None:
-    """Return places that order Python's integers, floats and Decimals exactly; None for others.
-
-    Examples
-    --------
-    >>> exact([Decimal("0.1"), 2**70, 2**70 + 1, 2**70]).tolist()
-    [0, 1, 2, 1]
-    """
-    kinds = set(map(type, values))
-    if bool in kinds or not all(issubclass(kind, (int, float, Decimal)) for kind in kinds):
-        return None
-    if any(value != value for value in values):
-        return None
-    place = {value: at for at, value in enumerate(sorted(set(values)))}
-    return np.array([place[value] for value in values], np.int64)
-
-
-def of_python(values: Sequence[Any]) -> NDArray[Any]:
-    """Return numbers of Python as an array in the same order; numpy makes 2^63 and -1 floats."""
-    array = np.array(values)
-    mixed = array.dtype.kind == "f" and not all(isinstance(value, float) for value in values)
-    places = exact(values) if mixed or array.dtype.kind == "O" else None
-    return array if places is None else places
-
-
-def by_value(values: Sequence[Any]) -> NDArray[Any] | None:
+def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
     """Return numbers of Python as an array of their values; None where one is no number.
 
-    Of ranks and grades the value counts, not only the order, as it does of scores.
+    Of ranks and grades the value counts; of scores only the order, which has to be `exact`: None
+    where neither 64 bits nor a double hold it, as of Decimals.
 
     Examples
     --------
     >>> by_value([3, 0.5, Decimal("0.25")]).tolist(), by_value([2, 1]).tolist()
     ([3.0, 0.5, 0.25], [2, 1])
-    >>> by_value([3, True]), by_value([3, None])
-    (None, None)
+    >>> by_value([3, True]), by_value([3, None]), by_value([0.5, 2**53 + 1], exact=True)
+    (None, None, None)
     """
     kinds = set(map(type, values))
-    numeric = (int, float, Decimal, np.integer, np.floating)
+    numeric = int, float, np.integer, np.floating, *(() if exact else (Decimal,))
     if bool in kinds or not all(issubclass(kind, numeric) for kind in kinds):
         return None
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         array = np.array(values)
         if array.dtype.kind in "iu":  # else some need 64 bits and others a sign, or more bits
             return array
+    whole = (one for one in values if isinstance(one, (int, np.integer)))
+    if exact and any(abs(int(one)) > EXACT for one in whole):
+        return None
     return doubles(values)
 
 

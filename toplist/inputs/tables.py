@@ -1,4 +1,4 @@
-"""Read tables into lists keyed by user: long tables, tables with a column of lists, wide tables.
+"""Read tables into lists keyed by user: long tables, and tables with a column of lists.
 
 A long table (a row per user and item) needs no work if the rows of a user are together and in
 order. Otherwise users are numbered, and one or two passes put each row in its place; nothing is
@@ -53,14 +53,7 @@ def read_tables(
 ) -> Sides:
     """Read two sides of which at least one is a table."""
     known = truths.texts if isinstance(truths, KeptTruths) else (Texts(), Texts())
-    try:
-        ranked = lists_of(ranks, "ranks", columns, ties, known)
-    except ValueError as error:
-        if is_frame(ranks) and is_frame(truths) and _swapped(ranks, truths, columns):
-            raise ValueError(
-                "ranks has neither rank nor score, ground_truths has: are the arguments swapped?"
-            ) from error
-        raise
+    ranked = lists_of(ranks, "ranks", columns, ties, known)
     truth = lists_of(truths, "ground_truths", columns, known=known, padding=padding)
     rows = truths.rows if isinstance(truths, KeptTruths) else truths
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
@@ -94,14 +87,6 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
     numbers, distinct = numbered(column.codes)
     for number, value in enumerate(column.decoded(distinct)):
         yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
-
-
-def _swapped(ranks: Any, truths: Any, columns: ColumnNames) -> bool:
-    """Whether the table of ranks has no column to rank by, and that of truths has one."""
-    ours, theirs = (set(cols.names_of(cols.readable(table))) for table in (ranks, truths))
-    names = named_in(columns_of(columns, "ranks"), ours, "ranks")
-    ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
-    return ids <= ours and ids <= theirs and not values & ours and bool(values & theirs)
 
 
 def lists_of(
@@ -205,18 +190,6 @@ class SideTable:
         """What `put_in_order` orders items by."""
         return self.side, self.value, self.ties
 
-    @cached
-    def wide(self) -> list[Any]:
-        """Return the columns 1 to K in order, if the others (except user_id) are these."""
-        if self.has("item_id"):
-            return []
-        rest = [name for name in self.columns if name not in self.parts("user_id")]
-        if not rest or not all(str(name).isdecimal() for name in rest):
-            return []
-        rest.sort(key=int)
-        first = int(rest[0])
-        return rest if [int(name) for name in rest] == [*range(first, first + len(rest))] else []
-
     def parts(self, name: str) -> tuple[Any, ...]:
         """Return the names of the columns that make one of ours: of "user_id" maybe several."""
         theirs = self.names[name]
@@ -241,9 +214,7 @@ class SideTable:
         """Return the first of the wanted columns that the table has."""
         for name in wanted:
             if self.has(name):
-                for part in self.parts(name):
-                    if self.columns.count(part) > 1:
-                        raise ValueError(f"{self.side}: two columns are named {part!r}")
+                require(self.side, self.parts(name), self.columns)
                 return name
         raise self._lacks(wanted)
 
@@ -261,13 +232,19 @@ class SideTable:
                 f"{self.side}: {absent[0]!r} is the index, not a column: .reset_index() makes it "
                 "one"
             )
-        ids = [] if self.wide else ["user_id", "item_id"]
+        ids = "user_id", "item_id"
         more = [name for name in ids if name not in wanted and not self.has(name)]
         names: dict[str, Any] = dict.fromkeys([wanted[0], *more], "NAME")
         columns = OptionRef("columns", {self.side: names} if self.side in SIDES else names)
         ways: list[Any] = [columns, f" names {'others' if more else 'another'}"]
+        if "item_id" in (*wanted, *more) and {"1", "2"} <= {*map(str, self.columns)}:
+            melted = "frame.melt('user_id', var_name='rank', value_name='item_id')"
+            line = f"{melted}.dropna().astype({{'rank': int}})"
+            ways += [f", and columns of ranks become rows by {line}"]
         if self.in_file is not None and "rank" in wanted:
             ways += [", ", OptionRef("order", "file"), " takes the items in the order of the file"]
+        if "rank" in wanted:
+            ways += [" (is this the ground truth?)"]
         either = len(absent) if len(wanted) > 1 else 0
         absent = [*absent, *self._absent(more)]
         side = "" if self.in_file else self.side  # its path is there
@@ -305,8 +282,7 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     table : Table
         user_id and item_id; of ranks also rank (1..n) or score, of ground_truths with grades
         relevance. Or a row per user, whose item_id is its list of ids (and rank, score or
-        relevance, if any, a list of the same length). Or a row per user and a column per rank,
-        1 to K.
+        relevance, if any, a list of the same length).
     in_runs : bool
         Whether every run of rows of one user is a list, as in a part of a file.
 
@@ -317,8 +293,6 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     ValueError
         For a missing column, a null, ranks that are not 1..n, a NaN score.
     """
-    if table.wide:
-        return _wide(table)
     user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
     rows = table.column(item[0]).containers(table.side, table.where)
     if rows is not None:
@@ -391,26 +365,6 @@ def _of_lists(table: SideTable, offsets: Ints, column: cols.Cells) -> ListsByUse
     return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
-def _wide(table: SideTable) -> ListsByUser:
-    """Read a row per user and a column per rank; nulls end a list."""
-    frame, side, ranks = table.frame, table.side, table.wide
-    users = table.ids("user_id") if table.has("user_id") else cols.index(frame, side)
-    arrays = [table.column(name).integers for name in ranks]
-    if all(array is not None for array in arrays):
-        items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
-        offsets = np.arange(len(items) + 1, dtype=np.int64) * len(ranks)
-        return ListsByUser(side, users, Column("item_id", items.ravel()), offsets)
-    cells = (table.column(name).objects() for name in ranks)
-    rows = [list(row) for row in zip(*cells, strict=True)]
-    for user, row in enumerate(rows):
-        while row and row[-1] is None:
-            row.pop()
-        if None in row:
-            name, at = ranks[row.index(None)], table.where(user)
-            raise ValueError(f"{side}: column {name!r} is null in {at}, before a real id")
-    return keyed(_by_user(users, rows, side), side)
-
-
 def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     keys = users.decoded(users.codes)
     keyed = dict(zip(keys, rows, strict=True))
@@ -434,9 +388,10 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     if table.value == GROUP:
         values = numbered(column_of(name, flat, f"{table.side}, column {name!r}").codes)[0]
     else:
-        values = ordering.of_python(flat) if table.value == "score" else ordering.by_value(flat)
+        values = ordering.by_value(flat, table.value == "score")
     if values is None or values.dtype.kind not in "iuf":
-        raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
+        way = ": integers of 64 bits, or floats" if table.value == "score" else ""
+        raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers{way}")
     groups = Groups(lists.users, lists.offsets, None)
     return put_in_order(table.ordering, groups, lists.items, values)
 

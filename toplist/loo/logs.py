@@ -29,7 +29,7 @@ from toplist.checks import (
 )
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
-from toplist.inputs.ids import kinds_of
+from toplist.inputs.ids import kinds_of, signed
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
@@ -262,7 +262,7 @@ def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
 def _numbered(values: Any, name: str) -> Ids:
     """Return the ids of an array or a list, numbered."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return Ids.of(Column(name, values))
+        return Ids.of(Column(name, signed(values, f"log, column {name!r}")))
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
         raise TypeError(f"log: column {name!r} is a {type(values).__name__}: give an array or list")
     as_list = values.tolist() if isinstance(values, np.ndarray) else values

@@ -34,8 +34,6 @@ class TruthItems:
         Of codes; None of integers and of hashes.
     written : Flat or None
         Of hashes, the texts.
-    unsigned : bool
-        Whether integers are those from 0 to 2^64 - 1, of which int64 has the bits.
     distinct : bool
         Whether no user has an item twice.
     hashes : (n_users,) uint64, or None
@@ -45,7 +43,6 @@ class TruthItems:
     truth: Lists
     names: Any
     written: Flat | None
-    unsigned: bool
     distinct: bool
     hashes: NDArray[np.uint64] | None
 
@@ -73,7 +70,7 @@ class TruthItems:
                 changed[np.searchsorted(offsets, self.repeats, side="right") - 1] = False
                 if changed.any():
                     raise ValueError(CHANGED)
-        return items.view(np.uint64) if self.unsigned else items, self.names
+        return items, self.names
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle texts as codes: a set of them has another order in another process."""
@@ -82,7 +79,7 @@ class TruthItems:
         except ValueError:  # they were changed, and stay so
             return vars(self)
         alone = replace(self.truth, items=ids), names, None
-        return vars(TruthItems(*alone, self.unsigned, self.distinct, self.hashes))
+        return vars(TruthItems(*alone, self.distinct, self.hashes))
 
     @cached
     def repeats(self) -> Ints:
@@ -120,10 +117,9 @@ class HitItems:
             distinct = int(n_truth.sum()) == len(truth.items)
             source = sides.sources[1]
             written = source if sides.hashed else None
-            unsigned = sides.names is None and getattr(source.ids, "dtype", None) == np.uint64
             judged = known.get("judged")
             hashes = known.get("hashes") if judged is None else judged
-            how = sides.names, written, unsigned, distinct, hashes
+            how = sides.names, written, distinct, hashes
             known["items"] = TruthItems(truth, *how)
         return cls(places, (known["items"],))
 

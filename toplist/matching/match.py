@@ -62,8 +62,8 @@ def match(
         2-D array of ids, `Lists`, an Arrow array or polars Series of lists. Many by key: a dict
         user -> list, a pandas Series of lists, or a table (pandas, polars, pyarrow, or any other
         with the Arrow interface) with user_id, item_id and rank (1..n) or score; or with a row
-        per user, whose item_id is a list, or which has the columns 1 to K. Tensors in the host's
-        memory are not copied; one on a device is copied by its own ``cpu()`` or ``get()``.
+        per user, whose item_id is a list. Tensors in the host's memory are not copied; one on a
+        device is copied by its own ``cpu()`` or ``get()``.
         Lists with scores: a pair (ids, scores) in either order, two arrays of one shape, one of
         integers and one of floats that fall (implicit's ``recommend``, ``torch.topk``, faiss; for
         one user or many), or a pair per user; a dict user -> {item: score} (pytrec_eval, BEIR);

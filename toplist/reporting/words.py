@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toplist.checks import is_missing, printable
-from toplist.inputs.labels import columns_of
+from toplist.inputs.catalogues import Fact, by_item
 
 # What gives the title of an item, or None.
 TitleOf = Callable[[Any], Any]
@@ -19,8 +19,8 @@ def titles_of(given: Any, name: str = "titles", key: str = "item_id") -> TitleOf
     """Return what gives the title of an item, or of a user, by a dict, a Series or a table."""
     if given is None:
         return lambda one: None
-    ids, titles, _ = columns_of(given, name, key)
-    return dict(zip(ids, titles, strict=True)).get
+    facts = by_item(given, Fact("title", several=True), name, key)
+    return dict(zip(facts.items, facts.values, strict=True)).get
 
 
 def cut(text: str, most: int) -> str:

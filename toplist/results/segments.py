@@ -15,7 +15,8 @@ from toplist import parallel
 from toplist.averages import per_user
 from toplist.checks import Ints, is_missing, worded
 from toplist.checks import counted as in_words
-from toplist.inputs.labels import categories, ordered
+from toplist.inputs.catalogues import categories
+from toplist.inputs.labels import ordered
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import Metric

@@ -84,7 +84,7 @@ def sides_of(
         found = Side(frame, named_in(names_of[argument], frame.columns, argument), argument)
         names = [found.names["user_id"], found.names["item_id"]]
         more = [system] if system is not None and argument == "ranks" else []
-        _check_columns(found, [*names, *more])
+        require(found.argument, [*names, *more], found.frame.columns)
         _check_value(found)
         if argument == "ground_truths" and found.value is None:
             check_ignored(frame.columns, found.names)
@@ -123,15 +123,6 @@ def _check_kind(frame: Any, argument: str) -> None:
     )
 
 
-def _check_columns(side: Side, names: list[str]) -> None:
-    """Raise ValueError for columns that are not there, or there twice."""
-    columns = side.frame.columns
-    require(side.argument, names, columns)
-    twice = next((name for name in names if columns.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{side.argument}: two columns are named {twice!r}")
-
-
 def _check_value(side: Side) -> None:
     """Raise ValueError or TypeError for no rank nor score, and for values that are no numbers."""
     value, names = side.value, side.names
@@ -140,7 +131,7 @@ def _check_value(side: Side) -> None:
     if value is None or value == PLACE:
         return
     name, kind = names[value], side.kind(value)
-    _check_columns(side, [name])
+    require(side.argument, [name], side.frame.columns)
     if kind.startswith("array<") != side.has_lists:
         raise TypeError(
             f"{side.argument}: {name!r} is {kind}, {names['item_id']!r} {side.kind('item_id')}: "
@@ -150,6 +141,9 @@ def _check_value(side: Side) -> None:
         check_no_grades(side.argument, side.frame.columns, names)
         return
     element = side.element(value)
+    if value == "score" and element.startswith("decimal("):
+        way = f"frame.withColumn({name!r}, frame[{name!r}].cast('double'))"
+        raise TypeError(f"{side.argument}: {name!r} is {kind}: cast scores to doubles, {way}")
     if element not in (*_WHOLE, "float", "double") and not element.startswith("decimal("):
         raise TypeError(f"{side.argument}: {name!r} is {kind}: a {value} is a number")
 
