@@ -25,14 +25,13 @@ import toplist
 from toplist import CONVENTIONS, METRICS
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.cli import main
-from toplist.files.tables import READERS
 from toplist.inputs.items import ITEMS
 from toplist.metrics.beyond_accuracy import LIST_METRICS, variant
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(toplist.__file__).parent
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "scipy", "narwhals", "sklearn", "IPython"}
-OPTIONAL |= {"pyspark", "argcomplete", "jinja2", "markupsafe"}
+OPTIONAL |= {"pyspark", "jinja2", "markupsafe"}
 SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 
@@ -364,7 +363,6 @@ def test_every_keyword_about_items_has_a_row():
     assert [*ITEMS, "unknown"] == [one.name for one in dataclasses.fields(toplist.Items)]
     metrics = [*LIST_METRICS.values(), variant("intra_list_diversity", {"distance": "given"})]
     assert {keyword for metric in metrics for keyword in metric.needs} == set(ITEMS)
-    assert {row.file for row in ITEMS.values()} <= set(READERS)
 
 
 def test_every_metric_of_the_lists_has_its_function():

@@ -1,4 +1,3 @@
-# PYTHON_ARGCOMPLETE_OK
 """``python -m toplist``: the command line."""
 
 import sys

@@ -1,14 +1,14 @@
-"""Checks of single arguments; errors that keep the keywords they name, and offer near names."""
+"""Checks of single arguments; errors that know what they are about, and offer near names."""
 
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib import import_module
 from itertools import islice
 from textwrap import wrap
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 from unicodedata import category
 
 import numpy as np
@@ -150,6 +150,7 @@ def told(record: Any) -> str:
 
     Examples
     --------
+    >>> from typing import NamedTuple
     >>> class Found(NamedTuple):
     ...     difference: float
     ...     wins: int
@@ -276,9 +277,8 @@ def choice(option: str, value: Any, valid: Sequence[str]) -> None:
     ValueError: duplicates='frist' (did you mean 'first'?): choose from 'raise', 'first'
     """
     if value not in valid:
-        given = f"{option}=None" if value is None else OptionRef(option, value)
-        words = f"{did_you_mean(near(value, valid))}: choose from {', '.join(map(repr, valid))}"
-        raise option_error(ValueError, given, words)
+        hint = did_you_mean(near(value, valid))
+        raise ValueError(f"{option}={value!r}{hint}: choose from {', '.join(map(repr, valid))}")
 
 
 def near(given: Any, valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -> str | None:
@@ -320,63 +320,7 @@ def did_you_mean(name: str | None) -> str:
     return "" if name is None else f" (did you mean {name!r}?)"
 
 
-@dataclass(frozen=True)
-class OptionRef:
-    """A keyword in the message of an error; Python and the command line write it differently.
-
-    `of` is what takes the keyword in Python, where it is not the function that was called.
-
-    Examples
-    --------
-    >>> str(OptionRef("duplicates", "first")), str(OptionRef("padding"))
-    ("duplicates='first'", 'padding=')
-    >>> str(OptionRef("counts", of="toplist.Items"))
-    'toplist.Items(counts=...)'
-    """
-
-    name: str
-    value: Any = None
-    of: str = ""
-
-    def __str__(self) -> str:
-        """Return ``name=value``, or ``name=`` without a value."""
-        given = "" if self.value is None else repr(self.value)
-        return f"{self.of}({self.name}={given or '...'})" if self.of else f"{self.name}={given}"
-
-
-class Words(NamedTuple):
-    """Words of a message for Python, and for the command line."""
-
-    python: str
-    command: str
-
-    def __str__(self) -> str:
-        """Return the words for Python."""
-        return self.python
-
-
-def option_error(kind: type[E], *parts: str | OptionRef | Words) -> E:
-    """Return an error whose message is these parts joined; it keeps them as its ``parts``.
-
-    The command line writes the same parts with its own options (`toplist.cli.options.option`).
-
-    Examples
-    --------
-    >>> first = OptionRef("duplicates", "first")
-    >>> error = option_error(ValueError, "an item is listed twice: ", first)
-    >>> error
-    ValueError("an item is listed twice: duplicates='first'")
-    >>> error.parts[1].name
-    'duplicates'
-    """
-    error = kind("".join(map(str, parts)))
-    error.parts = parts  # type: ignore[attr-defined]
-    return error
-
-
-def require(
-    where: str | OptionRef, wanted: Iterable[Any], found: Iterable[Any], *ways: Any
-) -> None:
+def require(where: str, wanted: Iterable[Any], found: Iterable[Any], ways: str = "") -> None:
     """Raise ValueError unless all of the wanted columns are found, once: the words of all tables.
 
     `where` names the table, "" where who catches the error does; `ways` are what to write instead.
@@ -392,16 +336,16 @@ def require(
     wanted, found = list(dict.fromkeys(wanted)), list(found)
     absent = [name for name in wanted if name not in found]
     if absent:
-        raise no_columns(where, absent, found, *ways)
+        raise no_columns(where, absent, found, ways)
     twice = next((name for name in wanted if found.count(name) > 1), None)
     if twice is not None:
-        start = (where, ": ") if where else ()
+        start = f"{where}: " if where else ""
         words = f"two columns are named {twice!r:.300}; columns found: {found!r:.300}"
-        raise option_error(ValueError, *start, words)
+        raise ValueError(start + words)
 
 
 def no_columns(
-    where: str | OptionRef, absent: Sequence[Any], found: Sequence[Any], *ways: Any, either: int = 0
+    where: str, absent: Sequence[Any], found: Sequence[Any], ways: str = "", *, either: int = 0
 ) -> ValueError:
     """Return the error of columns that are not found, of which one of the first `either` is enough.
 
@@ -411,10 +355,9 @@ def no_columns(
     names = ", ".join([" or ".join(quoted[:either]), *quoted[either:]] if either else quoted)
     lacks = f"no column{'s' if len(quoted) - max(either - 1, 0) > 1 else ''} {names}"
     lacks += name_hint(absent, found)
-    start = (where, ": ") if where else ()
-    ways = (", ", *ways) if ways else ()
-    end = f"; columns found: {list(found)!r:.300}"
-    return option_error(ValueError, *start, lacks, *ways, end)
+    start = f"{where}: " if where else ""
+    ways = f", {ways}" if ways else ""
+    return ValueError(f"{start}{lacks}{ways}; columns found: {list(found)!r:.300}")
 
 
 def about(error: E, **facts: Any) -> E:
@@ -433,8 +376,6 @@ def about(error: E, **facts: Any) -> E:
 
 def prefixed(prefix: str, error: E) -> E:
     """Return the same error with a text before its message, such as the name of a file."""
-    facts = dict(vars(error))
-    parts = prefix, *facts.pop("parts", (str(error),))
     # the constructor of UnicodeError takes more than a message
-    kind = ValueError if isinstance(error, UnicodeError) else type(error)
-    return about(cast(E, option_error(kind, *parts)), **facts)
+    kind: Any = ValueError if isinstance(error, UnicodeError) else type(error)
+    return about(cast(E, kind(f"{prefix}{error}")), **vars(error))

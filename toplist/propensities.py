@@ -100,7 +100,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
+from toplist.checks import Floats, check_positive_int, choice
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import STANDARD
@@ -210,7 +210,7 @@ class Propensities:
         ids, numbers = values_of(p, NAME, probabilities=SMALLEST)
         ids = list(range(len(ids))) if isinstance(ids, np.ndarray) else ids
         if not ids:
-            raise option_error(ValueError, OptionRef(NAME), " is empty: give {item: p}")
+            raise ValueError(f"{NAME}= is empty: give {{item: p}}")
         self.weighting: Weighting = weighting
         self.clip = clip
         self.p = numbers if clip is None else np.maximum(numbers, clip)
@@ -236,9 +236,7 @@ class Propensities:
         every sum over users is that of 1 / p, and with one relevant item all gains are 1.
         """
         if hits.graded or hits.unjudged == "drop":
-            raise option_error(
-                ValueError, OptionRef(NAME), f" does not go with grades other than 1: {ALIKE}"
-            )
+            raise ValueError(f"{NAME}= does not go with grades other than 1: {ALIKE}")
         several = np.flatnonzero(hits.n_relevant > 1)
         lost = [one.name for one in metrics if needs_one_item(one)]
         if self.weighting == "snips" and len(several) and lost:
@@ -285,10 +283,9 @@ class Propensities:
         """
         items = hits.items
         if items is None:
-            raise option_error(
-                ValueError,
-                OptionRef(NAME),
-                " needs ground truths of single items: groups, and Hits made by hand, do not know "
+            raise ValueError(
+                f"{NAME}= needs ground truths of single items: groups, and Hits made by hand, do "
+                "not know "
                 "them; for one held-out item of each user give weights={user: 1 / p}",
             )
         entry_of, (starts, sizes) = items.entries(self._items), items.starts()
@@ -310,6 +307,7 @@ class Propensities:
                 sides = f"{known!r} in {NAME}", f"{item!r} in ground_truths"
                 raise two_kinds("ids", *sides, f"convert the items of {NAME}")
             user = name_user(hits.users, int(whose[unknown[0]]))
-            text = f" lacks item {item!r}, relevant to {user}: add {{{item!r}: p}}"
-            raise option_error(ValueError, OptionRef(NAME), text)
+            raise ValueError(
+                f"{NAME}= lacks item {item!r}, relevant to {user}: add {{{item!r}: p}}"
+            )
         return entry_of, own, whose, places[kept], kept

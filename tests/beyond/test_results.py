@@ -9,7 +9,7 @@ import pytest
 from doors import by_words
 
 import toplist as tl
-from toplist import beyond, pointwise
+from toplist import beyond
 from toplist.files import tables
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.names import named
@@ -313,51 +313,6 @@ def test_metrics_command(good):
     found = good("metrics", "calibration(weights=rank)")
     assert "with a list and a history; needs --history and --labels" in found
     assert "items count 1 / log2(r + 1)" in found
-
-
-VALUES = "user_id,clicked,prediction\na,1,0.9\na,0,0.1\nb,1,0.5\nb,0,0.5\nc,1,0.25\n"
-
-
-def test_values(tmp_path, good):
-    (tmp_path / "values.csv").write_text(VALUES)
-    arguments = "values", tmp_path / "values.csv", "--columns", "label=clicked"
-    out = good(*arguments)
-    labels, predictions = [1, 0, 1, 0, 1], [0.9, 0.1, 0.5, 0.5, 0.25]
-    assert f"auc       {pointwise.auc(labels, predictions):.4f}\n" in out
-    assert "gauc      0.7500\n" in out
-    assert "gauc: 2 of 3 users, weighted by their positives; 1 with only positives and 0" in out
-    found = json.loads(good(*arguments, "--format", "json", "-m", "rmse", "log_loss"))
-    assert found["n_rows"] == 5
-    assert found["values"] == {
-        "rmse": pointwise.rmse(labels, predictions),
-        "log_loss": pointwise.log_loss(labels, predictions),
-    }
-    out = good(*arguments, "--format", "csv", "-m", "mae")
-    assert out == f"metric,value\nmae,{pointwise.mae(labels, predictions)!r}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no rows"),
-        ("label,prediction\n1,0.5\n", "no column 'user_id'; columns found: ['label', 'pred"),
-        ("user_id,label,label,prediction\n", "two columns are named 'label'"),
-        ("user_id,label,prediction\na,1\n", "values.csv:2: 2 columns instead of 3"),
-        ("user_id,label,prediction\na,1,x\n", "values.csv:2: prediction 'x' is not a number"),
-        ("user_id,label,prediction\na,3,0.5\n", "label 3 in row 0: labels are 0 or 1"),
-        ('user_id,label,prediction\n"a,1,0\n', "not readable"),
-    ],
-)
-def test_values_errors(tmp_path, bad, text, message):
-    (tmp_path / "values.csv").write_text(text)
-    assert message in bad("values", tmp_path / "values.csv")
-
-
-def test_values_wrong_usage(tmp_path, bad):
-    for arguments in (["-m", "ndcg"], ["--clip", "0.7"], ["--columns", "rank=r"]):
-        assert "error" in bad("values", tmp_path / "x.csv", *arguments, status=2)
-    assert "the extension names no format" in bad("values", "x.parquet")
-    assert "No such file" in bad("values", tmp_path / "x.csv")
 
 
 def test_text_columns(tmp_path):

@@ -18,7 +18,6 @@ from file_helpers import jsonl, write_parquet
 
 import toplist as tl
 from toplist import CONVENTIONS
-from toplist.checks import OptionRef, option_error, prefixed
 from toplist.cli import main
 
 RANKED = {"u1": ["a", "b"], "u2": ["c"], "u3": ["a"]}
@@ -369,10 +368,8 @@ KEYWORDS = [
 
 @pytest.mark.parametrize(("name", "value", "command_line"), KEYWORDS)
 def test_keywords(bad, monkeypatch, name, value, command_line):
-    error = option_error(ValueError, "as is, or ", OptionRef(name, value), ".")
-    error = prefixed("a.csv: ", error)
     python = "" if value is None else repr(value)
-    assert str(error) == f"a.csv: as is, or {name}={python}."
+    error = ValueError(f"a.csv: as is, or {name}={python}.")
     monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
     # with several systems the file is named before
@@ -381,9 +378,25 @@ def test_keywords(bad, monkeypatch, name, value, command_line):
     assert bad(*several) == f"recs.csv: a.csv: as is, or {command_line}."
 
 
+WORDED = [
+    ("gini needs toplist.Items(catalogue=...), say", "gini needs --catalogue FILE, say"),
+    ("convention.replace(empty='skip') continues", "--empty skip continues"),
+    ("give items=toplist.Items(unknown='skip')", "give --unknown skip"),
+    ("grade 3 has no gain; add it, gains={3: ...}", "grade 3 has no gain; add it, --gains 3=..."),
+    ("the user's item 'k=5' of part/k=5.csv", "the user's item 'k=5' of part/k=5.csv"),
+    ("give weights={user: 2.0}, keep='users'", "give weights={user: 2.0}, keep='users'"),
+]
+
+
+@pytest.mark.parametrize(("python", "command_line"), WORDED)
+def test_what_takes_a_keyword_and_what_is_none(bad, monkeypatch, python, command_line):
+    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=ValueError(python)))
+    assert bad("eval", "recs.csv", "truth.csv") == command_line
+
+
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_no_keyword_of_python_in_what_is_printed(good, convention):
-    printed = [good(command, "--help") for command in ("eval", "check", "split", "values")]
+    printed = [good(command, "--help") for command in ("eval", "check", "split")]
     printed += [good("conventions")]
     names = CONVENTIONS[convention].metrics
     printed += [good("metrics", name, "--convention", convention) for name in names]

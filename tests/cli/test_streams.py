@@ -57,8 +57,6 @@ def test_other_commands_read_standard_input(good, piped, monkeypatch):
     piped(Path("log.csv").read_bytes())
     good("split", "-", "--out", "parts")
     assert Path("parts/train.csv").read_text().startswith("user_id,item_id,timestamp\n")
-    piped(b"label,prediction\n1,0.9\n0,0.2\n")
-    assert good("values", "-", "-m", "auc").split()[:2] == ["auc", "1.0000"]
     piped(Path("log.csv").read_bytes())
     assert "train: 2 users" in good("check", "recs.csv", "truth.csv", "--train", "-")
 
@@ -144,9 +142,8 @@ def test_the_format_follows_the_extension_of_the_output(good, command, file, for
 
 
 def test_a_format_that_a_command_lacks_is_the_table(good):
-    Path("pairs.csv").write_text("user_id,label,prediction\nu,1,0.9\nu,0,0.1\n")
-    good("values", "pairs.csv", "-o", "o.md")
-    assert Path("o.md").read_text() == good("values", "pairs.csv")
-    good("values", "pairs.csv", "-o", "o.json")
-    assert Path("o.json").read_text() == good("values", "pairs.csv", "--format", "json")
+    good("conventions", "-o", "o.tex")
+    assert Path("o.tex").read_text() == good("conventions")
+    good("conventions", "-o", "o.json")
+    assert Path("o.json").read_text() == good("conventions", "--format", "json")
     assert "by the extension of FILE" in " ".join(good("eval", "--help").split())

@@ -105,6 +105,7 @@ def test_numbers_are_values(good):
 COMPARE = "compare recs.csv more.csv truth.csv -m mrr@2"
 WRONG = [
     ("", "a COMMAND is required"),
+    ("values predictions.csv", "gone since 0.4: toplist.pointwise has auc, user_auc"),
     ("nope", "no command 'nope': choose from eval, compare, "),
     ("evaluate recs.csv truth.csv", "no command 'evaluate': did you mean eval? choose from"),
     ("--quiet eval recs.csv truth.csv", "the command comes first: toplist eval --quiet ..."),
@@ -172,7 +173,7 @@ WRONG = [
     (f"{COMPARE} --margin -1", "margin must be a number above 0, not -1.0"),
     (f"{COMPARE} --margin 0.1 --test sign", "--margin asks for two one-sided t tests"),
     (f"{COMPARE} --level 1", "level must be a number between 0 and 1"),
-    (f"{COMPARE} --correction maxt --test sign", "'maxt' is for the methods"),
+    (f"{COMPARE} --correction maxt --test sign", "--correction maxt is for the methods"),
     (f"{COMPARE} --band --format json", "--band, --power, --lead and --movers are tables of"),
     (f"{COMPARE} --lead --format csv", "--lead and --movers are tables of their own: not with csv"),
     (f"{COMPARE} --resamples 98", "n_resamples must be at least 99"),
@@ -239,7 +240,6 @@ HEADERS = [
      "'userId'?), --columns ground_truths:user_id=NAME ground_truths:item_id=NAME names others"),
     ("split odd.csv -o parts", ODD, "csv: no columns 'user_id', 'item_id', 'timestamp' (did you "
      "mean 'userId'?), --columns user_id=NAME item_id=NAME timestamp=NAME names others; columns "),
-    ("values odd.csv", ODD, "no columns 'user_id', 'label', 'prediction' (did you mean 'userId'?)"),
     ("eval recs.csv truth.csv --segments odd.csv:country", ODD,
      "odd.csv: no columns 'user_id', 'country' (did you mean 'userId'?); "),
     ("eval odd.csv truth.csv", "User_ID,item_id ,rank",
@@ -251,7 +251,6 @@ HEADERS = [
      "no column 'user_id', --columns ranks:user_id=NAME names another"),
     ("split odd.csv -o parts", "UserID,item_id,timestamp", "(did you mean 'UserID'"),
     ("split odd.csv -o parts", "UserID,ItemID,timestamp", "(did you mean 'UserID'"),
-    ("values odd.csv", "user_id,Label,prediction", "did you mean 'Label'"),
 ]  # fmt: skip
 
 

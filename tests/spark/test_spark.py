@@ -23,7 +23,6 @@ from doors import by_words
 from pyspark.sql import functions
 
 from toplist import beyond
-from toplist import spark as on_spark
 
 # pyspark's own: of newer pandas, of sockets that it leaves open
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -122,8 +121,6 @@ def test_chunks_of_documents_and_repeats(session, text):
     same(by_words(*sides, K, items_as=chunks, partitions=3), expected)
     look = lambda ids: [chunks[one] for one in list(ids)]  # noqa: E731
     same(by_words(*sides, K, items_as=look, partitions=3), expected)
-    values = on_spark.per_user(*sides, 10, metrics="ndcg", items_as=chunks).collect()
-    assert np.nanmean([row["ndcg@10"] for row in values]) == pytest.approx(expected["ndcg@10"])
     repeated = {user: [item for item in some for _ in "12"] for user, some in ranks.items()}
     kinds = ("string", "string") if text else ()
     both = frames(session, repeated, truth, *kinds)
@@ -206,10 +203,6 @@ def test_unjudged_items_leave_the_lists(session, misses):
         assert "before unjudged" in str(found[name])
     tests = [tl.compare(one).test(method="t")["precision@10"] for one in (found, local)]
     assert tests[0].p == pytest.approx(tests[1].p)
-    values = on_spark.per_user(recs, relevant, system="model", **options).toPandas()
-    alone = values[values["system"] == "b"].set_index("user_id")["precision@10"].dropna()
-    expected = local["b"].per_user("precision@10", keyed=True)
-    assert alone.to_dict() == {u: v for u, v in expected.items() if not np.isnan(v)}
 
 
 def test_tied_scores_have_one_value_in_any_layout(session):
@@ -330,33 +323,6 @@ def test_systems_that_count_other_users(session):
     for one, other in zip(both.test(users="common"), expected, strict=True):
         assert (one.n, one.wins, one.losses) == (other.n, other.wins, other.losses)
         assert one.p == pytest.approx(other.p, rel=1e-12)
-
-
-def test_values_of_users(session):
-    ranks, truth = lists()
-    sides = frames(session, ranks, truth)
-    values = on_spark.per_user(*sides, K, metrics=["ndcg", "mrr"], partitions=3)
-    assert values.columns == ["user_id", "ndcg@1", "ndcg@10", "mrr@1", "mrr@10"]
-    expected = tl.top_k_eval(ranks, truth, K, metrics=["ndcg", "mrr"])
-    for name in values.columns[1:]:
-        found = {row["user_id"]: row[name] for row in values.collect()}
-        assert found == dict(zip(expected.users, expected.per_user(name).tolist(), strict=True))
-
-
-def test_values_of_systems_are_tested_as_in_a_local_run(session):
-    systems, truth = of_systems()
-    sides = frames_of_systems(session, systems, truth)
-    values = on_spark.per_user(*sides, 10, metrics="ndcg", system="model", partitions=2)
-    assert values.columns == ["user_id", "system", "ndcg@10"]
-    wide = values.toPandas().pivot(index="user_id", columns="system", values="ndcg@10").dropna()
-    found = tl.inference.paired_tests(dict(wide.items()), method="wilcoxon", name="ndcg@10")
-    local = {n: tl.top_k_eval(some, truth, 10, metrics="ndcg") for n, some in systems.items()}
-    expected = tl.compare(local).test(method="wilcoxon")
-    assert [(one.system, one.baseline) for one in found] == [
-        (one.system, one.baseline) for one in expected
-    ]
-    for one, other in zip(found, expected, strict=True):
-        assert (one.p, one.wins) == (pytest.approx(other.p, rel=1e-12), other.wins)
 
 
 def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
@@ -500,29 +466,24 @@ SIDES_REFUSED = [  # all but one are TypeErrors
 ]
 
 
-@pytest.mark.parametrize("function", [tl.top_k_eval, on_spark.per_user])
-def test_what_is_refused_before_any_job(session, function):
+def test_what_is_refused_before_any_job(session):
     sides = tuple(frames(session, *lists(n=9)))
     for options, error, words in OPTIONS_REFUSED:
-        in_one_line(partial(function, *sides, **{"k": 10, **options}), error, words)
+        in_one_line(partial(by_words, *sides, **{"k": 10, **options}), error, words)
     for change, words in SIDES_REFUSED:
         error = ValueError if "two columns" in words else TypeError
-        in_one_line(partial(function, *change(*sides), k=10), error, words)
+        in_one_line(partial(tl.top_k_eval, *change(*sides), k=10), error, words)
 
 
-def test_what_one_of_the_two_has_not(session):
+def test_a_function_of_ones_own_is_refused(session):
     sides = frames(session, *lists(n=9))
-    with pytest.raises(
-        ValueError, match=r"option='wheights' \(did you mean 'weights'\?\): choose from 'metrics'"
-    ):
-        on_spark.per_user(*sides, 10, wheights=1)
-    with pytest.raises(ValueError, match="metric 'early' has a function .*per_user takes it"):
+    with pytest.raises(ValueError, match="metric 'early' has a function .*: collect the DataFr"):
         tl.top_k_eval(*sides, 10, metrics=["ndcg", OWN])
-    local = tl.top_k_eval(*lists(n=9), 10, metrics=OWN)
-    found = on_spark.per_user(*sides, 10, metrics=OWN, partitions=1).toPandas()
-    assert found.set_index("user_id")["early@10"].to_dict() == dict(
-        zip(local.users, local.per_user("early@10").tolist(), strict=True)
-    )
+
+
+def test_values_of_users_are_gone():
+    with pytest.raises(AttributeError, match=r"recs\.toArrow\(\)"):
+        tl.spark.per_user  # noqa: B018
 
 
 def test_errors_of_systems_name_them(session):

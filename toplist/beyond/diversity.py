@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from toplist import kernels
 from toplist.beyond.indexing import IndexedLists, Indexing, read_lists
 from toplist.beyond.user_metrics import OfUser
-from toplist.checks import Floats, OptionRef, choice
+from toplist.checks import Floats, choice
 from toplist.inputs.catalogues import distances_of, features_of
 from toplist.inputs.items import needs
 from toplist.inputs.labels import ItemLabels
@@ -121,7 +121,7 @@ class Diversity(OfUser):
         ids, self._fill = make[name](given[name], distance)
         self.single = float(single)
         code = {"raise": None, "skip": -1, "nan": len(ids)}[unknown]
-        way_out = OptionRef("unknown", "skip"), " leaves such items out, 'nan' gives NaN"
+        way_out = "unknown='skip' leaves such items out, 'nan' gives NaN"
         self.items = Indexing(ids, name, code, way_out)
 
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:

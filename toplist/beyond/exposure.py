@@ -21,16 +21,7 @@ from toplist.beyond.indexing import (
     indexed,
     read_lists,
 )
-from toplist.checks import (
-    Floats,
-    Ints,
-    OptionRef,
-    cached,
-    check_positive_int,
-    choice,
-    is_missing,
-    option_error,
-)
+from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.items import UNKNOWN, Unknown, needs
@@ -227,8 +218,7 @@ class Exposure(ListingCounts):
         if self.k != other.k:
             raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
-            told = "exposures merge over a stated catalogue only: give "
-            raise option_error(ValueError, told, OptionRef("catalogue"))
+            raise ValueError("exposures merge over a stated catalogue only: give catalogue=")
         if not _same(self.catalogue, other.catalogue):
             other = other._over(self.catalogue)
         n_users, size = self.n_users + other.n_users, self.k * self.n_items

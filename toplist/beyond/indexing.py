@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, OptionRef, check_positive_int, option_error, prefixed
+from toplist.checks import Ints, check_positive_int, prefixed
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, collapsed, item_twice, name_user, trim, written
 from toplist.inputs.forms import read_ranks
@@ -126,7 +126,7 @@ class Indexing:
     ids: Any
     name: str = "catalogue"
     unknown: int | None = None
-    way_out: tuple[str | OptionRef, ...] = (OptionRef("unknown", "skip"), " leaves such places out")
+    way_out: str = "unknown='skip' leaves such places out"
     duplicates: Duplicates = "raise"
     padding: Any = None
     n_threads: int | None = None
@@ -182,11 +182,10 @@ def codes_of(flat: Flat, rules: Indexing, users: Sequence[Any] | None) -> Ints:
     if rules.unknown is None:
         user = int(np.searchsorted(flat.offsets, others[0], side="right")) - 1
         item = flat.row(user)[others[0] - flat.offsets[user]]
-        raise option_error(
-            ValueError,
+        raise ValueError(
             f"{flat.side}: {name_user(users, user)} has item {item!r}, which is not in "
-            f"{rules.name} ({len(others):,} such places); ",
-            *rules.way_out,
+            f"{rules.name} ({len(others):,} such places); "
+            f"{rules.way_out}"
         )
     if rules.unknown < 0 and len(others) == len(codes):
         raise strangers(flat, rules)
@@ -292,11 +291,10 @@ def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     n_unknown, n_repeats = (sum(part[at] for part in found) for at in (0, 3))
     if n_unknown and rules.unknown is None:
         user, place = next(part[1:3] for part in found if part[0])
-        raise option_error(
-            ValueError,
+        raise ValueError(
             f"{name_user(listed.users, user)} lists item {flat.row(user)[place]!r} at rank "
-            f"{place + 1}, which is not in {rules.name} ({n_unknown:,} such places); ",
-            *rules.way_out,
+            f"{place + 1}, which is not in {rules.name} ({n_unknown:,} such places); "
+            f"{rules.way_out}"
         )
     if n_repeats and rules.duplicates == "raise":
         raise _repeat_error(listed, flat, *next(part[4:] for part in found if part[3]))

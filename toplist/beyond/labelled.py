@@ -10,7 +10,7 @@ from toplist import kernels
 from toplist.beyond.indexing import IndexedLists, Indexing, codes_of, read_lists
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser, of_hits
-from toplist.checks import Floats, OptionRef, check_positive_int, choice
+from toplist.checks import Floats, check_positive_int, choice
 from toplist.inputs.items import UNKNOWN, Unknown
 from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import Joining, Reading
@@ -96,7 +96,7 @@ class OfLabels(OfUser):
     def __init__(self, labels: ItemLabels, unknown: Unknown) -> None:
         choice("unknown", unknown, UNKNOWN)
         self.labels, code = labels, None if unknown == "raise" else -1
-        way_out = OptionRef("unknown", "skip"), " leaves such items out, None is no label"
+        way_out = "unknown='skip' leaves such items out, None is no label"
         self.items = Indexing(labels.ids, "labels", code, way_out)
 
 

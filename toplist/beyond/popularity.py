@@ -19,7 +19,7 @@ from toplist.beyond.indexing import (
 )
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser
-from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
+from toplist.checks import Floats, check_positive_int, choice
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.items import Unknown
 from toplist.inputs.options import Reading
@@ -27,7 +27,6 @@ from toplist.matching.hits import Hits
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
 UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)
-_SKIP = OptionRef("unknown", "skip")
 
 
 def average_popularity(
@@ -220,9 +219,7 @@ class ItemValues(OfUser):
     `way_out` says what else to do with unknown items.
     """
 
-    def __init__(
-        self, ids: Any, values: Floats, unknown: float | None, way_out: tuple[str | OptionRef, ...]
-    ) -> None:
+    def __init__(self, ids: Any, values: Floats, unknown: float | None, way_out: str) -> None:
         code = None  # refused
         if unknown is not None:
             code = -1 if np.isnan(unknown) else len(ids)  # left out, or an item of its own
@@ -264,7 +261,7 @@ class PopularityLift(OfUser):
 def popularity_of(counts: Any, unknown: Unknown | float) -> ItemValues:
     """Return the counts as values."""
     ids, counts = values_of(counts, "counts")
-    way_out = _SKIP, " leaves such items out, a number is their count"
+    way_out = "unknown='skip' leaves such items out, a number is their count"
     return ItemValues(ids, counts, _unknown(unknown), way_out)
 
 
@@ -296,7 +293,7 @@ def tail_of(
             keys = [(count, _sort_key(one)) for count, one in zip(counts, ids, strict=True)]
             order = np.array(sorted(range(len(ids)), key=keys.__getitem__), np.int64)
         tail[order[:size]] = True
-    way_out = _SKIP, " leaves such items out, 'tail' and 'head' count them"
+    way_out = "unknown='skip' leaves such items out, 'tail' and 'head' count them"
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
 
@@ -310,10 +307,9 @@ def novelty_of(counts: Any, unknown: Unknown | float, total: float | None = None
     ids = ids[seen] if isinstance(ids, np.ndarray) else [ids[i] for i in np.flatnonzero(seen)]
     given = _unknown(unknown)
     if given == 0:
-        told = ": a count of 0 has no self-information; give a count above 0"
-        raise option_error(ValueError, OptionRef("unknown", 0), told)
+        raise ValueError("unknown=0: a count of 0 has no self-information; give a count above 0")
     information = np.log2(all_counts / counts[seen])
-    way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
+    way_out = "with a count above 0; unknown='skip' leaves such items out, a number is their count"
     other = None if given is None else float(np.log2(all_counts / given))
     return ItemValues(ids, information, other, way_out)
 

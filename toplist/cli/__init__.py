@@ -1,4 +1,3 @@
-# PYTHON_ARGCOMPLETE_OK
 """The command line: files in, a table out. Exit status: 0 success, 1 bad input, 2 wrong usage.
 
 (That of ``toplist gate`` is the verdict: 0 not worse, 1 worse, 3 undecided, 2 any error.)
@@ -16,7 +15,6 @@ Commands
 - ``toplist across TABLE.json -m ndcg@10``: several data sets, from saved results
 - ``toplist split LOG --out DIR``: train and test from a log of interactions
 - ``toplist check RECS TRUTH``: what makes an evaluation fail or mislead
-- ``toplist values FILE``: AUC, GAUC, log loss, MAE, RMSE of predicted values
 - ``toplist metrics [NAME]`` and ``toplist conventions``: formulas, words and sources
 
 Each has its page, ``toplist COMMAND --help``, with examples. Files and options come in any order;
@@ -44,11 +42,11 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from toplist import __version__
-from toplist.checks import OptionRef, Words, near, printable
-from toplist.cli.options import Parser, option
+from toplist.checks import near, printable
+from toplist.cli.options import Parser
 from toplist.cli.streams import Output, StandardInput, check_targets, settle_format, written
 
 # What Python says where the system refuses another thread.
@@ -66,9 +64,13 @@ COMMANDS = {
     "across": "put systems side by side over several data sets",
     "split": "split an interaction log into train and test",
     "check": "look for what makes an evaluation fail or mislead",
-    "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
     "metrics": "print the metrics and their formulas",
     "conventions": "print the values of one list under every convention",
+}
+# Commands of 0.3, and what to write instead; gone in 0.5.
+_GONE = {
+    "values": "toplist.pointwise has auc, user_auc, log_loss, mae and rmse of predicted values, as "
+    "toplist.pointwise.auc(labels, predictions) in Python",
 }
 _EPILOG = """
 examples:
@@ -83,9 +85,6 @@ examples:
 recs.csv has the columns user_id, item_id and rank (1 is the best) or score;
 truth.csv has user_id and item_id. Other names: --columns user_id=userId ...
 toplist COMMAND --help shows all options of a command, with examples.
-
-Completion with the tab key: pip install "toplist[completion]", then in bash
-  eval "$(register-python-argcomplete toplist)"
 """
 
 
@@ -95,8 +94,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.disable()  # 40 ms of looking for cycles among numba's objects
         # numba asks for scipy's BLAS, which no kernel uses, and loads a tenth of a second of it
         sys.modules.setdefault("scipy.linalg", None)  # type: ignore[arg-type]
-    if "_ARGCOMPLETE" in os.environ:
-        _complete(os.environ.get("COMP_LINE", ""))
     given = sys.argv[1:] if arguments is None else list(arguments)
     name = given[0] if given else ""
     if name not in COMMANDS:
@@ -107,17 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stdin = StandardInput(options)
     try:
         _check(parser, stdin, options)
-        return _run(stdin, options)
+        return _run(parser, stdin, options)
     except KeyboardInterrupt:
         print("toplist: interrupted", file=sys.stderr)
         return 130
     except MemoryError as error:
-        details = _one_line(error)
+        details = _one_line(error, parser)
         more = f" ({details})" if details else ""
         print(f"toplist: not enough memory{more}", file=sys.stderr)
     except Exception as error:
         if isinstance(error, FORESEEN) or str(error) == NO_THREAD:
-            print(f"toplist: {stdin.named(_one_line(error))}", file=sys.stderr)
+            print(f"toplist: {stdin.named(_one_line(error, parser))}", file=sys.stderr)
         elif options.error == 1:
             raise
         else:  # Python's own status, 1, would be an answer
@@ -135,21 +132,21 @@ def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) ->
         options.check(options)
         check_targets(options)
     except ValueError as error:
-        parser.error(stdin.named(_one_line(error)))
+        parser.error(stdin.named(_one_line(error, parser)))
 
 
-def _run(stdin: StandardInput, options: argparse.Namespace) -> int:
+def _run(parser: Parser, stdin: StandardInput, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
     stdin.read()
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
-        warnings.showwarning = lambda message, *_: _note(stdin, _one_line(message))
+        warnings.showwarning = lambda message, *_: _note(stdin, _one_line(message, parser))
         if options.quiet:  # no bar of progress, no warning
             nowhere = stack.enter_context(open(os.devnull, "w"))
             stack.enter_context(redirect_stderr(nowhere))
         found = options.run(options)
     report = found if isinstance(found, Output) else Output(found)
-    failed = _print(written(report, options))
+    failed = _print(parser, written(report, options))
     if report.note and not options.quiet:
         _note(stdin, printable(report.note))
     return int(options.error) if failed else report.status
@@ -159,7 +156,7 @@ def _note(stdin: StandardInput, words: str) -> None:
     print(f"toplist: note: {stdin.named(words)}", file=sys.stderr)
 
 
-def _print(text: str) -> bool:
+def _print(parser: Parser, text: str) -> bool:
     """Print the result and return whether it failed; a closed pipe is no error, a full disk is."""
     try:
         print(text, end="", flush=True)
@@ -167,25 +164,17 @@ def _print(text: str) -> bool:
         # the rest of the buffer must not raise again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            print(f"toplist: {_one_line(error)}", file=sys.stderr)
+            print(f"toplist: {_one_line(error, parser)}", file=sys.stderr)
             return True
     return False
 
 
-def _one_line(error: Exception) -> str:
-    """Return the message of an error in one line, with keywords as options."""
+def _one_line(error: Exception, parser: Parser) -> str:
+    """Return the message of an error in one line, with keywords as options of the command."""
     if isinstance(error, OSError) and error.strerror:
         file = "output" if error.filename is None else error.filename
         return printable(" ".join(f"{file}: {error.strerror}".split()))
-    parts = getattr(error, "parts", (str(error),))
-    return printable(" ".join("".join(map(_worded, parts)).split()))
-
-
-def _worded(part: str | OptionRef | Words) -> str:
-    """Return a part of a message in the words of the command line."""
-    if isinstance(part, OptionRef):
-        return option(part)
-    return part.command if isinstance(part, Words) else part
+    return printable(" ".join(parser.worded(str(error)).split()))
 
 
 def _no_command(given: Sequence[str]) -> NoReturn:
@@ -202,14 +191,16 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     later = next((word for word in given if word in COMMANDS), None)
     if first.startswith("-"):
         parser.error(f"the command comes first: toplist {later or 'COMMAND'} {first} ...")
+    if first in _GONE:
+        parser.error(f"the command {first} is gone since 0.4: {_GONE[first]}")
     longer = next((name for name in COMMANDS if first.startswith(name)), None)
     meant = longer or near(first, COMMANDS)
     hint = f"did you mean {meant}? " if meant else ""
     parser.error(f"no command {first!r}: {hint}choose from {', '.join(COMMANDS)}")
 
 
-def _whole(*loaded: str) -> Parser:
-    """Return the parser of the command line; the commands are names only, besides those loaded."""
+def _whole() -> Parser:
+    """Return the parser of the command line, of whose commands it has the names only."""
     parser = Parser(
         prog="toplist",
         usage="%(prog)s COMMAND ... | --help | --version",
@@ -218,10 +209,7 @@ def _whole(*loaded: str) -> Parser:
     )
     commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        if name in loaded:
-            _add(commands, name)
-        else:
-            commands.add_parser(name, help=summary)
+        commands.add_parser(name, help=summary)
     add = parser.group("options")
     add("--version", "show the version", action="version", version=f"toplist {__version__}")
     add("-h --help", "show this page", action="help")
@@ -229,20 +217,14 @@ def _whole(*loaded: str) -> Parser:
 
 
 def parser_of(name: str) -> Parser:
-    """Return the parser of one command; only its module is loaded."""
-    return _add(Parser(prog="toplist", usage="toplist").add_subparsers(), name)
-
-
-def _add(commands: Any, name: str) -> Parser:
-    """Load the module of a command, add it to the command line and return its parser.
+    """Load the module of a command, and no other, and return its parser.
 
     Its docstring goes on the page of help, and `add` adds its arguments. `check` looks at them
     before any file is opened; `run` returns the text to print, or a `toplist.cli.streams.Output`.
     """
     module, summary = import_module(f"toplist.cli.{name}"), COMMANDS[name]
-    parser: Parser = commands.add_parser(
-        name,
-        help=summary,
+    parser = Parser(
+        prog=f"toplist {name}",
         usage=f"%(prog)s {module.USAGE}",
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=(module.__doc__ or "").partition("\n")[2],
@@ -251,13 +233,3 @@ def _add(commands: Any, name: str) -> Parser:
     error = getattr(module, "ERROR", 1)  # the exit status of bad input
     parser.set_defaults(run=module.run, check=module.check, error=error)
     return parser
-
-
-def _complete(line: str) -> None:
-    """Offer completions of a line to the shell, and leave; nothing without argcomplete."""
-    try:
-        import argcomplete
-    except ImportError:
-        return
-    name = next((word for word in line.split() if word in COMMANDS), None)
-    argcomplete.autocomplete(_whole(*filter(None, [name])))

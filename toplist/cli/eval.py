@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from toplist import files
-from toplist.checks import OptionRef, prefixed
+from toplist.checks import prefixed
 from toplist.cli import output
 from toplist.cli.options import (
     Parser,
@@ -129,7 +129,7 @@ def add_reading(parser: Parser, *, of_two: bool = False) -> None:
     add("--propensities", text, metavar="FILE[:COLUMN]")
     add = parser.group("metrics of the lists themselves")
     for name, row in ITEMS.items():
-        add(option(OptionRef(name)), row.help, metavar="FILE")
+        add(option(name), row.help, metavar="FILE")
     add = parser.group("how files are read")
     add_columns(add, (*files.COLUMNS, GROUP), sides="ranks, ground_truths or FILE")
     add_formats(add, files.FORMATS)
@@ -158,7 +158,7 @@ def check(options: argparse.Namespace) -> None:
         output.check_picture(options.plot)
     for given in ("segments", "item_segments"):
         if getattr(options, given):
-            output.check_labels(option(OptionRef(given)), getattr(options, given))
+            output.check_labels(option(given), getattr(options, given))
     if options.segments and options.item_segments:
         raise ValueError("--segments splits the users, --item-segments the items: give one of them")
     if options.save:
@@ -384,8 +384,12 @@ def _evaluate(
         )
         return found
     except (ValueError, TypeError) as error:
+        facts = vars(error)
+        if "needs" in facts:
+            what = ITEMS[facts["needs"]].help.partition(", for ")[0]
+            error = ValueError(f"{facts['metric']} needs {option(facts['needs'])} FILE: {what}")
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
-            raise
+            raise error from None
         raise prefixed(f"{recs}: ", error) from None
 
 

@@ -9,7 +9,6 @@ examples:
 
 import argparse
 
-from toplist.checks import OptionRef
 from toplist.cli.options import Parser, add_convention, option
 from toplist.cli.streams import add_output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
@@ -66,7 +65,7 @@ def run(options: argparse.Namespace) -> str:
 def _of_lists(metric: ListMetric) -> str:
     """Return what one metric of the lists themselves is, in words and formulas."""
     over = f"mean over users {metric.whom}" if metric.of_users else "of all lists together"
-    options = " and ".join(option(OptionRef(one)) for one in metric.needs)
+    options = " and ".join(option(one) for one in metric.needs)
     needs = f"needs {options}" if options else "needs only the lists"
     return "\n".join([metric.text, metric.formula, metric.latex, f"{over}; {needs}"])
 

@@ -1,7 +1,9 @@
 """The parser of a command, its page of help within 80 columns, and options that commands share."""
 
 import argparse
+import ast
 import os
+import re
 import shlex
 import shutil
 from collections import deque
@@ -10,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, NoReturn
 
-from toplist.checks import OptionRef, near, printable
+from toplist.checks import near, printable
 from toplist.inputs.grades import read_gains
 from toplist.inputs.items import UNKNOWN
 from toplist.inputs.options import DUPLICATES, SIDES, UNJUDGED, WEIGHTINGS
@@ -28,6 +30,17 @@ from toplist.metrics.definitions import EMPTY
 WIDTH = 80  # columns of a page of help, at most
 # Keywords of another name here: a way to split is its first keyword.
 FLAGS = {"every": "windows", "test": "held_out_users"}
+# A keyword in a message, with its value, and what takes it: toplist.Items(counts=...). What is
+# quoted, as ids and names of columns are, is passed over.
+_KEYWORD = r"""
+    (?<!\w) (?: '[^']*' | "[^"]*" )
+  | (?<![\w/.-]) (?<!\w\()
+    (?P<call> (?:\w+=)? (?: toplist\.\w+ | convention\.replace ) \( )?
+    (?P<name> %s ) =
+    (?P<value> '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | \{(?:[^{}]|\{[^{}]*\})*\} | \[[^][]*\]
+             | \([^()]*\) | \.\.\. | -?\d+(?:\.\d+)?(?:e-?\d+)? | True | False )?
+    (?(call) \) )
+"""
 
 
 class Row(NamedTuple):
@@ -115,8 +128,6 @@ class Parser(argparse.ArgumentParser):
             action = group.add_argument(*flags.split(), help=help, **options)
             self._known.append(action)
             self._held[action.dest] = words
-            if words:
-                action.completer = lambda **_: list(words)  # type: ignore[attr-defined]
             return action
 
         return add
@@ -125,6 +136,33 @@ class Parser(argparse.ArgumentParser):
     def names(self) -> list[str]:
         """The options by their names in `read`, without what has a place and no flag."""
         return [action.dest for action in self._known if action.option_strings]
+
+    def worded(self, text: str) -> str:
+        """Return a message with the options of the command in place of the keywords of Python.
+
+        Examples
+        --------
+        >>> parser = Parser()
+        >>> add = parser.group("options")
+        >>> _ = add("--ties"), add("--counts", metavar="FILE")
+        >>> parser.worded("gini needs toplist.Items(counts=...), not ties='item'")
+        'gini needs --counts FILE, not --ties item'
+        """
+        dests = {action.dest: action for action in self._known if action.option_strings}
+        known = {keyword: dests[name] for keyword, name in FLAGS.items() if name in dests} | dests
+
+        def written(found: re.Match[str]) -> str:
+            name, value = found["name"], found["value"]
+            if name is None:
+                return found[0]
+            if value == "...":
+                return f"{option(name)} {known[name].metavar or name.upper()}"
+            try:
+                return option(name, value and ast.literal_eval(value))
+            except (ValueError, SyntaxError):  # an example, in words
+                return found[0]
+
+        return re.sub(_KEYWORD % "|".join(known), written, text, flags=re.VERBOSE)
 
     def error(self, message: str) -> NoReturn:
         """Print usage and an error that can do nothing to a terminal; leave with status 2."""
@@ -280,14 +318,14 @@ def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     """Add the formats of both sides, and the order of lists that have no ranks."""
     text = f"{', '.join(formats)} (default: by the extension; - is csv)"
     for side in SIDES:
-        add(option(OptionRef(f"{side}_format")), text, choices=formats, metavar="FORMAT")
+        add(option(f"{side}_format"), text, choices=formats, metavar="FORMAT")
     add("--order", "lists without rank or score: the first row is the best", choices=["file"])
 
 
 def add_options(add: Callable[..., Any], names: Iterable[str] = EVALUATION) -> None:
     """Add the options of an evaluation that are words or numbers, or some of these."""
     for name in names:
-        row, flag = EVALUATION[name], option(OptionRef(name))
+        row, flag = EVALUATION[name], option(name)
         if row.read is None:
             add(flag, row.help, choices=row.choices)
         else:
@@ -373,30 +411,31 @@ def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, Any]
     }
 
 
-def option(keyword: OptionRef) -> str:
+def option(name: str, value: Any = None) -> str:
     """Return a keyword of Python as the option of the command line that does the same.
 
     Examples
     --------
-    >>> option(OptionRef("catalogue")), option(OptionRef("order", "file"))
+    >>> option("catalogue"), option("order", "file")
     ('--catalogue', '--order file')
-    >>> option(OptionRef("duplicates", "first")), option(OptionRef("k", [5, 10]))
+    >>> option("duplicates", "first"), option("k", [5, 10])
     ('--duplicates first', '-k 5 10')
-    >>> option(OptionRef("columns", {"user_id": "uid"}))
+    >>> option("columns", {"user_id": "uid"})
     '--columns user_id=uid'
-    >>> option(OptionRef("columns", {"label": "..."}))
+    >>> option("columns", {"label": "..."})
     '--columns label=NAME'
-    >>> option(OptionRef("columns", {"ranks": {"user_id": "uid"}}))
+    >>> option("columns", {"ranks": {"user_id": "uid"}})
     '--columns ranks:user_id=uid'
     """
-    name, value = FLAGS.get(keyword.name, keyword.name).replace("_", "-"), keyword.value
+    name = FLAGS.get(name, name).replace("_", "-")
     name = f"--{name}" if len(name) > 1 else f"-{name}"
     if value is None or value is True:
         return name
     if value is False:
         return f"no {name}"
     if isinstance(value, Mapping):
-        values = [f"{ours}={'NAME' if one == '...' else one}" for ours, one in _flat(value)]
+        examples = {"...": "NAME", ...: "..."}
+        values = [f"{ours}={examples.get(one, one)}" for ours, one in _flat(value)]
     else:
         values = list(value) if isinstance(value, (list, tuple)) else [value]
     return " ".join([name, *(shlex.quote(str(one)) for one in values)])

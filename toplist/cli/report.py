@@ -19,7 +19,6 @@ import os
 import shlex
 from typing import Any
 
-from toplist.checks import OptionRef
 from toplist.cli import output
 from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated, is_saved
 from toplist.cli.options import (
@@ -68,11 +67,11 @@ def check(options: argparse.Namespace) -> None:
     check_asked(options)
     for name in ("segments", "titles", "user_titles"):
         if getattr(options, name):
-            output.check_labels(option(OptionRef(name)), getattr(options, name))
+            output.check_labels(option(name), getattr(options, name))
     if options.truth is None:
         for name in ("titles", "depth"):
             if getattr(options, name) is not None:
-                flag = option(OptionRef(name, getattr(options, name)))
+                flag = option(name, getattr(options, name))
                 raise ValueError(f"{flag} is of lists, and saved results have none: leave it out")
     if options.users < 0:
         raise ValueError(f"--users {options.users}: give 0 or more")

@@ -8,7 +8,6 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toplist.checks import OptionRef
 from toplist.cli.options import BESIDE, option
 from toplist.inputs.items import ITEMS
 from toplist.results.result import TopKResult
@@ -73,7 +72,7 @@ def _without(result: TopKResult, keyword: str) -> str:
     made = _made(result, keyword)
     plain = isinstance(made, (str, float, int)) and keyword not in (*ITEMS, "items_as")
     if plain and keyword != "propensities":
-        return f"with {option(OptionRef(keyword, made))}"
+        return f"with {option(keyword, made)}"
     return "without it" if not made else "with another one"
 
 
@@ -81,4 +80,4 @@ def _written(options: argparse.Namespace, name: str) -> str:
     """Return an option as it was given, or its name alone where its value is long."""
     value = getattr(options, name)
     plain = isinstance(value, (str, float, int)) and value is not True
-    return option(OptionRef(name, value if plain else None))
+    return option(name, value if plain else None)

@@ -13,7 +13,7 @@ examples:
 import argparse
 
 from toplist import files
-from toplist.checks import OptionRef, check_positive_int
+from toplist.checks import check_positive_int
 from toplist.cli import output
 from toplist.cli.eval import NAMES, asked_or_usual
 from toplist.cli.options import (
@@ -68,7 +68,7 @@ def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     for name in ("titles", "user_titles"):
         if getattr(options, name):
-            output.check_labels(option(OptionRef(name)), getattr(options, name))
+            output.check_labels(option(name), getattr(options, name))
     options.metrics = asked_or_usual(options, METRICS)
     k = check_positive_int(options.k, "k")
     entries_of(options.metrics, k, convention_of(options.convention))

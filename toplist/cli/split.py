@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import (
-    OptionRef,
     counted,
     prefixed,
     printable,
@@ -179,8 +178,8 @@ def _require_columns(options: argparse.Namespace, table: Any) -> None:
     found = list(getattr(table, "column_names", table))
     absent = [name for name in needed if names[name] not in found]
     if len(absent) > 1:
-        columns = OptionRef("columns", dict.fromkeys(absent, "NAME"))
-        require("", [names[name] for name in needed], found, columns, " names others")
+        ways = f"columns={dict.fromkeys(absent, 'NAME')} names others"
+        require("", [names[name] for name in needed], found, ways)
 
 
 def _made(options: argparse.Namespace, table: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
+from toplist.checks import Bools, Floats, Ints, choice
 from toplist.inputs import items
 from toplist.inputs.id_hashes import hashes_of
 from toplist.matching.about import About
@@ -290,11 +290,9 @@ def _by_key(
 
 def other_users(results: Iterable[str], n: int, known: str = "them") -> ValueError:
     """Return the error for systems that count other users; `known` are all that know of them."""
-    return option_error(
-        ValueError,
-        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; ",
-        OptionRef("users", "common"),
-        " tests over those that all systems count",
+    return ValueError(
+        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
+        "users='common' tests over those that all systems count"
     )
 
 

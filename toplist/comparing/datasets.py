@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from toplist.checks import Floats, OptionRef, choice, option_error, prefixed
+from toplist.checks import Floats, choice, prefixed
 from toplist.comparing import aligning, comparison, testing
 from toplist.comparing.comparison import Comparison, Given
 from toplist.comparing.pairwise import TestSpec
@@ -110,10 +110,9 @@ def across(
     for system in systems if missing == "error" else ():
         lacking = [dataset for dataset, one in found.items() if system not in one.systems]
         if lacking:
-            raise option_error(
-                ValueError,
-                f"{lacking[0]} has no result of {system}: leave {system} out, or give ",
-                *(OptionRef("missing", "last"), ", by which it is last there, without votes"),
+            raise ValueError(
+                f"{lacking[0]} has no result of {system}: leave {system} out, or give "
+                "missing='last', by which it is last there, without votes"
             )
     if baseline is not None and (baseline := comparison._name(baseline)) not in systems:
         raise ValueError(f"baseline {baseline!r} is none of the systems: {', '.join(systems)}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import OptionRef, check_positive_int, option_error, prefixed
+from toplist.checks import check_positive_int, prefixed
 from toplist.evaluation.plan import (
     Plan,
     counted_users,
@@ -49,9 +49,7 @@ def in_memory(
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate lists in memory: one result, or one for each system of a table."""
     if options.keep == "part":
-        raise option_error(
-            TypeError, OptionRef("keep", "part"), " is for files, streams and tables of lists"
-        )
+        raise TypeError("keep='part' is for files, streams and tables of lists")
     plan = plan_of(options, k)
     if options.system is not None:
         return _by_system(plan, ranks, truths, options.system)
@@ -69,11 +67,10 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
     extra = None
     if plan.counts_all and hits.about.n_extra:
         if isinstance(ranks, Hits):
-            raise option_error(
-                ValueError,
-                OptionRef("weighting", "ips", "toplist.Propensities"),
-                f" counts the users with a list alone, and this Hits does not have its "
-                f"{hits.about.n_extra:,}: give the lists and the ground truths",
+            raise ValueError(
+                "toplist.Propensities(weighting='ips') counts the users with a list alone, and "
+                f"this Hits does not have its {hits.about.n_extra:,}: give the lists and the "
+                "ground truths"
             )
         users, flat, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
         extra = with_a_list_alone(hits, users or (), flat, joining.padding)

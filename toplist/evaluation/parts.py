@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import Ints, OptionRef, option_error
+from toplist.checks import Ints
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.options import ColumnNames, Joining
@@ -84,8 +84,9 @@ def merge(
     if len(truths) > 1 or not known:
         return results.merge(found, *truths)  # says what it takes
     if any(isinstance(one, TopKResult) and one.listed is None for one in found):
-        way = OptionRef("keep", "part"), " in each evaluation"
-        raise option_error(ValueError, "merge: ground truths go beside parts: give ", *way)
+        raise ValueError(
+            "merge: ground truths go beside parts: give keep='part' in each evaluation"
+        )
     whole = results.merge(found, disjoint=True)  # they know their users
     found = [whole, _absent(whole, truths[0], columns)]
     # of lists alone, nothing is added

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from toplist.averages import per_user
 from toplist.checks import (
     USERS,
-    OptionRef,
-    Words,
     cached,
     check_positive_int,
     doubles,
-    option_error,
 )
 from toplist.inputs.flatten import name_user
 from toplist.inputs.items import OF, Items, needs
@@ -249,9 +246,10 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     pooled = tuple(ratios)
     for name in pooled:
         if asked[name].empty == "one":
-            text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
-            ways = policy_ref("empty", "zero"), " or ", policy_ref("empty", "skip")
-            raise option_error(ValueError, text, *ways)
+            raise ValueError(
+                f"{name} is a ratio of sums over users, in which no user scores 1: give "
+                "convention.replace(empty='zero') or convention.replace(empty='skip')"
+            )
     if options.unit is not None and not (isinstance(options.unit, str) and options.unit.strip()):
         raise TypeError(f"unit is {options.unit!r}: give what the rows are called, as 'sessions'")
     if options.items_as is not None:
@@ -271,11 +269,6 @@ def _made_by(options: Options) -> dict[str, str]:
     return found if options.items_as is None else found | {"items_as": options.items_as.digest}
 
 
-def policy_ref(name: str, value: Any = None) -> OptionRef:
-    """Return a policy of a convention for the message of an error."""
-    return OptionRef(name, value, "convention.replace")
-
-
 def _weighed(
     options: Options, entries: tuple[Entry, ...], rules: Convention
 ) -> tuple[Options, tuple[Entry, ...], Convention, list[str]]:
@@ -283,7 +276,7 @@ def _weighed(
 
     Then the names of those that are propensity-scored.
     """
-    names, given = {entry.metric.name for entry in entries}, OptionRef("propensities")
+    names = {entry.metric.name for entry in entries}
     if options.propensities is None and names.isdisjoint(SCORED_NAMES):
         return options, entries, rules, []
     from toplist.metrics.weighing import is_scored, weighed  # what few need: imports stay quick
@@ -291,21 +284,23 @@ def _weighed(
 
     scored = [entry.metric.name for entry in entries if is_scored(entry.metric)]
     if options.propensities is None:
-        text = ": give {item: p}, how likely each item is to be observed"
-        raise option_error(ValueError, scored[0], " needs ", given, text)
-    refused = [OptionRef("unjudged", "drop")] if options.unjudged == "drop" else []
+        what = "give {item: p}, how likely each item is to be observed"
+        raise ValueError(f"{scored[0]} needs propensities=: {what}")
+    refused = ["unjudged='drop'"] if options.unjudged == "drop" else []
     usual = {"aggregate": (), "empty": ("skip", "zero")}
     for name, words in usual.items():
         if name in rules.replaced and getattr(rules, name) not in words:
-            refused.append(policy_ref(name, getattr(rules, name)))
+            refused.append(f"convention.replace({name}={getattr(rules, name)!r})")
     for other in refused:
-        raise option_error(ValueError, given, " does not go with ", other, ": leave it out")
+        raise ValueError(f"propensities= does not go with {other}: leave it out")
     found = Propensities.of(options.propensities)
     if found.weighting == "ips":
         if "empty" in rules.replaced and rules.empty == "skip":
-            text = ": a user counts as 0 where nothing was observed, else the mean is of those "
-            way = OptionRef("weighting", "ips", "toplist.Propensities"), " does not go with "
-            raise option_error(ValueError, *way, policy_ref("empty", "skip"), text, "observed")
+            raise ValueError(
+                "toplist.Propensities(weighting='ips') does not go with "
+                "convention.replace(empty='skip'): a user counts as 0 where nothing was observed, "
+                "else the mean is of those observed"
+            )
         # all users with a list count, with 0 where nothing was observed
         rules = replace(rules, empty="zero", empty_of={})
     entries = tuple(_estimated(entry, weighed, found.weighting) for entry in entries)
@@ -398,11 +393,11 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     if isinstance(given, str):
         parts = columns_of(options.columns, "ground_truths")["user_id"]
         if isinstance(parts, str) or given not in parts or hits.users is None:
-            text = f" is no column of the keys of the rows, {parts!r}; "
-            keys = OptionRef("columns", {"user_id": ["user", "time"]})
-            other = Words("a dict row -> user", "FILE:COLUMN, which has a row for each of them")
-            ways = keys, " makes keys of several columns, or give ", other
-            raise option_error(ValueError, OptionRef("clusters", given), text, *ways)
+            raise ValueError(
+                f"clusters={given!r} is no column of the keys of the rows, {parts!r}; "
+                "columns={'user_id': ['user', 'time']} makes keys of several columns, or give the "
+                "cluster of each row"
+            )
         place = parts.index(given)
         return [key[place] for key in hits.users]
     labels, _ = values_by_user(given, hits.users, len(hits), "clusters")
@@ -512,20 +507,22 @@ def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> N
     for (*_, policy), one in sorted(policies.items(), key=lambda row: row[0]):
         known = per_user.truths_of(hits, one).n_relevant > 0
         if policy == "raise":
-            _refuse(hits, ~known, "an empty ground truth", policy_ref("empty", "skip"))
+            _refuse(hits, ~known, "an empty ground truth", "empty='skip'")
         has |= known
         counted |= known if policy == "skip" else True
     listless = hits.n_listed == 0
     if rules.missing == "raise":
-        _refuse(hits, listless & has, "no ranked list", policy_ref("missing", "zero"))
+        _refuse(hits, listless & has, "no ranked list", "missing='zero'")
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
         counted &= ~listless
     return counted
 
 
-def _refuse(hits: Hits, users: NDArray[np.bool_], what: str, way_out: OptionRef) -> None:
+def _refuse(hits: Hits, users: NDArray[np.bool_], what: str, policy: str) -> None:
     """Raise ValueError if there are such users."""
     if users.any():
         who = name_user(hits.users, int(users.argmax()))
-        text = f"{who} has {what} ({int(users.sum()):,} such users); "
-        raise option_error(ValueError, text, way_out, " continues without an error")
+        raise ValueError(
+            f"{who} has {what} ({int(users.sum()):,} such users); convention.replace({policy}) "
+            "continues without an error"
+        )

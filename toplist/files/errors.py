@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from toplist.checks import OptionRef, about, option_error
+from toplist.checks import about
 
 E = TypeVar("E", bound=Exception)
 
@@ -29,21 +29,16 @@ def cut(text: str, most: int) -> str:
     return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
 
 
-def located(kind: type[E], place: str, *parts: str | OptionRef) -> E:
+def located(kind: type[E], place: str, reason: str) -> E:
     """Return an error that begins with a place; its words are cut to what a person reads."""
-    if sum(len(str(part)) for part in parts) > LONGEST:
-        most = LONGEST // len(parts)
-        parts = tuple(part if len(str(part)) <= most else cut(str(part), most) for part in parts)
-    return option_error(kind, place, *parts)
+    return kind(f"{place}{cut(reason, LONGEST)}")
 
 
 def named(place: str, error: E) -> E:
     """Return an error with a place before its message, and the message cut."""
-    facts = dict(vars(error))
-    found = located(type(error), place, *facts.pop("parts", (str(error),)))
-    return about(found, **facts)
+    return about(located(type(error), place, str(error)), **vars(error))
 
 
-def refused(path: str, *reason: str | OptionRef) -> ValueError:
+def refused(path: str, reason: str) -> ValueError:
     """Return the error of a file as a whole."""
-    return about(located(ValueError, f"{path}: ", *reason), path=path)
+    return about(located(ValueError, f"{path}: ", reason), path=path)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toplist.checks import OptionRef, choice, option_error
+from toplist.checks import choice
 from toplist.inputs.options import FormatName as FormatName
 from toplist.results.writing import PathLike as PathLike
 
@@ -95,10 +95,8 @@ def find_format(
     other = [ending for format in valid if not format.is_text for ending in format.extensions]
     endings = ", ".join([*text[:-1], f"{text[-1]} (all of them also .gz)", *other])
     named = ", ".join(format.name for format in valid)
-    way_out = (", or name it by ", OptionRef(keyword), f" (one of {named})") if keyword else ()
-    raise option_error(
-        ValueError, f"{os.fspath(path)}: the extension names no format: use {endings}", *way_out
-    )
+    way_out = f", or name it by {keyword}= (one of {named})" if keyword else ""
+    raise ValueError(f"{os.fspath(path)}: the extension names no format: use {endings}{way_out}")
 
 
 MOST = 1 << 16  # bytes that are read of a file to see what it is
@@ -122,11 +120,9 @@ def _of_columns(path: PathLike, keyword: str) -> FileFormat:
         raise ValueError(f"{os.fspath(path)}: not readable: {error}") from None
     if n in TREC_COLUMNS:
         return TREC
-    raise option_error(
-        ValueError,
+    raise ValueError(
         f"{os.fspath(path)}: a .txt file is of TREC, 6 columns in a run and 4 in qrels, and its "
-        f"first line has {n}: name another format by ",
-        OptionRef(keyword or "format"),
+        f"first line has {n}: name another format by {keyword or 'format'}="
     )
 
 

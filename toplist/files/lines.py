@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import OptionRef, about, require
+from toplist.checks import about, require
 from toplist.files.errors import located, short
 from toplist.files.formats import GZIP, PathLike
 
@@ -44,11 +44,11 @@ class TextFile:
         self.longest = longest
         self._last = b""  # the line that was read last
 
-    def error(self, *reason: str | OptionRef) -> ValueError:
+    def error(self, reason: str) -> ValueError:
         """Return an error about the line that was read last or, at line 0, the whole file."""
         line = f":{self.line}" if self.line else ""
         return about(
-            located(ValueError, f"{self.path}{line}: ", *reason), path=self.path, line=self.line
+            located(ValueError, f"{self.path}{line}: ", reason), path=self.path, line=self.line
         )
 
     def skip(self, n_lines: int) -> None:
@@ -126,7 +126,7 @@ class TextFile:
         try:
             require("", names, header)
         except ValueError as error:
-            raise self.error(*error.parts) from None  # type: ignore[attr-defined]
+            raise self.error(str(error)) from None
 
     def wrong_width(self, row: Sequence[str], header: Sequence[str]) -> ValueError:
         """Return the error of a row that is shorter or longer than the header."""

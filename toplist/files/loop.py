@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.results import ListResult
-from toplist.checks import Bools, Ints, OptionRef, about, option_error
+from toplist.checks import Bools, Ints, about
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
@@ -89,8 +89,9 @@ def evaluate_streams(
     streams = listed, relevant
     in_parts = listed.in_parts and relevant.in_parts and options.system is None
     if is_part and not in_parts:
-        text = ": TREC files, keys of several columns and systems are read whole"
-        raise option_error(ValueError, OptionRef("keep", "part"), text)
+        raise ValueError(
+            "keep='part': TREC files, keys of several columns and systems are read whole"
+        )
     # metrics of the lists have values by user where all lists are known
     if in_parts and not (options.keep == "users" and plan.list_metrics):
         return in_blocks(streams, plan, kept)
@@ -165,10 +166,8 @@ def located(error: Exception, streams: Streams) -> Exception:
 
 def _no_user_in_both(streams: Streams, listed: Any, absent: Any) -> ValueError:
     recs, truth = (stream.path for stream in streams)
-    return option_error(
-        ValueError,
-        "no user is in both: ",
-        f"{recs} has {short(listed)}, {truth} has {short(absent)}",
+    return ValueError(
+        f"no user is in both: {recs} has {short(listed)}, {truth} has {short(absent)}"
     )
 
 
@@ -183,9 +182,10 @@ def in_blocks(
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
     if plan.options.clusters is not None and plan.options.keep != "users":
-        text = " need the rows, and what is read in blocks keeps none: "
-        way = OptionRef("keep", "users"), " keeps them"
-        raise option_error(ValueError, OptionRef("clusters"), text, *way)
+        raise ValueError(
+            "clusters= need the rows, and what is read in blocks keeps none: keep='users' keeps "
+            "them"
+        )
     as_text = _are_texts(streams)
     texts = (Texts(), Texts()) if kept is None else kept.texts
     codes = Codes(as_text, texts[0]), Codes(as_text, texts[1])

@@ -196,7 +196,7 @@ class TextTables(TextFile):
         try:
             self.header, self.wanted = header, self._choose(header, record or {})
         except ValueError as error:
-            raise self.error(*getattr(error, "parts", error.args)) from None
+            raise self.error(str(error)) from None
 
     def _together(self, text: bytes) -> tuple[bytes, Any]:
         """Return a block, and its columns or objects where all are read together."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats, OptionRef, about, check_positive_int, option_error, require
+from toplist.checks import Floats, about, check_positive_int, require
 from toplist.inputs import columns as cols
 from toplist.inputs.flatten import first_repeat, is_frame, of_column
 from toplist.inputs.keyed import counts_rows, is_series
@@ -68,7 +68,7 @@ class Facts(NamedTuple):
     order: list[Any] | None = None
 
 
-def by_item(given: Any, fact: Fact, name: str | OptionRef = "", key: str = "item_id") -> Facts:
+def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Facts:
     """Return the items, and a fact of each, from any form: a file is a table, too.
 
     Parameters
@@ -77,8 +77,8 @@ def by_item(given: Any, fact: Fact, name: str | OptionRef = "", key: str = "item
         A Series has the items as its index; a table a column `key`, and one other (of vectors: one
         or several). An array, where `fact` takes it, has a row for each of the ids 0..n-1.
     fact : Fact
-    name : str or OptionRef
-        Of the argument, for messages.
+    name : str
+        Of the argument, for messages: "labels", or "items_as=".
     key : {"item_id", "user_id"}
 
     Raises
@@ -98,22 +98,22 @@ def by_item(given: Any, fact: Fact, name: str | OptionRef = "", key: str = "item
     if isinstance(given, Facts):
         return given
     what = key.removesuffix("_id")
-    argument = name.name if isinstance(name, OptionRef) else name
+    argument = name.removesuffix("=")
     if is_frame(given):
         return _of_table(given, fact, name, key)
     if is_series(given):
         if counts_rows(given.index) and not fact.dimensions:
             text = (
-                f" is a Series that counts its rows: give it by {what}, "
+                f"{name} is a Series that counts its rows: give it by {what}, "
                 f"table.set_index('{key}')[COLUMN], or dict(enumerate({argument})) if its rows are "
                 "the ids 0, 1, 2, ..."
             )
-            raise option_error(TypeError, name, text)
+            raise TypeError(text)
         if not (fact.several or given.index.is_unique):
             twice = given.index[given.index.duplicated()].tolist()[0]
-            text = f": {what} {twice!r} is in the index of the Series twice"
+            text = f"{name}: {what} {twice!r} is in the index of the Series twice"
             way = f"; {argument}.groupby(level=0).sum() adds up counts"
-            raise option_error(ValueError, name, text, way if argument.endswith("counts") else "")
+            raise ValueError(text + (way if argument.endswith("counts") else ""))
         return Facts(given.index.tolist(), given.tolist(), (), categories(given.dtype))
     if isinstance(given, Mapping):
         return Facts(list(given), list(given.values()))
@@ -123,26 +123,26 @@ def by_item(given: Any, fact: Fact, name: str | OptionRef = "", key: str = "item
     if listed and np.ndim(given) == fact.dimensions:
         return Facts(np.arange(len(given)), given)
     text = (
-        f" is {_described(given)}: give a dict {what} -> {fact.name}, a pandas Series whose index "
-        f"has the {what}s, a table of {key} and a column of {fact.name}s{fact.more}"
+        f"{name} is {_described(given)}: give a dict {what} -> {fact.name}, a pandas Series whose "
+        f"index has the {what}s, a table of {key} and a column of {fact.name}s{fact.more}"
     )
-    raise option_error(TypeError, name, text)
+    raise TypeError(text)
 
 
-def _of_table(given: Any, fact: Fact, name: str | OptionRef, key: str) -> Facts:
+def _of_table(given: Any, fact: Fact, name: str, key: str) -> Facts:
     """Return the items of a table, and a fact of each."""
     frame = cols.readable(given)
     names = cols.names_of(frame)
     rest = [fact.column] if fact.column in names else [one for one in names if one != key]
-    argument = name.name if isinstance(name, OptionRef) else name
+    argument = name.removesuffix("=")
     way = f"give a table of {key} and one column of {fact.name}s, {argument}[['{key}', 'COLUMN']]"
     require(name, [key], names, way)
     if not rest or (len(rest) > 1 and not fact.columns):
-        raise option_error(ValueError, name, f": {way}; columns found: {names}")
+        raise ValueError(f"{name}: {way}; columns found: {names}")
     items = cols.read(frame, key).objects()
     if not fact.several and (twice := first_repeat(items)) is not None:
         item = items[twice[1]]
-        error = option_error(ValueError, name, f": {key.removesuffix('_id')} {item!r} has two rows")
+        error = ValueError(f"{name}: {key.removesuffix('_id')} {item!r} has two rows")
         raise about(error, item=item, row=twice[1])
     cells = [cols.read(frame, one) for one in rest]
     if not fact.columns:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints, OptionRef, about, option_error
+from toplist.checks import Bools, Ints, about
 from toplist.inputs import grades
 from toplist.inputs.catalogues import DOCUMENT, by_item
 from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
@@ -86,7 +86,7 @@ class ItemMap:
             return items_as
         if isinstance(items_as, Mapping) or callable(items_as):
             return cls(items_as)
-        facts = by_item(items_as, DOCUMENT, OptionRef(NAME))
+        facts = by_item(items_as, DOCUMENT, f"{NAME}=")
         return cls(dict(zip(facts.items, facts.values, strict=True)))
 
     def sides(
@@ -206,9 +206,10 @@ class ItemMap:
         found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
         if found is None or len(found) != len(ids):
             what = f"a {type(answer).__name__}" if found is None else f"{len(found):,} documents"
-            text = f" returned {what} for {len(ids):,} ids: it must return a document for each"
-            raise option_error(
-                TypeError if found is None else ValueError, OptionRef(NAME), text, ", in a list"
+            kind = TypeError if found is None else ValueError
+            raise kind(
+                f"{NAME}= returned {what} for {len(ids):,} ids: it must return a document for "
+                "each, in a list"
             )
         self._learn(ids if isinstance(ids, list) else ids.tolist(), found)
 
@@ -232,7 +233,7 @@ class ItemMap:
         kind = next(iter(kinds_of(values, NAME)), None)
         if kind is not None and (known := self._kinds.setdefault(what, kind)) is not kind:
             words = f"{known.__name__} and {kind.__name__} among its {what}"
-            raise option_error(TypeError, OptionRef(NAME), f": ids of two kinds, {words}")
+            raise TypeError(f"{NAME}=: ids of two kinds, {words}")
         return kind
 
     def _other_kind(self, flat: Flat, padding: Any) -> bool:
@@ -253,11 +254,9 @@ class ItemMap:
             )
             return about(error, side=flat.side, user=user_of(users, user), item=item)
         rank = f" at rank {at + 1}" if flat.side == "ranks" else ""
-        error = option_error(
-            ValueError,
-            f"{flat.side}: {name_user(users, user)} has item {item!r}{rank}, of which ",
-            OptionRef(NAME),
-            f" has no document: add it, {{{item!r}: DOCUMENT}}, give the chunks of the whole "
+        error = ValueError(
+            f"{flat.side}: {name_user(users, user)} has item {item!r}{rank}, of which {NAME}= "
+            f"has no document: add it, {{{item!r}: DOCUMENT}}, give the chunks of the whole "
             "index, or a function that takes ids and returns their documents",
         )
         return about(error, side=flat.side, user=user_of(users, user), item=item)

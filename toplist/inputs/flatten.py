@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, OptionRef, about, doubles, option_error
+from toplist.checks import Floats, Ints, about, doubles
 from toplist.inputs.lists import Lists, offsets_of
 
 T = TypeVar("T")
@@ -337,14 +337,11 @@ def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> Va
 
     `fills` says that the list holds nothing else from the first rank on: the item is padding.
     """
-    hint = (" (if it fills up the list: ", OptionRef("padding", item), ")") if fills else ()
-    return option_error(
-        ValueError,
+    hint = f" (if it fills up the list: padding={item!r})" if fills else ""
+    return ValueError(
         f"{user} has item {item!r} at ranks {first} and {second}: "
-        "a ranked list holds an item once; ",
-        OptionRef("duplicates", "first"),
-        " counts the first place and ignores the others",
-        *hint,
+        "a ranked list holds an item once; duplicates='first' counts the first place and ignores "
+        f"the others{hint}"
     )
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import OptionRef, check_positive_int, option_error
+from toplist.checks import check_positive_int
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -91,11 +91,10 @@ def read_sides(
         ground_truths = side_to_builtin(ground_truths, "ground_truths")
     tables = _by_user(ranks) or _by_user(ground_truths)
     if users is not None and (tables or isinstance(ranks, Mapping)):
-        raise option_error(
-            TypeError,
-            OptionRef("users"),
-            f" names the rows of lists by position, but here are {'tables' if tables else 'dicts'}"
-            ", which have keys of their own: leave it out",
+        keyed = "tables" if tables else "dicts"
+        raise TypeError(
+            f"users= names the rows of lists by position, but here are {keyed}, which have keys of "
+            "their own: leave it out"
         )
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist

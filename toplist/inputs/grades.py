@@ -10,12 +10,9 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import (
     Floats,
-    OptionRef,
-    Words,
     about,
     choice,
     doubles,
-    option_error,
     plain,
 )
 from toplist.inputs.flatten import Flat, name_user, user_of
@@ -54,8 +51,8 @@ class Grading:
         number = isinstance(self.relevant_from, (int, float, np.number))
         valid = number and 0 <= doubles(self.relevant_from) < np.inf
         if self.relevant_from is not None and not valid:
-            keyword = OptionRef("relevant_from", self.relevant_from)
-            raise option_error(ValueError, keyword, ": give a grade, 0 or more, and finite")
+            given = f"relevant_from={self.relevant_from!r}"
+            raise ValueError(f"{given}: give a grade, 0 or more, and finite")
         if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
             object.__setattr__(self, "relevant_from", self.relevant_from.item())
 
@@ -130,7 +127,7 @@ def _pairs(gains: Any) -> tuple[tuple[float, float], ...]:
 STANDARD = Grading()
 
 
-def check_ignored(columns: Iterable[Any], names: Mapping[str, Any]) -> None:
+def check_ignored(columns: Iterable[Any], names: Mapping[str, Any], in_file: bool = False) -> None:
     """Look for a column of grades among those of ground truths that have none by its name.
 
     One that only looks like it is a warning. One that is called score may be grades, as in BEIR, or
@@ -154,23 +151,21 @@ def check_ignored(columns: Iterable[Any], names: Mapping[str, Any]) -> None:
     named, columns = {*names.values()}, list(columns)
     score = score_in(columns, names)
     if score is not None:
-        raise option_error(
-            ValueError,
-            f"ground_truths: column {score!r} is not read: if it is the relevance of the items, ",
-            OptionRef("columns", {"ground_truths": {"relevance": score}}),
-            " reads it; if it is not, leave the column out",
-            Words(f", in pandas ground_truths.drop(columns={score!r})", " of the file"),
+        how = "" if in_file else f", in pandas ground_truths.drop(columns={score!r})"
+        way = {"ground_truths": {"relevance": score}}
+        raise ValueError(
+            f"ground_truths: column {score!r} is not read: if it is the relevance of the items, "
+            f"columns={way!r} reads it; if it is not, leave the column out{how}"
         )
     texts = (name for name in columns if isinstance(name, str) and name not in named)
     ignored = next((name for name in texts if plain(name) in _LIKE_GRADES), None)
     if ignored is not None:
-        warning: UserWarning = option_error(
-            UserWarning,
-            f"ground_truths: column {ignored!r} is ignored, all rows are relevant alike; ",
-            OptionRef("columns", {"ground_truths": {"relevance": ignored}}),
-            " reads it as grades",
+        way = {"ground_truths": {"relevance": ignored}}
+        warnings.warn(
+            f"ground_truths: column {ignored!r} is ignored, all rows are relevant alike; "
+            f"columns={way!r} reads it as grades",
+            stacklevel=2,
         )
-        warnings.warn(warning, stacklevel=2)
 
 
 def score_in(columns: Iterable[Any], names: Mapping[str, Any]) -> str | None:
@@ -202,10 +197,9 @@ def apply(
     grades, least = truth.gains, grading.relevant_from
     if grades is None:
         if least is not None and len(truth.items):
-            raise option_error(
-                ValueError,
-                OptionRef("relevant_from", least),
-                " needs ground truths with grades: dicts item -> grade, or Lists with gains",
+            raise ValueError(
+                f"relevant_from={least!r} needs ground truths with grades: dicts item -> grade, or "
+                "Lists with gains"
             )
         return truth, truth
     check(truth, source, users)
@@ -220,11 +214,10 @@ def apply(
         bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
         grade = f"grade {grades[large[0]]:g} is too large"
         wrong = f"{{}}, item {{!r}}: {grade}: {bound}"
-        more: tuple[str | OptionRef, ...] = ()
         if grading.gains == "exponential":
-            wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; "
-            more = OptionRef("gains", "linear"), " takes the grade"
-        raise _refused(truth, source, users, large[0], wrong, *more)
+            wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; gains='linear' takes "
+            wrong += "the grade"
+        raise _refused(truth, source, users, large[0], wrong)
     kept = grades > 0 if least is None else grades >= least
     if kept.all():
         if np.all(gains == 1):
@@ -254,15 +247,10 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
 
 
 def _refused(
-    truth: Lists,
-    source: Flat,
-    users: Sequence[Any] | None,
-    position: int,
-    words: str,
-    *more: str | OptionRef,
+    truth: Lists, source: Flat, users: Sequence[Any] | None, position: int, words: str
 ) -> ValueError:
     """Return the error of a grade at a position of the flat ids: words with its user and item."""
     user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
     item = source.row(user)[position - truth.offsets[user]]
-    error = option_error(ValueError, words.format(name_user(users, user), item), *more)
+    error = ValueError(words.format(name_user(users, user), item))
     return about(error, side="ground_truths", user=user_of(users, user), item=item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from toplist.checks import OptionRef, Words, choice, option_error
+from toplist.checks import about, choice
 
 Unknown = Literal["raise", "skip"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
@@ -149,6 +149,6 @@ OF = "toplist.Items"
 
 def needs(what: str, keyword: str, of: str = "") -> ValueError:
     """Return the error of a metric that needs a keyword, of `of` where it is not its own."""
-    row = ITEMS[keyword]
-    ways = Words(f": {row.give}", f" FILE: {row.help.partition(', for ')[0]}")
-    return option_error(ValueError, f"{what} needs ", OptionRef(keyword, of=of), ways)
+    given = f"{of}({keyword}=...)" if of else f"{keyword}="
+    error = ValueError(f"{what} needs {given}: {ITEMS[keyword].give}")
+    return about(error, metric=what, needs=keyword)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, OptionRef, about, cached, option_error
+from toplist.checks import Floats, Ints, about, cached
 from toplist.inputs.factorize import Column, Numbering, numbered, numbered_by, recoded
 from toplist.inputs.flatten import Flat, Scored, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
@@ -237,12 +237,10 @@ def beside(ranks: Any, truths: Any) -> tuple[Any, Any]:
     for (name, side), (other, beside) in (sides, sides[::-1]):
         if is_series(side) and not is_series(beside) and not _has_keys(beside):
             key = side.index[0] if len(side) else "its index"
-            raise option_error(
-                TypeError,
+            raise TypeError(
                 f"{name} is a Series with keys of its own, like {key!r}, but {other} is by "
-                f"position: give {name}.to_numpy() if its rows are in the order of {other}, and ",
-                OptionRef("users"),
-                f"{name}.index to name them",
+                f"position: give {name}.to_numpy() if its rows are in the order of {other}, and "
+                f"users={name}.index to name them"
             )
     return ranks, truths
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import OptionRef, about, option_error
+from toplist.checks import about
 from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
 from toplist.inputs.ordering import places_by_id
 
@@ -355,12 +355,11 @@ def _of_pair(
     if ordering.padding is None and FILLING in rows[:, -1:]:
         row = int(np.flatnonzero(rows[:, -1] == FILLING)[0])
         rank = int(np.argmax(rows[row] == FILLING)) + 1
-        raise option_error(
-            ValueError,
+        raise ValueError(
             f"ranks is a pair (ids, scores): {_of(user, row)}rank {rank} has the id {FILLING}, "
-            "with which implicit and faiss fill up a list of fewer items: ",
-            OptionRef("padding", FILLING),
-            f" drops it; where it is an item, give the ids alone, [{place}] of the pair",
+            "with which implicit and faiss fill up a list of fewer items: "
+            f"padding={FILLING} drops it; where it is an item, give the ids alone, [{place}] of "
+            "the pair"
         )
     if (values[:, 1:] <= values[:, :-1]).all() and not np.isnan(values[:, :1]).any():
         return ids

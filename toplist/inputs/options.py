@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
-from toplist.checks import OptionRef, choice, option_error, plain
+from toplist.checks import choice, plain
 from toplist.inputs.grades import Grading
 from toplist.inputs.items import Items, Unknown
 from toplist.metrics.conventions import TIES as TIES
@@ -64,10 +64,10 @@ def repeats_of(duplicates: Duplicates | None, items_as: Any) -> Duplicates:
         return "raise" if items_as is None else "collapse"
     choice("duplicates", duplicates, DUPLICATES)
     if duplicates == "raise" and items_as is not None:
-        given, text = OptionRef("duplicates", duplicates), " does not go with "
-        why = ", which makes one item of the chunks of a document: leave it out, or write "
-        first = OptionRef("duplicates", "first"), ", which keeps their ranks"
-        raise option_error(ValueError, given, text, OptionRef("items_as"), why, *first)
+        raise ValueError(
+            "duplicates='raise' does not go with items_as=, which makes one item of the chunks of "
+            "a document: leave it out, or write duplicates='first', which keeps their ranks"
+        )
     return duplicates
 
 
@@ -228,8 +228,9 @@ class Options:
                 continue
             sources = row.metadata["sources"]
             if source not in sources:
-                text = f" is for {' and '.join(sources)}, not for {source}"
-                raise option_error(TypeError, OptionRef(row.name, value), text)
+                raise TypeError(
+                    f"{row.name}={value!r} is for {' and '.join(sources)}, not for {source}"
+                )
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])
         _ = Grading(self.relevant_from), self.joining.repeats  # check the grade and the copies
@@ -315,11 +316,10 @@ def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[
         there = [name for name in others if name in columns]
         if len(there) > 1:
             one, other = there[:2]
-            raise option_error(
-                ValueError,
-                f"{side}: columns {one!r} and {other!r} may both be {ours!r}; ",
-                OptionRef("columns", {side: {ours: one}}),
-                " says which one is read",
+            way = {side: {ours: one}}
+            raise ValueError(
+                f"{side}: columns {one!r} and {other!r} may both be {ours!r}; columns={way!r} says "
+                "which one is read"
             )
         if there:
             own[ours] = there[0]
@@ -345,11 +345,10 @@ def refuse_composite(columns: ColumnNames, what: str) -> None:
     for side in SIDES:
         if is_composite(columns, side):
             key = columns_of(columns, side)["user_id"]
-            raise option_error(
-                ValueError,
-                OptionRef("columns", {"user_id": [*key]}),
-                f": {what} have one column of users; tables in memory and files of CSV, "
-                "TSV and Parquet take several",
+            given = {"user_id": [*key]}
+            raise ValueError(
+                f"columns={given!r}: {what} have one column of users; tables in memory and files "
+                "of CSV, TSV and Parquet take several"
             )
 
 

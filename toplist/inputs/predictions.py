@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, OptionRef, require
+from toplist.checks import Floats, Ints, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
@@ -115,7 +115,7 @@ def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bo
     found = cols.names_of(table)
     if isinstance(weights, str):
         names = [*names, weights]
-    require("the table", names, found, OptionRef("columns", {"label": "NAME"}), " names another")
+    require("the table", names, found, "columns={'label': 'NAME'} names another")
     if isinstance(weights, str):
         weights = _column(table, names.pop())
     numbers = [_column(table, name) for name in names[-2:]]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, OptionRef, about, cached, no_columns, require
+from toplist.checks import Floats, Ints, about, cached, no_columns, require
 from toplist.inputs import columns as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
@@ -167,7 +167,7 @@ class SideTable:
             return self.one_of(GROUP)
         found = [name for name in self._values if self.names[name] in self.columns]
         if not found and self.side == "ground_truths" and not self.first:
-            check_ignored(self.all_columns, self.names)
+            check_ignored(self.all_columns, self.names, self.in_file is not None)
         return found[0] if found and self.order is None else None
 
     def check(self, is_list: bool) -> str | None:
@@ -235,20 +235,20 @@ class SideTable:
         ids = "user_id", "item_id"
         more = [name for name in ids if name not in wanted and not self.has(name)]
         names: dict[str, Any] = dict.fromkeys([wanted[0], *more], "NAME")
-        columns = OptionRef("columns", {self.side: names} if self.side in SIDES else names)
-        ways: list[Any] = [columns, f" names {'others' if more else 'another'}"]
+        columns = {self.side: names} if self.side in SIDES else names
+        ways = f"columns={columns!r} names {'others' if more else 'another'}"
         if "item_id" in (*wanted, *more) and {"1", "2"} <= {*map(str, self.columns)}:
             melted = "frame.melt('user_id', var_name='rank', value_name='item_id')"
             line = f"{melted}.dropna().astype({{'rank': int}})"
-            ways += [f", and columns of ranks become rows by {line}"]
+            ways += f", and columns of ranks become rows by {line}"
         if self.in_file is not None and "rank" in wanted:
-            ways += [", ", OptionRef("order", "file"), " takes the items in the order of the file"]
+            ways += ", order='file' takes the items in the order of the file"
         if "rank" in wanted:
-            ways += [" (is this the ground truth?)"]
+            ways += " (is this the ground truth?)"
         either = len(absent) if len(wanted) > 1 else 0
         absent = [*absent, *self._absent(more)]
         side = "" if self.in_file else self.side  # its path is there
-        return no_columns(side, absent, self.all_columns, *ways, either=either)
+        return no_columns(side, absent, self.all_columns, ways, either=either)
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids; of keys that are made of several columns, tuples."""

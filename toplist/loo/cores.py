@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Ints, OptionRef, check_positive_int, counted, option_error
+from toplist.checks import Ints, check_positive_int, counted
 
 # Rows that each user and each item needs: one number for both, or one each.
 KCore = int | tuple[int, int]
@@ -54,7 +54,7 @@ def core_of(users: Ints, items: Ints, k: Any) -> tuple[Ints, Core]:
     """
     both = k if isinstance(k, (tuple, list)) else (k, k)
     if len(both) != 2:
-        raise option_error(ValueError, OptionRef("k_core", k), ": give k, or (k_users, k_items)")
+        raise ValueError(f"k_core={k!r}: give k, or (k_users, k_items)")
     of_users, of_items = (check_positive_int(one, "k_core") for one in both)
     before, rows = _sizes(users, items), np.arange(len(users))
     while True:
@@ -64,8 +64,7 @@ def core_of(users: Ints, items: Ints, k: Any) -> tuple[Ints, Core]:
             break
         rows, users, items = (one[~few] for one in (rows, users, items))
     if before[0] and not len(rows):
-        why = f" leaves nothing of {counted(before[0], 'row')}"
-        raise option_error(ValueError, OptionRef("k_core", k), why)
+        raise ValueError(f"k_core={k!r} leaves nothing of {counted(before[0], 'row')}")
     left_out = (b - a for b, a in zip(before, _sizes(users, items), strict=True))
     return rows, Core(of_users, of_items, *left_out)
 

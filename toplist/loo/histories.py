@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Ints, OptionRef, choice, option_error
+from toplist.checks import Bools, Ints, choice
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
 from toplist.loo.cores import Core, KCore, core_of
@@ -49,8 +49,8 @@ class Histories:
         choice("repeats", repeats, REPEATS)
         seed = id_hashes.seed_of(seed)
         if seed and by in FIXED:
-            why = f" changes nothing: {FIXED[by]} draws nothing at random: leave it out"
-            raise option_error(ValueError, OptionRef("seed", seed), why)
+            why = f"{FIXED[by]} draws nothing at random"
+            raise ValueError(f"seed={seed!r} changes nothing: {why}: leave it out")
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items
@@ -109,19 +109,13 @@ class Histories:
         """Read a time of the kind of the log's; `option` names it in messages."""
         given, times = instant(time), self.times
         if given is None or given.dated != times.dated:
-            raise option_error(
-                ValueError,
-                OptionRef(option, time),
-                f": the timestamps of this log are {times.kind}",
-            )
+            raise ValueError(f"{option}={time!r}: the timestamps of this log are {times.kind}")
         if given.dated and given.zoned != times.zoned:
             have, lacks = ("a", "one") if times.zoned else ("no", "none")
             example = "2011-11-01T00:00" + ("+00:00" if times.zoned else "")
-            raise option_error(
-                ValueError,
-                OptionRef(option, time),
-                f": the timestamps of this log have {have} time zone: give a time with {lacks}, "
-                f"such as {example!r}",
+            raise ValueError(
+                f"{option}={time!r}: the timestamps of this log have {have} time zone: give a time "
+                f"with {lacks}, such as {example!r}"
             )
         return given.value
 
@@ -142,22 +136,16 @@ def _times_of(log: Log, by: str) -> Ints:
     if by == "random" and log.known_times is None:
         return _ordinals(log)
     if times is None:
-        raise option_error(
-            ValueError,
-            "log has no column 'timestamp' (other names: ",
-            OptionRef("columns", {"timestamp": "..."}),
-            "); ",
-            OptionRef("by", "random"),
-            " needs none",
+        raise ValueError(
+            "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
+            "by='random' needs none"
         )
     if times.missing.any():
         row = int(np.flatnonzero(times.missing)[0])
         user = log.users.names[log.users.codes[row]]
-        raise option_error(
-            ValueError,
+        raise ValueError(
             f"log: row {row}, of user {user!r}, has no timestamp ({times.missing.sum():,} such "
-            "rows): leave them out, or hold out with ",
-            OptionRef("by", "random"),
+            "rows): leave them out, or hold out with by='random'"
         )
     return times.ordinals
 

@@ -24,7 +24,6 @@ from toplist.checks import (
     LARGEST_INT,
     Bools,
     Ints,
-    OptionRef,
     require,
 )
 from toplist.inputs import columns as cols
@@ -254,9 +253,9 @@ def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
 
 def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
     absent = [name for name in COLUMNS[:2] if names[name] not in found]
-    columns = OptionRef("columns", dict.fromkeys(absent, "NAME"))
-    others = " names others" if len(absent) > 1 else " names another"
-    require("log", [names[name] for name in COLUMNS[:2]], found, columns, others)
+    others = "others" if len(absent) > 1 else "another"
+    ways = f"columns={dict.fromkeys(absent, 'NAME')!r} names {others}"
+    require("log", [names[name] for name in COLUMNS[:2]], found, ways)
 
 
 def _numbered(values: Any, name: str) -> Ids:

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from toplist.checks import OptionRef, choice, counted, option_error
+from toplist.checks import choice, counted
 from toplist.loo.cores import KCore
 from toplist.loo.histories import Histories, Repeats
 from toplist.loo.logs import UNITS, Times, duration
@@ -173,9 +173,7 @@ def windows(
         if not _known(rows, *both, least):
             what = f"from {cut} on and before {end} the test part would be empty"
             why = f"none of its users has {counted(least, 'row')} before"
-            raise option_error(
-                ValueError, f"windows: {what}: {why}: give a smaller ", OptionRef("min_history")
-            )
+            raise ValueError(f"windows: {what}: {why}: give a smaller min_history=")
         n_test = counted(n_until - n_before, "row")
         lines.append(f"{cut}: {counted(n_before, 'row')} before, {n_test} before {end}")
     return Windows([_written(rows, cut) for cut in cuts], lines, bounds, rows, least)
@@ -198,8 +196,8 @@ def _length(rows: Histories, given: Any, option: str) -> Exact:
     found, times = duration(given), rows.times
     if found is None or found.dated != times.dated or found.value <= 0:
         what = "a timedelta, or text such as '7d'" if times.dated else "a number in their unit"
-        why = f": the timestamps of this log are {times.kind}: give {what}, above 0"
-        raise option_error(ValueError, OptionRef(option, given), why)
+        kind = f"the timestamps of this log are {times.kind}"
+        raise ValueError(f"{option}={given!r}: {kind}: give {what}, above 0")
     return _exact(found.value)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, OptionRef, check_positive_int, choice, option_error
+from toplist.checks import Bools, Ints, check_positive_int, choice
 from toplist.inputs.lists import Lists
 from toplist.loo.cores import KCore
 from toplist.loo.histories import Histories, Repeats
@@ -185,26 +185,20 @@ def holdout(
     if time is not None:
         for option, asked, usual in (("by", by, "last"), ("short", short, "train")):
             if asked != usual:
-                both = OptionRef(option, asked), " does not go with ", OptionRef("time", time)
-                raise option_error(ValueError, *both)
+                raise ValueError(f"{option}={asked!r} does not go with time={time!r}")
         rows = Histories.of(log, columns, seed, repeats, "time", k_core)
         test = rows.since(rows.time(time, "time"))
         begin = None if validation is None else rows.time(validation, "validation")
         rest = None if begin is None else rows.since(begin)
         if rest is not None and (test & ~rest).any():
-            raise option_error(
-                ValueError,
-                *(OptionRef("validation", validation), " begins after the test, "),
-                OptionRef("time", time),
-            )
+            raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
         how = f"hold out from time {time} on ({rows.rules('time')})"
         return split_of(rows, how, test, None if rest is None else rest & ~test, least, "test")
     amount, option = (share_of, "ratio") if last is None else (check_positive_int, "last")
     given = amount(ratio if last is None else last, option)
     more = None if validation is None else amount(validation, "validation")
     if last is not None and by == "random":
-        both = OptionRef("by", by), " does not go with ", OptionRef("last", last)
-        raise option_error(ValueError, *both)
+        raise ValueError(f"by={by!r} does not go with last={last!r}")
     rows = Histories.of(log, columns, seed, repeats, by, k_core)
     later, counts = rows.from_the_end, rows.counts
     n_test = held_of(given, counts)
@@ -379,9 +373,7 @@ def share_of(value: Any, option: str) -> Fraction:
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-        raise option_error(
-            ValueError, OptionRef(option, value), ": a share between 0 and 1 is needed"
-        )
+        raise ValueError(f"{option}={value!r}: a share between 0 and 1 is needed")
     return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
 
 

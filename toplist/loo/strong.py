@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import OptionRef, check_positive_int, choice, counted, option_error
+from toplist.checks import check_positive_int, choice, counted
 from toplist.inputs import id_hashes
 from toplist.loo.cores import KCore
 from toplist.loo.histories import Histories, Repeats
@@ -85,8 +85,10 @@ def held_out_users(
     for place, (option, amount) in enumerate(amounts.items(), start=1):
         n = int(held_of(amount, np.array([len(known)]))[0])
         if not 0 < n <= len(drawn):
-            why = f": {counted(len(drawn), 'user')} with enough rows to choose from"
-            raise option_error(ValueError, OptionRef(option, wanted[option]), why)
+            users = counted(len(drawn), "user")
+            raise ValueError(
+                f"{option}={wanted[option]!r}: {users} with enough rows to choose from"
+            )
         drawn_for[drawn[:n]], drawn = place, drawn[n:]
     part, held = drawn_for[rows.users], rows.from_the_end < n_held[rows.users]
     masks = {"train": part == 0, "history": (part > 0) & ~held}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toplist.checks import OptionRef, option_error, whole
+from toplist.checks import whole
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,10 @@ count once; merge(..., disjoint=True) merges them as different users
         twice = (one.n_users for one in set(a).intersection(b) if one.varied)
         n_users = next(twice, 0) or _repeated_at_end(parts)
         if n_users:
-            raise option_error(
-                ValueError,
+            raise ValueError(
                 f"both parts have the same ground truths ({n_users:,} users): these are the "
-                "same users, who count once; merge(..., ",
-                OptionRef("disjoint", True),
-                ") merges them as different users",
+                "same users, who count once; merge(..., disjoint=True) merges them as different "
+                "users"
             )
     return parts
 

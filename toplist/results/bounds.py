@@ -7,7 +7,7 @@ import numpy as np
 
 from toplist.averages import per_user
 from toplist.averages.per_user import read_by
-from toplist.checks import Bools, Floats, Ints, OptionRef, option_error, readable
+from toplist.checks import Bools, Floats, Ints, readable
 from toplist.inputs.lists import offsets_of
 from toplist.matching.holes import filled, holes
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -48,10 +48,9 @@ def bounds(result: Means, name: str) -> Bounds:
             "of precision, recall, ndcg and the like"
         )
     if terms.unjudged == "drop":
-        raise option_error(
-            ValueError,
-            "unjudged items have left the lists of this result, so it has no bounds: evaluate ",
-            *("with ", OptionRef("unjudged", "miss")),
+        raise ValueError(
+            "unjudged items have left the lists of this result, so it has no bounds: evaluate "
+            "with unjudged='miss'"
         )
     if terms.weighting is not None:
         raise ValueError("bounds need the propensities of unjudged items: evaluate without any")

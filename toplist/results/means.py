@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages, equal, normal, wilson
-from toplist.checks import Bools, Floats, Ints, OptionRef, cached, option_error
+from toplist.checks import Bools, Floats, Ints, cached
 from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -652,11 +652,9 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
         return result.hits, result.counted
     if getattr(result, "paired", None) is not None:
         raise ValueError(f"this result of Spark holds no hits, so {so}: {on_spark}")
-    keep = OptionRef("keep", "users")
-    raise option_error(
-        ValueError,
-        *(f"this result holds no hits, so {so}; of files and streams, ", keep, " keeps them"),
-        f"; of Spark, {on_spark}; results saved as JSON, bytes and counts of ranks have no hits: "
+    raise ValueError(
+        f"this result holds no hits, so {so}; of files and streams, keep='users' keeps them; "
+        f"of Spark, {on_spark}; results saved as JSON, bytes and counts of ranks have no hits: "
         "save as .npz, or evaluate again",
     )
 

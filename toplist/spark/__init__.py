@@ -84,6 +84,14 @@ from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Work, collected
 __all__ = ["Ranks"]
 
 
+def __getattr__(name: str) -> Any:
+    """Say what to write in place of a name of 0.3; gone in 0.5."""
+    way = ""
+    if name == "per_user":
+        way = " since 0.4: collect the DataFrames, top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
+    raise AttributeError(f"toplist.spark has no {name}{way}")
+
+
 def __dir__() -> list[str]:
     """List the public names."""
     return sorted(__all__)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -178,8 +176,7 @@ class Joint:
             return cls(last - first, mean, _product(values.T, values))
 
         blocks = [(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
-        with _plain_blas():
-            return _merged(parallel.run(moments, blocks, n_threads), n_columns)
+        return _merged(parallel.run(moments, blocks, n_threads), n_columns)
 
     def __add__(self, other: Joint) -> Joint:
         """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
@@ -429,8 +426,7 @@ def _merged(parts: Iterable[Joint], n_columns: int) -> Joint:
     stacked = np.vstack(means)
     mean = (stacked * counts[:, None]).sum(axis=0) / n
     apart = (stacked - mean) * np.sqrt(counts)[:, None]
-    with _plain_blas():
-        return Joint(n, mean, cross + _product(apart.T, apart))
+    return Joint(n, mean, cross + _product(apart.T, apart))
 
 
 def _counts(draws: Floats, observed: Floats, two_sided: bool) -> tuple[Ints, Floats, Floats]:
@@ -457,8 +453,7 @@ def _root(correlation: Floats) -> Floats:
     """Return A (K, rank) with A A' = R; R may be singular, and off by rounding."""
     if len(correlation) == 0:
         return correlation
-    with _plain_blas():
-        values, vectors = np.linalg.eigh(correlation)
+    values, vectors = np.linalg.eigh(correlation)
     kept = values > FLAT * values[-1]
     root: Floats = vectors[:, kept] * np.sqrt(values[kept])
     return root
@@ -482,60 +477,17 @@ def _drawn(
         return use(_product(root, normal))
 
     blocks = parallel.bounds(np.arange(n_resamples + 1), max(TASK // len(root), 1))
-    with _plain_blas():
-        return list(parallel.run(block, blocks, n_threads))
+    return list(parallel.run(block, blocks, n_threads))
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """Return a @ b, to the same bits for any number of threads: of `_plain_blas`, or without BLAS.
+    """Return a @ b, to the same bits for any number of threads.
 
-    A BLAS with several threads cuts matrices by their number, and sums each part in another order.
+    A BLAS with several threads cuts matrices by their number, and sums each part in another order;
+    its threads wait by spinning, beside those that compute the blocks.
     """
-    found: Floats = np.einsum("ij,jk->ik", a, b) if _blas() is None else a @ b
+    found: Floats = np.einsum("ij,jk->ik", a, b)
     return found
-
-
-class _Blas:
-    """Who keeps the BLAS at one thread, and what gives it its own number back.
-
-    Its threads wait by spinning: next to ours or those of another process, a band took 4 to 18
-    times as long, and eigenvalues 50 times. There is one number for all of this process, so the
-    last user gives it back.
-    """
-
-    lock = threading.Lock()
-    users = 0
-    limit: Any = None
-
-
-@contextmanager
-def _plain_blas() -> Iterator[None]:
-    """Multiply matrices in the thread that asks for it, where threadpoolctl is installed."""
-    blas = _blas()
-    if blas is None:
-        yield
-        return
-    with _Blas.lock:
-        if not _Blas.users:
-            _Blas.limit = blas.limit(limits=1)
-        _Blas.users += 1
-    try:
-        yield
-    finally:
-        with _Blas.lock:
-            _Blas.users -= 1
-            if not _Blas.users:
-                _Blas.limit.restore_original_limits()
-
-
-@functools.cache
-def _blas() -> Any:
-    """Return what limits the threads of numpy's BLAS; None without threadpoolctl, or a BLAS."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        return None
-    return ThreadpoolController().select(user_api="blas") or None
 
 
 def _critical(largest: Floats, root: Floats, df: float, level: float) -> float:
