@@ -25,7 +25,7 @@ from judgements_answers import OF_LISTS, Population, Values, answers
 from judgements_questions import PEERS, Question, document, number
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from judgement_sides import by_oracle, by_toplist, lacking
+from judgement_sides import by_oracle, by_toplist
 
 MARKS = "<!-- judgements -->", "<!-- /judgements -->"
 SEED = 20_261
@@ -75,11 +75,6 @@ class Asked(NamedTuple):
     def values(self, side: Any) -> dict[int | None, dict[str, float]]:
         """Return the values of `by_oracle` or `by_toplist` at every k."""
         return side(self.question.ours, self.lists, self.truths, self.ks, **self.options)
-
-    @property
-    def lacks(self) -> str:
-        """What toplist does not have of it."""
-        return lacking(self.question.ours, self.options, self.question.of == "groups")
 
     def is_stated(self, value: float, user: str, k: int | None) -> bool:
         """Tell whether a difference is stated, and the value that of the peer's own formula."""
@@ -135,11 +130,10 @@ def report(name: str, folder: Path, drawn: Population) -> Report:
     peer = PEERS[name]
     theirs = [[question.theirs, question.of] for question in peer.questions]
     version, answered = ask(name, peer, folder, "judgements_answers.py", answers, drawn, theirs)
-    rows: list[tuple[Row, Row | str]] = []
+    rows: list[tuple[Row, Row]] = []
     for question, values in zip(peer.questions, answered, strict=True):
         asked = put(question, drawn, "{k}" in question.theirs or name in OF_LISTS)
-        beside = asked.lacks or compare(asked, values, by_toplist)
-        rows.append((compare(asked, values, by_oracle), beside))
+        rows.append((compare(asked, values, by_oracle), compare(asked, values, by_toplist)))
     return Report(name, version, rows)
 
 
@@ -155,10 +149,10 @@ def details(found: Report) -> Iterator[str]:
         given = "".join(f", {key}={getattr(v, '__name__', v)}" for key, v in q.options.items())
         given += ", ids as integers" if q.integers else ""
         yield f"  {q.theirs} = {q.ours}{given}: {figures(row)}"
-        yield f"    toplist: {beside if isinstance(beside, str) else figures(beside)}"
+        yield f"    toplist: {figures(beside)}"
         if q.stated and row.n_stated:
             yield f"    stated: {q.stated.reason}"
-        for wrong in (row.differences, [] if isinstance(beside, str) else beside.differences):
+        for wrong in (row.differences, beside.differences):
             if wrong:
                 yield f"    {min(wrong, key=len)}"
 
@@ -169,14 +163,15 @@ def table(reports: Iterable[Report]) -> str:
     notes: dict[str, None] = {}
     for found in reports:
         peer = PEERS[found.name]
-        grouped: dict[str, list[tuple[Row, Row | str]]] = {}
+        grouped: dict[str, list[tuple[Row, Row]]] = {}
         for pair in found.rows:
             grouped.setdefault(pair[0].question.ours.partition("(")[0], []).append(pair)
         for name, pairs in grouped.items():
             rows = [row for row, _ in pairs]
+            n_wrong = sum(len(beside.differences) for _, beside in pairs)
             asked = " ".join(f"`{row.question.theirs}`" for row in rows[:3])
             more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-            lines.append(line(peer, found, name, asked + more, rows, beside_cell(pairs)))
+            lines.append(line(peer, found, name, asked + more, rows, f"{n_wrong:,}"))
         for row, _ in found.rows:
             stated = row.question.stated
             if stated and row.n_stated:
@@ -184,14 +179,6 @@ def table(reports: Iterable[Report]) -> str:
                 notes[f"- {found.name}, {measure}: {stated.reason}."] = None
         notes |= {f"- {found.name}, not asked: {peer.silent}.": None} if peer.silent else {}
     return "\n".join([*lines, "", *notes])
-
-
-def beside_cell(pairs: list[tuple[Row, Row | str]]) -> str:
-    """Say how many values of toplist differ, or how many questions it cannot be asked yet."""
-    rows = [beside for _, beside in pairs if isinstance(beside, Row)]
-    wrong = f"{sum(len(row.differences) for row in rows):,}" if rows else ""
-    absent = f"{len(pairs) - len(rows)} not yet" if len(rows) < len(pairs) else ""
-    return ", ".join(filter(None, (wrong, absent)))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ truth that is a list is one of groups. A measure without a k, such as bpref, has
 None. Users without a relevant item score 0.
 """
 
-import inspect
-
 from doors import by_words
 from oracle import judgements as oracle
 
@@ -32,30 +30,3 @@ def by_toplist(name, lists, truths, ks, **options):
     columns = zip(ks, result.names(), strict=True)
     found = {k: result.per_user(printed).tolist() for k, printed in columns}
     return {k: dict(zip(result.users, values, strict=True)) for k, values in found.items()}
-
-
-def lacking(name, options=(), groups=False):
-    """Say what toplist does not have that a call needs; "" if it has everything."""
-    bare, _, parameters = name.partition("(")
-    if bare not in tl.METRICS:
-        return f"toplist has no metric {bare}"
-    if absent := set(options) - set(inspect.signature(tl.top_k_eval).parameters):
-        return f"top_k_eval has no option {', '.join(sorted(absent))}"
-    if groups and not hasattr(tl, "Groups"):
-        return "toplist has no Groups"
-    if "rel=" in parameters and not _runs(metrics=["precision(rel=2)@1"]):
-        return "metrics take no rel="
-    given = dict(options)
-    if given.get("duplicates") == "collapse" and not _runs(duplicates="collapse"):
-        return "duplicates takes no 'collapse'"
-    if isinstance(given.get("gains"), dict) and not _runs(gains={1: 1, 2: 4}):
-        return "gains takes no mapping"
-    return ""
-
-
-def _runs(**options):
-    try:
-        by_words({"u": ["a"]}, {"u": {"a": 2}}, **{"metrics": ["hit@1"]} | options)
-    except ValueError:
-        return False
-    return True

@@ -79,6 +79,7 @@ FOUND = {
     "ground truths": lambda: tl.GroundTruths(TRUTHS),
     "metric": lambda: tl.METRICS["rbp"],
     "convention": lambda: tl.CONVENTIONS["trec_eval"],
+    "convention with a policy": lambda: tl.CONVENTIONS["standard"].replace(empty="zero"),
     "exposure": exposed,
     "agreement": lambda: tl.beyond.overlap(RANKS, {"a": [5], "b": [6], "c": [1]}, 3),
     "split of columns": lambda: tl.loo.leave_one_out(NAMED),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import toplist as tl
-from toplist.typing import ConventionName, Empty, Metrics, Ties
+from toplist.typing import Empty, Metrics, Ties
 
 if TYPE_CHECKING:
     from toplist.comparing.bands import Band
@@ -79,13 +79,9 @@ def functions() -> None:
     hits = tl.match(RANKS, TRUTHS, 3, duplicates="first")
     assert_type(hits, tl.Hits)
     assert_type(tl.audit.conformance([[1]], [{1}], k=1), dict[str, dict[str, float]])
-    every: list[ConventionName] = [name for name in tl.CONVENTIONS if "map" in one(name).metrics]
+    every = [name for name, convention in tl.CONVENTIONS.items() if "map" in convention.metrics]
+    assert_type(every, list[str])
     assert every
-
-
-def one(name: ConventionName) -> tl.Convention:
-    """Return a convention by its name."""
-    return tl.CONVENTIONS[name]
 
 
 def comparisons() -> None:
@@ -142,26 +138,22 @@ if TYPE_CHECKING:
 
     def misspelt() -> None:
         """Each line has an error that a type checker must find."""
+        standard = tl.CONVENTIONS["standard"]
         tl.top_k_eval(RANKS, TRUTHS, convention="trec-eval")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(empty="none"))  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(missing="one"))  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(relevant="any"))  # type: ignore[call-overload]
-        tl.top_k_eval(
-            RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(aggregate="micro")
-        )  # type: ignore[call-overload]
+        standard.replace(empty="none")  # type: ignore[arg-type]
+        standard.replace(missing="one")  # type: ignore[arg-type]
+        standard.replace(relevant="any")  # type: ignore[arg-type]
+        standard.replace(aggregate="micro")  # type: ignore[arg-type]
+        standard.replace(gains="exp")  # type: ignore[arg-type]
         tl.top_k_eval(RANKS, TRUTHS, duplicates="last")  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, duplicates=1)  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(gains="exp"))  # type: ignore[call-overload]
-        tl.top_k_eval(tl.Ranks(RANKS, ties="items"), TRUTHS)  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, items=tl.Items(unknown="ignore"))  # type: ignore[call-overload]
+        tl.Ranks(RANKS, ties="items")  # type: ignore[arg-type]
+        tl.Items(unknown="ignore")  # type: ignore[arg-type]
         tl.top_k_eval(RANKS, TRUTHS, metrics=10)  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, metric="ndcg")  # type: ignore[call-overload]
-        tl.top_k_eval(tl.Ranks("r.csv", format="xml"), "t.csv")  # type: ignore[call-overload]
-        tl.curves(dataclasses.replace(tl.METRICS["ndcg"], divisor="min(R,k)"), RANKS, TRUTHS)  # type: ignore[arg-type]
-        tl.curves(
-            "ndcg", RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(empty="none")
-        )  # type: ignore[arg-type]
-        tl.match(RANKS, TRUTHS, convention=tl.CONVENTIONS["standard"].replace(gains=None))  # type: ignore[arg-type]
+        tl.Ranks("r.csv", format="xml")  # type: ignore[arg-type]
+        tl.curves("ndcg", RANKS, TRUTHS, convention="sklern")  # type: ignore[arg-type]
+        tl.match(RANKS, TRUTHS, duplicates="last")  # type: ignore[arg-type]
         tl.Metric("mine", "all", "1", "k")  # type: ignore[arg-type]
         tl.Metric("mine", "each", "log2", "k")  # type: ignore[arg-type]
         print(tl.METRICS["ndcg"].dicount)  # type: ignore[attr-defined]
@@ -177,7 +169,7 @@ if TYPE_CHECKING:
         compared.test(users="shared")  # type: ignore[arg-type]
         compared.equivalence(margin=0.1, correction="maxt")  # type: ignore[arg-type]
         compared.tukey("ndcg@10", lavel=0.9)  # type: ignore[call-arg]
-        compared.test().plot("forest")  # type: ignore[misc]
+        compared.test().plot(kind="forest")  # type: ignore[call-arg]
         tl.inference.paired_tests({}, method="wilcox")  # type: ignore[arg-type]
         tl.inference.tukey({}, level="high")  # type: ignore[arg-type]
         tl.loo.leave_one_out([], by="first")  # type: ignore[arg-type]

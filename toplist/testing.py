@@ -62,7 +62,7 @@ def assert_not_worse(
     Raises
     ------
     AssertionError
-        If it is worse, or undecided; the message is the printed `toplist.Gate`.
+        If it is worse, or undecided; the message is the printed result of `toplist.gate`.
     TypeError, ValueError
         For results that cannot be compared.
 

@@ -44,7 +44,7 @@ CHAPTERS = {
 EXAMPLE = "example_report.html"
 COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
-INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
+INSIDE = {"__main__", "averages", "checks", "evaluation", "gone", "kernels", "matching", "parallel"}
 INSIDE |= {"annotating", "ground_truths", "stats", "top_k"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.comparing.inference"}

@@ -428,7 +428,10 @@ WRONG_TYPES = [
     (lambda: beyond.gini(EXPOSURE, catalogue=9), "it takes no catalogue"),
     (lambda: beyond.average_popularity(LISTS, counts="abc"), "give a dict item -> number"),
     (lambda: beyond.average_popularity(LISTS, counts={5: "1"}), "must hold numbers"),
-    (lambda: beyond.intra_list_diversity(LISTS, features=[1, 2]), "item -> vector, or a 2-D arr"),
+    (
+        lambda: beyond.intra_list_diversity(LISTS, features=[1, 2]),
+        "item -> vector, .* or a 2-D",
+    ),
     (lambda: EXPOSURE + 1, "Exposure"),
 ]
 

@@ -237,22 +237,17 @@ REDUCED = {
 }
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="values that went through numpy lose their users, and are paired by position",
-)
 @pytest.mark.parametrize("reduce", REDUCED.values(), ids=REDUCED)
-def test_values_by_user_are_matched_or_refused_after_numpy(reduce):
-    """Equal lists of the same users in two orders: nobody wins."""
+def test_arrays_are_paired_by_position_and_say_so(reduce):
+    """Equal lists of the same users in two orders: nobody wins, once values are keyed."""
     lists = {user: [user, user + 1, user + 2] for user in range(30)}
     truths = {user: {user + user % 3} for user in range(30)}
-    values = {}
+    arrays, keyed = {}, {}
     for name, users in (("a", [*lists]), ("b", [*lists][::-1])):
         sides = ({user: side[user] for user in users} for side in (lists, truths))
-        values[name] = reduce(tl.top_k_eval(*sides, 3, metrics="mrr").per_user("mrr"))
-    try:
-        test = tl.inference.paired_tests(values)[0]
-    except (TypeError, ValueError):
-        return
-    assert (test.wins, test.losses) == (0, 0)
+        arrays[name] = reduce(tl.top_k_eval(*sides, 3, metrics="mrr").per_user("mrr"))
+        keyed[name] = dict(zip(users, arrays[name].tolist(), strict=True))
+    by_position = tl.inference.paired_tests(arrays)
+    assert "paired by position" in str(by_position) and by_position[0].wins > 0
+    matched = tl.inference.paired_tests(keyed)
+    assert "by position" not in str(matched) and (matched[0].wins, matched[0].losses) == (0, 0)

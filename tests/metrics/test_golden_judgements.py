@@ -1,7 +1,6 @@
 """Groups, incomplete judgements, ERR, levels of recall: golden values, and toplist by the oracle.
 
-The golden values are of the peers named beside them, by their own tests or computed with them. What
-toplist does not have yet is skipped, by name.
+The golden values are of the peers named beside them, by their own tests or computed with them.
 """
 
 import math
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judgement_sides import by_oracle, by_toplist, lacking
+from judgement_sides import by_oracle, by_toplist
 from oracle import hits as oracle
 from oracle import judgements as twins
 from strategies import ITEMS, populations, populations_with_duplicates
@@ -68,14 +67,8 @@ def test_golden_values_of_the_oracle(name, ranked, truth, k, options, golden):
 
 @pytest.mark.parametrize(("name", "ranked", "truth", "k", "options", "golden"), GOLDEN)
 def test_golden_values_of_toplist(name, ranked, truth, k, options, golden):
-    skip_what_lacks(name, options, isinstance(truth, list))
     found = by_toplist(name, {"u": ranked}, {"u": truth}, [k], **options)[k]["u"]
     assert found == pytest.approx(golden, abs=5e-7 if round(golden, 6) == golden else 1e-15)
-
-
-def skip_what_lacks(name, options=(), groups=False):
-    if what := lacking(name, options, groups):
-        pytest.skip(what)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +80,6 @@ def test_bounds_of_what_has_no_grade(metric, options, golden):
 
 
 def test_bounds_of_toplist_are_the_oracles():
-    if not hasattr(tl.TopKResult, "bounds"):
-        pytest.skip("results have no bounds")
     result = tl.top_k_eval({"u": RUN}, {"u": GRADES}, 3, metrics=["precision", "rbp(p=0.8)"])
     assert tuple(result.bounds("precision@3")) == pytest.approx((1 / 3, 2 / 3))
     assert tuple(result.bounds("rbp(p=0.8)@3")) == pytest.approx((0.16, 0.36))
@@ -193,7 +184,6 @@ def both_sides(name, lists, truths, options):
 
 @pytest.mark.parametrize(("name", "options"), OF_GRADES)
 def test_toplist_by_the_oracle_of_grades(name, options):
-    skip_what_lacks(name, options)
 
     @settings(deadline=None, max_examples=40)
     @given(populations_with_duplicates(), st.data())
@@ -210,7 +200,6 @@ def test_toplist_by_the_oracle_of_grades(name, options):
 
 @pytest.mark.parametrize(("name", "options"), OF_GROUPS)
 def test_toplist_by_the_oracle_of_groups(name, options):
-    skip_what_lacks(name, options, groups=True)
 
     @settings(deadline=None, max_examples=40)
     @given(populations(), st.data())
@@ -223,7 +212,6 @@ def test_toplist_by_the_oracle_of_groups(name, options):
 
 
 def test_the_largest_grade_is_the_maximum_of_err():
-    skip_what_lacks("err")
     lists, truths = {"u": ["a", "b"], "v": ["c"]}, {"u": {"a": 1, "b": 3}, "v": {"c": 2}}
     found = by_toplist("err", lists, truths, [1, 2])
     expected = by_oracle("err(max=3)", lists, truths, [1, 2])
@@ -231,7 +219,6 @@ def test_the_largest_grade_is_the_maximum_of_err():
 
 
 def test_a_table_of_grades_with_a_threshold_of_its_own_leaves_other_metrics_alone():
-    skip_what_lacks("precision(rel=2)")
     names = ["precision(rel=2)@2", "precision@2"]
     result = tl.top_k_eval({"u": ["a", "b"]}, {"u": {"a": 1, "b": 2}}, metrics=names)
     assert [result[name] for name in names] == [0.5, 1.0]

@@ -564,7 +564,7 @@ session = SparkSession.builder.remote("local[2]").getOrCreate()
 rows = [(1, 7, 1), (1, 8, 2), (2, 7, 1)]
 recs = session.createDataFrame(rows, "user_id int, item_id int, rank int")
 truth = session.createDataFrame([(1, 8), (2, 7)], "user_id bigint, item_id bigint")
-print("mrr", tl.top_k_eval(recs, truth, k=2, partitions=2)["mrr@2"])
+print("mrr", tl.top_k_eval(tl.spark.Ranks(recs, partitions=2), truth, k=2)["mrr@2"])
 session.stop()
 """
 

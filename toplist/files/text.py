@@ -106,7 +106,9 @@ class TextTables(TextFile):
         """Yield the wanted columns of all rows, some rows at a time."""
         n = 0
         with self.stream() as (stream, show):
-            for text, found in parallel.ahead(self._together, self._texts(stream), None):
+            # pyarrow reads beside Python; objects of JSON would wait for it
+            n_threads = 1 if self.format.name == "jsonl" else None
+            for text, found in parallel.ahead(self._together, self._texts(stream), n_threads):
                 table = None
                 if found is not None:
                     lines = blocks.n_lines(text)
@@ -131,7 +133,12 @@ class TextTables(TextFile):
         """Yield tables cut where a user ends; the rows of the last one wait for the next table."""
         waiting, last = list[Table](), list[Any]()
         for table in self.tables():
-            users = table.cells[self.wanted.names[0]]
+            names = self.wanted.names
+            alone = len(names) == 2 + (self.wanted.value is not None)  # no system beside them
+            if alone and not waiting and table.cells[names[1]].offsets is not None:
+                yield self.joined([table])  # a line of JSON has the whole list of a user
+                continue
+            users = table.cells[names[0]]
             start = _start_of_last(users.data)
             if start or (waiting and last != users.slice(0, 1).objects()):
                 yield self.joined([*waiting, table.slice(0, start)])
@@ -249,7 +256,8 @@ class TextTables(TextFile):
         for name, ids in zip(names, (users, columns[0]), strict=False):
             known = {type(self._kinds[name][0])} if name in self._kinds else set[type]()
             kinds = {*map(type, ids)}
-            if len(kinds | known) > 1 or not kinds <= _IDS or "" in ids:
+            empty = kinds == {str} and not all(ids)
+            if len(kinds | known) > 1 or not kinds <= _IDS or empty:
                 return None
         twice = len({*users}) < len(users) or not self._lists.keys().isdisjoint(users)
         if listed and twice:

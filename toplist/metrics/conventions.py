@@ -11,13 +11,14 @@ Not of this form, and therefore not included: means of precisions (Elliot's MAP)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
 from toplist.checks import choice, did_you_mean, near, readable
 from toplist.metrics.definitions import (
     EMPTY,
+    GAINS,
     METRICS,
     TREC_IPREC,
     DivisorName,
@@ -127,8 +128,18 @@ class Convention:
         choice("missing", self.missing, MISSING)
         choice("relevant", self.relevant, RELEVANT)
         choice("aggregate", self.aggregate, AGGREGATE)
+        if isinstance(self.gains, str):
+            choice("gains", self.gains, GAINS)
         if self.ties is not None:
             choice("ties", self.ties, TIES)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be sent and copied by name and policies where the metrics are a library's."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        theirs = CONVENTIONS.get(self.name)
+        is_theirs = theirs is not None and self.metrics is theirs.metrics
+        values["metrics"] = None if is_theirs else dict(self.metrics)
+        return _restored, (values | {"empty_of": dict(self.empty_of)},)
 
     def replace(
         self,
@@ -181,6 +192,13 @@ class Convention:
     def policy_of(self, metric: Metric) -> Empty:
         """Return what is done in a metric with users whose ground truth is empty."""
         return metric.empty or self.empty_of.get(metric.base, self.empty)
+
+
+def _restored(values: dict[str, Any]) -> Convention:
+    """Return the convention of these values, with a library's metrics where there are none."""
+    if values["metrics"] is None:
+        values["metrics"] = CONVENTIONS[values["name"]].metrics
+    return Convention(**values)
 
 
 def _metrics(names: str, *others: Metric, graded: bool = False) -> dict[str, Metric]:
