@@ -172,6 +172,12 @@ def test_more_lists_than_a_machine_holds():
     assert beyond.gini(found)[1] == expected
 
 
+def test_more_items_than_a_dict_holds():
+    n = 10**12
+    found = beyond.Exposure.from_counts([n - 1, 0], [1, 1], [3, 1], n_users=4, catalogue=n)
+    assert found.n_items == n and found.pairs.items.tolist() == [0, n - 1]
+
+
 # Errors
 
 
@@ -193,6 +199,7 @@ WRONG_VALUES = [
     (lambda: beyond.exposure([[1]]).ratios({1: "a"}), "ratios of groups needs .*catalogue="),
     (lambda: from_counts([3]), "items: 3 is not in the catalogue"),
     (lambda: from_counts(["0"]), "items: '0' is not in the catalogue"),
+    (lambda: from_counts([True]), "items: True is not in the catalogue"),
     (lambda: from_counts(ranks=[0]), "ranks: whole numbers from 1 on"),
     (lambda: from_counts(counts=[1.0]), "counts: whole numbers from 1 on"),
     (lambda: from_counts(counts=[1, 1]), "counts: one of each of the 1 items"),

@@ -117,9 +117,8 @@ the catalogue (`Exposure.ratios` is of all lists together):
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from toplist.beyond import baselines, diversity, labelled, popularity
+from toplist.beyond import diversity, expected, labelled, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
-from toplist.beyond.baselines import serendipity, unexpectedness
 from toplist.beyond.concentration import (
     gini,
     item_coverage,
@@ -127,6 +126,7 @@ from toplist.beyond.concentration import (
     shannon_entropy,
 )
 from toplist.beyond.diversity import intra_list_diversity
+from toplist.beyond.expected import serendipity, unexpectedness
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.labelled import calibration, exposure_share, hit_share
 from toplist.beyond.popularity import (
@@ -187,8 +187,8 @@ OF_USERS: Mapping[str, Callable[..., OfUser]] = {
     "calibration": lambda known, **by: labelled.Calibration(
         _of_users(known, "history"), *_labels(known), known.reading, **by
     ),
-    "unexpectedness": lambda known: baselines.Unexpectedness(_of_users(known, "expected")),
-    "serendipity": lambda known: baselines.Serendipity(_of_users(known, "expected")),
+    "unexpectedness": lambda known: expected.Unexpectedness(_of_users(known, "expected")),
+    "serendipity": lambda known: expected.Serendipity(_of_users(known, "expected")),
     "exposure_share": lambda known, label: labelled.ExposureShare(*_labels(known), label),
     "hit_share": lambda known, label: labelled.HitShare(*_labels(known), label),
 }

@@ -75,8 +75,8 @@ def intra_list_diversity(
     Returns
     -------
     (K,) or (n_users, K) float64
-        Past the end of a list the mean stays; NaN where nothing is listed. Of keyed lists the
-        rows know their ``users``.
+        A row per user, in the order of the lists. Past the end of a list the mean stays; NaN where
+        nothing is listed.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -167,7 +167,6 @@ class Exposure(ListingCounts):
         (Exposure(4 lists, 4 items, read to k=2), [0.5, 0.5])
         """
         ids = ids_of(catalogue)
-        place = {one: row for row, one in enumerate(ids.tolist() if _is_array(ids) else ids)}
         listed = items.tolist() if hasattr(items, "tolist") else list(items)
         columns = {"ranks": np.asarray(ranks), "counts": np.asarray(counts)}
         for name, column in columns.items():
@@ -175,10 +174,7 @@ class Exposure(ListingCounts):
                 raise ValueError(f"{name}: one of each of the {len(listed):,} items is needed")
             if len(column) and (column.dtype.kind not in "iu" or column.min() < 1):
                 raise ValueError(f"{name}: whole numbers from 1 on are needed, of an integer type")
-        try:
-            places = np.array([place[one] for one in listed], np.int64)
-        except KeyError as error:
-            raise ValueError(f"items: {error.args[0]!r} is not in the catalogue") from None
+        places = _places_in(ids, listed)
         at, n = (column.astype(np.int64) for column in columns.values())
         order = np.lexsort((places, at))
         places, at, n = places[order], at[order], n[order]
@@ -576,6 +572,22 @@ def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
     known += [None] * (None in named)
     place = {one: row for row, one in enumerate(known)}
     return np.array([place[one] for one in named], np.int64), known
+
+
+def _places_in(catalogue: Any, listed: Sequence[Any]) -> Ints:
+    """Return the place of each listed id in a catalogue; ValueError for one that is not there.
+
+    The ids 0..n-1 are their own places, however many they are.
+    """
+    if isinstance(catalogue, range):
+        place = {one: one for one in dict.fromkeys(listed) if type(one) is int and one in catalogue}
+    else:
+        ids = catalogue.tolist() if _is_array(catalogue) else catalogue
+        place = {one: row for row, one in enumerate(ids)}
+    try:
+        return np.array([place[one] for one in listed], np.int64)
+    except KeyError as error:
+        raise ValueError(f"items: {error.args[0]!r} is not in the catalogue") from None
 
 
 def _is_array(ids: Any) -> bool:

@@ -63,8 +63,8 @@ def calibration(
     Returns
     -------
     (K,) or (n_users, K) float64
-        NaN of users without a history that has labels, and where nothing labelled is listed. Of
-        keyed lists the rows know their ``users``.
+        A row per user, in the order of the lists; NaN of users without a history that has labels,
+        and where nothing labelled is listed.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def exposure_share(
     Returns
     -------
     dict of label -> (K,) or (n_users, K) float64
-        NaN where nothing is listed. Of keyed lists the rows know their ``users``.
+        A row per user, in the order of the lists; NaN where nothing is listed.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def hit_share(
     Returns
     -------
     dict of label -> (K,) or (n_users, K) float64
-        A row per user of the ground truth, which know their ``users`` if keyed; NaN without a hit.
+        A row per user of the ground truth, in its order; NaN without a hit.
 
     Examples
     --------

@@ -62,8 +62,8 @@ def average_popularity(
     Returns
     -------
     (K,) or (n_users, K) float64
-        Of one user, or a row per user; of keyed lists the rows know their ``users``. Past the end
-        of a list the mean stays; NaN where nothing is listed.
+        Of one user, or a row per user, in the order of the lists. Past the end of a list the mean
+        stays; NaN where nothing is listed.
 
     Raises
     ------

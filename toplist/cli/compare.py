@@ -29,8 +29,8 @@ from toplist.checks import check_positive_int
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated
 from toplist.cli.options import Parser
+from toplist.cli.ranked_truth import ranked_truth
 from toplist.cli.streams import Output, add_output, csv_text, screen_width
-from toplist.cli.swapped import ranked_truth
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, TestSpec, pairs_of

@@ -48,9 +48,9 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
+from toplist.cli.ranked_truth import ranked_truth
 from toplist.cli.saved import check_alike, check_alone
 from toplist.cli.streams import Output, add_output, screen_width
-from toplist.cli.swapped import ranked_truth
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
 from toplist.files.batches import stream_of

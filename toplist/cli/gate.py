@@ -29,8 +29,8 @@ from typing import Any
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated, is_saved, takes_k
 from toplist.cli.options import Parser, names_of_columns
+from toplist.cli.ranked_truth import ranked_truth
 from toplist.cli.streams import Output, add_output, screen_width
-from toplist.cli.swapped import ranked_truth
 from toplist.comparing.aligning import USERS
 from toplist.comparing.gating import gate
 from toplist.metrics.conventions import convention_of

@@ -28,8 +28,8 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
+from toplist.cli.ranked_truth import ranked_truth
 from toplist.cli.streams import Output, add_output
-from toplist.cli.swapped import ranked_truth
 from toplist.comparing.comparison import compare
 from toplist.files.batches import stream_of
 from toplist.inputs.items import ITEMS, Items

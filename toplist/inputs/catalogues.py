@@ -69,7 +69,7 @@ class Facts(NamedTuple):
 
 
 def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Facts:
-    """Return the items, and a fact of each, from any form: a file is a table, too.
+    """Return the items, and a fact of each, from any form; files are read as tables first.
 
     Parameters
     ----------
@@ -306,8 +306,6 @@ class CountColumns:
         "rank" and "number of users".
     example : str
         Counts as a dict.
-    more : str
-        Further forms.
     null : int or None
         The key that null, None and NaN stand for; None where they are refused.
     """
@@ -315,7 +313,6 @@ class CountColumns:
     key: str
     number: str
     example: str
-    more: str = ""
     null: int | None = None
 
     @property
@@ -323,7 +320,7 @@ class CountColumns:
         """The forms of counts, in words."""
         return (
             f"a dict of {self.key} -> {self.number}, such as {self.example}, a list of such pairs, "
-            f"a table of two columns, or a tuple of two arrays{self.more}"
+            f"a table of two columns, or a tuple of two arrays"
         )
 
 
@@ -386,7 +383,7 @@ def whole_number(value: Any, name: str) -> int:
     return value
 
 
-def are_columns(counts: Any) -> bool:
+def _are_columns(counts: Any) -> bool:
     """Return whether counts are a dict of names and arrays, as ``fetchnumpy()`` of DuckDB."""
     if not isinstance(counts, Mapping) or not counts:
         return False
@@ -411,7 +408,7 @@ def _rows(counts: Any, name: str, columns: CountColumns) -> Iterable[tuple[Any, 
         keys, nulls = counts.index.tolist(), counts.index.isna().tolist()
         keys = [None if null else key for key, null in zip(keys, nulls, strict=True)]
         return zip(keys, counts.tolist(), strict=True)
-    if are_columns(counts):
+    if _are_columns(counts):
         _check_names(list(counts), name, columns)
         counts = tuple(counts.values())
     if isinstance(counts, Mapping):

@@ -134,12 +134,9 @@ class Convention:
             choice("ties", self.ties, TIES)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be sent and copied by name and policies where the metrics are a library's."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        theirs = CONVENTIONS.get(self.name)
-        is_theirs = theirs is not None and self.metrics is theirs.metrics
-        values["metrics"] = None if is_theirs else dict(self.metrics)
-        return _restored, (values | {"empty_of": dict(self.empty_of)},)
+        """Be pickled: tables that are read-only, as `METRICS` is, become dicts."""
+        values = [getattr(self, one.name) for one in fields(self)]
+        return Convention, tuple(dict(one) if isinstance(one, Mapping) else one for one in values)
 
     def replace(
         self,
@@ -192,13 +189,6 @@ class Convention:
     def policy_of(self, metric: Metric) -> Empty:
         """Return what is done in a metric with users whose ground truth is empty."""
         return metric.empty or self.empty_of.get(metric.base, self.empty)
-
-
-def _restored(values: dict[str, Any]) -> Convention:
-    """Return the convention of these values, with a library's metrics where there are none."""
-    if values["metrics"] is None:
-        values["metrics"] = CONVENTIONS[values["name"]].metrics
-    return Convention(**values)
 
 
 def _metrics(names: str, *others: Metric, graded: bool = False) -> dict[str, Metric]:
@@ -682,7 +672,7 @@ def rules_of(convention: ConventionName | Convention) -> Convention:
     """Return the convention of a name, or the one that is given."""
     if isinstance(convention, Convention):
         theirs = CONVENTIONS.get(convention.name)
-        if theirs is not None and convention.metrics is not theirs.metrics:
+        if theirs is not None and convention.metrics != theirs.metrics:
             raise ValueError(
                 f"convention {convention.name!r} is a library's, with other metrics: give your own "
                 "another name"

@@ -41,8 +41,8 @@ def unexpectedness(
     Returns
     -------
     (K,) or (n_users, K) float64
-        A row per user of `expected` (as `toplist.match` has one per user of the truth), which
-        know their ``users`` if keyed; NaN where nothing is listed.
+        A row per user of `expected`, in its order (as `toplist.match` has one per user of the
+        truth); NaN where nothing is listed.
 
     Examples
     --------
@@ -134,8 +134,7 @@ def serendipity(
     Returns
     -------
     (K,) or (n_users, K) float64
-        A row per user of the ground truth, which know their ``users`` if keyed; NaN for users
-        without relevant items.
+        A row per user of the ground truth, in its order; NaN for users without relevant items.
 
     Examples
     --------
