@@ -1,9 +1,25 @@
 """What tests of files share: Parquet files, errors, and evaluation streamed and in memory."""
 
 import json
+import tempfile
+from pathlib import Path
 
 import pytest
 from doors import by_words
+
+import toplist as tl
+
+
+def through_a_file(result):
+    """Return the result that comes back from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        result.save(path := Path(folder, "result.npz"))
+        return tl.TopKResult.load(path)
+
+
+def sent(result):
+    """Return the result that comes back from a file without its users."""
+    return through_a_file(result.without_users())
 
 
 def jsonl(*records):

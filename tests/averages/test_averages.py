@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import strategies
 from doors import by_words
+from file_helpers import sent as sent_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -101,7 +102,7 @@ def test_intervals_of_weighted_parts_are_those_of_the_whole(cuts):
     hits = tl.Hits.from_ranks(ranks, 5)
     whole = tl.top_k_eval(hits, k=5, weights=weights)
     parts = [tl.top_k_eval(hits.subset(some), k=5, weights=weights[some]) for some in rows]
-    sent = [tl.TopKResult.from_bytes(part.to_bytes()) for part in parts]
+    sent = [sent_one(part) for part in parts]
     for merged in (tl.merge(parts), tl.merge(sent, disjoint=True)):
         for name in whole.names():
             assert merged.interval(name) == pytest.approx(whole.interval(name), abs=1e-14)

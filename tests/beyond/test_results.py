@@ -157,7 +157,7 @@ def test_parts_add_up():
         assert merged.n_of(name) == whole.n_of(name)
         if not metric_of(name).of_users:
             assert merged[name].tobytes() == whole[name].tobytes()
-    with pytest.raises(ValueError, match="a merged result, or one from JSON, holds no"):
+    with pytest.raises(ValueError, match="a merged result, or one without users, holds no"):
         merged.per_user("novelty")
     travelled = sum(pickle.loads(pickle.dumps([part([0, 1]), part([2, 3, 4])])))
     assert travelled["gini"].tobytes() == whole["gini"].tobytes()

@@ -91,7 +91,7 @@ def test_segments_tell_which_metrics_have_no_values():
     some = merged.by({user: user in "ab" for user in USERS})
     assert some[True].names() == ["ndcg@1", "ndcg@9"]
     assert f"no values of users, left out: {', '.join(METRICS[1:])}" in str(some)
-    with pytest.raises(ValueError, match="merged or from JSON, no values of users"):
+    with pytest.raises(ValueError, match="merged or without users, no values"):
         merged._only("novelty").by(dict.fromkeys(USERS, 1))
 
 

@@ -92,18 +92,17 @@ def test_the_exit_status(cli, line, status):
         assert f"\ngate: {verdict}" in out
 
 
-def saved(name, lists, truth="truth.csv", **options):
-    """Save a result as JSON, which has no users."""
-    by_words(f"{lists}.csv", truth, metrics="mrr@2", keep="users", **options).save(name)
+def saved(name, lists, truth="truth.csv", keep="users", **options):
+    by_words(f"{lists}.csv", truth, metrics="mrr@2", keep=keep, **options).save(name)
     return name
 
 
 def test_a_saved_result_without_users_is_refused(cli):
-    saved("base.json", "base")
-    for files in ("same.csv base.json truth.csv", "base.json base.json"):
+    saved("bare.npz", "base", keep=None)
+    for files in ("same.csv bare.npz truth.csv", "bare.npz bare.npz"):
         status, out, err = cli("gate", *files.split(), *MRR.split())
-        assert (status, out) == (2, "") and err.startswith("toplist: base.json: without users")
-        assert "save it as .npz" in err
+        assert (status, out) == (2, "") and err.startswith("toplist: bare.npz: without users")
+        assert "keep='users'" in err
     status, _, err = cli("gate", "same.csv", "base.csv", *MRR.split())
     assert "same.csv is no saved result: TRUTH, the last file, is needed" in err
 

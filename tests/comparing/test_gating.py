@@ -194,7 +194,7 @@ REFUSED = [
     (result(truth=OTHER_TRUTH), "new and base have other ground truths"),
     (result(metrics="ndcg@3"), r"new: 'ndcg@5'.*has ndcg, without k or with @1 to @3"),
     (result(metrics="mrr@5"), r"new: 'ndcg@5'.*has mrr"),
-    (BASE.without_users(), r"new is without users.*save it as .npz"),
+    (BASE.without_users(), r"new is without users.*without_users"),
     (
         tl.top_k_eval([*lists().values()], [*TRUTH.values()], metrics="ndcg@5"),
         "the users of base have keys, those of new are known by position",

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from doors import by_words
+from file_helpers import sent
 
 import toplist as tl
 from toplist.comparing import moments
@@ -213,9 +214,9 @@ def test_results_of_several_evaluations(both):
     assert len(tl.compare({"one": found["one"], "fewer": again["fewer"]}).test("map@5")) == 1
 
 
-def test_merging_and_bytes_drop_the_moments(both):
+def test_merging_and_saving_drop_the_moments(both):
     _, found = both
-    bare = tl.TopKResult.from_bytes(found["one"].to_bytes())
+    bare = sent(found["one"])
     assert bare.paired is None
     assert found["one"].without_users().paired is found["one"].paired
     assert tl.merge([found["one"], on_parts(*data(3))["one"]], disjoint=True).paired is None

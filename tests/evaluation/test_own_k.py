@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from doors import by_words, match_by_words
+from file_helpers import sent
 from shared_inputs import csv_of, frame_of
 
 import toplist as tl
@@ -43,9 +44,7 @@ DOORS = {
     "hits": lambda folder, **asked: by_words(match_by_words(RANKS, TRUTHS, k=5), **asked),
     "files": of_files,
     "batches": of_batches,
-    "bytes": lambda folder, **asked: tl.TopKResult.from_bytes(
-        by_words(RANKS, TRUTHS, **asked).to_bytes()
-    ),
+    "a file": lambda folder, **asked: sent(by_words(RANKS, TRUTHS, **asked)),
     "segments": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked).by([1, 1, 1])[1],
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from differential import NOBODY_LEFT_OUT, agree, columns, expectations, twins_of
 from doors import by_words, curve, match_by_words
+from file_helpers import sent
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -283,7 +284,7 @@ def test_parts_merge_to_the_whole(convention, relevant_from):
     same(merged, whole)
     np.testing.assert_array_equal(merged.per_user("map"), whole.per_user("map"))
     same(tl.merge(part.without_users() for part in parts), whole)
-    same(tl.merge(tl.TopKResult.from_bytes(part.to_bytes()) for part in parts), whole)
+    same(tl.merge(sent(part) for part in parts), whole)
     same(sum(pickle.loads(pickle.dumps(parts))), whole)
     alone = {user: int(user[1:]) % 3 == 0 for user in order}  # nothing is judged not relevant
     values = whole.per_user("precision@5")[list(alone.values())]
@@ -299,7 +300,7 @@ def test_weights_pooling_and_comparisons():
     counted = ~np.isnan(values)
     by = np.array(list(weights.values()))[counted]
     assert whole["recall@5"] == pytest.approx(np.average(values[counted], weights=by))
-    assert tl.TopKResult.from_bytes(whole.to_bytes()) == whole
+    assert sent(whole) == whole
     closed = oracle.without_unjudged(lists.values(), truths.values())
     ratio = by_words(lists, truths, aggregate="pooled", **options)
     alike = dict(zip(lists, closed, strict=True))
@@ -382,10 +383,8 @@ def test_parts_of_a_stream():
             sides.append(
                 pa.table({n: pa.array(list(v), kinds.get(n, kind)) for n, v in side.items()})
             )
-        parts.append(
-            by_words(*(one.to_reader() for one in sides), keep="part", **OPTIONS).to_bytes()
-        )
-    merged = tl.merge(map(tl.TopKResult.from_bytes, parts), disjoint=True)
+        parts.append(by_words(*(one.to_reader() for one in sides), keep="part", **OPTIONS))
+    merged = tl.merge(map(sent, parts), disjoint=True)
     same(merged, by_words(lists, truths, **OPTIONS))
 
 
@@ -396,8 +395,7 @@ def test_command_line_and_saved_results(files, capsys, tmp_path):
     share = f"judged@5 {expected.judged_share()[1]:.4f} before unjudged items left"
     out = capsys.readouterr().out
     assert share in out and f"{expected['ndcg@5']:.4f}" in out
-    path = tmp_path / "result.json"
-    expected.save(path)
-    assert tl.TopKResult.load(path) == expected
-    text = path.read_text()
+    expected.save(tmp_path / "result.npz")
+    assert tl.TopKResult.load(tmp_path / "result.npz") == expected
+    text = expected.to_json()
     assert '"unjudged": "drop"' in text and '"judged@5"' in text

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from doors import by_words
+from file_helpers import sent as sent_one
 
 import toplist as tl
 from toplist.files import parquet
@@ -95,7 +96,7 @@ def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, text):
         lists = recs.filter(pa.array(number == place))
         parts.append(tl.top_k_eval(lists, tl.GroundTruths(truth), K, keep="part"))
         assert parts[-1].n_missing == 0
-    sent = [tl.TopKResult.from_bytes(one.to_bytes()) for one in parts]
+    sent = [sent_one(one) for one in parts]
     expected = tl.top_k_eval(ranks, truths, K)
     for side in (truths, truth, tl.GroundTruths(truths)):
         whole = tl.merge(sent, side)

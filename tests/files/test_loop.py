@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from doors import by_words
-from file_helpers import both, fault, jsonl, write_parquet
+from file_helpers import both, fault, jsonl, sent, write_parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations
@@ -294,7 +294,7 @@ def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
     assert same(found, expected)
     note = f"the rows of users are apart in {recs}: it was read whole and sorted"
     assert note in str(found) and found.notes == (note,) and expected.notes == ()
-    assert note in str(tl.TopKResult.from_bytes(found.to_bytes()))
+    assert note in str(sent(found))
     kept = tl.top_k_eval(recs, truth, K, keep="users")
     assert kept.users == expected.users and note in str(kept)
     assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))

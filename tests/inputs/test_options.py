@@ -7,6 +7,7 @@ import re
 
 import pytest
 from doors import by_words
+from file_helpers import through_a_file
 from shared_inputs import csv_of, library
 
 import toplist as tl
@@ -42,8 +43,7 @@ def test_a_convention_of_your_own_has_a_name_of_its_own():
     mine = dataclasses.replace(mine, name="mine")
     found = tl.top_k_eval([[1], []], [{1}, {2}], 1, convention=mine)
     assert found.to_dict() == {"hit@1": 1.0} and "convention mine" in repr(found)
-    with pytest.raises(ValueError, match="'mine' is of your own making"):
-        found.to_bytes()
+    assert through_a_file(found) == found
 
 
 def test_metrics_are_those_of_the_usual_ones_that_the_convention_has():

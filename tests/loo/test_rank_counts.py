@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from doors import by_words
+from file_helpers import sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,7 +59,7 @@ def test_lengths_and_none_and_merging():
     parts = [from_rank_counts({1: 2, 0: 1}, 5), from_rank_counts({4: 3}, 5)]
     whole = from_rank_counts({1: 2, 0: 1, 4: 3}, 5)
     assert tl.merge(parts, disjoint=True)["ndcg@5"] == whole["ndcg@5"]
-    again = tl.TopKResult.from_bytes(whole.to_bytes())
+    again = sent(whole)
     assert again["mrr@5"] == whole["mrr@5"] and "6 of 6 users evaluated" in str(again)
 
 
@@ -118,7 +119,7 @@ def test_nobody_gives_nan_as_every_evaluation_does(nobody):
     assert str(found) == str(expected) and found.n_users == found.n_evaluated == 0
     for name in expected.names():
         assert np.isnan([found[name], found.std(name), *found.interval(name)]).all()
-    assert tl.TopKResult.from_bytes(found.to_bytes()) == found
+    assert sent(found) == found
 
 
 def test_as_many_users_as_there_are():

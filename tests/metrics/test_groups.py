@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from doors import by_words
+from file_helpers import sent as sent_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
@@ -175,7 +176,7 @@ def test_parts_merge_to_the_whole():
         )
         for lo in range(0, 60, 17)
     ]
-    sent = [tl.TopKResult.from_bytes(part.to_bytes()) for part in parts]
+    sent = [sent_one(part) for part in parts]
     for found in (tl.merge(parts), tl.merge(sent), pickle.loads(pickle.dumps(tl.merge(parts)))):
         assert found.to_dict() == pytest.approx(whole.to_dict(), abs=1e-12)
         for name in METRICS:

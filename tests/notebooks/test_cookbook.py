@@ -6,6 +6,7 @@ lists and with the library's number.
 """
 
 import copy
+import json
 import re
 import sys
 import time
@@ -610,7 +611,7 @@ def test_mlflow(tmp_path, monkeypatch):
         names = run("MLflow", mlflow=mlflow, result=result, epoch=3)
     logged = mlflow.get_run(started.info.run_id).data.metrics
     assert logged == {name.replace("@", "_at_"): v for name, v in result.to_dict().items()}
-    of_run = {"run_id": started.info.run_id, "artifact_path": "result.json"}
+    of_run = {"run_id": started.info.run_id, "artifact_path": "result.npz"}
     path = mlflow.artifacts.download_artifacts(**of_run)
     assert tl.TopKResult.load(path) == names["result"]
 
@@ -669,4 +670,5 @@ def test_saving_and_loading(tmp_path, monkeypatch):
     values = names["again"].per_user("ndcg@3").tolist()
     assert values == result.per_user("ndcg@3").tolist()
     with pytest.raises(ValueError, match="holds no hits"):
-        tl.TopKResult.load("result.json").per_user("ndcg@3")
+        tl.TopKResult.load("bare.npz").per_user("ndcg@3")
+    assert json.loads(names["text"])["values"] == result.to_dict()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from doors import by_words
+from file_helpers import sent
 from systems import RANKS, TRUTHS
 
 import toplist as tl
@@ -86,7 +87,7 @@ def test_an_interval_is_rough_where_few_users_have_a_value():
     words = "(rough where few users have a value other than 0: {} for mrr@2)"
     for n_hits in (1, 29, 30):
         result = rare(1_000, n_hits, k=2, metrics=["hit", "mrr"])
-        bare = tl.TopKResult.from_bytes(result.to_bytes())
+        bare = sent(result)
         assert (words.format(n_hits) in repr(result)) == (words.format(n_hits) in repr(bare))
         assert (words.format(n_hits) in repr(result)) == ("rough" in repr(result)) == (n_hits < 30)
     assert "rough" not in repr(rare(1_000, 5, k=2, metrics="hit"))  # Wilson's holds
@@ -189,7 +190,7 @@ def test_a_result_says_how_equal_scores_were_ordered():
     assert "equal scores by item id, ascending" in str(shown[0])
     assert "equal scores by item id, descending" in shown[1].formula("hit")
     assert "equal scores in the order of the rows" in str(tl.top_k_eval(ranks, truth, 1))
-    again = tl.TopKResult.from_bytes(shown[0].to_bytes())
+    again = sent(shown[0])
     assert "equal scores by item id, ascending" in str(again)
     with pytest.raises(ValueError, match="ties"):
         tl.merge([shown[0], shown[1]])
@@ -254,7 +255,7 @@ def test_a_footer_says_whether_truths_had_grades():
     )
     assert plain["ndcg@3"] != graded["ndcg@3"]
     assert "grade" not in repr(plain)
-    for one in (graded, tl.TopKResult.from_bytes(graded.to_bytes())):
+    for one in (graded, sent(graded)):
         assert "convention standard, gain = grade: mean over users" in repr(one)
         assert "gain = grade" in one.formula("ndcg") and "gain = grade" not in one.formula("map")
     alone = tl.top_k_eval(LISTS, [{1: 3, 9: 1}, {6: 2}], k=3, metrics="map")
@@ -284,14 +285,13 @@ def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tm
     for name, lines in (("r", ["user_id,item_id,rank", *rows]), ("t", ["user_id,item_id", *truth])):
         (tmp_path / f"{name}.csv").write_text("\n".join([*lines, ""]))
     result.save(tmp_path / "a.npz")
-    result.save(tmp_path / "a.json")
     for one in (
         result,
         by_words(tmp_path / "r.csv", tmp_path / "t.csv", **ask),
         by_words(tmp_path / "r.csv", tmp_path / "t.csv", keep="users", **ask),
         tl.merge([result, by_words({"x": TWENTY["u0"]}, {"x": {1}}, **ask)]),
         tl.TopKResult.load(tmp_path / "a.npz"),
-        tl.TopKResult.load(tmp_path / "a.json"),
+        sent(result),
         tl.compare({"a": result, "b": result}),
     ):
         text = one.to_text()

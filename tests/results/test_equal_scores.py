@@ -58,10 +58,10 @@ def test_equal_scores_add_up_and_are_saved(tmp_path):
     parts = [evaluate({user: LISTS[user]}, {user: TRUTH[user]}) for user in "uv"]
     whole = parts[0] + parts[1]
     assert whole.scored == (2, 5)
-    whole.save(tmp_path / "result.json")
-    found = json.loads((tmp_path / "result.json").read_text())
+    whole.save(tmp_path / "result.npz")
+    found = json.loads(whole.to_json())
     assert found["scores"] == {"tied": 2, "listed": 5} and found["policies"]["ties"] == "order"
-    assert tl.TopKResult.load(tmp_path / "result.json").scored == (2, 5)
+    assert tl.TopKResult.load(tmp_path / "result.npz").scored == (2, 5)
 
 
 def test_the_order_of_a_run_is_the_one_that_was_asked_for(tmp_path):

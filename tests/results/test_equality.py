@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from doors import by_words
+from file_helpers import sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import populations
@@ -28,7 +29,7 @@ def test_the_same_evaluation_is_equal_and_another_is_not(population, k, conventi
     asked = {"metrics": names, "convention": convention, "empty": "zero", "missing": "zero"}
     result = evaluated(*population, k, **asked)
     assert result == evaluated(*population, k, **asked, n_threads=1)
-    assert result == result.without_users() == tl.TopKResult.from_bytes(result.to_bytes())
+    assert result == result.without_users() == sent(result)
     assert result == pickle.loads(pickle.dumps(result)) == copy.deepcopy(result)
     assert result != evaluated(*population, k + 1, **asked)
     assert result != evaluated(*population, [k], **asked)

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 from doors import by_words
+from file_helpers import sent
 
 import toplist as tl
 from toplist.checks import worded
@@ -83,12 +84,10 @@ def test_one_noun_for_all_systems_and_parts():
     )
 
 
-def test_bytes_keep_the_noun():
+def test_files_keep_the_noun():
     result = tl.top_k_eval(RUN, QRELS, 2)
-    assert "2 of 2 queries" in str(tl.TopKResult.from_bytes(result.to_bytes()))
-    assert "2 of 2 users" in str(
-        tl.TopKResult.from_bytes(tl.top_k_eval(LISTS, QRELS, 2).to_bytes())
-    )
+    assert "2 of 2 queries" in str(sent(result))
+    assert "2 of 2 users" in str(sent(tl.top_k_eval(LISTS, QRELS, 2)))
 
 
 def test_segments_and_pictures():

@@ -8,9 +8,6 @@ import numpy as np
 
 from toplist.checks import Floats
 
-# By which share averages may differ from those that are computed again, on another machine say.
-AGAIN = 1e-9
-
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -239,6 +236,9 @@ class ListAverages(Protocol):
 
     def without_users(self) -> Self:
         """Return the metrics without the lists."""
+
+    def kept(self, users: Sequence[Any], ks: Sequence[int]) -> Self:
+        """Return the same with the values of users at some k's: what a file has."""
 
     def __add__(self, other: Any) -> Self:
         """Return the metrics over both sets of lists."""

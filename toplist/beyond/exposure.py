@@ -193,6 +193,21 @@ class Exposure(ListingCounts):
         source = UserItemPairs(starts, _narrow(places, len(ids)), n)
         return cls(k, n_users, len(ids), ids, source)
 
+    @classmethod
+    def of_counts(
+        cls, k: int, n_users: int, n_items: int, catalogue: Any, source: UserItemPairs
+    ) -> Exposure:
+        """Return an exposure from counts; ValueError for such that contradict each other."""
+        starts, items, counts = source
+        fits = len(starts) == k + 1 and starts[0] == 0 and starts[-1] == len(items) == len(counts)
+        fits = fits and bool((np.diff(starts) >= 0).all())
+        inside = 0 <= items.min(initial=0) <= items.max(initial=0) < max(n_items, 1)
+        few = counts.min(initial=1) >= 1 and counts.max(initial=0) <= n_users
+        size = n_items if catalogue is None else len(catalogue)
+        if not (fits and inside and few) or size != n_items:
+            raise ValueError("the counts of listed items contradict each other")
+        return cls(k, n_users, n_items, catalogue, source)
+
     def __repr__(self) -> str:
         """Return the sizes."""
         of = f"{self.n_items:,} items" if self.catalogue is not None else "no stated catalogue"

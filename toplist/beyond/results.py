@@ -118,6 +118,23 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """The values of users, (n, cuts), `at` some of the k's; whose they are (None: by position)."""
+
+    values: Floats
+    at: Bools
+    listed: Sequence[Any] | None = None
+
+    def __call__(self) -> tuple[Floats, Sequence[Any] | None]:
+        """Return the curves, NaN at other k's."""
+        if self.at.all():
+            return self.values, self.listed
+        curves = np.full((len(self.values), len(self.at)), np.nan)
+        curves[:, self.at] = self.values
+        return curves, self.listed
+
+
+@dataclass(frozen=True, eq=False)
 class ListResult:
     """Metrics of the lists at every k; two parts over different users can be added.
 
@@ -171,8 +188,8 @@ class ListResult:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
             raise ValueError(
-                f"a merged result, or one from JSON, holds no lists, so {name} has no values per "
-                "user"
+                f"a merged result, or one without users, holds no lists, so {name} has no values "
+                "per user"
             )
         curves, listed = self.values[name]()
         # by position, whatever keys the positions have
@@ -221,13 +238,26 @@ class ListResult:
         spreads = {name: Spread.of(values) for name, values in curves.items()}
         for one in spreads.values():
             one.users[~self.at_cuts(len(one.users))] = -1
-        values = {name: partial(_known, values) for name, values in curves.items()}
+        everywhere = {name: np.ones(values.shape[1], bool) for name, values in curves.items()}
+        values = {name: Known(one, everywhere[name]) for name, one in curves.items()}
         return replace(self, names=tuple(curves), exposure=None, spreads=spreads, values=values)
 
     def at_cuts(self, depth: int) -> Bools:
         """Return at which k's values of users are known."""
         ks = np.arange(depth) + 1
         return np.isin(ks, ks if self.cuts is None else np.minimum(self.cuts, depth))
+
+    def kept(self, users: Sequence[Any], ks: Sequence[int]) -> "ListResult":
+        """Return the metrics without lists, with the values of users at some k's: for a file."""
+        cuts = tuple(k for k in ks if self.cuts is None or k in self.cuts)
+        known, values, listed = replace(self, cuts=cuts), {}, None
+        for name in self.values or ():
+            own, others, keys = self.parted(name, users)
+            if keys and listed is None:  # one list for all, which a file has once
+                listed = [*users, *keys]
+            both, at = np.concatenate([own, others]), known.at_cuts(own.shape[1])
+            values[name] = Known(both[:, at], at, listed if keys else None)
+        return replace(known.without_users(), values=values or None, cuts=cuts if values else None)
 
     def without_users(self) -> "ListResult":
         """Return the metrics without the lists."""
@@ -237,10 +267,6 @@ class ListResult:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the lists."""
         return {**self.__dict__, "values": None, "cuts": None}
-
-
-def _known(curves: Floats) -> tuple[Floats, None]:
-    return curves, None
 
 
 def evaluate_lists(

@@ -2,7 +2,7 @@ r"""`toplist across`: systems over several data sets, from results that were sav
 
 The files are those of result.save() in Python. Either one table.json,
 
-  {"ml-20m": {"knn": "ml-20m/knn.json", "ease": "ml-20m/ease.json"}, ...}
+  {"ml-20m": {"knn": "ml-20m/knn.npz", "ease": "ml-20m/ease.npz"}, ...}
 
 whose file names are relative to it; or the files themselves: then a data set
 is the folder of a file, and a system the file's name without its extension.
@@ -11,7 +11,7 @@ nothing to do with each other. Ranks have intervals where the files hold users.
 
 examples:
   toplist across table.json -m ndcg@10
-  toplist across -m ndcg@10 --baseline knn ml-1m/*.json ml-20m/*.json
+  toplist across -m ndcg@10 --baseline knn ml-1m/*.npz ml-20m/*.npz
   toplist across table.json -m ndcg@10 --plot ranks.png --format latex
 """
 
@@ -27,8 +27,8 @@ from toplist.cli.options import Parser
 from toplist.cli.streams import Output, add_output, csv_text, screen_width
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
 from toplist.plots import axes
+from toplist.results.json_text import text_of
 from toplist.results.result import TopKResult
-from toplist.results.saved import text_of
 from toplist.results.writing import Content
 from toplist.stats import randomization
 from toplist.stats.datasets import OF
@@ -111,7 +111,7 @@ def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
 
     Examples
     --------
-    >>> by_folder(["runs/ml/knn.npz", "runs/ml/ease.npz", "runs/yelp/knn.json.gz"])["ml"]
+    >>> by_folder(["runs/ml/knn.npz", "runs/ml/ease.npz", "runs/yelp/knn.npz"])["ml"]
     {'knn': 'runs/ml/knn.npz', 'ease': 'runs/ml/ease.npz'}
     """
     folders = dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in paths)

@@ -38,7 +38,7 @@ from toplist.comparing.tests import Tests
 from toplist.plots import axes
 from toplist.results import markup
 from toplist.results.display import Display
-from toplist.results.saved import json_number
+from toplist.results.json_text import json_number
 from toplist.results.writing import Content
 from toplist.stats.paired import ALTERNATIVES
 

@@ -69,7 +69,6 @@ from toplist.metrics.weighing import SCORED
 from toplist.plots import axes
 from toplist.propensities import Propensities
 from toplist.results.result import TopKResult
-from toplist.results.saved import keeps_users
 from toplist.results.terms import Entry
 from toplist.results.writing import Content
 from toplist.top_k import top_k_eval
@@ -199,7 +198,7 @@ def check_asked(options: argparse.Namespace) -> None:
     lists = {
         path: name
         for name, path in zip(output.names_of(options.recs), options.recs, strict=True)
-        if not is_saved(path)
+        if not output.is_saved(path)
     }
     check_sides(options, [*(SIDES if lists else ()), *lists.values(), *lists])
     Grading(options.relevant_from)
@@ -208,34 +207,23 @@ def check_asked(options: argparse.Namespace) -> None:
 def _settle_truth(options: argparse.Namespace) -> None:
     """Take the last file as the ground truth of lists; as one more of saved results alone."""
     several = "base" not in options and len(options.recs) > 1  # the gate names each of its files
-    if options.truth is None and several and not all(map(is_saved, options.recs)):
+    if options.truth is None and several and not all(map(output.is_saved, options.recs)):
         options.truth = options.recs.pop()
-    saved, truth = [*map(is_saved, options.recs)], options.truth
+    saved, truth = [*map(output.is_saved, options.recs)], options.truth
     if truth is None and not all(saved):
         lists = options.recs[saved.index(False)]
         raise ValueError(f"{lists} is no saved result: TRUTH, the last file, is needed")
     if truth is None:
         return
-    if all(saved) and not is_saved(truth):
+    if all(saved) and not output.is_saved(truth):
         raise ValueError(
             f"{truth}: saved results alone need no ground truth, and no lists are given: "
             "leave it out, or name the lists before it"
         )
     if all(saved):
         options.recs, options.truth = [*options.recs, truth], None
-    elif is_saved(truth):
+    elif output.is_saved(truth):
         raise ValueError(f"{truth} is a saved result: the last file is the truth")
-
-
-def is_saved(path: str) -> bool:
-    """Return whether a file is a result that `TopKResult.save` wrote, by its name; else of lists.
-
-    Examples
-    --------
-    >>> [is_saved(name) for name in ("base.npz", "base.json", "lists.jsonl", "lists.csv.gz")]
-    [True, True, False, False]
-    """
-    return keeps_users(path) or path.lower().endswith((".json", ".json.gz"))
 
 
 def asked_or_usual(
@@ -277,7 +265,7 @@ def run(options: argparse.Namespace) -> Output:
     # out, and under ips, where those count who have a list alone: then the comparison must know
     # the users themselves, not only their number
     whole = bool(options.per_user or options.segments or options.item_segments)
-    whole |= bool(options.clusters) or output.saves_users(options.save)
+    whole |= bool(options.clusters) or options.save is not None
     whole |= len(options.recs) > 1 and (missing == "skip" or options.weighting == "ips")
     results = evaluated(options, whole)
     if options.segments or options.item_segments:
@@ -319,7 +307,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
         found = (
             _loaded(options, recs)
-            if is_saved(recs)
+            if output.is_saved(recs)
             else _evaluate(options, recs, name, truth, users)
         )
         alone = len(options.recs) == 1
@@ -327,7 +315,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
             found = output.clustered(found, clusters, path)
         if isinstance(found, TopKResult):
             results[name] = found
-            saved |= {recs: found} if is_saved(recs) else {}
+            saved |= {recs: found} if output.is_saved(recs) else {}
         else:
             results |= {one if alone else f"{name} {one}": it for one, it in found.items()}
     loaded = list(map(id, saved.values()))

@@ -27,7 +27,7 @@ import json
 from typing import Any
 
 from toplist.cli import output
-from toplist.cli.eval import add_reading, check_asked, evaluated, is_saved, takes_k
+from toplist.cli.eval import add_reading, check_asked, evaluated, takes_k
 from toplist.cli.options import Parser, names_of_columns
 from toplist.cli.ranked_truth import ranked_truth
 from toplist.cli.streams import Output, add_output, screen_width
@@ -35,8 +35,8 @@ from toplist.comparing.aligning import USERS
 from toplist.comparing.gating import gate
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
+from toplist.results.json_text import json_number
 from toplist.results.result import TopKResult
-from toplist.results.saved import json_number
 from toplist.stats.paired import checked
 from toplist.stats.planning import check_margin
 from toplist.testing import UNDECIDED
@@ -109,14 +109,14 @@ def check(options: argparse.Namespace) -> None:
     checked("two-sided", options.level)
     if options.segments:
         output.check_labels("--segments", options.segments)
-    if options.truth and is_saved(options.truth):
+    if options.truth and output.is_saved(options.truth):
         raise ValueError(f"{options.truth} is a saved result: a gate is of two, NEW and BASE")
     check_asked(options)
 
 
 def _spelled(name: str, options: argparse.Namespace) -> str:
     """Return a metric by its name here, if its convention is known before the results are read."""
-    if any(map(is_saved, options.recs)) and hangs_on_convention(name):
+    if any(map(output.is_saved, options.recs)) and hangs_on_convention(name):
         return name
     return canonical(name, convention_of(options.convention).name)
 
@@ -158,6 +158,7 @@ def _results(options: argparse.Namespace) -> tuple[TopKResult, TopKResult]:
     for path, result in found.items():
         if result.hits is None:
             raise ValueError(
-                f"{path}: without users, whom a gate compares one by one: save it as .npz"
+                f"{path}: without users, whom a gate compares one by one: save what toplist eval "
+                "--save keeps, or a result of keep='users'"
             )
     return found[options.new], found[options.base]

@@ -17,8 +17,9 @@ from toplist.files.tables import read_table
 from toplist.plots.charts import panels
 from toplist.results import describe, segments
 from toplist.results.display import Display
+from toplist.results.json_text import content, text_of
 from toplist.results.result import TopKResult
-from toplist.results.saved import content, keeps_users, text_of, written
+from toplist.results.saved import check_name, dump
 from toplist.results.segments import Segments
 from toplist.results.writing import Content
 from toplist.stats.pairs import snap
@@ -129,30 +130,38 @@ def draw(results: Results, path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def saves_users(path: str | None) -> bool:
-    """Return whether users are saved under a path: in an .npz, or in a folder of them."""
-    return path is not None and (keeps_users(path) or os.path.isdir(path))
+def is_saved(path: str) -> bool:
+    """Return whether a file is a result that `TopKResult.save` wrote, by its name; else of lists.
+
+    JSON is no form of lists, and as a result it is refused with the way out.
+
+    Examples
+    --------
+    >>> [is_saved(name) for name in ("base.npz", "base.json", "lists.jsonl", "lists.csv.gz")]
+    [True, True, False, False]
+    """
+    return path.lower().endswith((".npz", ".json", ".json.gz"))
 
 
 def check_save(path: str, recs: Sequence[str], system: str | None) -> None:
     """Raise ValueError if the results of some files cannot be saved under a path."""
-    if any(map(keeps_users, recs)):
+    if any(map(is_saved, recs)):
         raise ValueError(f"--save {path}: a saved result is among the files; it is kept already")
-    if not os.path.isdir(path) and not path.lower().endswith((".npz", ".json", ".json.gz")):
-        raise ValueError(f"--save {path}: name it .npz, with its users, or .json, the means alone")
-    if not os.path.isdir(path) and (system or len(recs) > 1):
+    if os.path.isdir(path):
+        return
+    check_name("--save ", path)
+    if system or len(recs) > 1:
         raise ValueError(f"--save {path}: of several systems, name a folder that is there")
 
 
 def saved_files(results: Results, path: str) -> dict[str, Content]:
     """Return the file of the one result; in a folder, a file for each, named by its system."""
     if not os.path.isdir(path):
-        return {path: written(next(iter(results.values())), path)}
+        return {path: dump(next(iter(results.values())))}
     odd = [name for name in results if os.path.basename(name) != name]
     if odd:
         raise ValueError(f"--save {path}: {odd[0]!r} is no name of a file: evaluate it alone")
-    paths = {name: os.path.join(path, f"{name}.npz") for name in results}
-    return {paths[name]: written(result, paths[name]) for name, result in results.items()}
+    return {os.path.join(path, f"{name}.npz"): dump(result) for name, result in results.items()}
 
 
 def check_labels(flag: str, option: str) -> None:

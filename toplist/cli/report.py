@@ -20,7 +20,7 @@ import shlex
 from typing import Any
 
 from toplist.cli import output
-from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated, is_saved
+from toplist.cli.eval import add_reading, beside_lists, check_asked, evaluated
 from toplist.cli.options import (
     BESIDE,
     Parser,
@@ -127,7 +127,7 @@ def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | N
     """Return what gives the lists of users, by system, and their relevant items."""
     lists = {}
     for name, path in zip(output.names_of(options.recs), options.recs, strict=True):
-        if not is_saved(path):
+        if not output.is_saved(path):
             columns = names_of_columns(options, "ranks", name, path)
             how = options.ranks_format, columns, options.order, options.ties
             stream = stream_of(path, "ranks", *how)
@@ -142,7 +142,7 @@ def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | N
 def _beside(options: argparse.Namespace) -> dict[str, Any]:
     """Return history and catalogue, ids as in the first lists; without any lists none."""
     pairs = zip(output.names_of(options.recs), options.recs, strict=True)
-    name, path = next((pair for pair in pairs if not is_saved(pair[1])), ("", ""))
+    name, path = next((pair for pair in pairs if not output.is_saved(pair[1])), ("", ""))
     if not path:
         return {}
     columns = names_of_columns(options, "ranks", name, path)

@@ -165,8 +165,8 @@ class Comparison(SideBySide):
 
     Notes
     -----
-    A comparison has no file of its own. `TopKResult.save` keeps each result, as .npz with the users
-    that paired tests need, and `compare` puts those that were loaded side by side again. Tests
+    A comparison has no file of its own. `TopKResult.save` keeps each result, with the users that
+    paired tests need, and `compare` puts those that were loaded side by side again. Tests
     are kept as a table: ``both.test().to_pandas().to_csv("tests.csv")``.
 
     Examples

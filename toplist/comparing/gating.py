@@ -133,8 +133,8 @@ def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
             raise TypeError(f"{name} is {type(one).__name__}: give what top_k_eval returned")
         if one.hits is None:
             raise ValueError(
-                f"{name} is without users, whom a gate compares one by one: as JSON and as bytes a "
-                "result has none; save it as .npz, or evaluate with keep='users'"
+                f"{name} is without users, whom a gate compares one by one: give the result before "
+                "without_users(), of files and streams that of keep='users'"
             )
     for what, given in (("margins", margins), ("floors", {} if floors is None else floors)):
         if not isinstance(given, Mapping):

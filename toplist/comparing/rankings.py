@@ -19,8 +19,8 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.plots import ranks as pictures
 from toplist.results.display import Display
+from toplist.results.json_text import json_number
 from toplist.results.markup import Cell, Look, Page, Table, probability
-from toplist.results.saved import json_number
 from toplist.stats import datasets as statistics
 from toplist.stats.datasets import DatasetsAre, Friedman, Replicability
 from toplist.stats.paired import Alternative, TTest

@@ -54,8 +54,9 @@ relations each gets a cursor (a reader of Arrow is ``relation.to_arrow_reader()`
     result = tl.top_k_eval(recs, duckdb.cursor().sql("FROM 'truth.parquet'"), k=10)
 
 In hash buckets of users less is sorted at a time, each bucket may be evaluated on another machine,
-and the results are sent as bytes (``part.to_bytes()``). With ``keep="part"`` a user without a list
-in the bucket is not counted; those without a list in any are added when the parts are merged::
+and the results are saved there (``part.save("part.npz")``) or pickled. With ``keep="part"`` a user
+without a list in the bucket is not counted; those without a list in any are added when the parts
+are merged::
 
     import duckdb
 

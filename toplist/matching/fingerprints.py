@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from toplist.checks import whole
 
 
 @dataclass(frozen=True)
@@ -24,19 +21,6 @@ class Fingerprint:
     total: int
     n_users: int
     varied: bool
-
-
-def from_plain(parts: Sequence[Any]) -> tuple[Fingerprint, ...]:
-    """Return fingerprints that a file has as dicts.
-
-    Examples
-    --------
-    >>> from_plain([{"total": 7, "n_users": 2, "varied": True}])
-    (Fingerprint(total=7, n_users=2, varied=True),)
-    """
-    return tuple(
-        Fingerprint(int(one["total"]), whole(one["n_users"]), bool(one["varied"])) for one in parts
-    )
 
 
 def merged(

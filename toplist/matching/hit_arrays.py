@@ -12,6 +12,9 @@ from toplist.inputs.flatten import first_repeat, name_user
 from toplist.inputs.grades import LARGEST
 from toplist.inputs.lists import offsets_of
 
+# How many relevant items there may be in all: sums of them do not overflow.
+MOST = 2.0**62
+
 
 def integers(name: str, values: ArrayLike) -> Ints:
     """Return whole numbers as int64 that nobody can change; ValueError for others."""
@@ -45,6 +48,8 @@ def check(hits: Any) -> None:
         raise ValueError("Hits: offsets, n_truth and n_listed disagree on the number of users")
     if hits.offsets[0] != 0 or hits.offsets[-1] != len(hits.ranks) or np.any(n_hits < 0):
         raise ValueError("Hits: offsets must rise from 0 to the number of ranks")
+    if hits.n_truth.sum(dtype=float) > MOST:
+        raise ValueError("Hits: the ground truths have more items than can be")
     if (hits.grades is None) != (hits.truth_grades is None):
         raise ValueError("Hits: grades and truth_grades go together; one of them is missing")
     if hits.grades is not None:
@@ -72,6 +77,11 @@ def check(hits: Any) -> None:
             f"{hits.n_truth[user]} items of the truth in a list of {hits.n_listed[user]} "
             f"read to k={hits.k}: ranks rise from 1, within the list, at most one per item"
         )
+    for hashes in (hits.about.truth_hashes, hits.about.judged_hashes):
+        if hashes is not None and len(hashes) != n_users:
+            raise ValueError(f"Hits: {len(hashes):,} hashes for {n_users:,} ground truths")
+    if hits.coverage is not None and not _fits(hits.coverage, hits):
+        raise ValueError("Hits: the groups are not those of the hits")
 
 
 def _check_grades(hits: Any) -> None:
@@ -92,3 +102,20 @@ def _check_grades(hits: Any) -> None:
     rises = np.flatnonzero(inner[1:] & (np.diff(hits.truth_grades) > 0))
     if len(rises):
         raise ValueError("Hits: truth_grades must not rise within a user: best first")
+
+
+def _fits(coverage: Any, hits: Any) -> bool:
+    """Return whether groups are numbers within the users, and items are those of the users."""
+    n_items, n_hits = hits.n_truth.sum(), np.diff(hits.offsets)
+    sizes, n_groups = coverage.sizes, coverage.n_groups
+    numbers = n_groups, coverage.items, coverage.groups
+    if sizes.min(initial=1) < 1 or any(one.min(initial=0) < 0 for one in numbers):
+        return False
+    lengths = len(sizes) == len(coverage.order) == n_items and len(n_groups) == len(hits)
+    if not lengths or sizes.sum(dtype=float) != len(coverage.groups):
+        return False
+    # how many groups the items of each user name, at most
+    named = np.diff(offsets_of(sizes)[offsets_of(hits.n_truth)])
+    fits = len(coverage.items) == len(hits.ranks) and (n_groups <= named).all()
+    fits = fits and (coverage.items < np.repeat(hits.n_truth, n_hits)).all()
+    return bool(fits and (coverage.groups < np.repeat(n_groups, named)).all())

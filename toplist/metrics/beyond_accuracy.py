@@ -1,7 +1,7 @@
 """Metrics of the lists themselves: those that an evaluation knows by name, and the Gini index."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -56,12 +56,12 @@ class ListMetric:
     name: str
     needs: tuple[str, ...]
     of_users: bool
-    text: str
-    formula: str
-    latex: str
+    text: str = field(compare=False)  # words are no part of the definition
+    formula: str = field(compare=False)
+    latex: str = field(compare=False)
     within_one: bool = False
     higher_is_better: bool | None = None
-    whom: str = "with a list"
+    whom: str = field(default="with a list", compare=False)
     of_truth: bool = False
     given: tuple[tuple[str, str], ...] = ()
 

@@ -14,7 +14,7 @@ read them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -67,9 +67,9 @@ class Discount:
 
     name: str
     function: Callable[[Array], Any]
-    latex: str
-    weight: str = ""
-    weight_latex: str = ""
+    latex: str = field(compare=False)  # in all of these, words are no part of a definition
+    weight: str = field(default="", compare=False)
+    weight_latex: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Divisor:
 
     name: str
     function: Callable[[Array, Array, Array], Any]
-    latex: str
+    latex: str = field(compare=False)
     by_length: bool = False
     ideal: bool = False
     by_hits: bool = False
@@ -123,9 +123,9 @@ class Earned:
 
     name: str
     function: Callable[[Any], Any]
-    latex: str = "g(j)"
+    latex: str = field(default="g(j)", compare=False)
     most: Literal["", "within 1", "0 or 1"] = ""
-    where: str = ""
+    where: str = field(default="", compare=False)
 
 
 def table_of(*rows: Any) -> Mapping[Any, Any]:
@@ -242,8 +242,8 @@ class Metric:
     divisor: DivisorName | Divisor | Callable[[Array, Array, Array], Any]
     graded: bool = False
     higher_is_better: bool = True
-    text: str = ""
-    latex: str = ""
+    text: str = field(default="", compare=False)
+    latex: str = field(default="", compare=False)
     empty: Empty | None = None
     cut: Cut = "k"
     of: Of = "relevant"

@@ -12,11 +12,12 @@ import numpy as np
 from toplist.metrics.definitions import DIVISORS, Metric, table_of
 
 
-def _places(k: Any, R: Any, n: Any) -> Any:
-    return np.minimum(k, R)  # a function with a name, so that results are pickled
+def places(k: Any, R: Any, n: Any) -> Any:
+    """Return how many places relevant items can take; by its name, results are stored."""
+    return np.minimum(k, R)
 
 
-_IDEAL = replace(DIVISORS["ideal(min(k,R))"], function=_places, balanced=True)
+_IDEAL = replace(DIVISORS["ideal(min(k,R))"], function=places, balanced=True)
 
 #: Propensity-scored metrics by name: ratios of sums over users. Read-only.
 SCORED = table_of(

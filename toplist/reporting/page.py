@@ -19,8 +19,8 @@ from toplist.reporting import sections
 from toplist.reporting.sections import Report, word_of
 from toplist.reporting.words import cut, plain
 from toplist.results import describe
+from toplist.results.json_text import json_number
 from toplist.results.markup import number, probability
-from toplist.results.saved import json_number
 
 # Bytes of a page, at most.
 LARGEST = 5_000_000

@@ -88,19 +88,20 @@ Saving
 ``tl.compare({"base": tl.TopKResult.load("base.npz"), "new": result}).test()``, on the command line
 ``toplist eval recs.csv truth.csv --save base.npz`` and ``toplist compare base.npz new.csv
 truth.csv``. What is loaded is the same to the last bit. The file is numpy's npz, without pickle: no
-file from elsewhere can run code, and one that is damaged, was changed or contradicts itself is
-refused. Other names, ``"base.json"``, get JSON for readers, without users; ``load`` reads both.
+file from elsewhere can run code, and one that is damaged or was changed is refused. Files of 0.4
+are read by all of 0.x. ``result.without_users().save(path)`` keeps no user; ``result.to_json()`` is
+for readers, and not read back.
 
 Merging
 -------
 
 Results over different users merge, ``a + b``, or ``tl.merge(parts)`` for many, and travel between
-processes, ``to_bytes()`` and ``TopKResult.from_bytes``, some kilobytes however many users they
-hold. A user with a key is in one part only, or refused; of users by position, parts with the same
-ground truths (five seeds of one model) are refused, unless ``disjoint=True`` says that they are
-other users. Without grades, weights and pooling the means of metrics of hits are the same bits as
-those of the whole; others (novelty and popularity among them) may differ in the last digit. Merging
-trusts that both parts were given the same `counts` and `features`.
+processes by pickle, or as files; ``without_users()`` they are some kilobytes, however many users
+they hold. A user with a key is in one part only, or refused; of users by position, parts with the
+same ground truths (five seeds of one model) are refused, unless ``disjoint=True`` says that they
+are other users. Without grades, weights and pooling the means of metrics of hits are the same bits
+as those of the whole; others (novelty and popularity among them) may differ in the last digit.
+Merging trusts that both parts were given the same `counts` and `features`.
 
 >>> parts = [tl.top_k_eval({u: lists[u]}, {u: truth[u]}, 3, metrics=["ndcg"]) for u in lists]
 >>> tl.merge(parts)["ndcg@3"] == result["ndcg@3"]

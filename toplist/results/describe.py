@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from toplist.averages.moments import Moments
 from toplist.checks import counted, worded
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
@@ -279,11 +278,10 @@ def intervals(results: Sequence[Means]) -> list[str]:
         return [f"95 % interval: {none}"] if dashes else []
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
-    old = "; as if weights did not go with values: saved by toplist 0.2 or merged with such"
     few = _few(rough, results[0].terms.unit)
     if results[0].clusters is not None:
         few = _few_clusters(results)
-    more = few + f"; {none}" * dashes + old * any(map(_is_old, results))
+    more = few + f"; {none}" * dashes
     return [f"95 % interval, ± half or [low, high]: {text}{more}"]
 
 
@@ -336,12 +334,6 @@ def _few_clusters(results: Sequence[Means]) -> str:
     if least >= FEW_DF:
         return ""
     return f" (rough: clusters so few or unequal leave {least:.1f} degrees of freedom)"
-
-
-def _is_old(result: Means) -> bool:
-    """Return whether weighted averages lack the sums with squared weights, as in toplist 0.2."""
-    averages = [one for one in result.histograms.gathered.values() if isinstance(one, Moments)]
-    return result.terms.weighted and any(one.n and one.mean2 is None for one in averages)
 
 
 def sampling(result: Means) -> list[str]:

@@ -654,8 +654,8 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
         raise ValueError(f"this result of Spark holds no hits, so {so}: {on_spark}")
     raise ValueError(
         f"this result holds no hits, so {so}; of files and streams, keep='users' keeps them; "
-        f"of Spark, {on_spark}; results saved as JSON, bytes and counts of ranks have no hits: "
-        "save as .npz, or evaluate again",
+        f"of Spark, {on_spark}; what without_users() left and counts of ranks have no hits: "
+        "save the result as it is, or evaluate again"
     )
 
 
@@ -710,6 +710,22 @@ def _together(words: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] 
     if len(np.unique(found)) < len(found):
         raise ValueError("cannot merge: a user has lists in two parts: a user counts once")
     return found
+
+
+def without_users(result: M) -> M:
+    """Return a result without hits and weights; see `TopKResult.without_users`."""
+    from toplist.matching.fingerprints import together
+
+    if result.clusters is not None:
+        raise ValueError(
+            "intervals by clusters follow from the rows, and nothing is left of these: save the "
+            "result as it is, and to_dict() and to_pandas() give its figures"
+        )
+    prints = fingerprints_of(result)
+    whole = (together(prints),) if prints else ()
+    lists = None if result.lists is None else result.lists.without_users()
+    bare = replace(result, hits=None, counted=None, weights=None, lists=lists)
+    return replace(bare, fingerprints=whole)
 
 
 def in_line(results: Sequence[M]) -> list[M]:

@@ -10,7 +10,7 @@ from toplist.checks import choice
 from toplist.metrics.formulas import STYLES, Style
 from toplist.metrics.names import metric_meant
 from toplist.results.display import Display
-from toplist.results.means import Means, merged
+from toplist.results.means import Means, merged, without_users
 from toplist.results.terms import chosen
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class TopKResult(Means, Display):
         Under ``propensities=``, how many relevant items count 1 / p, and their effective number.
     paired : SystemRef or None
         Of several systems in one evaluation on Spark, the moments of their differences, by
-        which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
+        which they are tested without users. Neither ``+`` nor `save` keeps them.
 
     Examples
     --------
@@ -109,6 +109,8 @@ class TopKResult(Means, Display):
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             # "terms" is absent while a result is unpickled
             private = name.startswith("_") or name == "terms"
+            if name == "to_bytes":
+                text += ": save(path) writes a file, and pickle.dumps(result) gives bytes"
             meant = None if private else metric_meant(name, self.terms.asked)
             if meant is None or meant not in self:
                 raise AttributeError(text, name=name, obj=self)
@@ -196,95 +198,62 @@ class TopKResult(Means, Display):
         >>> bare["mrr@2"], bare.hits is None, bare.n_evaluated
         (0.75, True, 2)
         """
-        from toplist.results import stored
+        return without_users(self)
 
-        return stored.without_users(self)
+    def to_json(self) -> str:
+        """Return what people and other programs read of the result, as JSON.
 
-    def to_bytes(self) -> bytes:
-        """Return the result without users as bytes: to send, and to keep. `save` writes a file.
-
-        The bytes are compressed, a versioned format without pickle, and the same for the same
-        result. `from_bytes` reads them.
-
-        Raises
-        ------
-        ValueError
-            For metrics with functions of their own.
+        It has the means, standard deviations, intervals and numbers of users at the k's asked for,
+        the convention, the policies and the formulas, as ``toplist eval --format json`` prints
+        them. It is not read back: `save` keeps a result. ``result.to_pandas(per_user=True)`` has
+        values of users to read, for ``.to_parquet(path)`` or ``.to_csv(path)``.
 
         Examples
         --------
-        >>> from toplist import TopKResult, top_k_eval
-        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=2, metrics=["mrr"])
-        >>> again = TopKResult.from_bytes(result.to_bytes())
-        >>> again["mrr@2"] == result["mrr@2"], again.interval("mrr@2") == result.interval("mrr@2")
-        (True, True)
+        >>> import json
+        >>> from toplist import top_k_eval
+        >>> found = json.loads(top_k_eval([[1, 2], [3]], [{2}, {3}], k=2).to_json())
+        >>> found["values"]["mrr@2"], found["n_evaluated"]
+        (0.75, 2)
         """
-        from toplist.results import stored
+        from toplist.results import json_text
 
-        return stored.to_bytes(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> TopKResult:
-        """Return the result that `to_bytes` wrote.
-
-        Raises
-        ------
-        ValueError
-            For other bytes, damaged ones, and those of another version of the format.
-        """
-        from toplist.results import stored
-
-        return stored.from_bytes(cls, data)
+        return json_text.text_of(json_text.content(self))
 
     def save(self, path: PathLike) -> None:
-        """Write the result to a file that `load` reads: with its users as .npz, else as JSON.
+        """Write the result to a file that `load` reads, with its users if it has them.
 
-        ``"base.npz"`` is numpy's npz, without pickle and with a version. It has the users and their
-        hits, so that the result that is loaded is this one to the last bit: values per user, tests,
+        The file is numpy's npz, without pickle and with a version; files of 0.4 are read by all of
+        0.x. The result that is loaded is this one to the last bit: values per user, tests,
         segments, bounds and merging work; but not the ids of relevant items, for `by_item`. Of
         metrics of the lists it has the values of users at the k's asked for, 8 bytes each at most,
-        and the means at every k. The hits of 1,000,000 users with 3 hits each take 26 MB with keys
-        of 10 letters, 15 MB by position.
-
-        Another name gets JSON that people can read, without users. It has the means, standard
-        deviations, intervals and numbers of users at the k's asked for, the convention, the
-        policies and the formulas, as ``toplist eval --format json`` prints them. In its last field,
-        "result", it has the text (base64) of what `to_bytes` returns: what follows at every other
-        k, and what merging needs, is no use to a reader, and a second form of it could say
-        something else. ``result.to_pandas(per_user=True)`` has values of users to read, for
-        ``.to_parquet(path)`` or ``.to_csv(path)``.
+        and the means at every k; of several systems in one evaluation on Spark, not the moments of
+        their differences (`paired`). ``result.without_users().save(path)`` keeps no user.
 
         Parameters
         ----------
         path : str or path
-            ``"base.npz"`` with users, ``"bpr.json"`` without; JSON is packed by gzip if the name
-            ends in ``.gz``. A file that is there is replaced. It is written whole or not at all.
+            ``"base.npz"``. A file that is there is replaced. It is written whole or not at all.
 
         Raises
         ------
         ValueError
-            For metrics with functions of their own, as these have no way back. As .npz, also for
-            results that hold no hits, and for users or clusters that are neither text nor integers
-            of 64 bits, nor tuples with such columns.
+            For another name; for metrics with functions of their own, as these have no way back;
+            for users or clusters that are neither text nor numbers, nor tuples of these.
         OSError
             If the file cannot be written.
 
         Examples
         --------
-        >>> import json, os, tempfile
+        >>> import os, tempfile
         >>> from toplist import TopKResult, top_k_eval
         >>> result = top_k_eval({"ann": [1, 2], "bob": [3]}, {"ann": {2}, "bob": {3}}, k=2)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     base, readable = os.path.join(folder, "base.npz"), os.path.join(folder, "bpr.json")
+        ...     base = os.path.join(folder, "base.npz")
         ...     result.save(base)
         ...     again = TopKResult.load(base)
-        ...     result.save(readable)
-        ...     with open(readable) as file:
-        ...         found = json.load(file)
         >>> again == result, again.users, again.per_user("mrr@2").tolist()
         (True, ['ann', 'bob'], [0.5, 1.0])
-        >>> found["values"]["mrr@2"], found["n_evaluated"]
-        (0.75, 2)
         """
         from toplist.results import saved
 
@@ -292,12 +261,7 @@ class TopKResult(Means, Display):
 
     @classmethod
     def load(cls, path: PathLike) -> TopKResult:
-        """Return the result that `save` wrote: equal to the one saved; of .npz with its users.
-
-        What kind of file it is, the content says. From JSON it merges, compares and draws as the
-        result without users; what the file says of means, counts and rules is compared with the
-        result that it holds. From .npz it is the result with its users, once the means were
-        computed from the hits and values again, and were those of the result.
+        """Return the result that `save` wrote, with its users if it has them.
 
         Parameters
         ----------
@@ -309,7 +273,7 @@ class TopKResult(Means, Display):
             If there is no such file.
         ValueError
             For a file that `save` did not write, a damaged or changed one, and one of another
-            version of the format.
+            version of the format; for JSON, which is written for readers.
         """
         from toplist.results import saved
 

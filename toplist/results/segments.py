@@ -184,7 +184,7 @@ def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R
     )
     if not entries:
         raise ValueError(
-            "this result has only metrics of all lists together, or, merged or from JSON, no "
+            "this result has only metrics of all lists together, or, merged or without users, no "
             "values of users: they do not split"
         )
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)

@@ -68,7 +68,7 @@ from toplist.inputs import sources
 from toplist.inputs.options import GROUP, Options
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
-from toplist.results.stored import metric_content
+from toplist.results.saved import check_storable
 from toplist.spark.frames import (
     Side,
     column,
@@ -171,10 +171,10 @@ def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
 
 
 def _check_sendable(plan: Plan) -> None:
-    """Raise ValueError for a metric that is no result in bytes: with functions of one's own."""
+    """Raise ValueError for a metric that no worker can send: with functions of one's own."""
     for entry in plan.entries:
         try:
-            metric_content(entry.metric)
+            check_storable(entry.metric)
         except ValueError:
             raise ValueError(
                 f"metric {entry.metric.name!r} has a function of its own, which the bytes that "

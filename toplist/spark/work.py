@@ -16,6 +16,7 @@ from toplist.files.parquet import start_of_last
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.result import TopKResult, merge
+from toplist.results.saved import dump, read
 from toplist.spark.frames import EMPTY, PLACE, RANKED, RELEVANT
 from toplist.stats.systems import PairedMoments, SystemRef
 
@@ -193,7 +194,7 @@ def sent(results: Mapping[Any, TopKResult], paired: PairedMoments | None) -> Ite
     moments are read by the terms of a result.
     """
     rows: list[dict[str, Any]]
-    rows = [{"system": name, "result": one.to_bytes()} for name, one in results.items()]
+    rows = [{"system": name, "result": dump(one)} for name, one in results.items()]
     if rows and paired is not None:
         rows[0]["moments"] = paired.to_bytes()
     if rows:
@@ -247,7 +248,7 @@ def _merged(
         own = [row["result"] for row in rows if row["system"] == name]
         parts = sorted(bytes(one) for one in own if one is not None)
         if parts:
-            found[name] = merge([TopKResult.from_bytes(one) for one in parts], disjoint=True)
+            found[name] = merge([read(TopKResult, one) for one in parts], disjoint=True)
     moments = sorted(bytes(row["moments"]) for row in rows if row["moments"] is not None)
     if not moments:
         return found, None
