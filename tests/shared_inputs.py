@@ -1,5 +1,6 @@
 """What tests of inputs share: tables and sparse matrices of plain rows, and hits compared."""
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -8,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from doors import by_words
+from doors import by_words, curve, match_by_words
 
 import toplist as tl
 
@@ -36,12 +37,16 @@ def csr(rows, grades=None, n_items=10):
     return sparse.coo_array((values, (users, items)), (len(rows), n_items)).tocsr()
 
 
-def evaluate(ranks, truths, **options):
-    return by_words(ranks, truths, k=2, metrics=["mrr"], **options)
+def evaluate(ranks, truths, k=2, **options):
+    return by_words(ranks, truths, k, metrics=["mrr"], **options)
+
+
+def to_any_depth(ranks, truths, **options):
+    return evaluate(ranks, truths, None, **options)
 
 
 # A function for each way in: a refusal must not depend on which one is taken.
-DOORS = [tl.match, partial(tl.curves, "ndcg"), evaluate]
+DOORS = [match_by_words, partial(curve, "ndcg"), to_any_depth]
 
 
 def rows(hits):
@@ -83,3 +88,38 @@ def fresh(code, *arguments):
     return subprocess.run(
         command, capture_output=True, text=True, check=True, timeout=600
     ).stdout.split()
+
+
+def said(words, call, *arguments, **options):
+    """Check that a call is refused in one line that has all parts of the words, in their order."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call(*arguments, **options)
+    message = str(caught.value)
+    assert re.search(".*".join(map(re.escape, words.split(" ... "))), message), message
+    assert "\n" not in message
+    return message
+
+
+# Lists, what ranks them, and truths, of users whom one side alone knows
+RANKED = {"q1": ["b", "a", "c"], "q2": ["z"], "q3": []}
+TRUTHS = {"q1": {"a": 2, "b": 1}, "q2": {"x": 1}, "q4": {"y": 1}, "q3": {"b": 0}}
+RUN = {"q1": {"a": 0.5, "b": 0.75, "c": -1.5}, "q2": {"z": 3.25}, "q3": {}}
+
+
+def equal_results(ranks, truths, expected, **options):
+    """Evaluate in one line, in every way; the same numbers, bit for bit, as plain lists."""
+    hits, plain = match_by_words(ranks, truths, **options), match_by_words(*expected, **options)
+    assert same(hits, plain)
+    assert hits.about.fingerprints == plain.about.fingerprints
+    asked = {"metrics": ["ndcg", "map", "novelty"], **options}
+    items = {item for row in getattr(expected[0], "values", lambda: expected[0])() for item in row}
+    asked["counts"] = dict.fromkeys(sorted(items), 3)
+    given, plain = (by_words(*both, 3, **asked) for both in ((ranks, truths), expected))
+    assert list(given) == list(plain)
+    for metric in ("ndcg", "map"):
+        values = [one.per_user(metric) for one in (given, plain)]
+        assert np.array_equal(*values, equal_nan=True)
+    both = [curve("ndcg", *sides, **options) for sides in ((ranks, truths), expected)]
+    assert np.array_equal(*both, equal_nan=True)
+    texts = [str(tl.audit.check(*sides)) for sides in ((ranks, truths), expected)]
+    assert options or texts[0] == texts[1]

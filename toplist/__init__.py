@@ -108,8 +108,8 @@ if _typing.TYPE_CHECKING:
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
     from toplist.propensities import Propensities
+    from toplist.reporting.page import report
     from toplist.reporting.showing import show
-    from toplist.reporting.writing import report
 
 __version__ = "0.4.0.dev0"
 
@@ -140,7 +140,7 @@ _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
     "inference": "comparing.inference",
     "merge": "evaluation.parts",
     "show": "reporting.showing",
-    "report": "reporting.writing",
+    "report": "reporting.page",
 }
 
 

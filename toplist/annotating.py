@@ -6,15 +6,14 @@ import csv
 import io
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from toplist.checks import (
-    Bools,
     Floats,
     Ints,
     check_positive_int,
@@ -84,41 +83,20 @@ class ItemsToJudge(Sequence[ItemToJudge]):
 
     Attributes
     ----------
-    users, items : sequences of n
-        The keys of the users (their positions where they have none), and the items.
-    ranks : (n,) int64
-        The best rank of each item in any system.
-    weights : (n,) float64
-        What a judgement is worth: see `unjudged`.
-    listed : (n, n_systems) bool
-        Which systems list it in the first k.
-    systems : tuple
-        The names of the systems.
+    columns : dict name -> list of n
+        user_id, item_id, rank, systems (tuples) and weight.
     """
 
-    users: Sequence[Any]
-    items: Sequence[Any]
-    ranks: Ints
-    weights: Floats
-    listed: Bools
-    systems: tuple[Any, ...]
+    columns: dict[str, list[Any]]
 
     def __len__(self) -> int:
         """Return the number of items."""
-        return len(self.ranks)
+        return len(self.columns["rank"])
 
     def __getitem__(self, at: Any) -> Any:
         """Return one item; or of a slice, a table of these."""
-        if isinstance(at, slice):
-            names = ("users", "items", "ranks", "weights", "listed")
-            return replace(self, **{name: getattr(self, name)[at] for name in names})
-        by = tuple(self.systems[one] for one in np.flatnonzero(self.listed[at]))
-        rank, weight = int(self.ranks[at]), float(self.weights[at])
-        return ItemToJudge(self.users[at], self.items[at], rank, by, weight)
-
-    def __iter__(self) -> Iterator[ItemToJudge]:
-        """Yield the items, most valuable first."""
-        return map(self.__getitem__, range(len(self)))
+        cells = {name: column[at] for name, column in self.columns.items()}
+        return ItemsToJudge(cells) if isinstance(at, slice) else ItemToJudge(*cells.values())
 
     def __repr__(self) -> str:
         """Return the first rows, and how many there are."""
@@ -131,14 +109,13 @@ class ItemsToJudge(Sequence[ItemToJudge]):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns user_id, item_id, rank, systems (tuples) and weight."""
-        rows = list(self)
-        return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
+        return dict(self.columns)
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with the columns of `to_dict`."""
         import pandas
 
-        return pandas.DataFrame(self.to_dict())
+        return pandas.DataFrame(self.columns)
 
     def to_csv(self, path: PathLike) -> None:
         """Write a CSV file with these columns, systems separated by blanks; gzipped for ``.gz``.
@@ -245,13 +222,8 @@ def unjudged(
     for at, (name, lists) in enumerate(systems.items()):
         try:
             lists, said = of_source(lists, columns, CONVENTIONS["standard"])
-            joining = Joining(
-                duplicates,
-                padding,
-                columns=said["columns"],
-                ties=said["ties"] or "order",
-                users=said.get("users"),
-                fingerprints=False,
+            joining = Joining(duplicates, padding, fingerprints=False)._replace(
+                columns=said["columns"], ties=said["ties"] or "order", users=said.get("users")
             )
             opened = _opened(lists, "ranks", said, texts)
             hits, sides = read_and_joined(opened, truths, k, joining)
@@ -323,12 +295,12 @@ def _valued(
     best = order[starts]
     last = np.lexsort((firsts, users[best], -weights))
     best = best[last]
-    rows, columns = users[best].tolist(), items[best].tolist()
-    return ItemsToJudge(
+    rows = users[best].tolist()
+    cells = (
         rows if keys is None else [keys[row] for row in rows],
-        [names[column] for column in columns],
-        ranks[best],
-        weights[last],
-        listed[last],
-        systems,
+        [names[column] for column in items[best].tolist()],
+        ranks[best].tolist(),
+        [tuple(compress(systems, row)) for row in listed[last].tolist()],
+        weights[last].tolist(),
     )
+    return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)))

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from toplist.inputs.flatten import GroupedIds
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Lists
 from toplist.inputs.objects import to_builtin
-from toplist.inputs.options import Joining, Options
+from toplist.inputs.options import SIDES, Joining, Options
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
 from toplist.matching.hits import Hits
@@ -35,8 +34,38 @@ __all__ = ["CHECKS", "Audit", "Finding", "check", "conformance"]
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-# What evaluating finds, in addition to `CHECKS`.
-LOOKED = ("refused", "nothing_common")
+
+#: The flaws that `check` looks for, by name: how bad each is, and what its line says.
+CHECKS: dict[str, tuple[Level, str]] = {
+    "two_kinds": ("error", "{what} ids are of another type than the others, and never equal"),
+    "two_spellings": (
+        "warning",
+        "relevant items that no list holds match a listed item but for {cause}",
+    ),
+    "padding": ("error", "lists or truths are filled up by an id, see the option padding"),
+    "listed_twice": ("error", "listed items repeat one of their list, see the option duplicates"),
+    "all_relevant": (
+        "warning",
+        "lists hold nothing but relevant items, so that metrics are near 1, as if made from the "
+        "test items",
+    ),
+    "leaked": ("warning", "relevant items are in the user's own training log"),
+    "listed_seen": ("warning", "listed items are in the user's own training log"),
+    "without_list": ("warning", "users of ground_truths have no list"),
+    "without_truth": ("note", "users with a list have no ground truth, and are ignored"),
+    "relevant_twice": ("note", "relevant items repeat one of their user (counted once)"),
+    "trained_twice": ("note", "rows of the training log repeat an item of their user"),
+    "cold_users": ("note", "users of ground_truths are not in train"),
+    "cold_items": ("note", "items of ground_truths ({share:.2g} of its rows) are not in train"),
+    "unknown_items": ("note", "items of ranks ({share:.2g} of its rows) are not in train"),
+    "empty": ("note", "users have an empty row in {side}"),
+    "short": ("note", "lists are shorter than k={k} (missing places are misses), of"),
+    "refused": ("error", "an evaluation refuses these"),
+    "nothing_common": (
+        "error",
+        "users have no item that is both listed and relevant, as if ids were not written alike",
+    ),
+}
 
 # How files and frames write a missing value.
 _NOTHING = {"-1", "", "nan", "none", "null", "<na>", "<pad>", "[pad]"}
@@ -44,6 +73,18 @@ _NOTHING = {"-1", "", "nan", "none", "null", "<na>", "<pad>", "[pad]"}
 # Lists of so many users, nearly all of nothing but relevant items, are no coincidence.
 FEWEST = 5
 NEARLY_ALL = 0.95
+
+# Rows that repeat an item of their user, and users of one side who are not on the other.
+_REPEATED = (
+    ("listed_twice", "ranks"),
+    ("relevant_twice", "ground_truths"),
+    ("trained_twice", "train"),
+)
+_LOST = (
+    ("without_list", "ground_truths", "ranks"),
+    ("without_truth", "ranks", "ground_truths"),
+    ("cold_users", "ground_truths", "train"),
+)
 
 # One side of the data: user -> items.
 RowsByUser = dict[Any, list[Any]]
@@ -103,7 +144,7 @@ class Audit:
     @property
     def counts(self) -> dict[str, int]:
         """The count of every finding, added up; 0 for what was looked for and not found."""
-        found = Counter(dict.fromkeys([*CHECKS, *LOOKED], 0))
+        found = Counter(dict.fromkeys(CHECKS, 0))
         for one in self.findings:
             found[one.name] += one.count
         return dict(found)
@@ -156,11 +197,11 @@ def check(
     ...               train=(["ann", "bob"], ["tea", "fig"]))
     >>> audit
     ranks: 1 users, 2 items; ground_truths: 2 users, 2 items; train: 2 users, 2 items
-    warning  1 relevant items (of 1 users) are in the user's own training log: 'tea' of 'ann'
-    warning  1 listed items (of 1 users) are in the user's own training log: 'tea' of 'ann'
     warning  1 of 2 users of ground_truths have no list: 'bob'
-    note     1 items of ground_truths are not in train, 0.5 of its rows: 'jam'
-    note     1 items of ranks are not in train, 0.5 of its rows: 'jam'
+    warning  1 of 2 relevant items are in the user's own training log, of 1 user: 'tea' of 'ann'
+    warning  1 of 2 listed items are in the user's own training log, of 1 user: 'tea' of 'ann'
+    note     1 of 2 items of ground_truths (0.5 of its rows) are not in train: 'jam'
+    note     1 of 2 items of ranks (0.5 of its rows) are not in train: 'jam'
     >>> audit.counts["leaked"], audit.ok
     (1, False)
     """
@@ -169,250 +210,150 @@ def check(
     if not names:
         raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
     read = {name: by_user(sides[name], name, columns) for name in names}
-    given = AuditInput(read, k)
-    found = [finding for look in CHECKS.values() for finding in look(given)]
+    found = [*_flaws_of_ids(read), *_flaws_of_rows(read, k), *_flaws_beside_train(read)]
     # not where an error was found before, nor for logs, whose rows need not be in order
     logs = is_log(ranks, columns) or is_log(ground_truths, columns)
     errors = any(one.level == "error" for one in found)
-    if given.has("ranks", "ground_truths") and not (logs or errors):
-        found += _matched(ranks, ground_truths, columns, given)
+    if read.keys() >= {*SIDES} and not (logs or errors):
+        found += _flaws_of_hits(ranks, ground_truths, columns, read)
     found.sort(key=lambda one: LEVELS.index(one.level))
     sizes = {name: (len(side), len(set(_items_of(side)))) for name, side in read.items()}
     return Audit(sizes, tuple(found))
 
 
-def _matched(ranks: Any, truths: Any, columns: Any, given: AuditInput) -> Iterator[Finding]:
-    """Match both sides: find why this fails, or that nothing matches."""
-    try:
-        hits = match(ranks, truths, duplicates="first", columns=columns)
-    except (TypeError, ValueError) as error:
-        text = f"an evaluation refuses these: {' '.join(str(error).split())}"
-        yield Finding("refused", "error", 1, text)
-        return
-    common = not set(_items_of(given["ranks"])).isdisjoint(_items_of(given["ground_truths"]))
-    if len(hits) > 1 and hits.n_listed.any() and not common:
-        text = "no item is both listed and relevant: are the ids of both sides written alike?"
-        yield Finding("nothing_common", "error", len(hits), text)
+class Place(NamedTuple):
+    """An item of a user."""
+
+    item: Any
+    user: Any
+
+    def __repr__(self) -> str:
+        """Return both, as a finding shows them."""
+        return f"{self.item!r} of {self.user!r}"
 
 
-@dataclass(frozen=True)
-class AuditInput:
-    """The data to check, by the names of the sides that were given."""
-
-    sides: dict[str, RowsByUser]
-    k: int | None
-
-    def __getitem__(self, name: str) -> RowsByUser:
-        """Return a side; empty if it was not given."""
-        return self.sides.get(name, {})
-
-    def has(self, *names: str) -> bool:
-        """Return whether all these sides were given."""
-        return set(names) <= set(self.sides)
-
-
-# How many of a flaw there are, and what to say of them; `CHECKS` has its name and level.
-Flaws = Iterator[tuple[int, str]]
-
-
-def _items_of(side: RowsByUser) -> Iterator[Any]:
-    """Yield the items of all users."""
-    return (item for row in side.values() for item in row)
-
-
-def _in_rows(side: RowsByUser, flawed: Callable[[Any, list[Any]], list[Any]], text: str) -> Flaws:
-    """Find the items of users that are flawed; `text` has their number, the users', and one."""
-    found = {user: items for user, row in side.items() if (items := flawed(user, row))}
+def _found(
+    name: str, found: Sequence[Any], total: int, example: str = "", **words: Any
+) -> Iterator[Finding]:
+    """Yield what is said of users, ids or places, if some are found, with the first of them."""
     if found:
-        n = sum(map(len, found.values()))
-        user, items = next(iter(found.items()))
-        yield n, text.format(n=n, users=len(found), one=f"{items[0]!r} of {user!r}")
+        level, text = CHECKS[name]
+        text = f"{len(found):,} of {total:,} {text.format(**words)}"
+        if isinstance(found[0], Place):
+            text += f", of {counted(len({place.user for place in found}), 'user')}"
+        yield Finding(name, level, len(found), f"{text}: {example or repr(found[0])}")
 
 
-def _of_users(users: list[Any], text: str, **more: Any) -> Flaws:
-    """Find users, if there are some; `text` has their number, and one of them."""
-    if users:
-        yield len(users), text.format(n=len(users), one=repr(users[0]), **more)
+def _items_of(side: RowsByUser) -> list[Any]:
+    """Return the items of all users."""
+    return [item for row in side.values() for item in row]
 
 
-def _two_kinds(given: AuditInput) -> Flaws:
-    """Find ids of several types, among users or among items."""
+def _flaws_of_ids(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
+    """Find ids of several types, in two spellings, and those that fill up rows."""
     for what in ("user", "item"):
-        kinds: dict[str, str] = {}
-        numbers: Counter[str] = Counter()
-        for name, side in given.sides.items():
-            for one in side if what == "user" else _items_of(side):
-                kind = type(one).__name__
-                numbers[kind] += 1
-                kinds.setdefault(kind, f"{one!r} ({kind}) in {name}")
+        ids = [
+            (name, one)
+            for name, side in sides.items()
+            for one in (side if what == "user" else _items_of(side))
+        ]
+        kinds = Counter(type(one) for _, one in ids)
         if len(kinds) > 1:
-            rarer = sum(numbers.values()) - max(numbers.values())
-            text = f"{what} ids of {len(kinds)} types, never equal: {', '.join(kinds.values())}"
-            yield rarer, text
-
-
-def _two_spellings(given: AuditInput) -> Flaws:
-    """Find relevant items that no list holds, but for leading zeros, blanks, case or a .0."""
-    if not given.has("ranks", "ground_truths"):
-        return
-    listed = {item for item in _items_of(given["ranks"]) if isinstance(item, str)}
-    relevant = dict.fromkeys(_items_of(given["ground_truths"]))
+            usual = max(kinds, key=kinds.__getitem__)
+            first = {
+                type(one): f"{one!r} ({type(one).__name__}) in {name}" for name, one in ids[::-1]
+            }
+            odd = [one for _, one in ids if type(one) is not usual]
+            shown = ", ".join(first[kind] for kind in kinds)
+            yield from _found("two_kinds", odd, len(ids), shown, what=what)
+    ranks, truths = (sides.get(side, {}) for side in SIDES)
+    listed = {item for item in _items_of(ranks) if isinstance(item, str)}
+    relevant = dict.fromkeys(_items_of(truths))
     absent = [item for item in relevant if isinstance(item, str) and item not in listed]
-    for cause, simplify in CAUSES.items() if absent else ():
+    n_absent = len(absent)
+    for cause, simplify in CAUSES.items() if listed and absent else ():
         written = {simplify(item): item for item in listed}
         found = [item for item in absent if simplify(item) in written]
         if found:
             pair = f"{found[0]!r} / {written[simplify(found[0])]!r}"
-            text = f"{counted(len(found), 'relevant item')} that no list holds"
-            text += " matches" if len(found) == 1 else " match"
-            yield len(found), f"{text} a listed item but for {cause}, e.g. {pair}"
+            yield from _found("two_spellings", found, n_absent, pair, cause=cause)
             absent = [item for item in absent if simplify(item) not in written]
+    fills = [item for row in truths.values() for item in {*row} if str(item).lower() in _NOTHING]
+    for row in ranks.values():
+        repeated = len(row) > 1 and row[-2] == row[-1]
+        if repeated or (row and str(row[-1]).lower() in _NOTHING):
+            fills.append(row[-1])
+    if fills:
+        item, _ = Counter(fills).most_common(1)[0]
+        yield from _found("padding", fills, len(ranks) + len(truths), repr(item))
 
 
-def _made_of_truths(given: AuditInput) -> Flaws:
-    """Find lists of nothing but relevant items: they were made from the test items."""
-    ranks, truths = given["ranks"], given["ground_truths"]
+def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[Finding]:
+    """Find rows with repeats, empty, short, or of relevant items alone, and users without one."""
+    ranks, truths = (sides.get(side, {}) for side in SIDES)
+    for name, side in _REPEATED:
+        rows = sides.get(side, {})
+        found = [
+            Place(item, user)
+            for user, row in rows.items()
+            if len(set(row)) < len(row)
+            for item, n in Counter(row).most_common()  # the most repeated is the example
+            for _ in range(n - 1)
+        ]
+        yield from _found(name, found, len(_items_of(rows)))
     both = [user for user, row in ranks.items() if row and truths.get(user)]
     perfect = [user for user in both if set(ranks[user]) <= set(truths[user])]
     if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):
-        text = "{n:,} of {both:,} lists hold nothing but relevant items, so that every metric is "
-        text += "near 1: were they made from the test items? {one}"
-        yield from _of_users(perfect, text, both=len(both))
+        yield from _found("all_relevant", perfect, len(both))
+    for name, side, other in _LOST:
+        if sides.keys() >= {side, other}:
+            lost = [user for user in sides[side] if user not in sides[other]]
+            yield from _found(name, lost, len(sides[side]))
+    for side in SIDES:
+        rows = sides.get(side, {})
+        empty = [user for user, row in rows.items() if not row]
+        yield from _found("empty", empty, len(rows), side=side)
+    short = [user for user, row in ranks.items() if len(row) < (k or 0)]
+    yield from _found("short", short, len(ranks), k=k)
 
 
-def _padding(given: AuditInput) -> Flaws:
-    """Find ids that fill the ends of lists, and ids that look like a missing value."""
-    fills: Counter[Any] = Counter()
-    for row in given["ranks"].values():
-        repeated = len(row) > 1 and row[-2] == row[-1]
-        if repeated or (row and str(row[-1]).lower() in _NOTHING):
-            fills[row[-1]] += 1
-    for row in given["ground_truths"].values():
-        fills.update({item for item in row if str(item).lower() in _NOTHING})
-    if fills:
-        item, n = fills.most_common(1)[0]
-        text = f"{item!r} fills up {n:,} lists or truths like an item: see the option padding"
-        yield sum(fills.values()), text
+def _flaws_beside_train(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
+    """Find items that the user's training log holds, and those that no training log holds."""
+    if "train" not in sides:
+        return
+    train = sides["train"]
+    known = {*_items_of(train)}
+    of_sides = ("ground_truths", "leaked", "cold_items"), ("ranks", "listed_seen", "unknown_items")
+    for side, seen, cold in of_sides:
+        rows = sides.get(side, {})
+        found = [
+            Place(item, user)
+            for user, row in rows.items()
+            for own in [{*train.get(user, ())}]
+            for item in dict.fromkeys(row)
+            if item in own
+        ]
+        items = _items_of(rows)
+        yield from _found(seen, found, len(items))
+        new = [item for item in items if item not in known]
+        share = len(new) / max(1, len(items))
+        yield from _found(cold, [*dict.fromkeys(new)], len({*items}), share=share)
 
 
-_REPEATED = {
-    "ranks": "items in the lists of {users:,} users: {one}; see the option duplicates",
-    "ground_truths": "rows in the ground truths of {users:,} users (counted once): {one}",
-    "train": "rows in the training log, of {users:,} users: {one}",
-}
-
-
-def _repeated(given: AuditInput, side: str) -> Flaws:
-    """Find rows that repeat an item of their user."""
-
-    def repeats(user: Any, row: list[Any]) -> list[Any]:
-        if len(set(row)) == len(row):
-            return []
-        often = Counter(row).most_common()  # the most repeated is the example
-        return [item for item, n in often for _ in range(n - 1)]
-
-    return _in_rows(given[side], repeats, "{n:,} repeated " + _REPEATED[side])
-
-
-def _in_train(given: AuditInput, side: str, what: str) -> Flaws:
-    """Find items of a user that are in the user's own training log."""
-
-    def seen(user: Any, row: list[Any]) -> list[Any]:
-        known = set(given["train"].get(user, ()))
-        return [item for item in dict.fromkeys(row) if item in known]
-
-    text = (
-        f"{{n:,}} {what} items (of {{users:,}} users) are in the user's own training log: {{one}}"
-    )
-    return _in_rows(given[side], seen, text)
-
-
-_LOST = {
-    ("ground_truths", "ranks"): "users of ground_truths have no list",
-    ("ranks", "ground_truths"): "users with a list have no ground truth, and are ignored",
-    ("ground_truths", "train"): "users of ground_truths not in train",
-}
-
-
-def _lost(given: AuditInput, side: str, other: str) -> Flaws:
-    """Find users of one side who are not on the other."""
-    if given.has(side, other):
-        lost = [user for user in given[side] if user not in given[other]]
-        text = f"{{n:,}} of {len(given[side]):,} {_LOST[side, other]}: {{one}}"
-        yield from _of_users(lost, text)
-
-
-def _cold(given: AuditInput, side: str) -> Flaws:
-    """Find items that are not in the training log."""
-    known, rows = set(_items_of(given["train"])), list(_items_of(given[side]))
-    cold = [item for item in rows if item not in known]
-    if cold and given.has("train"):
-        share = f"{len(cold) / len(rows):.2g} of its rows"
-        text = f"{{n:,}} items of {side} are not in train, {share}: {{one}}"
-        yield from _of_users(list(dict.fromkeys(cold)), text)
-
-
-def _empty(given: AuditInput) -> Flaws:
-    """Find users with an empty row."""
-    for name in ("ranks", "ground_truths"):
-        users = [user for user, row in given[name].items() if not row]
-        yield from _of_users(users, f"{{n:,}} users have an empty row in {name}: {{one}}")
-
-
-def _short(given: AuditInput) -> Flaws:
-    """Find lists that are shorter than k."""
-    users = [user for user, row in given["ranks"].items() if len(row) < (given.k or 0)]
-    text = "{n:,} lists are shorter than k={k}: of {one} (missing places are misses)"
-    return _of_users(users, text, k=given.k)
-
-
-# The names of flaws, how bad they are, what they are, and what finds them on which sides.
-_FLAWS: tuple[tuple[str, Level, str, Callable[..., Flaws], tuple[str, ...]], ...] = (
-    ("two_kinds", "error", "user or item ids of two types, such as 7 and '7', which are never "
-     "equal", _two_kinds, ()),
-    ("two_spellings", "warning", "relevant items that no list holds, but for leading zeros, "
-     "blanks, case or a .0", _two_spellings, ()),
-    ("padding", "error", "ids that fill the ends of lists, or that look like a missing value, and "
-     "would be taken for items", _padding, ()),
-    ("listed_twice", "error", "items that are in one list more than once", _repeated, ("ranks",)),
-    ("all_relevant", "warning", "lists of nothing but relevant items, for nearly all users: they "
-     "were made from the test items", _made_of_truths, ()),
-    ("leaked", "warning", "relevant items that are in the user's own training log", _in_train,
-     ("ground_truths", "relevant")),
-    ("listed_seen", "warning", "listed items that are in the user's own training log", _in_train,
-     ("ranks", "listed")),
-    ("without_list", "warning", "users with relevant items and without a list", _lost,
-     ("ground_truths", "ranks")),
-    ("without_truth", "note", "users with a list and without relevant items, who are ignored",
-     _lost, ("ranks", "ground_truths")),
-    ("relevant_twice", "note", "relevant items that are given more than once; they count once",
-     _repeated, ("ground_truths",)),
-    ("trained_twice", "note", "rows of the training log that repeat an item of their user",
-     _repeated, ("train",)),
-    ("cold_users", "note", "users with relevant items who are not in the training log", _lost,
-     ("ground_truths", "train")),
-    ("cold_items", "note", "relevant items that are not in the training log", _cold,
-     ("ground_truths",)),
-    ("unknown_items", "note", "listed items that are not in the training log", _cold, ("ranks",)),
-    ("empty", "note", "users with an empty list, or with an empty ground truth", _empty, ()),
-    ("short", "note", "lists that are shorter than k", _short, ()),
-)  # fmt: skip
-
-
-def _found(
-    name: str, level: Level, look: Callable[..., Flaws], words: tuple[str, ...], given: AuditInput
+def _flaws_of_hits(
+    ranks: Any, truths: Any, columns: Any, sides: Mapping[str, RowsByUser]
 ) -> Iterator[Finding]:
-    """Yield the findings of one name."""
-    return (Finding(name, level, count, text) for count, text in look(given, *words))
-
-
-#: The flaws that `check` looks for: a function for each, by name. In addition it evaluates, and
-#: finds two errors: ``refused``, data that an evaluation refuses, and ``nothing_common``, no item
-#: that is both listed and relevant.
-CHECKS: dict[str, Callable[[AuditInput], Iterator[Finding]]] = {}
-for _name, _level, _text, _look, _sides in _FLAWS:
-    CHECKS[_name] = partial(_found, _name, _level, _look, _sides)
-    CHECKS[_name].__doc__ = f"Find {_text}."
+    """Match both sides: find why this fails, or that nothing matches."""
+    try:
+        hits = match(ranks, truths, duplicates="first", columns=columns)
+    except (TypeError, ValueError) as error:
+        level, text = CHECKS["refused"]
+        yield Finding("refused", level, 1, f"{text}: {' '.join(str(error).split())}")
+        return
+    items, relevant = (_items_of(sides[side]) for side in SIDES)
+    if len(hits) > 1 and hits.n_listed.any() and {*items}.isdisjoint(relevant):
+        pair = " / ".join(repr(one[0]) for one in (items, relevant) if one)
+        yield from _found("nothing_common", range(len(hits)), len(hits), pair)
 
 
 def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> RowsByUser:

@@ -63,12 +63,12 @@ class cached(Generic[T]):  # noqa: N801 (a decorator, as property is)
         return value
 
 
-def check_positive_int(value: Any, name: str) -> int:
-    """Return `value` if it is a whole number from 1 on."""
+def check_positive_int(value: Any, name: str, least: int = 1) -> int:
+    """Return `value` if it is a whole number from `least` on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")
+        raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, not {value}")
     if value > LARGEST_INT:
         raise ValueError(f"{name} must be below 2^63, not {value}")
     return int(value)

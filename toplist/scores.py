@@ -8,9 +8,7 @@ Najork, ECIR 2008). Also for `loo`: the columns to leave out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,7 +19,7 @@ from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.flatten import array as as_array
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.ordering import comparable
+from toplist.inputs.ordering import EXACT, comparable
 from toplist.metrics.definitions import METRICS, Gains
 
 __all__ = ["dcg", "ndcg", "top_k"]
@@ -273,8 +271,14 @@ def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
     if not hasattr(values, "columns"):  # a table may hold both integers and floats
         values = as_array(values)
     array = np.asarray(values)
-    if array is not values and array.dtype.kind in "fO":
-        array = _unrounded(values, array)
+    of_floats = array.dtype.kind == "f" and array is not values
+    if array.dtype.kind == "O" or (of_floats and np.any(np.abs(array) >= EXACT)):  # of lists
+        cells = np.array(values, object).flat
+        whole = (one for one in cells if isinstance(one, (int, np.integer)))
+        if (one := next((one for one in whole if abs(int(one)) > EXACT), None)) is not None:
+            raise ValueError(
+                f"{name}: {one} is beyond 2^53, where floats round integers: give an array of int64"
+            )
     if single:
         array = np.atleast_2d(array)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
@@ -283,25 +287,6 @@ def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
             f"{array.dtype}"
         )
     return array
-
-
-def _unrounded(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
-    """Return lists with integers that floats round, or that no array holds, by their order."""
-    if array.dtype.kind == "f" and not np.any(np.abs(array) >= 2**53):
-        return array
-    given = np.array(values, object)
-    numbers = given.ravel().tolist()
-    whole = [isinstance(one, (int, np.integer)) for one in numbers]
-    if not any(whole) or not all(
-        one or (isinstance(value, (float, np.floating)) and math.isfinite(value))
-        for one, value in zip(whole, numbers, strict=True)
-    ):
-        return array
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    rises = [numbers[a] != numbers[b] for a, b in pairwise(order)]
-    places = np.empty(len(numbers), np.int64)
-    places[order] = np.cumsum([0, *rises])
-    return places.reshape(given.shape)
 
 
 def check_no_nan(place: tuple[int, int], first: int) -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.beyond.given import digest_of
+from toplist.inputs.facts import ItemLabels
 from toplist.inputs.items import ITEMS
-from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import ItemData
 
 LABELS = {0: "war", 1: ["war", "love"], 2: None, 3: "fun"}

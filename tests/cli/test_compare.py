@@ -1,6 +1,7 @@
 """toplist compare."""
 
 import json
+from pathlib import Path
 
 import pytest
 from systems import DATA
@@ -79,3 +80,13 @@ def test_a_band_is_drawn_as_often_as_is_asked(cli):
     ask = "compare", *FILES, "-m", "ndcg", "-k", "5", "--band"
     some, more = (cli(*ask, "--resamples", n)[1] for n in (99, 5000))
     assert "at all of them together" in some and some != more
+
+
+def test_systems_of_one_file_are_compared(files, good, cli):
+    rows = "u1,a,1,x\nu1,b,2,x\nu2,d,1,x\nu1,b,1,y\nu2,c,1,y\nu4,a,1,y\n"
+    Path("both.csv").write_text(f"user_id,item_id,rank,model\n{rows}")
+    ask = "compare", "both.csv", "truth.csv", "-m", "mrr@2", "--system", "model"
+    assert "y - x, paired t over 3 users" in good(*ask)
+    assert "x - y" in good(*ask, "--baseline", "y")
+    status, _, error = cli(*ask, "--baseline", "z")
+    assert status == 1 and "baseline 'z' is none of the systems" in error

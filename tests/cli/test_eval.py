@@ -330,7 +330,7 @@ def test_plot_and_per_user_are_written_both_or_not_at_all(good, bad, folder, mon
     ],
 )
 def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, bad, error, line):
-    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
+    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=error))
     if line is None:
         with pytest.raises(RuntimeError):
             bad("eval", "recs.csv", "truth.csv")
@@ -370,7 +370,7 @@ KEYWORDS = [
 def test_keywords(bad, monkeypatch, name, value, command_line):
     python = "" if value is None else repr(value)
     error = ValueError(f"a.csv: as is, or {name}={python}.")
-    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
+    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
     # with several systems the file is named before
     put("more.csv", Path("recs.csv").read_text())
@@ -390,7 +390,7 @@ WORDED = [
 
 @pytest.mark.parametrize(("python", "command_line"), WORDED)
 def test_what_takes_a_keyword_and_what_is_none(bad, monkeypatch, python, command_line):
-    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=ValueError(python)))
+    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=ValueError(python)))
     assert bad("eval", "recs.csv", "truth.csv") == command_line
 
 

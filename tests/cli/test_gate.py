@@ -130,7 +130,7 @@ def test_an_error_that_nobody_has_foreseen_is_no_verdict(cli, monkeypatch):
     def fail(*given, **options):
         raise LookupError("a bug")
 
-    monkeypatch.setattr("toplist.cli.gate.gate", fail)
+    monkeypatch.setattr("toplist.cli.compare.gate", fail)
     status, out, err = cli("gate", *f"same.csv base.csv truth.csv {MRR}".split())
     assert (status, out) == (2, "") and err.endswith("LookupError: a bug\n")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from toplist.cli import parser_of
+from toplist.cli.reading import EVALUATING
 
 COMMANDS = "eval", "compare", "gate", "report"
 # What is read beside the lists, each in two versions.
@@ -75,7 +76,7 @@ def options_of(command):
     """Return the options of an evaluation that a command has: name -> (flag, two values)."""
     parser, found = parser_of(command), {}
     for action in parser._actions:
-        if action.dest not in parser.get_default("evaluating"):
+        if action.dest not in EVALUATING:
             continue
         flag = action.option_strings[-1]
         if action.dest in VALUES:

@@ -39,6 +39,13 @@ def test_segments_on_the_command_line(split):
     assert split("more.csv:rank")[0] == 0  # of any file with a row by user
 
 
+def test_what_does_not_split_is_told(files, good):
+    Path("items.csv").write_text("item_id\na\nb\nc\nd\ne\n")
+    asked = "-m", "hit@2", "item_coverage@2", "--catalogue", "items.csv"
+    out = good("eval", "recs.csv", "truth.csv", *asked, "--segments", "users.csv:country")
+    assert "of all lists together, left out: item_coverage" in out
+
+
 @pytest.mark.parametrize(
     ("option", "message"),
     [

@@ -265,10 +265,10 @@ def batches_of(systems, truth, users, size=97):
     rows = []
     for u in sorted(users):
         for name, some in systems.items():
-            rows += [(0, u, i, -1, r, name) for r, i in enumerate(some.get(u, []), 1)]
-        rows += [(1, u, i, -1, None, None) for i in sorted(truth.get(u, ()))]
-    names = ["side", "user_id", "item_id", "place", "rank", "system"]
-    kinds = [pa.int32(), pa.int64(), pa.int64(), pa.int32(), pa.int64(), pa.string()]
+            rows += [(0, u, i, r, name, None) for r, i in enumerate(some.get(u, []), 1)]
+        rows += [(1, u, None, None, None, i) for i in sorted(truth.get(u, ()))]
+    names = ["side", "user_id", "item", "rank", "system", "relevant"]
+    kinds = [pa.int32(), pa.int64(), pa.int64(), pa.int64(), pa.string(), pa.int64()]
     columns = zip(*rows, strict=True) if rows else [[]] * 6
     arrays = [pa.array(one, kind) for one, kind in zip(columns, kinds, strict=True)]
     return iter(pa.table(arrays, names=names).to_batches(max_chunksize=size))
@@ -276,11 +276,13 @@ def batches_of(systems, truth, users, size=97):
 
 @pytest.mark.parametrize("n_parts", [1, 3])
 def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
-    monkeypatch.setattr(work, "ROWS", 500)
+    monkeypatch.setattr(work, "BYTES", 25_000)
     systems, truth = data(4, 150)
     names = tuple(systems)
     options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1)
-    evaluate = work.PartialMeans(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
+    own = {"user_id": "user_id", "item_id": "item", "rank": "rank"}
+    sent = {"ranks": own, "ground_truths": {"user_id": "user_id", "item_id": "relevant"}}
+    evaluate = work.PartialMeans(work.Work(OPTIONS["k"], options, sent, names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
     again = list(work.Merge(names)(iter(sent[:2])))

@@ -1,31 +1,16 @@
-"""Who is counted, at which k, and `Hits` in place of both arguments."""
+"""Which k, whose values, what weighs: what is not said of every option by the matrix."""
 
+import json
 import math
 
 import numpy as np
 import pytest
-from shared_inputs import NAN, evaluate
+from doors import by_words, match_by_words
+from file_helpers import sent
+from shared_inputs import csv_of, frame_of, fresh, library
 
 import toplist as tl
 from toplist import match, top_k_eval
-
-PEOPLE = (
-    {"both": [1, 2], "blank": [1], "bare": [], "extra": [1]},
-    {"both": {2}, "blank": set(), "lost": {1}, "bare": {1, 2}, "none": set()},
-)
-
-
-@pytest.mark.parametrize(
-    ("convention", "n_evaluated", "n_skipped"),
-    [("standard", 3, 2), ("neurec", 5, 0), ("trec_eval", 2, 3)],
-)
-def test_policies_of_the_conventions(convention, n_evaluated, n_skipped):
-    result = evaluate(*PEOPLE, convention=convention)
-    assert (result.n_evaluated, result.n_skipped) == (n_evaluated, n_skipped)
-    assert (result.n_missing, result.n_extra) == (2, 1)
-    own = evaluate(*PEOPLE, convention=convention, empty="skip", missing="skip")
-    assert (own.n_evaluated, own.n_skipped) == (1, 4)
-    assert evaluate(match(*PEOPLE), None, empty="zero").n_evaluated == 5
 
 
 @pytest.mark.parametrize(
@@ -34,26 +19,25 @@ def test_policies_of_the_conventions(convention, n_evaluated, n_skipped):
 )
 def test_nobody_evaluated_is_nan_without_a_warning(ranks, truths):
     result = top_k_eval(ranks, truths, k=2)
-    assert all(math.isnan(value) for value in result)
-    assert math.isnan(result.std("ndcg@2"))
-    assert all(map(math.isnan, result.interval("ndcg@2")))
-    assert result.n_evaluated == 0
-    assert "nan" in repr(result)
-    assert np.isnan(result.per_user("map")).all()
+    assert all(math.isnan(value) for value in result) and math.isnan(result.std("ndcg@2"))
+    assert all(map(math.isnan, result.interval("ndcg@2"))) and result.n_evaluated == 0
+    assert "nan" in repr(result) and np.isnan(result.per_user("map")).all()
 
 
-@pytest.mark.parametrize("bad", [0, -1, True, 2.0, "3", NAN, np.float64(1), np.True_])
-def test_k_is_a_whole_number_from_1_on(bad):
-    message = rf"k must be .* not {bad!r}".replace("(", r"\(").replace(")", r"\)")
-    for call in (match, tl.ndcg, top_k_eval):
-        with pytest.raises(ValueError, match=message):
-            call([[1, 2]], [{2}], bad)
-    for call in (match, tl.ndcg):  # where all come back
-        with pytest.raises(ValueError, match=r"k must be a whole number from 1 on, not \[1, 2\]"):
-            call([[1, 2]], [{2}], [1, 2])
-    for several in ([1, bad], (bad,)):
-        with pytest.raises(ValueError, match=message):
-            top_k_eval([[1, 2]], [{2}], several)
+@pytest.mark.parametrize("n", [2, 11, 22, 45, 199])
+def test_values_that_are_all_0_do_not_vary(n):
+    """The std of rbp was 2.4e-9 where nobody has a hit."""
+    metrics = ["rbp", "rbp(p=0.1)", "mrr", "ndcg", "map", "hit"]
+    result = top_k_eval([[7]] * n, [{1}] * n, k=1, metrics=metrics)
+    assert [result.std(name) for name in result.names()] == [0.0] * len(metrics)
+
+
+# Which k
+
+RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1, 2, 3]}
+TRUTHS = {"a": [7, 3, 5], "b": [4, 2, 8, 7], "c": [3]}
+MIXED = ["ndcg@2", "recall", "rbp(p=0.5)@4"]
+NAMES = ["ndcg@2", "recall@1", "recall@3", "rbp(p=0.5)@4"]
 
 
 @pytest.mark.parametrize("several", [[1, 2], (1, 2), range(1, 3), np.array([1, 2]), iter([1, 2])])
@@ -69,47 +53,255 @@ def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
     cut = top_k_eval(match([[1, 2, 3]], [{3}], 2), metrics=["ndcg@1", "mrr"])
     assert cut.names() == ["ndcg@1", "mrr@2"]
     assert top_k_eval([[]], [{1}]).names()[0] == "hit@1"
-    own = top_k_eval([[1, 2, 3]], [{3}], k=3, metrics=["map", "ndcg@2"])
-    assert own.names() == ["map@3", "ndcg@2"]
-    with pytest.raises(ValueError, match=r"k is empty"):
-        top_k_eval([[1]], [{1}], k=[])
+    found = top_k_eval(RANKS, TRUTHS, metrics=["ndcg@2", "ndcg"], k=[1, 3])
+    assert found.names() == ["ndcg@2", "ndcg@1", "ndcg@3"]
+    assert [found[f"ndcg@{k}"] for k in (1, 2, 3)] == found["ndcg"].tolist()
+    sampled = tl.loo.sampled_ranks(np.eye(6, 60), np.arange(6), n=30, seed=0)
+    found = sampled.evaluate([20, 25], metrics=["ndcg@30", "hit"])
+    assert found.names() == ["ndcg@30", "hit@20", "hit@25"]
+    counted = tl.loo.from_rank_counts({1: 4, 3: 2}, [2, 9], metrics=["ndcg@5", "hit"])
+    assert counted.names() == ["ndcg@5", "hit@2", "hit@9"]
 
 
-def test_hits_stand_for_both_arguments():
-    hits = match(*PEOPLE)
-    np.testing.assert_array_equal(tl.ndcg(hits), tl.ndcg(*PEOPLE))
-    np.testing.assert_array_equal(tl.ndcg(hits, k=2), tl.ndcg(*PEOPLE, 2))
-    assert top_k_eval(hits, k=2).to_dict() == top_k_eval(*PEOPLE, k=2).to_dict()
+def rows(lists):
+    return [(user, item, r) for user, items in lists.items() for r, item in enumerate(items, 1)]
 
 
-def test_hits_know_their_depth():
-    hits = match([[1, 2, 3]], [{3}], 2)
-    message = "k=3 is deeper than the lists of this Hits were read, k=2"
-    too_deep = {"k": 3}, {"k": [1, 3]}, {"metrics": "hit@3"}
-    for call, asked in zip((tl.hit, top_k_eval, top_k_eval), too_deep, strict=True):
-        with pytest.raises(ValueError, match=message):
-            call(hits, **asked)
+def files_of(folder, *sides):
+    """Write lists and truths; return their paths."""
+    for n, side in enumerate(sides):
+        lines = (",".join(map(str, row)) for row in rows(side))
+        yield csv_of(folder / f"{n}.csv", "user_id,item_id,rank", *lines)
 
 
-@pytest.mark.parametrize("call", [tl.hit, top_k_eval])
-def test_hits_take_nothing_that_belongs_to_the_join(call):
-    hits = match([[1]], [{1}])
-    with pytest.raises(TypeError, match="Hits, joined already: it takes no ground_truths"):
-        call(hits, [{1}], 1)
-    with pytest.raises(TypeError, match="ground_truths"):
-        call([[1]], hits)
-    for option, value in {"duplicates": "first", "padding": -1}.items():
-        with pytest.raises(TypeError, match=rf"joined already: give {option} to match"):
-            call(hits, k=1, **{option: value})
-    with pytest.raises(TypeError, match="joined already: give relevant_from to match"):
-        top_k_eval(hits, k=1, relevant_from=1)
-    with pytest.raises(TypeError, match="joined already: give ties to match"):
-        call(tl.Ranks(hits, ties="item"), k=1)
+def tables(*sides):
+    for side in sides:
+        columns = zip(("user_id", "item_id", "rank"), zip(*rows(side), strict=True), strict=True)
+        yield frame_of("pyarrow", dict(columns))
 
 
-@pytest.mark.parametrize("n", [2, 11, 22, 45, 199])
-def test_values_that_are_all_0_do_not_vary(n):
-    """The std of rbp was 2.4e-9 where nobody has a hit."""
-    metrics = ["rbp", "rbp(p=0.1)", "mrr", "ndcg", "map", "hit"]
-    result = tl.top_k_eval([[7]] * n, [{1}] * n, k=1, metrics=metrics)
-    assert [result.std(name) for name in result.names()] == [0.0] * len(metrics)
+def merged(**asked):
+    return tl.merge(by_words({u: RANKS[u]}, {u: TRUTHS[u]}, **asked) for u in RANKS)
+
+
+WAYS = {
+    "lists": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked),
+    "hits": lambda folder, **asked: by_words(match_by_words(RANKS, TRUTHS, k=5), **asked),
+    "files": lambda folder, **asked: by_words(*files_of(folder, RANKS, TRUTHS), **asked),
+    "batches": lambda folder, **asked: by_words(
+        *(one.to_reader(2) for one in tables(RANKS, TRUTHS)), **asked
+    ),
+    "a file": lambda folder, **asked: sent(by_words(RANKS, TRUTHS, **asked)),
+    "segments": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked).by([1, 1, 1])[1],
+}
+
+
+@pytest.mark.parametrize("way", [*WAYS, "parts"])
+def test_own_and_common_k(way, tmp_path):
+    call = WAYS.get(way, lambda folder, **asked: merged(**asked))
+    found = call(tmp_path, metrics=MIXED, k=[1, 3])
+    assert found.names() == NAMES and found.ks == (1, 2, 3, 4)
+    assert found.to_dict() == {
+        name: top_k_eval(RANKS, TRUTHS, metrics=name)[name] for name in NAMES
+    }
+    ndcg, recall, rbp = found
+    assert type(ndcg) is type(rbp) is float and recall.shape == (2,)
+    if way != "parts":
+        found = call(tmp_path, metrics=MIXED)
+        assert found.names() == ["ndcg@2", "recall@5", "rbp(p=0.5)@4"]
+        assert found["recall@5"] == tl.recall(RANKS, TRUTHS)[:, 4].mean()
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (["-m", *MIXED, "-k", "1", "3"], NAMES),
+        (["-m", "ndcg@2", "recall"], ["ndcg@2", *(f"recall@{k}" for k in (1, 5, 10, 20))]),
+        (["-m", "ndcg@2", "recall", "-k", "all"], ["ndcg@2", "recall@5"]),
+    ],
+)
+def test_own_k_on_the_command_line(asked, names, tmp_path, cli):
+    other = {user: row[::-1] for user, row in RANKS.items()}
+    recs, truth, second = files_of(tmp_path, RANKS, TRUTHS, other)
+    values = json.loads(cli("eval", recs, truth, *asked, "--format", "json")[1])["values"]
+    assert values == top_k_eval(RANKS, TRUTHS, metrics=names).to_dict()
+    found = json.loads(cli("compare", recs, second, truth, *asked, "--format", "json")[1])
+    assert [row["name"] for row in found] == names
+
+
+@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+@pytest.mark.parametrize("beside", [[], ["bpref"], ["mrr@4"], ["bpref", "ndcg@1"]])
+def test_lists_are_read_to_their_k_whatever_is_asked_beside(unjudged, beside, tmp_path):
+    """Of 10 items, 7 are among the first 4 of both lists, which are cut before others leave."""
+    judged = {"a": {"x": 1, "n": 0}, "b": {"y": 1, "x": 0}}
+    lists = {"a": ["s", "t", "x", "n", "z"], "b": ["u", "y", "x", "w", "v"]}
+    known = {"catalogue": [*"rnstuvwxyz"], "unjudged": unjudged}
+    found = by_words(lists, judged, metrics=["item_coverage@4", *beside], **known)
+    assert found["item_coverage@4"] == 7 / 10
+    found = by_words({"u": [*"abcd"]}, {"u": {"a": 1, "e": 0}},
+                     metrics=["serendipity@10", *beside], expected={"u": ["b"]})  # fmt: skip
+    assert found["serendipity@10"] == 0.1  # of shorter lists it is over k
+    paths = files_of(tmp_path, RANKS, TRUTHS)
+    with pytest.raises(ValueError, match="bpref: metrics of the lists, .* need a k"):
+        by_words(*paths, metrics=["item_coverage@2", "bpref"], catalogue=[*map(str, range(11))])
+
+
+# A k beyond the lists
+
+LISTS = [[1, 2, 3], [4, 5], [], [7]]
+RELEVANT = [{2, 9}, {4}, {1}, {8, 7, 6}]
+METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "dcg", "cg", "rbp"]
+ZERO = {"missing": "zero", "empty": "zero"}
+
+
+def test_a_k_of_a_billion_costs_what_the_lists_cost():
+    code = """
+        import resource, time
+        import toplist as tl
+        tl.top_k_eval([[1, 2, 3]], [{2, 9}], k=3)          # compiles
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        result = tl.top_k_eval([[1, 2, 3]], [{2, 9}], k=10**9)
+        text, values = repr(result), result.per_user("ndcg@1000000000")
+        ends = [result.interval(name) for name in result.names()]
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print((after - before) < 50_000, time.process_time() - start < 2)
+    """
+    assert fresh(code) == ["True", "True"]
+
+
+@pytest.mark.parametrize("convention", ["standard", "rectools", "neurec"])
+def test_values_below_the_lists_are_those_of_padded_lists(convention):
+    """At any k, as if every list went on with irrelevant items."""
+    k = 3000
+    starts = [10_000 * (user + 1) for user in range(len(LISTS))]
+    padded = [[*row, *range(lo, lo + k)] for row, lo in zip(LISTS, starts, strict=True)]
+    have = [name for name in METRICS if name in tl.CONVENTIONS[convention].metrics]
+    asked = {"metrics": have, "convention": convention, **ZERO}
+    long, short = (by_words(lists, RELEVANT, k, **asked) for lists in (padded, LISTS))
+    for name in have:
+        if "n" not in str(tl.CONVENTIONS[convention].metrics[name].divisor):
+            for at in (1, 3, 4, 1023, 1024, 1025, 2999, 3000):
+                one = f"{name}@{at}"
+                assert short[one] == pytest.approx(long[one], rel=1e-13), one
+                assert short.std(one) == pytest.approx(long.std(one), rel=1e-9), one
+                assert short.per_user(one) == pytest.approx(long.per_user(one))
+            assert short[name] == pytest.approx(long[name], rel=1e-13)
+        assert short.per_user(name)[:, -1].tolist() == short.per_user(f"{name}@{k}").tolist()
+
+
+WEIGHTS = {"a": 1, "b": 3, "c": 2}
+AVERAGES = {
+    "plain": {"metrics": ["hit", "precision", "recall", "map", "ndcg", "mrr"]},
+    "grades": {"metrics": ["ndcg", "dcg", "recall"]},
+    "weights": {"metrics": ["ndcg", "precision", "map", "mrr"], "weights": WEIGHTS},
+    "pooled": {"metrics": ["recall", "precision", "map"], "aggregate": "pooled"},
+    "harmonic": {"metrics": ["f1", "ndcg"], "weights": WEIGHTS},
+    "threshold": {"metrics": ["precision", "ndcg"], "convention": "trec_eval", "relevant_from": 2},
+}
+
+
+@pytest.mark.parametrize("ks", [5000, [3, 3000], [3, 1500]])
+@pytest.mark.parametrize("way", AVERAGES)
+def test_parts_with_lists_of_different_length_are_the_whole(way, ks):
+    """The users of the part with short lists differ: they do so below its histograms, too."""
+    truth = {1: 1, 7: 3, 900: 2, 1090: 1, 1900: 2}
+    if way == "plain":
+        truth = dict.fromkeys(truth, 1)
+    lists = {"a": list(range(1100)), "b": [7, 8, 1], "c": list(range(2000))}
+    asked = AVERAGES[way]
+
+    def evaluate(users, k=ks, held=lists):
+        own = dict(asked)
+        if "weights" in asked:
+            own["weights"] = {user: asked["weights"][user] for user in users}
+        return by_words({u: held[u] for u in users}, dict.fromkeys(users, truth), k, **own)
+
+    parts, whole = [evaluate("ab"), evaluate("c")], evaluate("abc")
+    for found in (parts[0] + parts[1], sum(one.without_users() for one in parts)):
+        for name in whole.names():
+            assert found[name] == pytest.approx(whole[name], rel=1e-14)
+            np.testing.assert_allclose(found.interval(name), whole.interval(name), rtol=1e-12)
+        one = f"{asked['metrics'][0]}@1400"
+        if way != "harmonic":  # whose divisors change otherwise for each user
+            assert found[one] == pytest.approx(whole[one], rel=1e-14)
+            padded = {u: row + [9_000 + i for i in range(1500)] for u, row in lists.items()}
+            own = evaluate("abc", [1400], padded)  # as in lists that reach down to it
+            assert whole[one] == pytest.approx(own[one], rel=1e-13)
+
+
+def test_batches_of_whole_lists_of_different_length():
+    library("pyarrow")
+    lists = {"a": list(range(1100)), "b": list(range(2000))}
+    ranks, _ = tables(lists, lists)
+    truth = {user: {7: 1, 1090: 1} for user in lists}
+    asked = {"metrics": ["ndcg", "precision"], "weights": {"a": 1, "b": 2}}
+    found = by_words(ranks.to_reader(1100), truth, **asked).to_dict()
+    assert found == pytest.approx(by_words(lists, truth, **asked).to_dict(), rel=1e-14)
+
+
+@pytest.mark.parametrize("k", [2**20, 2**20 + 1, 2**21 + 5])
+def test_ideals_of_a_k_beyond_a_million(k):
+    """The ideal list is summed part by part, without a break between the parts."""
+    result = top_k_eval([[1]], [{1}], k=k, metrics="ndcg", convention="rectools")
+    expected = 1 / np.sum(1 / np.log2(np.arange(2, k + 2)))
+    assert result[f"ndcg@{k}"] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", tl.CONVENTIONS)
+def test_every_convention_at_a_large_k(name):
+    """Divisors that use the length of the list, and ideals down to k."""
+    metrics = tl.CONVENTIONS[name].metrics
+    with_k = [word for word, metric in metrics.items() if metric.cut != "n"]
+    result = top_k_eval([[1, 2]], [{2}], k=[2, 10**6], metrics=with_k, convention=name)
+    for metric in with_k:
+        curve = result.per_user(metric)[0]
+        assert curve[10**6 - 1] == result.per_user(f"{metric}@1000000")[0]
+        assert result[f"{metric}@1000000"] == curve[-1]
+
+
+def test_what_cannot_fit_names_its_shape():
+    """One line, before any memory is taken."""
+    result = top_k_eval(LISTS, RELEVANT, k=10**13)
+    assert result["hit@10000000000000"] == 0.75
+    with pytest.raises(MemoryError, match=r"an array of shape \(10000000000000,\) needs 80,000 GB"):
+        result["ndcg"]
+    for call in (lambda: result.per_user("ndcg"), lambda: tl.ndcg(LISTS, RELEVANT, k=10**13)):
+        with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
+            call()
+    lists, known = ([[5, 7, 3], [4, 5]], [{5}, {9}]), {"counts": [1] * 8, "catalogue": 8}
+    asked = {"metrics": ["item_coverage", "gini", "novelty"], **known}
+    near, huge = (by_words(*lists, [2, k], **asked) for k in (50, 10**9))
+    for name in ("item_coverage", "gini"):
+        assert huge[f"{name}@1000000000"] == near[f"{name}@50"]
+    assert huge.per_user("novelty@1000000000").tolist() == [3.0, 3.0]
+
+
+# Weights
+
+
+def test_weights_of_a_series_go_by_key_or_by_position():
+    series = library("pandas").Series
+    lists, truth = {"ann": [1], "bob": [2], "eve": [3]}, {"ann": {1}, "bob": {9}, "eve": {9}}
+    weights = {"eve": 100.0, "bob": 1.0, "ann": 1.0}
+    for form in (weights, series(weights)):
+        assert by_words(lists, truth, 1, metrics="hit", weights=form)["hit@1"] == 1 / 102
+    plain = top_k_eval([[1], [2]], [{1}, {9}], k=1, weights=series([3.0, 1.0]))
+    assert plain["hit@1"] == 0.75
+
+
+def test_users_of_weight_0_are_counted_nowhere(tmp_path):
+    """Of four users with a truth, two weigh something; every metric says so."""
+    lists = {"a": ["x"], "b": ["y"], "c": ["x"], "d": []}
+    truths = {"a": {"x": 2}, "b": {"x": 1}, "c": {"z": 0, "x": 1}, "d": {"y": 1}}
+    names = ["hit", "ndcg", "judged", "complete", "recall(rel=1)", "group_recall"]
+    weights = {"a": 0.0, "b": 1.0, "c": 3.0, "d": 0.0}
+    result = top_k_eval(lists, truths, 1, metrics=names, weights=weights)
+    assert {name: result.n_of(name) for name in names} == dict.fromkeys(names, 2)
+    assert (result.n_evaluated, result.n_skipped) == (2, 2)
+    assert "2 of 4 users evaluated, 2 skipped (no relevant items, or a weight of 0)" in str(result)
+    assert result["hit@1"] == 3 / 4 and result.per_user("hit@1").tolist() == [1, 0, 1, 0]
+    some = {user: weight for user, weight in weights.items() if weight}
+    alone = top_k_eval(lists, {u: truths[u] for u in some}, 1, metrics=names, weights=some)
+    assert all(result.interval(f"{name}@1") == alone.interval(f"{name}@1") for name in names)
+    assert sent(result).to_dict() == result.to_dict()

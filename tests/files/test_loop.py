@@ -1,86 +1,92 @@
-"""Files of any size: the same numbers as in memory, in any cut, or one clear error."""
+"""Files and streams of any size: the same numbers as in memory, in any cut, or one clear error.
+
+That options are those of memory in every format is said by the matrix.
+"""
 
 import gzip
-import json
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from doors import by_words
-from file_helpers import both, fault, jsonl, sent, write_parquet
+from file_helpers import both, jsonl, sent, write_parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_inputs import frame_of, library, said
+from situations import in_small_blocks
 from strategies import graded_populations
 
 import toplist as tl
-from toplist.files import lines as lines_of_files
-from toplist.files import loop, parquet
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
 TRUTHS = {f"u{user}": {f"i{(user * 7 + item) % 50}" for item in range(4)} for user in range(5, 45)}
+GRADED = {user: {item: 1 + n % 3 for n, item in enumerate(sorted(t))} for user, t in TRUTHS.items()}
 K = [1, 3, 6]
 
 
-def long_rows(lists, ranked):
-    for user, items in lists.items():
-        for place, item in enumerate(items if ranked else sorted(items), start=1):
-            yield (user, item, place) if ranked else (user, item)
+def numbers(side):
+    """Return a side with integers as its ids."""
+    return {int(user[1:]): [int(item[1:]) for item in items] for user, items in side.items()}
 
 
-def write_csv(path, lists, ranked=True):
-    header = "user_id,item_id,rank\n" if ranked else "user_id,item_id\n"
-    path.write_text(
-        header + "".join(",".join(map(str, row)) + "\n" for row in long_rows(lists, ranked))
-    )
-    return path
-
-
-def write_jsonl(path, lists, ranked=True):
-    path.write_text(jsonl(*({"user_id": u, "item_id": list(some)} for u, some in lists.items())))
-    return path
-
-
-def write_long_parquet(path, lists, ranked=True):
-    columns = zip(*long_rows(lists, ranked), strict=True)
-    names = ("user_id", "item_id", "rank")  # of a truth the first two
-    return write_parquet(path, 50, **{n: list(c) for n, c in zip(names, columns, strict=False)})
-
-
-def write_parquet_lists(path, lists, ranked=True):
-    return write_parquet(path, 7, user_id=list(lists), item_id=list(map(list, lists.values())))
-
-
-WRITERS = {
-    "csv": write_csv,
-    "jsonl": write_jsonl,
-    "parquet": write_long_parquet,
-    "lists.parquet": write_parquet_lists,
-}
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Write lists and a truth in two formats; return their paths."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(recs="csv", truth="csv", ranks=RANKS, truths=TRUTHS):
-        return (
-            WRITERS[recs](tmp_path / f"recs.{recs}", ranks),
-            WRITERS[truth](tmp_path / f"truth.{truth}", truths, ranked=False),
+def columns_of(side, by="rank", order=None):
+    """Return the rows of lists, or of a truth with or without grades, as columns."""
+    rows = [
+        (user, item, {"rank": n, "score": 10.0 - n}.get(by, items.get(item)) if by else n)
+        for user, items in (
+            (u, i if isinstance(i, dict) else dict.fromkeys(i)) for u, i in side.items()
         )
+        for n, item in enumerate(items if isinstance(side[user], list | dict) else sorted(items), 1)
+    ]
+    if order == "shuffled":
+        rows = [rows[at] for at in np.random.default_rng(5).permutation(len(rows))]
+    names = ("user_id", "item_id", by)[: 3 if by else 2]
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=False))
 
-    return write
+
+def write(path, columns):
+    """Write columns in the format of a path; return the path."""
+    lines = list(zip(*columns.values(), strict=True))
+    if path.suffix == ".parquet":
+        return write_parquet(path, 50, **columns)
+    mark = "\t" if path.suffix == ".tsv" else ","
+    texts = [mark.join(map(str, line)) + "\n" for line in (tuple(columns), *lines)]
+    named = (dict(zip(columns, line, strict=True)) for line in lines)
+    path.write_text(jsonl(*named) if path.suffix == ".jsonl" else "".join(texts))
+    return path
+
+
+def listed(side):
+    return {"user_id": list(side), "item_id": [list(items) for items in side.values()]}
+
+
+FORMATS = [
+    "csv",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "lists.parquet",
+    "lists.jsonl",
+    "reader",
+    "lists reader",
+]
+
+
+def source(folder, name, side, format, by="rank", order=None):
+    """Hand a side over as a file, or as a stream of batches of three rows."""
+    columns = listed(side) if "lists" in format else columns_of(side, by, order)
+    if "reader" in format:
+        return frame_of("pyarrow", columns).to_reader(3)
+    return write(folder / f"{name}.{format}", columns)
 
 
 @pytest.fixture(params=["whole", "cut"])
 def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
-        monkeypatch.setattr(lines_of_files, "SIZE", 40)
-        monkeypatch.setattr(parquet, "IDS", 12)
-        monkeypatch.setattr(parquet, "LEAST", 1)
-        monkeypatch.setattr(loop, "PART", 2)
+        in_small_blocks(monkeypatch)
 
 
 def counts(result):
@@ -88,68 +94,72 @@ def counts(result):
     return {name: getattr(result, name) for name in names}
 
 
-def same(streamed, whole):
-    """Tell whether a streamed result is the whole one: means bit for bit, spreads to 1e-12."""
-    assert streamed.to_dict() == whole.to_dict()
-    assert counts(streamed) == counts(whole)
+def same(found, whole):
+    """Check that a result is the whole one: means bit for bit, spreads to 1e-12."""
+    assert found.to_dict() == whole.to_dict() and counts(found) == counts(whole)
     for name in whole.names():
-        assert streamed.std(name) == pytest.approx(whole.std(name), rel=1e-12, abs=1e-15)
-    return True
+        assert found.std(name) == pytest.approx(whole.std(name), rel=1e-12, abs=1e-15, nan_ok=True)
 
 
-@pytest.mark.parametrize("truth", WRITERS)
-@pytest.mark.parametrize("recs", WRITERS)
-def test_every_format_beside_every_other(files, parts, recs, truth):
+@pytest.mark.parametrize("ids", ["text", "integers"])
+@pytest.mark.parametrize("truth", FORMATS)
+@pytest.mark.parametrize("recs", FORMATS)
+def test_every_format_beside_every_other(tmp_path, monkeypatch, recs, truth, ids):
+    """Numbers are the text they are written as beside files of text."""
+    sides = (RANKS, TRUTHS) if ids == "text" else map(numbers, (RANKS, TRUTHS))
+    lists, truths = sides
     expected = tl.top_k_eval(RANKS, TRUTHS, K)
-    assert all(same(found, expected) for found in both(*files(recs, truth), K))
+    for small, keep in ((False, "users"), (True, None)):
+        if small:
+            in_small_blocks(monkeypatch)
+        given = (
+            source(tmp_path, "recs", lists, recs),
+            source(tmp_path, "truth", truths, truth, None),
+        )
+        same(by_words(*given, K, keep=keep), expected)
 
 
-@pytest.mark.parametrize("order", ["same", "reversed", "shuffled"])
-@pytest.mark.parametrize("format", ["csv", "lists.parquet"])
-def test_users_in_any_order(files, parts, order, format):
-    users = list(TRUTHS)
-    if order == "reversed":
-        users = users[::-1]
-    elif order == "shuffled":
-        users = np.random.default_rng(1).permutation(users).tolist()
-    found = files(format, format, truths={user: TRUTHS[user] for user in users})
-    assert same(tl.top_k_eval(*found, K), tl.top_k_eval(RANKS, TRUTHS, K))
+@pytest.mark.parametrize("by", ["rank", "score"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])
+def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
+    recs = source(tmp_path, "recs", RANKS, format, by, "shuffled")
+    truth = source(tmp_path, "t", TRUTHS, "csv", None)
+    known = {
+        "metrics": ["recall", "map", "item_coverage"],
+        "catalogue": [f"i{n}" for n in range(60)],
+    }
+    expected, found = (
+        by_words(one, two, K, **known) for one, two in ((RANKS, TRUTHS), (recs, truth))
+    )
+    same(found, expected)
+    note = f"the rows of users are apart in {recs}: it was read whole and sorted"
+    assert note in str(found) and found.notes == (note,) and expected.notes == ()
+    assert note in str(sent(found))
+    kept = tl.top_k_eval(recs, truth, K, keep="users")
+    expected = tl.top_k_eval(RANKS, TRUTHS, K)
+    assert kept.users == expected.users and note in str(kept)
+    assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))
 
 
-@pytest.mark.parametrize("truth", ["csv", "parquet"])
+@pytest.mark.parametrize("truth", ["csv", "parquet", "reader"])
 @pytest.mark.parametrize("graded", [False, True])
 def test_rows_of_the_truth_in_any_order(tmp_path, parts, truth, graded):
-    """The rows of a user of the truth may be anywhere: in files, and in a stream."""
-    grades = {user: {item: 1 + n % 3 for n, item in enumerate(t)} for user, t in TRUTHS.items()}
-    rows = [(user, item, one) for user, some in grades.items() for item, one in some.items()]
-    rows = [rows[place] for place in np.random.default_rng(5).permutation(len(rows))]
-    names = ("user_id", "item_id", "relevance")[: 2 + graded]
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=False))
-    recs, path = write_csv(tmp_path / "recs.csv", RANKS), tmp_path / f"shuffled.{truth}"
-    if truth == "csv":
-        lines = [names, *zip(*columns.values(), strict=True)]
-        path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-    else:
-        write_parquet(path, 50, **columns)
-    users = list(dict.fromkeys(user for user, *_ in rows))
-    truths = {user: grades[user] if graded else set(grades[user]) for user in users}
+    columns = columns_of(GRADED, "relevance" if graded else None, "shuffled")
+    users = list(dict.fromkeys(columns["user_id"]))
+    truths = {user: GRADED[user] if graded else set(GRADED[user]) for user in users}
     expected = tl.top_k_eval(RANKS, truths, K)
-    found = tl.top_k_eval(recs, path, K)
-    assert counts(found) == counts(expected)
-    assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
-    kept = tl.top_k_eval(recs, path, K, keep="users")
-    assert kept.to_dict() == expected.to_dict()
-    assert kept.users == expected.users == users
+    recs = source(tmp_path, "recs", RANKS, "csv")
+    for keep in (None, "users"):
+        if truth == "reader":
+            path = frame_of("pyarrow", columns).to_reader(7)
+        else:
+            path = write(tmp_path / f"t.{truth}", columns)
+        found = tl.top_k_eval(recs, path, K, keep=keep)
+        assert counts(found) == counts(expected)
+        assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+    assert found.users == expected.users == users and found.to_dict() == expected.to_dict()
     for name in expected.names():
-        assert np.array_equal(kept.per_user(name), expected.per_user(name), equal_nan=True)
-
-
-def test_a_row_per_user_of_the_truth_is_there_once(tmp_path, parts):
-    recs = write_csv(tmp_path / "recs.csv", RANKS)
-    truth = write_parquet(
-        tmp_path / "t.parquet", 1, user_id=["u1", "u2", "u1"], item_id=[["i1"], ["i2"], ["i3"]]
-    )
-    assert "user 'u1' is in rows 0 and 2" in fault(tl.top_k_eval, recs, truth, 3)
+        assert np.array_equal(found.per_user(name), expected.per_user(name), equal_nan=True)
 
 
 @settings(max_examples=40, deadline=None)
@@ -160,224 +170,300 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     users = data.draw(st.permutations(range(len(ranks))))
     folder = tmp_path_factory.mktemp("streams")
     recs, truth = folder / "recs.jsonl", folder / "truth.jsonl"
-    write_jsonl(recs, dict(enumerate(ranks)))
-    rows = (
-        {"user_id": u, "item_id": list(truths[u]), "relevance": list(truths[u].values())}
-        for u in users
-    )
-    truth.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    given_truths = {user: truths[user] for user in users}
+    recs.write_text(jsonl(*({"user_id": u, "item_id": row} for u, row in enumerate(ranks))))
+    lines = [{"user_id": u, "item_id": list(truths[u]), "relevance": list(truths[u].values())}
+             for u in users]  # fmt: skip
+    truth.write_text(jsonl(*lines))
+    asked = {"metrics": ["map", "ndcg", "cg"], "duplicates": "first"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines_of_files, "SIZE", data.draw(st.integers(1, 200)))
-        result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
-    whole = tl.top_k_eval(dict(enumerate(ranks)), given_truths, 4, metrics=["map", "ndcg", "cg"])
+        in_small_blocks(patch, SIZE=data.draw(st.integers(1, 200)))
+        result = by_words(recs, truth, 4, **asked)
+    whole = by_words(dict(enumerate(ranks)), {user: truths[user] for user in users}, 4, **asked)
     assert counts(result) == counts(whole)
-    for name in whole.names():
-        assert result[name] == pytest.approx(whole[name], rel=1e-12, abs=1e-15, nan_ok=True)
+    assert result.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12, abs=1e-15, nan_ok=True)
 
 
-def test_options_are_those_of_memory(files, parts):
-    found, weights = files(), {user: 1.0 + len(user) for user in TRUTHS}
-    for options in (
-        {"convention": "trec_eval"},
-        {"missing": "skip"},
-        {"metrics": ["map", "rbp(p=0.5)"], "aggregate": "pooled"},
-        {"weights": weights},
-    ):
-        streamed = by_words(*found, 3, **options)
-        whole = by_words(RANKS, TRUTHS, 3, **options)
-        assert counts(streamed) == counts(whole)
-        for name in whole.names():
-            assert streamed[name] == pytest.approx(whole[name], rel=1e-12)
-    with pytest.raises(ValueError, match="user 'u40' has no ranked list"):
-        tl.top_k_eval(*found, 3, convention=tl.CONVENTIONS["standard"].replace(missing="raise"))
-    with pytest.raises(TypeError, match="weights must be a dict user -> number"):
-        tl.top_k_eval(*found, 3, weights=[1.0] * 40)
-    with pytest.raises(ValueError, match="weights has no entry for user"):
-        tl.top_k_eval(*found, 3, weights={})
-    with pytest.raises(ValueError, match="metric 'nope'"):
-        tl.top_k_eval("missing.csv", "missing.csv", 3, metrics="nope")
+SORTING = [
+    ("csv", "pl.scan_csv({0!r}, infer_schema=False).sort('user_id', maintain_order=True)"
+     ".sink_csv({1!r})", "COPY (FROM read_csv({0!r}, all_varchar=true) ORDER BY"),
+    ("tsv", "pl.scan_csv({0!r}, infer_schema=False, separator='\\t').sort('user_id', "
+     "maintain_order=True).sink_csv({1!r}, separator='\\t')", ", delim='\\t') ORDER BY"),
+    ("jsonl", "pl.scan_ndjson({0!r}).sort('user_id', maintain_order=True)"
+     ".sink_ndjson({1!r})", "COPY (FROM read_json({0!r}) ORDER BY"),
+    ("parquet", "pl.scan_parquet({0!r}).sort('user_id', maintain_order=True)"
+     ".sink_parquet({1!r})", "COPY (FROM read_parquet({0!r}) ORDER BY \"user_id\") TO {1!r}"),
+]  # fmt: skip
 
 
-def test_columns_padding_and_order(tmp_path, parts):
-    recs, truth = tmp_path / "recs.jsonl", tmp_path / "truth.jsonl"
-    recs.write_text('{"u": 1, "i": [5, 7, -1]}\n{"u": 2, "i": [4, -1, -1]}\n')
-    truth.write_text('{"u": 1, "i": [7]}\n{"u": 2, "i": [4, -1]}\n')
-    names = {"user_id": "u", "item_id": "i"}
-    result = tl.top_k_eval(recs, truth, 3, columns=names, padding=-1)
-    assert same(result, tl.top_k_eval({1: [5, 7], 2: [4]}, {1: [7], 2: [4]}, 3))
-    recs = tmp_path / "recs.csv"
-    recs.write_text("user_id,item_id\nu,b\nu,a\n")
-    (tmp_path / "truth.csv").write_text("user_id,item_id\nu,a\n")
-    assert tl.top_k_eval(tl.Ranks(recs, order="file"), tmp_path / "truth.csv", 2)["mrr@2"] == 0.5
-
-
-def test_scores_order_the_rows_of_a_user(tmp_path, parts):
-    (tmp_path / "recs.csv").write_text("user_id,item_id,score\nu,a,0.1\nu,b,0.9\nu,c,0.9\n")
-    (tmp_path / "truth.csv").write_text("user_id,item_id\nu,c\n")
-    assert tl.top_k_eval(tmp_path / "recs.csv", tmp_path / "truth.csv", 3)["mrr@3"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("typed", "text"), [("parquet", "csv"), ("jsonl", "csv"), ("csv", "lists.parquet")]
-)
-def test_numbers_beside_text_are_read_as_text(files, parts, typed, text):
-    numbers = {int(user[1:]): [int(item[1:]) for item in items] for user, items in RANKS.items()}
-    relevant = {int(user[1:]): {int(item[1:]) for item in items} for user, items in TRUTHS.items()}
-    expected = tl.top_k_eval(numbers, relevant, K)
-    assert all(same(one, expected) for one in both(*files(typed, text, numbers, relevant), K))
-
-
-def test_a_catalogue_of_text_beside_numbers_and_text(files, parts):
-    """Ids that are read as text are text for the metrics of the lists, too."""
-    found = files("jsonl", "csv", {1: [5, 6], 2: [6, 7]}, {1: {5: 1}, 2: {9: 1}})
-    options = {"metrics": ["item_coverage", "hit"], "catalogue": ["5", "6", "7", "8"]}
-    for result in both(*found, 2, **options):
-        assert (result["item_coverage@2"], result["hit@2"]) == (3 / 4, 1 / 2)
-
-
-def test_grades_of_numbers_beside_text(files, tmp_path, parts):
-    recs, _ = files(ranks={1: [97, 98], 2: [99]})
-    truth = tmp_path / "t.jsonl"
-    truth.write_text('{"user_id": 1, "item_id": [98], "relevance": [3]}\n')
-    assert [one["cg@2"] for one in both(recs, truth, 2, metrics="cg")] == [3.0, 3.0]
-
-
-def test_folders_in_folders_and_what_stands_beside_the_data(files, tmp_path, parts):
-    users = list(RANKS)
-    root = tmp_path / "recs"  # a folder of any name
-    for part in range(12):
-        some = {user: RANKS[user] for user in users[part * 4 : part * 4 + 4]}
-        folder = root / ("country=NL" if part % 2 else ".")
-        folder.mkdir(parents=True, exist_ok=True)
-        if some:
-            write_long_parquet(folder / f"part-{part}.PARQUET", some)
-    (root / "_temporary").mkdir()
-    (root / "_temporary" / "x.parquet").write_bytes(b"half")
-    (root / ".hidden.parquet").write_bytes(b"half")
-    (root / "_SUCCESS").write_text("")
-    assert same(tl.top_k_eval(root, files()[1], K), tl.top_k_eval(RANKS, TRUTHS, K))
-
-
-def test_a_streamed_result_has_no_users(files):
-    result, whole = both(*files())
-    with pytest.raises(
-        ValueError, match="holds no hits, so it has no values per user.*keep='users'"
-    ):
-        result.per_user("ndcg@3")
-    expected = tl.top_k_eval(RANKS, TRUTHS, 3)
-    assert result.interval("ndcg@3") == pytest.approx(expected.interval("ndcg@3"))
-    assert whole.per_user("ndcg@3").shape == (40,)
-
-
-def scattered(path, lists, by="rank"):
-    """Write lists with the rows of users in any place."""
-    rows = list(long_rows(lists, True))
-    rows = [rows[at] for at in np.random.default_rng(2).permutation(len(rows))]
-    values = [place if by == "rank" else 10.0 - place for *_, place in rows]
-    columns = {"user_id": [u for u, *_ in rows], "item_id": [i for _, i, _ in rows], by: values}
-    lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if path.suffix == ".parquet":
-        return write_parquet(path, 50, **columns)
-    tab = "," if path.suffix == ".csv" else "\t"
-    texts = [tab.join(columns), *(tab.join(map(str, line.values())) for line in lines)]
-    path.write_text(jsonl(*lines) if path.suffix == ".jsonl" else "\n".join(texts) + "\n")
-    return path
-
-
-@pytest.mark.parametrize("by", ["rank", "score"])
-@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])
-def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
-    recs = scattered(tmp_path / f"recs.{format}", RANKS, by)
-    truth = write_csv(tmp_path / "t.csv", TRUTHS, ranked=False)
-    expected, found = tl.top_k_eval(RANKS, TRUTHS, K), tl.top_k_eval(recs, truth, K)
-    assert same(found, expected)
-    note = f"the rows of users are apart in {recs}: it was read whole and sorted"
-    assert note in str(found) and found.notes == (note,) and expected.notes == ()
-    assert note in str(sent(found))
-    kept = tl.top_k_eval(recs, truth, K, keep="users")
-    assert kept.users == expected.users and note in str(kept)
-    assert np.array_equal(kept.per_user("map@3"), expected.per_user("map@3"))
-    counted = {"metrics": ["recall", "item_coverage"]}
-    counted["catalogue"] = [f"i{n}" for n in range(60)]
-    whole = by_words(RANKS, TRUTHS, K, **counted)
-    assert by_words(recs, truth, K, **counted).to_dict() == whole.to_dict()
-
-
-@pytest.mark.parametrize(
-    ("format", "polars", "duckdb"),
-    [
-        ("csv", "pl.scan_csv({0!r}, infer_schema=False).sort('user_id', maintain_order=True)"
-         ".sink_csv({1!r})", "COPY (FROM read_csv({0!r}, all_varchar=true) ORDER BY"),
-        ("tsv", "pl.scan_csv({0!r}, infer_schema=False, separator='\\t').sort('user_id', "
-         "maintain_order=True).sink_csv({1!r}, separator='\\t')", ", delim='\\t') ORDER BY"),
-        ("jsonl", "pl.scan_ndjson({0!r}).sort('user_id', maintain_order=True)"
-         ".sink_ndjson({1!r})", "COPY (FROM read_json({0!r}) ORDER BY"),
-        ("parquet", "pl.scan_parquet({0!r}).sort('user_id', maintain_order=True)"
-         ".sink_parquet({1!r})", "COPY (FROM read_parquet({0!r}) ORDER BY \"user_id\") TO {1!r}"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("format", "polars", "duckdb"), SORTING)
 def test_a_file_that_does_not_fit_says_how_to_sort_it(
-    tmp_path, monkeypatch, parts, format, polars, duckdb
+    tmp_path, monkeypatch, format, polars, duckdb
 ):
-    recs = scattered(tmp_path / f"recs.{format}", RANKS)
-    truth = write_csv(tmp_path / "t.csv", TRUTHS, ranked=False)
-    monkeypatch.setattr(loop, "free_memory", lambda: 4_000)
-    error = fault(tl.top_k_eval, recs, truth, 3)
-    assert "takes about 0.0 GB, more than a quarter of the 0.0 GB that are free" in error
+    recs = source(tmp_path, "recs", RANKS, format, order="shuffled")
+    truth = source(tmp_path, "t", TRUTHS, "csv", None)
+    monkeypatch.setattr("toplist.files.loop.free_memory", lambda: 4_000)
+    in_small_blocks(monkeypatch)
     target = recs.with_stem("recs-sorted")
     lines = [one.format(str(recs), str(target)) for one in (polars, duckdb)]
+    words = "takes about 0.0 GB, more than a quarter of the 0.0 GB that are free"
+    error = said(words, tl.top_k_eval, recs, truth, 3)
     assert all(one in error for one in lines)
-    assert "DuckDB" not in fault(by_words, recs, truth, 3, order="file")
-    pl = pytest.importorskip("polars")
-    eval(lines[0], {"pl": pl})  # the line that the error gives, as it is
-    assert same(tl.top_k_eval(target, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
+    assert "DuckDB" not in said("", by_words, recs, truth, 3, order="file")
+    eval(lines[0], {"pl": library("polars")})  # the line that the error gives, as it is
+    same(tl.top_k_eval(target, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
 
 
-def test_a_user_split_over_distant_rows(files, parts):
-    recs, truth = files()
+def test_a_user_split_over_distant_rows(tmp_path, parts):
+    recs, truth = (
+        source(tmp_path, *one) for one in (("recs", RANKS, "csv"), ("t", TRUTHS, "csv", None))
+    )
     recs.write_text(recs.read_text() + "u10,i999,7\n")
     found = tl.top_k_eval(recs, truth, 3)
     assert found.n_users == 40 and "recs.csv: it was read whole and sorted" in str(found)
     recs.write_text(recs.read_text() + "u10,i998,9\n")  # as wrong as in a file that is sorted
-    error = fault(tl.top_k_eval, "recs.csv", truth, 9)
-    assert "recs.csv:62: ranks: user 'u10' has ranks 1, 2, 3, 4, 5, 6, 7, 9" in error
+    words = "recs.csv:62: ranks: user 'u10' has ranks 1, 2, 3, 4, 5, 6, 7, 9"
+    said(words, tl.top_k_eval, recs, truth, 9)
+    weights = "weights must be a dict user -> number"
+    said(weights, tl.top_k_eval, recs, truth, 3, weights=[1.0] * 40)
+    said("weights has no entry for user", tl.top_k_eval, recs, truth, 3, weights={})
+    plain, whole = both(recs.with_name(source(tmp_path, "r", RANKS, "csv").name), truth)
+    said("has no values per user ... keep='users'", plain.per_user, "ndcg@3")
+    assert whole.per_user("ndcg@3").shape == (40,)
+    packed = gzip.compress(recs.read_bytes())
+    (tmp_path / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
+    said("cut.csv.gz: not readable", tl.top_k_eval, tmp_path / "cut.csv.gz", truth, 3)
 
 
-def test_broken_text(files, parts):
-    recs, truth = files()
-    whole = gzip.compress(recs.read_bytes())
-    recs.with_name("cut.csv.gz").write_bytes(whole[: len(whole) // 2])
-    assert "not readable" in fault(tl.top_k_eval, "cut.csv.gz", truth, 3)
-    for text, message in (
-        ("user_id,item_id,rank\n", "recs.csv: no rows"),
-        ("user_id,item_id,rank\nu5,i1,one\n", "recs.csv:2: rank 'one' is not a number"),
-        ("user_id,thing,rank\nu5,i1,1\n", "recs.csv:1: no column 'item_id'"),
+def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
+    users, root = list(RANKS), tmp_path / "recs"  # a folder of any name
+    for part in range(10):
+        some = {user: RANKS[user] for user in users[part * 4 : part * 4 + 4]}
+        folder = root / ("country=NL" if part % 2 else ".")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_parquet(folder / f"part-{part}.PARQUET", 50, **columns_of(some))
+    (root / "_temporary").mkdir()
+    for name in ("_temporary/x.parquet", ".hidden.parquet", "_SUCCESS"):
+        (root / name).write_bytes(b"half")
+    same(
+        tl.top_k_eval(root, source(tmp_path, "t", TRUTHS, "csv", None), K),
+        tl.top_k_eval(RANKS, TRUTHS, K),
+    )
+    (tmp_path / "w").mkdir()
+    for part, ranks in ((9, [1, 2]), (10, [3, 4])):  # one user over two files, 9 before 10
+        kind = library("pyarrow").array([7, 7], "int32" if part == 9 else "int64")
+        write_parquet(tmp_path / f"w/part-{part}.parquet", user_id=kind, item_id=ranks, rank=ranks)
+    write_parquet(tmp_path / "w/part-11.parquet", user_id=[8], item_id=[5], rank=[1])
+    assert tl.top_k_eval(tmp_path / "w", {7: {4}}, 4)["mrr@4"] == 0.25
+
+
+def test_columns_padding_and_catalogues(tmp_path, parts):
+    recs, truth = tmp_path / "recs.jsonl", tmp_path / "truth.jsonl"
+    recs.write_text('{"u": 1, "i": [5, 7, -1]}\n{"u": 2, "i": [4, -1, -1]}\n')
+    truth.write_text('{"u": 1, "i": [7]}\n{"u": 2, "i": [4, -1]}\n')
+    result = by_words(recs, truth, 3, columns={"user_id": "u", "item_id": "i"}, padding=-1)
+    same(result, tl.top_k_eval({1: [5, 7], 2: [4]}, {1: [7], 2: [4]}, 3))
+    recs.write_text(jsonl(*({"user_id": u, "item_id": [u + 4, u + 5]} for u in (1, 2))))
+    text = write(tmp_path / "t.csv", {"user_id": [1, 2], "item_id": [5, 9]})
+    options = {"metrics": ["item_coverage", "hit"], "catalogue": ["5", "6", "7", "8"]}
+    for found in both(recs, text, 2, **options):  # ids that are read as text are text everywhere
+        assert (found["item_coverage@2"], found["hit@2"]) == (3 / 4, 1 / 2)
+    scores = {"user_id": ["u"] * 3, "item_id": [*"abc"], "score": [0.1, 0.9, 0.9]}
+    ties = write(tmp_path / "s.csv", scores)
+    assert tl.top_k_eval(ties, {"u": {"c"}}, 3)["mrr@3"] == 0.5
+    for end in ("csv", "tsv"):
+        rows = write(tmp_path / f"o.{end}", {"user_id": ["u", "u"], "item_id": ["b", "a"]})
+        truth = write(tmp_path / f"u.{end}", {"user_id": ["u"], "item_id": ["a"]})
+        assert by_words(rows, truth, 2, order="file")["mrr@2"] == 0.5
+
+
+# Streams of record batches
+
+
+def test_readers_and_whatever_speaks_arrow(monkeypatch):
+    recs, truth = (frame_of("pyarrow", columns_of(*one)) for one in ((RANKS,), (TRUTHS, None)))
+    expected = tl.top_k_eval(RANKS, TRUTHS, K)
+    frame = library("polars").from_arrow(recs)
+    lazy = frame.lazy().collect_batches(maintain_order=True)
+    for ranks in (recs.to_reader(3), lazy):
+        assert tl.top_k_eval(ranks, truth, K).to_dict() == expected.to_dict()
+    for side in (TRUTHS, tl.GroundTruths(TRUTHS), truth, truth.to_reader(7)):
+        found = tl.top_k_eval(recs.to_reader(9), side, K, keep="users")
+        assert found.to_dict() == expected.to_dict() and found.n_extra == expected.n_extra
+        assert np.array_equal(found.per_user("map@3"), expected.per_user("map@3"), equal_nan=True)
+    evaluate = partial(tl.top_k_eval, k=K)
+    pa = library("pyarrow")
+    far = truth.set_column(
+        0, "user_id", pa.array([f"x{one}" for one in truth["user_id"].to_pylist()])
+    )
+    twice = pa.concat_tables([recs, recs.slice(0, 6)])
+    wrong = recs.set_column(2, "rank", pa.array([2, *recs["rank"].to_pylist()[1:]]))
+    for words, ranks, side in (
+        ("ranks.collect_batches(maintain_order=True) a stream", frame.lazy(), truth),
+        ("of record batches a reader, pyarrow.RecordBatchReader", recs.to_batches(3), truth),
+        ("no user is in both: ranks has 'u0', ground_truths has 'xu5'", recs.to_reader(), far),
+        (
+            "ranks: user 'u0' is in row 0 and again in row 240: a stream  ... sort",
+            twice.to_reader(),
+            truth,
+        ),
+        ("ranks: row 0:  ... user 'u0' has ranks 2, 2, 3", wrong.to_reader(), truth),
+        ("ranks:  ... item_id", recs.drop_columns(["item_id"]).to_reader(), truth),
+        ("ranks: no rows; keep='part'  ... con.cursor()", recs[:0].to_reader(), truth.to_reader()),
+        ("ground_truths: no rows; keep='part'", recs.to_reader(), truth[:0].to_reader()),
+        (
+            "ground_truths: a connection of DuckDB has one  ... con.cursor()",
+            recs.to_reader(),
+            Busy(),
+        ),
+        ("ranks: a connection of DuckDB has one  ... : give each side a cursor", Busy(recs), truth),
     ):
-        recs.write_text(text)
-        assert fault(tl.top_k_eval, "recs.csv", truth, 3).startswith(message)
+        said(words, evaluate, ranks, side)
 
 
-def test_text_files_load_pyarrow_alone(files, tmp_path):
-    files()
-    script = (
-        "import sys; from toplist import cli\n"
-        "cli.main(['eval', 'recs.csv', 'truth.csv'])\n"
-        "print([name for name in ('pandas', 'polars', 'tqdm') if name in sys.modules])"
-    )
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
+class Busy:
+    """A relation of a connection that has another open result; it says so at once, or later."""
+
+    columns = ("user_id", "item_id", "rank")
+
+    def __init__(self, table=None):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        if self.table is None:
+            raise RuntimeError("Resource In Use Error: connection has an open result; drain")
+        make = library("pyarrow").RecordBatchReader.from_batches
+        return make(self.table.schema, self.batches()).__arrow_c_stream__(requested_schema)
+
+    def batches(self):
+        yield from self.table.to_batches()[:1]
+        raise RuntimeError("Resource In Use Error: connection has an open result; drain")
+
+
+def test_two_relations_of_one_connection():
+    con = library("duckdb").connect()
+    con.execute("CREATE TABLE recs AS SELECT u user_id, 1 item_id, 1 rank FROM range(99999) t(u)")
+    rows = "FROM recs ORDER BY user_id"
+    said("con.cursor", tl.top_k_eval, con.sql(rows), con.sql(rows), 5)
+    sides = (con.cursor().sql(some) for some in (rows, f"SELECT user_id, item_id {rows}"))
+    assert tl.top_k_eval(*sides, 5)["hit@1"] == 1
+
+
+def test_a_user_over_many_batches_and_items_that_are_new_in_later_ones(monkeypatch):
+    in_small_blocks(monkeypatch)
+    sizes = {"ann": 3, "bob": 2_000, "eve": 1, "fay": 7}
+    lists = {user: [f"{user}{n}" for n in range(size)] for user, size in sizes.items()}
+    truth = {"ann": {"ann1"}, "bob": {"bob1999", "bob7"}, "eve": {"eve0"}, "fay": {"x"}}
+    sides = [frame_of("pyarrow", columns_of(*one)) for one in ((lists,), (truth, None))]
+    found = tl.top_k_eval(sides[0].to_reader(5), sides[1].to_reader(1), 2_000)
+    assert found.to_dict() == tl.top_k_eval(lists, truth, 2_000).to_dict()
+    rng = np.random.default_rng(4)
+    for kind in (int, "i{}".format):
+        lists = {u: [kind(i) for i in rng.permutation(u + 9)[:6]] for u in range(40)}
+        truth = {u: [kind(u), kind(u + 20)] for u in range(40)}
+        known = {"counts": {kind(i): i + 1 for i in range(0, 60, 2)}, "unknown": "skip"}
+        known["catalogue"] = [kind(i) for i in rng.permutation(60)[:45].tolist()]
+        known["metrics"] = ["ndcg", "item_coverage", "gini", "novelty", "average_popularity"]
+        readers = (frame_of("pyarrow", listed(side)).to_reader(3) for side in (lists, truth))
+        whole = by_words(lists, truth, [2, 6], **known).to_dict()
+        assert by_words(*readers, [2, 6], **known).to_dict() == pytest.approx(whole, nan_ok=True)
+
+
+# Parts of the lists, merged with the truth
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 40])
+@pytest.mark.parametrize("ids", ["text", "integers"])
+def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, ids):
+    ranks, truths = (RANKS, TRUTHS) if ids == "text" else (numbers(RANKS), numbers(TRUTHS))
+    expected, parts = tl.top_k_eval(ranks, truths, K), []
+    for place in range(n_parts):
+        some = {user: ranks[user] for n, user in enumerate(ranks) if n % n_parts == place}
+        lists = frame_of("pyarrow", columns_of(some))
+        parts.append(sent(tl.top_k_eval(lists, tl.GroundTruths(truths), K, keep="part")))
+        assert parts[-1].n_missing == 0
+    for side in (truths, frame_of("pyarrow", columns_of(truths, None)), tl.GroundTruths(truths)):
+        whole = tl.merge(parts, side)
+        same(whole, expected)
+        for name in expected.names():
+            assert whole.interval(name) == pytest.approx(expected.interval(name), rel=1e-12)
+        assert whole.fingerprints
+    most = max(parts, key=lambda one: one.n_users)
+    said("a user has lists in two parts", tl.merge, [*parts, most])
+    said("35 users of the parts have no ground truth here", tl.merge, parts, {"nobody": ["x"]})
+
+
+@pytest.mark.parametrize("options", [
+    {"convention": "trec_eval"}, {"missing": "skip"}, {"empty": "zero"}, {"relevant": "listed"},
+    {"metrics": ["ndcg", "err(max=4)", "judged"], "gains": "exponential"},
+    {"metrics": ["ndcg", "recall"], "relevant_from": 2}, {"aggregate": "pooled"},
+    {"metrics": ["recall", "novelty", "item_coverage"]},
+])  # fmt: skip
+def test_parts_and_the_truth_merge_under_policies(options):
+    """One of the parts is empty."""
+    truths = GRADED | {"u1": {}, "u999": {}}
+    options = {"metrics": ["ndcg", "map"]} | options
+    if "novelty" in options["metrics"]:
+        items = [f"i{n}" for n in range(50)]
+        options |= {"catalogue": items, "counts": {item: n + 1 for n, item in enumerate(items)}}
+    expected = by_words(RANKS, truths, [2, 5], **options)
+    recs = frame_of("pyarrow", columns_of(RANKS))
+    cuts = recs.slice(0, 120), recs.slice(0, 0), recs.slice(120)
+    parts = [by_words(one, truths, [2, 5], keep="part", **options) for one in cuts]
+    whole = tl.merge(parts, truths)
+    assert whole.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+    assert str(whole).splitlines()[-1] == str(expected).splitlines()[-1]
+    assert parts[1].n_users == 0
+
+
+@pytest.mark.parametrize("options", [
+    {"metrics": "precision", "unjudged": "drop"}, {"metrics": "bpref"},
+    {"metrics": "precision(rel=3)"},
+])  # fmt: skip
+def test_a_part_may_lack_what_not_all_ground_truths_lack(options):
+    columns = {"user_id": [1, 1, 2, 2], "item_id": [5, 8, 6, 7], "rank": [1, 2, 1, 2]}
+    lists = frame_of("pyarrow", columns)
+    parts = [lists.slice(place, 2) for place in (0, 2)]
+
+    def merged(parts, truths):
+        found = [tl.top_k_eval(one, truths, 2, keep="part", **options) for one in parts]
+        return tl.merge(found, truths)
+
+    truths = {1: {5: 1}, 2: {6: 3, 7: 0}}
+    for some, whole in ((parts, lists), (parts[:1], parts[0])):
+        said("merge:  ... no ground truth has", merged, some, {1: {5: 1}, 2: {6: 1}})
+        expected = tl.top_k_eval(whole, truths, 2, **options)
+        assert merged(some, truths).to_dict() == expected.to_dict()
+
+
+def test_what_parts_refuse():
+    recs = frame_of("pyarrow", columns_of(RANKS))
+    whole = tl.top_k_eval(RANKS, TRUTHS, K)
+    said("give keep='part' in each evaluation", tl.merge, [whole], TRUTHS)
+    for more in ({"weights": dict.fromkeys(TRUTHS, 1.0)}, {"items_as": lambda ids: ids}):
+        part = by_words(recs.to_reader(), TRUTHS, K, keep="part", **more)
+        said(f"merge: parts with {next(iter(more))}", tl.merge, [part], TRUTHS)
+    said("keep='part' is for files, streams and tables", by_words, RANKS, TRUTHS, K, keep="part")
+    said("merge takes results of top_k_eval, not int", tl.merge, [whole], 7)
+    nothing = recs.slice(0, 0)
+    empty, full = (tl.top_k_eval(one, TRUTHS, K, keep="part") for one in (nothing, recs))
+    same(tl.merge([empty, full], TRUTHS), whole)
+    assert tl.merge([empty], TRUTHS).n_missing == len(TRUTHS)
+    columns = {"user_id": [1, 2], "item_id": [5, 6], "relevance": [3, 1]}
+    truths = frame_of("pyarrow", columns)
+    lists = truths.rename_columns(["user_id", "item_id", "score"])
+    evaluate = partial(by_words, lists, k=1, metrics="hit", relevant_from=2, keep="part")
+    parts = [evaluate(ground_truths=one) for one in (truths, truths.slice(0, 0))]
+    assert tl.merge(parts)["hit@1"] == 1
+
+
+# What is shown, and what is loaded
 
 
 class Terminal:
     """Standard error as a terminal, as a progress bar sees it."""
 
     def __init__(self):
-        self.text = ""
-        self.encoding = "utf-8"
+        self.text, self.encoding = "", "utf-8"
 
     def isatty(self):
         return True
@@ -399,22 +485,55 @@ class Notebook(Terminal):
 
 
 @pytest.mark.parametrize("kind", [Terminal, Notebook])
-def test_progress_is_shown_in_terminals_and_notebooks_only(files, monkeypatch, kind):
-    pytest.importorskip("tqdm")
+def test_progress_is_shown_in_terminals_and_notebooks_only(tmp_path, monkeypatch, kind):
+    library("tqdm")
     many = {f"u{u}": [f"i{i}" for i in range(10)] for u in range(1000)}
-    found = files(ranks=many, truths={"u1": {"i1"}})
-    monkeypatch.setattr(lines_of_files, "DELAY", 0)
-    terminal = kind()
+    recs = source(tmp_path, "recs", many, "csv")
+    monkeypatch.setattr("toplist.files.lines.DELAY", 0)
+    terminal, pipe = kind(), Terminal()
+    pipe.isatty = lambda: False
     monkeypatch.setattr(sys, "stderr", terminal)
-    tl.top_k_eval(*found, 3)
+    tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert terminal.text == ""  # a fast call
-    monkeypatch.setattr(lines_of_files, "PROGRESS_MIN_BYTES", 1000)
-    tl.top_k_eval(*found, 3)
+    monkeypatch.setattr("toplist.files.lines.PROGRESS_MIN_BYTES", 1000)
+    tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert "recs.csv" in terminal.text
     assert "B/s" in terminal.text and terminal.text.endswith("\r")  # and is gone in the end
-    pipe = Terminal()
-    pipe.isatty = lambda: False
     for other in (pipe, None):  # None without a console
         monkeypatch.setattr(sys, "stderr", other)
-        tl.top_k_eval(*found, 3)
+        tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert pipe.text == ""
+
+
+def test_text_files_load_pyarrow_alone_and_parquet_needs_it(tmp_path, monkeypatch):
+    source(tmp_path, "recs", RANKS, "csv")
+    source(tmp_path, "truth", TRUTHS, "csv", None)
+    script = (
+        "import sys; from toplist import cli\n"
+        "cli.main(['eval', 'recs.csv', 'truth.csv'])\n"
+        "print([name for name in ('pandas', 'polars', 'tqdm') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    (tmp_path / "recs.parquet").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'toplist\[io\]'"):
+        tl.top_k_eval(tmp_path / "recs.parquet", tmp_path / "truth.csv", 3)
+
+
+@pytest.mark.slow
+def test_a_user_with_a_million_items(tmp_path):
+    n = 1_000_000
+    users = np.concatenate([[1, 1], np.full(n, 2), [3]])
+    items, ranks = np.arange(n + 3), np.concatenate([[1, 2], np.arange(1, n + 1), [1]])
+    recs = write_parquet(tmp_path / "r.parquet", 1 << 16, user_id=users, item_id=items, rank=ranks)
+    result = tl.top_k_eval(recs, {1: {1}, 2: {n + 1}, 3: {7}}, n, metrics=["mrr", "recall"])
+    assert result[f"recall@{n}"] == 2 / 3
+    assert result[f"mrr@{n}"] == pytest.approx((1 / 2 + 1 / n) / 3, rel=1e-12)

@@ -1,86 +1,41 @@
-"""One case through every accepted form: the same `Hits`, bit for bit, or one clear error."""
+"""Every form of lists beside every form of truths: the hits of plain lists, bit for bit."""
 
+import datetime
 import math
 import sys
 import textwrap
+import uuid
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pytest
-from doors import match_by_words
-from shared_inputs import csr, frame_of, fresh, library, same
+from doors import by_words, match_by_words
+from shared_inputs import DOORS, LIBRARIES, csr, frame_of, fresh, library, read_only, rows, same
+from situations import in_small_blocks
 
 import toplist as tl
-
-
-def test_padding_ends_the_lists_of_tables():
-    padded = {"user_id": [1, 2], "item_id": [[5, 7, -1], [4, -1, -1]]}
-    truths = {"user_id": [2, 1], "item_id": [[4, -1], [7, 5]]}
-    for name in ("pandas", "polars", "pyarrow"):
-        hits = tl.match(MAKERS[name](padded), MAKERS[name](truths), padding=-1)
-        assert same(hits, tl.match({1: [5, 7], 2: [4]}, {2: [4], 1: [7, 5]}))
-    with pytest.raises(ValueError, match="user 1 has padding at rank 2, before a real id"):
-        tl.match(MAKERS["polars"](padded | {"item_id": [[5, -1, 7], [4]]}), {1: [5]}, padding=-1)
-
-
-def test_two_kinds_of_ids_across_forms():
-    with pytest.raises(TypeError, match=r"ids of two kinds, 7 in ranks and 'i8' in ground_truths"):
-        tl.match(
-            long(polars_frame), {user: [f"i{i}" for i in items] for user, items in TRUTHS.items()}
-        )
-    with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
-        tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
-
+from toplist.inputs import Lists
 
 # users 30, 10, 20 (a list of their own order), user 40 without truth; user 50 without a list
 RANKS = {30: [7, 3, 9, 1], 10: [2, 8], 20: [5, 1, 4], 40: [6]}
 TRUTHS = {10: [8, 6], 20: [4, 5, 0], 30: [1], 50: [2]}
-GRADES = {10: [1.0, 2.0], 20: [3.0, 1.0, 1.0], 30: [2.0], 50: [1.0]}
-USERS, ITEMS = list(TRUTHS), 10
+GRADED = {10: {8: 1.0, 6: 2.5}, 20: {4: 3.0, 5: 1.0, 0: 0.0}, 30: {1: -1.0}, 50: {2: 1.0}}
+LONG_NAMES = "a user with a long name, no "
+ODD = [*("ä", "漢字", "7", "07", "twelve bytes", "thirteen bytes", "a\0b", "a\0", "\0", "x" * 300)]
 
 
-def long(make, sides=RANKS, with_ranks=True):
-    users = [user for user, items in sides.items() for _ in items]
-    table = {"user_id": users, "item_id": [item for items in sides.values() for item in items]}
-    if with_ranks:
-        table["rank"] = [rank for items in sides.values() for rank in range(1, len(items) + 1)]
-    return make(table)
+def text(sides):
+    """Return a side with ids of text, some of them long, with a NUL, or of several bytes."""
+    names = {user: f"u{user}" if user < 30 else f"{LONG_NAMES}{user}" for user in (*RANKS, 50)}
+    return {
+        names[user]: {ODD[item]: one for item, one in items.items()}
+        if isinstance(items, dict)
+        else [ODD[item] for item in items]
+        for user, items in sides.items()
+    }
 
 
-def shuffled(make, sides=RANKS):
-    table = long(dict, sides)
-    order = np.random.default_rng(3).permutation(len(table["user_id"]))
-    return make({name: [column[i] for i in order] for name, column in table.items()})
-
-
-def scored(make, sides=RANKS):
-    table = shuffled(dict, sides)
-    return make({**table, "score": [-0.5 * rank for rank in table.pop("rank")]})
-
-
-def listed(make, sides=RANKS):
-    return make({"user_id": list(sides), "item_id": list(sides.values())})
-
-
-def pandas_frame(columns):
-    pandas = library("pandas")
-    frame = pandas.DataFrame(columns)
-    wide = [name for name in frame if name != "score" and frame[name].dtype.kind == "f"]
-    return frame.astype(dict.fromkeys(wide, "Int64"))
-
-
-def pandas_arrow(columns):
-    arrow_dtype = library("pandas").ArrowDtype
-    return arrow_table(polars_frame(columns).to_arrow()).to_pandas(types_mapper=arrow_dtype)
-
-
-polars_frame, arrow_table = partial(frame_of, "polars"), partial(frame_of, "pyarrow")
-
-
-def arrow_sliced(columns):
-    table = arrow_table(columns)
-    return library("pyarrow").concat_tables([table, table]).slice(len(table))
+# Tables: how columns become one, and how a side becomes columns
 
 
 class Stream:
@@ -94,86 +49,231 @@ class Stream:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-def series(sides):
-    return library("pandas").Series(sides)
+def sliced(columns):
+    table = frame_of("pyarrow", columns)
+    return library("pyarrow").concat_tables([table, table]).slice(len(table))
 
 
+def of_pandas(columns):
+    """Make a table of pandas in which columns that have no type are integers."""
+    frame = library("pandas").DataFrame(columns)
+    wide = [one for one in frame if one.endswith("_id") and frame[one].dtype.kind == "f"]
+    return frame.astype(dict.fromkeys(wide, "Int64"))
+
+
+def of_arrow(columns):
+    types = library("pandas").ArrowDtype
+    return frame_of("pyarrow", columns).to_pandas(types_mapper=types)
+
+
+def column(values, form):
+    """Return a column of text in a form, its categories in falling order with one never used."""
+    name, _, kind = form.partition(" ")
+    module = library("pyarrow" if name == "arrow" else name)
+    names = sorted({*values, "never used"} - {None}, reverse=True)
+    if name == "polars":
+        if kind == "Categorical":  # numbers of which depend on what came before
+            module.Series(names, dtype=module.Categorical)
+        dtype = module.Enum(names) if kind == "Enum" else getattr(module, kind)
+        return module.Series(values, dtype=dtype)
+    if name == "pandas":
+        if kind.startswith("category"):
+            categories = module.Index(names, dtype=object if "object" in kind else "str")
+            return module.Series(module.Categorical(values, categories=categories))
+        dtype = {"python": module.StringDtype("python", na_value=np.nan)}.get(kind, kind)
+        if kind == "arrow":
+            dtype = module.ArrowDtype(library("pyarrow").string())
+        return module.Series(values, dtype=dtype)
+    if kind.startswith("dictionary"):
+        codes = [None if value is None else names.index(value) for value in values]
+        width = getattr(module, kind.partition(" ")[2] or "uint16")()
+        return module.DictionaryArray.from_arrays(module.array(codes, width), names)
+    if kind == "parts":
+        halves = np.array_split(np.array(values, object), 2)
+        return module.chunked_array([module.array(["-", *half]).slice(1) for half in halves])
+    return module.array(values, getattr(module, kind)())
+
+
+def of_texts(form, columns):
+    """Return columns as a table, its ids in a form."""
+    made = {
+        name: column(values, form) if name.endswith("_id") else values
+        for name, values in columns.items()
+    }
+    return frame_of({"arrow": "pyarrow"}.get(form.split()[0], form.split()[0]), made)
+
+
+TEXTS = [
+    *("pandas str", "pandas object", "pandas category", "pandas category of object"),
+    *("pandas arrow", "pandas python", "polars String", "polars Categorical", "polars Enum"),
+    *("arrow string", "arrow large_string", "arrow string_view", "arrow parts"),
+    *(f"arrow dictionary {width}" for width in ("uint8", "uint32", "uint64", "int8")),
+]
 MAKERS = {
-    "pandas": pandas_frame,
-    "pandas-arrow": pandas_arrow,
-    "polars": polars_frame,
-    "pyarrow": arrow_table,
-    "pyarrow-sliced": arrow_sliced,
+    "pandas": of_pandas,
+    "pandas-arrow": of_arrow,
+    "polars": partial(frame_of, "polars"),
+    "pyarrow": partial(frame_of, "pyarrow"),
+    "pyarrow-sliced": sliced,
     "stream": Stream,
 }
-RANKED = {
-    "dict": lambda: RANKS,
-    "series": lambda: series(RANKS),
-    "dict-of-series": lambda: {user: series(items) for user, items in RANKS.items()},
-}
-RELEVANT = {
-    "dict": lambda: TRUTHS,
-    "dict-of-sets": lambda: {user: set(items) for user, items in TRUTHS.items()},
-    "series": lambda: series(TRUTHS),
-}
 
 
-for (name, make), of in product(MAKERS.items(), (long, shuffled, scored, listed)):
-    RANKED[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make)
-    if of not in (shuffled, scored):
-        RELEVANT[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make, TRUTHS)
-
-
-@pytest.mark.parametrize("truths", RELEVANT)
-@pytest.mark.parametrize("ranks", RANKED)
-def test_forms_keyed_by_user(ranks, truths):
-    hits = tl.match(RANKED[ranks](), RELEVANT[truths]())
-    assert same(hits, tl.match(RANKS, TRUTHS))
-    assert hits.users == USERS
-
-
-def text(sides):
-    return {f"u{user}": [f"i{item}" for item in items] for user, items in sides.items()}
-
-
-@pytest.mark.parametrize("form", [long, shuffled, listed])
-@pytest.mark.parametrize("name", MAKERS)
-def test_text_and_mixed_with_dicts(name, form):
-    make = MAKERS[name]
-    expected = tl.match(text(RANKS), text(TRUTHS))
-    assert same(tl.match(form(make, text(RANKS)), text(TRUTHS)), expected)
-    assert same(tl.match(text(RANKS), long(make, text(TRUTHS), with_ranks=False)), expected)
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_grades_in_every_table(name):
-    make = MAKERS[name]
-    expected = tl.match(RANKS, {u: dict(zip(TRUTHS[u], GRADES[u], strict=True)) for u in TRUTHS})
-    users = [user for user, items in TRUTHS.items() for _ in items]
-    flat = {
-        name: [x for row in side.values() for x in row]
-        for name, side in zip("ig", (TRUTHS, GRADES), strict=True)
+def long(side, shuffled=False):
+    """Return a side as the columns of a table with a row for each item."""
+    grades = isinstance(next(iter(side.values())), dict)
+    table = {
+        "user_id": [user for user, items in side.items() for _ in items],
+        "item_id": [item for items in side.values() for item in items],
     }
-    graded = make({"user_id": users, "item_id": flat["i"], "relevance": flat["g"]})
-    assert same(tl.match(long(make), graded), expected)
-    lists = {"user_id": USERS, "item_id": list(TRUTHS.values()), "relevance": list(GRADES.values())}
-    assert same(tl.match(long(make), make(lists)), expected)
-    short = lists | {"relevance": [[1.0]] * 4}
-    with pytest.raises(ValueError, match="'relevance' must hold a list per user, as long"):
-        tl.match(long(make), make(short))
+    if grades:
+        table["relevance"] = [float(one) for items in side.values() for one in items.values()]
+    else:
+        table["rank"] = [rank for items in side.values() for rank in range(1, len(items) + 1)]
+    order = np.random.default_rng(3).permutation(len(table["user_id"]))
+    return {name: [one[i] for i in order] for name, one in table.items()} if shuffled else table
 
 
-POSITIONS = [RANKS.get(user, []) for user in USERS], [TRUTHS[user] for user in USERS]
+def scored(side):
+    """Return rows in no order, which scores rank; beside ranks, scores are not read."""
+    table = long(side, shuffled=True)
+    return table | {"score": [-0.5 * rank for rank in table.pop("rank")]}
 
 
-def rectangle(rows, padding=-1):
-    width = max(map(len, rows))
-    return np.array([row + [padding] * (width - len(row)) for row in rows])
+def both(side):
+    table = long(side, shuffled=True)
+    return table | {"score": table["rank"]}
 
 
-def lists_of(rows):
-    offsets = np.cumsum([0, *map(len, rows)])
-    return tl.inputs.Lists(offsets, np.concatenate([np.array(row, np.int64) for row in rows]))
+def listed(side):
+    table = {"user_id": list(side), "item_id": [list(items) for items in side.values()]}
+    if isinstance(next(iter(side.values())), dict):
+        table["relevance"] = [list(map(float, items.values())) for items in side.values()]
+    return table
+
+
+def plain(side):
+    """Return a truth without grades."""
+    columns = long(side)
+    return {name: columns[name] for name in ("user_id", "item_id")}
+
+
+SHAPES = {"long": long, "shuffled": partial(long, shuffled=True), "scored": scored, "both": both}
+SHAPES["listed"] = listed
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("ids", ["integers", "text"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_tables(name, ids, shape):
+    """Beside truths that are dicts, tables of rows with and without grades, and of lists."""
+    make, (ranks, truths, graded) = MAKERS[name], (RANKS, TRUTHS, GRADED)
+    if ids == "text":
+        ranks, truths, graded = map(text, (RANKS, TRUTHS, GRADED))
+    table = make(SHAPES[shape](ranks))
+    for k in (None, 2):
+        expected = tl.match(ranks, truths, k)
+        for truth in (truths, make(plain(truths)), make(listed(truths))):
+            found = tl.match(table, truth, k)
+            assert same(found, expected) and list(found.users) == list(truths)
+        expected = tl.match(ranks, graded, k)
+        for truth in (graded, make(long(graded)), make(listed(graded))):
+            assert same(tl.match(table, truth, k), expected)
+            assert same(tl.match(ranks, truth, k), expected)
+
+
+def by_user(found, expected):
+    """Compare hits, in whatever order their users are."""
+    place = {user: row for row, user in enumerate(found.users)}
+    order = [place[user] for user in expected.users]
+    assert sorted(found.users) == sorted(expected.users)
+    assert [rows(found)[row] for row in order] == rows(expected)
+    assert found.about.fingerprints == expected.about.fingerprints
+
+
+@pytest.mark.parametrize("other", ["pandas category", "polars Enum", "arrow string_view", None])
+@pytest.mark.parametrize("form", TEXTS)
+def test_text_in_every_form_beside_every_other(form, other, monkeypatch):
+    """With new texts in every block of rows."""
+    in_small_blocks(monkeypatch)
+    rng = np.random.default_rng(1)
+    n = 60 if other is None and "int8" not in form else 9
+    many = {f"user {u:0{5 + 10 * (u % 2)}d}": [*map("i{}".format, rng.permutation(99)[:9])]
+            for u in range(n)}  # fmt: skip
+    for ranks in (text(RANKS), many):
+        truths = {user: set(row[1::2]) | {"other"} for user, row in reversed(ranks.items())}
+        expected, of_truths = tl.match(ranks, truths), plain(truths)
+        for shuffled in (False, True):
+            table = of_texts(form, long(ranks, shuffled))
+            by_user(tl.match(table, of_texts(other or form, of_truths)), expected)
+            by_user(tl.match(table, truths), expected)
+        by_user(tl.match(ranks, of_texts(form, of_truths)), expected)
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_what_is_said_of_text(form):
+    table = partial(of_texts, form)
+    ids = {"user_id": ["a", "b", "b"], "item_id": ["x", "y", "z"], "rank": [1, 1, 2]}
+    for more, truth, words in (
+        ({"user_id": ["a", None, "b"]}, {"b": "x"}, "user_id.* is null in row 1"),
+        ({"item_id": ["a", None, "b"]}, {"b": "x"}, "item_id.* is null in row 1"),
+        ({"rank": [1, 1, 3]}, {"b": "x"}, "user 'b' has ranks 1, 3 where 1 to 2 belong"),
+        ({"item_id": ["x", "y", "y"]}, {"b": "x"}, "item 'y' at ranks 1 and 2"),
+        ({}, {"c": "x"}, "ranks has 'a', ground_truths has 'c'"),
+        ({}, {"b": {7}}, "two kinds"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=words):
+            tl.match(table(ids | more), truth)
+    empty = table({"user_id": [], "item_id": [], "rank": []})
+    truth = table({"user_id": ["a"], "item_id": ["x"]})
+    assert tl.top_k_eval(empty, truth, k=3).n_missing == 1
+    tied = {"user_id": ["u"] * 4, "item_id": ["b", "c", "a", "-"], "score": [1.0, 1.0, 1.0, 0.0]}
+    hits = tl.match(tl.Ranks(table(tied), ties="item"), {"u": ["a", "-"]}, padding="-")
+    assert rows(hits) == [([1], 1, 3)]
+    assert tl.match(table(tied), {"u": {"a"}}, padding="none").ranks.tolist() == [3]
+
+
+@pytest.mark.parametrize("side", ["ranks", "ground_truths"])
+@pytest.mark.parametrize("name", ["user_id", "item_id"])
+def test_text_that_is_no_utf8(side, name):
+    pyarrow = library("pyarrow")
+    bad = pyarrow.array([b"\xff", b"\xff"]).view(pyarrow.string())
+    columns = {one: bad if one == name else ["a", "a"] for one in ("user_id", "item_id")}
+    sides = {
+        "ranks": RANKS,
+        "ground_truths": TRUTHS,
+        side: pyarrow.table(columns | {"rank": [1, 2]}),
+    }
+    with pytest.raises(ValueError, match=f"{side}: column '{name}' holds text that is no UTF-8"):
+        match_by_words(**sides)
+
+
+def test_texts_of_polars_in_chunks_of_none_and_without_pyarrow(monkeypatch):
+    polars = library("polars")
+    parts = polars.concat([polars.Series(["a"]), polars.Series(["b" * 20, "c"])], rechunk=False)
+
+    def missing(series, **_):
+        raise ModuleNotFoundError("pyarrow is required for converting a Series to an Arrow Array.")
+
+    for _ in range(2):
+        for series in (parts, parts[1:], parts[:0]):
+            table = polars.DataFrame({"user_id": ["u"] * len(series), "item_id": series})
+            table = table.with_columns(rank=polars.int_range(1, len(series) + 1))
+            by_user(tl.match(table, {"u": {"c"}}), tl.match({"u": series.to_list()}, {"u": {"c"}}))
+        monkeypatch.setattr(polars.Series, "to_arrow", missing)
+
+
+# Lists by position, of one user, and by key
+
+
+def rectangle(lists, padding=-1):
+    width = max(map(len, lists))
+    return np.array([row + [padding] * (width - len(row)) for row in lists])
+
+
+def lists_of(lists):
+    offsets = np.cumsum([0, *map(len, lists)])
+    return Lists(offsets, np.concatenate([np.array(row, np.int64) for row in lists]))
 
 
 class OnDevice:
@@ -205,11 +305,17 @@ class OnlyDlpack:
         return self._array.__dlpack_device__()
 
 
+POSITIONS = [RANKS.get(user, []) for user in TRUTHS], list(TRUTHS.values())
 BY_POSITION = {
     "lists": lambda rows: rows,
-    "arrays": lambda rows: [np.array(row, np.int32) for row in rows],
+    "tuples and arrays": lambda rows: [tuple(rows[0]), *map(np.array, rows[1:3]), rows[3]],
+    "numbers of numpy": lambda rows: [list(map(np.int16, row)) for row in rows],
+    "arrays": lambda rows: [read_only(np.array(row, np.int32)) for row in rows],
+    "Series": lambda rows: library("pandas").Series(rows),
     "Lists": lists_of,
     "matrix": rectangle,
+    "big-endian": lambda rows: rectangle(rows).astype(">i8"),
+    "objects": lambda rows: rectangle(rows).astype(object),
     "matrix-read-only": lambda rows: np.broadcast_to(rectangle(rows), rectangle(rows).shape),
     "tensor": lambda rows: library("torch").tensor(rectangle(rows)),
     "tensors": lambda rows: [library("torch").tensor(np.array(row, np.int64)) for row in rows],
@@ -221,223 +327,441 @@ BY_POSITION = {
     "pyarrow": lambda rows: library("pyarrow").array(rows),
     "pyarrow-chunks": lambda rows: library("pyarrow").chunked_array([rows[:2], rows[2:]]),
 }
+TRUTHS_BY_POSITION = BY_POSITION | {
+    "sets": lambda rows: list(map(set, rows)),
+    "sets and dicts": lambda rows: [set(rows[0]), dict.fromkeys(rows[1], 1.0), *rows[2:]],
+    "keys": lambda rows: [dict.fromkeys(row).keys() for row in rows],
+    "repeats": lambda rows: [row * 2 for row in rows],
+    "csr": csr,
+    "coo": lambda rows: csr(rows).tocoo(),
+    "dense": lambda rows: Lists.from_matrix(csr(rows).toarray()),
+}
 
 
-@pytest.mark.parametrize("truths", [*BY_POSITION, "sets", "csr", "coo", "dense"])
+@pytest.mark.parametrize("truths", TRUTHS_BY_POSITION)
 @pytest.mark.parametrize("ranks", BY_POSITION)
 def test_forms_by_position(ranks, truths):
-    others = {
-        "sets": lambda rows: list(map(set, rows)),
-        "csr": csr,
-        "coo": lambda rows: csr(rows).tocoo(),
-        "dense": lambda rows: tl.inputs.Lists.from_matrix(csr(rows).toarray()),
-    }
-    given = BY_POSITION[ranks](POSITIONS[0]), (BY_POSITION | others)[truths](POSITIONS[1])
-    assert same(tl.match(*given, 4, padding=-1), tl.match(*POSITIONS, 4))
+    expected, users = tl.match(*POSITIONS, 4), list(TRUTHS)
+    given = BY_POSITION[ranks](POSITIONS[0]), TRUTHS_BY_POSITION[truths](POSITIONS[1])
+    found = tl.match(*given, 4, padding=-1)
+    assert same(found, expected) and found.users is None
+    if ranks == "lists" or truths == "lists":
+        named = match_by_words(*given, 4, padding=-1, users=users)
+        keyed = {user: row for user, row in RANKS.items() if user in TRUTHS}
+        assert same(named, tl.match(keyed, TRUTHS, 4))
 
 
-def test_sparse_grades():
-    graded = [dict(zip(TRUTHS[u], GRADES[u], strict=True)) for u in USERS]
-    given = csr(POSITIONS[1], list(GRADES.values()))
-    assert same(tl.match(POSITIONS[0], given), tl.match(POSITIONS[0], graded))
-    twice = library("scipy.sparse").csr_array(([1.0, 1.0, 0.0], [3, 3, 5], [0, 3]), (1, ITEMS))
-    assert tl.inputs.Lists.from_matrix(twice).gains.tolist() == [2.0]
-    assert twice.nnz == 3  # the caller's is as it was
-    with pytest.raises(ValueError, match=r"entry nan of user 0, item 3"):
-        tl.match([[3]], library("scipy.sparse").csr_array(([math.nan], [3], [0, 1]), (1, ITEMS)))
-    with pytest.raises(TypeError, match=r"sparse matrix: scores enter by scores\.top_k"):
-        tl.match(given, POSITIONS[1])
+BARE = {  # of one user
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "objects": lambda ids: np.array(ids, object),
+    "uint8": lambda ids: np.array(ids, np.uint8),
+    "range": lambda ids: range(ids[0], ids[-1] + 1, ids[1] - ids[0]),
+    "polars": lambda ids: library("polars").Series(ids),
+    "arrow": lambda ids: library("pyarrow").array(ids),
+}
+BARE_TRUTHS = BARE | {"set": set, "frozenset": frozenset, "dict": lambda ids: dict.fromkeys(ids, 1)}
+BARE_TRUTHS |= {"Series": lambda ids: library("pandas").Series(ids)}
 
 
-def test_a_device_array_is_copied_once():
-    ranks = OnDevice(rectangle(POSITIONS[0]))
-    tl.match(ranks, POSITIONS[1], padding=-1)
-    assert ranks.copies == 1
+@pytest.mark.parametrize("truth", BARE_TRUTHS)
+@pytest.mark.parametrize("ranks", BARE)
+def test_one_user(ranks, truth):
+    ranked, relevant = BARE[ranks]([5, 7, 9]), BARE_TRUTHS[truth]([3, 7])
+    assert rows(tl.match(ranked, relevant)) == [([2], 2, 3)]
+    assert tl.mrr(ranked, relevant, 2).tolist() == [0.0, 0.5]
+    if ranks != "arrow" and truth not in ("Series", "polars", "arrow"):
+        by_key = tl.match({"ann": ranked}, {"ann": relevant})
+        assert rows(by_key) == [([2], 2, 3)] and list(by_key.users) == ["ann"]
+    if ranks in ("list", "tuple", "array"):
+        assert tl.hit(BARE[ranks]([]), relevant, 3).tolist() == [0.0, 0.0, 0.0]
+        assert tl.hit(BARE[ranks]([]), relevant).shape == (0,)
 
 
-def test_arrow_lists_are_not_copied():
+def test_shapes_of_one_user_and_of_bare_ids():
+    assert tl.hit([5, 7], {7}).shape == tl.hit([5, 7], np.uint8(7)).shape == (2,)
+    assert tl.hit([[5, 7]], [{7}]).shape == (1, 2)
+    assert by_words([5, 7], {7}, 2)["mrr@2"] == by_words([[5, 7]], [{7}], 2)["mrr@2"] == 0.5
+    assert by_words(*POSITIONS, 2).users == range(4)
+    assert match_by_words([1, 2], {2}, users=["ann"]).users == ["ann"]
+    for bare in ("bb", np.str_("bb")):
+        assert rows(tl.match(["a", "bb", "b"], bare)) == [([2], 1, 3)]
+        assert rows(tl.match([["a", "bb"], ["bb"]], [bare] * 2)) == [([2], 1, 2), ([1], 1, 1)]
+    assert rows(tl.match([b"a", b"bb"], b"bb")) == [([2], 1, 2)]
+    one_each = library("polars").Series([8, 5, 9, 2]), np.array([8, 5, 9, 2], object), [8, 5, 9, 2]
+    for truths in (*one_each, library("pandas").Series([8, 5, 9, 2])):
+        assert tl.match(POSITIONS[0], truths).ranks.tolist() == [2, 1, 3]
+
+
+KEYED = {
+    "dict of tuples": lambda side: {user: tuple(row) for user, row in side.items()},
+    "dict of arrays": lambda side: {user: np.array(row) for user, row in side.items()},
+    "dict of Series": lambda side: {u: library("pandas").Series(row) for u, row in side.items()},
+    "Series": lambda side: library("pandas").Series(side),
+    "reader": lambda side: frame_of("pyarrow", long(side)).to_reader(3),
+    "list_view": lambda side: views(side, "list_view"),
+    "large_list_view": lambda side: views(side, "large_list_view"),
+    "polars of lists": lambda side: frame_of("polars", listed(side)),
+    "kept": lambda side: tl.Ranks(side),
+}
+
+
+def views(side, kind):
     pyarrow = library("pyarrow")
-    lists = pyarrow.array([[5, 7, 8], [4, 6]])
-    from toplist.inputs.forms import side_to_builtin
-
-    items = side_to_builtin(lists, "ranks").items
-    assert items.ctypes.data == lists.values.buffers()[1].address
+    lists = pyarrow.array(list(side.values()), getattr(pyarrow, kind)(pyarrow.int64()))
+    return pyarrow.table({"user_id": list(side), "item_id": lists})
 
 
-@pytest.mark.libraries
-def test_one_user_as_a_column_or_a_tensor():
-    for ids in (library("torch").tensor([5, 7, 8]), library("pyarrow").array([5, 7, 8])):
-        assert tl.recall(ids, {7}).tolist() == [0, 1, 1]
-    assert tl.recall(library("polars").Series([5, 7, 8]), {7}).tolist() == [0, 1, 1]
+@pytest.mark.parametrize("form", KEYED)
+def test_forms_by_key(form):
+    truths = {user: set(row) for user, row in TRUTHS.items()}
+    expected = tl.match(RANKS, TRUTHS)
+    for truth in (TRUTHS, truths, tl.GroundTruths(TRUTHS), library("pandas").Series(truths)):
+        if form != "reader" or isinstance(truth, dict):
+            assert same(tl.match(KEYED[form](RANKS), truth), expected)
+    if form not in ("reader", "kept"):
+        assert same(tl.match(RANKS, KEYED[form](TRUTHS)), expected)
+        of_one = library("pandas").Series({30: 3, 10: 9})  # a bare id by key
+        assert same(tl.match(KEYED[form](RANKS), of_one), tl.match(RANKS, {30: 3, 10: 9}))
 
 
-def test_leave_one_out_truth_as_a_series_or_a_column():
-    pandas = library("pandas")
-    expected = tl.match(RANKS, {30: 3, 10: 9})
-    assert same(tl.match(series(RANKS), pandas.Series({30: 3, 10: 9})), expected)
-    column = library("polars").Series([8, 5, 9, 2])
-    assert tl.match(POSITIONS[0], column).ranks.tolist() == [2, 1, 3]
+def test_keys_are_any_hashables_and_rows_follow_the_truth():
+    users = [1, "1", (1, 2), None, uuid.UUID(int=1)]
+    hits = tl.match({user: [7] for user in users}, {user: {7} for user in users[::-1]})
+    assert list(hits.users) == users[::-1]
+    ranks = {"zoe": [1, 2], "extra": [3], "ann": (4, 5)}
+    hits = tl.match(ranks, {"ann": {5}, "bob": 1, "zoe": [1, 9]})
+    assert list(hits.users) == ["ann", "bob", "zoe"] and hits.about.n_extra == 1
+    assert rows(hits) == [([2], 1, 2), ([], 1, 0), ([1], 2, 2)]
 
 
-@pytest.mark.parametrize("name", ["pandas-arrow", "polars", "pyarrow"])
-def test_nulls_in_lists_are_named(name):
-    make = MAKERS[name]
-    for items, message in (
-        ([[1, None], [2]], r"holds a null in the list of row 0 \(user 1\), at place 2: "),
-        ([[1], None], r"column 'item_id' is null in row 1 \(user 2\): write \[\]"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            tl.match(make({"user_id": [1, 2], "item_id": items}), {1: [1]})
+@pytest.mark.parametrize("make", [list, tuple, np.array, "Series", "Index", "polars"])
+def test_users_name_the_rows(make):
+    if isinstance(make, str):
+        make = library("polars").Series if make == "polars" else getattr(library("pandas"), make)
+    keys = ["ann", "bob", "eve", "fay"]
+    for users in (keys, [7, 5, 6, 8]):
+        found = match_by_words(*POSITIONS, users=make(users))
+        assert same(found, tl.match(*(dict(zip(users, one, strict=True)) for one in POSITIONS)))
+        assert found.users == users
+    assert match_by_words(*POSITIONS, users=range(4)).users == [0, 1, 2, 3]
+    with pytest.raises(TypeError, match=r"Series with an index of its own.*to_numpy"):
+        match_by_words(*POSITIONS, users=library("pandas").Series(keys)[::-1])
+    result = by_words(match_by_words(*POSITIONS, users=make(keys)), k=1, metrics="hit")
+    assert {*result.by({"ann": "A", "bob": "B", "eve": "A", "fay": "B"})} == {"A", "B"}
 
 
-@pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
-def test_nulls_in_rows_are_named_with_their_user(name):
-    make, truth = MAKERS[name], {"ann": ["a"]}
-    rows = {"user_id": ["ann", "ann"], "item_id": ["a", "b"], "rank": [1, 2]}
-    scored = {"user_id": ["ann", "ann"], "item_id": ["a", "b"], "score": [2, None]}
-    graded = {"user_id": ["ann", "ann"], "item_id": ["a", "b"], "relevance": [1.0, None]}
-    for ranks, relevant in (
-        (rows | {"item_id": ["a", None]}, truth),
-        (rows | {"rank": [1, None]}, truth),
-        (scored, truth),
-        (rows, make(graded)),
-    ):
-        with pytest.raises((ValueError, TypeError), match=r"null in row 1 \(user 'ann'\)"):
-            tl.match(make(ranks), relevant)
-    with pytest.raises(ValueError, match="'user_id' is null in row 1: the id is missing"):
-        tl.match(make(rows | {"user_id": ["ann", None]}), truth)
+def test_series_go_by_key_where_they_have_keys():
+    pandas, keys = library("pandas"), ["ann", "bob", "eve"]
+    lists, truth = [[1, 2], [3, 4], [5, 6]], pandas.Series([9, 4, 1], index=["eve", "bob", "ann"])
+    table = pandas.DataFrame({"user_id": keys, "item_id": [1, 4, 6], "rank": [1, 1, 1]})
+    keyed = dict(zip(keys, lists, strict=True))
+    for ranks in (keyed, pandas.Series(keyed)):
+        assert tl.match(ranks, truth).ranks.tolist() == [2, 1]  # eve, bob, ann
+    assert tl.match(table, truth).users == ["eve", "bob", "ann"]
+    counted = pandas.Series([1, 4, 9])
+    assert tl.match(dict(enumerate(lists)), counted).ranks.tolist() == [1, 2]
+    for one in (counted, counted.astype("Int64")):
+        for ranks in (lists, np.array(lists), pandas.Series(lists)):
+            found = tl.match(ranks, one)
+            assert found.ranks.tolist() == [1, 2] and found.users is None
 
 
-def test_nulls_of_pandas_lists_are_named():
-    pandas = library("pandas")
-    for items, error, message in (
-        ([[1, None], [2]], TypeError, "user 1 has None at rank 2: an item is missing"),
-        ([[1], None], ValueError, "column 'item_id' holds None in row 1 .user 2., not a list"),
-    ):
-        with pytest.raises(error, match=message):
-            tl.match(pandas.DataFrame({"user_id": [1, 2], "item_id": items}), {1: [1]})
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_integers_of_every_width_in_tables(name, dtype):
+    users, items = np.array([1, 1, 2], dtype), np.array([7, 8, 9], dtype)
+    ranks = frame_of(name, {"user_id": users, "item_id": items, "rank": [1, 2, 1]})
+    truths = frame_of(name, {"user_id": np.array([2, 1]), "item_id": np.array([9, 8])})
+    hits = tl.match(ranks, truths)
+    assert (hits.users, hits.ranks.tolist()) == ([2, 1], [1, 2])
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_a_user_twice_is_named(name):
-    twice = MAKERS[name]({"user_id": ["a", "b", "a"], "item_id": [[1], [2], [3]]})
-    for sides in ((twice, {"a": [1]}), ({"a": [1]}, twice)):
-        with pytest.raises(ValueError, match=r"user 'a' is in rows 0 and 2"):
-            tl.match(*sides)
+def test_integers_of_128_bits_that_64_hold():
+    polars = library("polars")
+    items = polars.Series([5, 7], dtype=polars.Int128)
+    table = polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
+    assert tl.match(table, {1: [7]}).ranks.tolist() == [2]
 
 
-def test_a_user_twice_in_an_index():
-    with pytest.raises(ValueError, match="user 'a' is in the index of the Series twice"):
-        tl.match(library("pandas").Series([[1], [2]], index=["a", "a"]), {"a": [1]})
+# Padding
+
+PADDED = [[5, 7, -1], [-1, -1, -1], [1, 2, 3]], [[7, -1], [1, -1], [3, 2]]
 
 
-def test_a_table_beside_lists_by_position():
-    with pytest.raises(TypeError, match=r"ranks is a table.*ground_truths is a list: give both"):
-        tl.match(long(pandas_frame), [[1]])
-    with pytest.raises(TypeError, match=r"ground_truths is a table.*ranks is a list"):
-        tl.match([[1]], long(pandas_frame, TRUTHS, with_ranks=False))
+def as_texts(table):
+    return [["" if item == -1 else str(item) for item in row] for row in table]
 
 
-def test_users_in_the_index_and_two_columns_of_one_name():
-    pandas = library("pandas")
-    frame = long(pandas_frame)
-    with pytest.raises(ValueError, match=r"ranks: 'user_id' is the index.*reset_index\(\)"):
-        tl.match(frame.set_index("user_id"), TRUTHS)
-    with pytest.raises(ValueError, match="ranks: two columns are named 'item_id'"):
-        tl.match(pandas.concat([frame, frame[["item_id"]]], axis=1), TRUTHS)
+@pytest.mark.parametrize("padding", [-1, "", np.int64(-1)], ids=repr)
+@pytest.mark.parametrize("form", ["lists", "array", "objects", "read-only", *LIBRARIES, "readers"])
+def test_padding_is_dropped_from_the_ends(form, padding):
+    sides = map(as_texts, PADDED) if padding == "" else PADDED
+    expected = [([2], 1, 2), ([], 1, 0), ([2, 3], 2, 3)]
+    if form in (*LIBRARIES, "readers"):
+        columns = [{"user_id": [4, 5, 6], "item_id": one} for one in sides]
+        tables = [frame_of("pyarrow" if form == "readers" else form, one) for one in columns]
+        assert rows(tl.match(*tables, padding=padding)) == expected
+        if form == "readers":
+            found = by_words(*(one.to_reader(1) for one in tables), 3, padding=padding)
+            whole = by_words(*tables, 3, padding=padding)
+            assert found.to_dict() == whole.to_dict() and found.n_missing == 1
+        return
+    make = {"array": np.array, "objects": lambda one: np.array(one, object)}.get(form, list)
+    make = make if form != "read-only" else lambda one: read_only(np.array(one))
+    ranks, truths = map(make, sides)
+    assert rows(tl.match(ranks, truths, padding=padding)) == expected
+    assert rows(tl.match(ranks[0], truths[0], padding=padding)) == expected[:1]  # one user
+    keyed = dict(enumerate(ranks)), dict(enumerate(truths))
+    assert rows(tl.match(*keyed, padding=padding)) == expected
+    assert by_words(ranks, truths, 2, padding=padding).n_missing == 1
+    assert tl.hit(ranks, truths, padding=padding)[:, 2].tolist() == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("side", ["ranks", "ground_truths"])
-def test_a_lazy_table_is_to_be_collected(side):
-    sides = {"ranks": RANKS, "ground_truths": TRUTHS, side: long(polars_frame).lazy()}
-    with pytest.raises(TypeError, match=r"a LazyFrame.*\.collect\(\) makes a table"):
-        match_by_words(**sides)
+# lists, truths, options -> ranks of the hits, relevant, listed of each user
+PADS = {
+    "grades": ([[2, 1], [3, 4]], Lists([0, 3, 5], [1, 2, -1, 3, -1], gains=[1, 2, 5, 3, 5]), -1,
+               [([1, 2], 2, 2), ([1], 1, 2)]),
+    "an id, if it is not named": ([[5, -1]], [[-1]], None, [([2], 1, 2)]),
+    "none there": ([[5, 7]], [[7]], 0, [([2], 1, 2)]),
+    "none there, of text": ([["a", "b"]], [["b"]], "", [([2], 1, 2)]),
+    "nothing at all": ([[]], [[]], "", [([], 0, 0)]),
+    "in a set": ([[5, 7]], [{7, -1}], -1, [([2], 1, 2)]),
+    "ids 0 and 1": ([[3, 0]], np.array([[1, 0, 0]]), 0, [([], 1, 1)]),
+    **{f"exactly {pad}": (ids, [{5}], pad, n) for ids, pad, n in [
+        (np.array([[5, -1, -2]]), 2**64 - 1, [([1], 1, 3)]),
+        (np.array([[5, -1, -2]]), 2**70, [([1], 1, 3)]),
+        (np.array([[5, 255]], np.uint8), -1, [([1], 1, 2)]),
+        (np.array([[5, -(2**63)]]), 2**63, [([1], 1, 2)]),
+        ([[5, -1]], 2**64 - 1, [([1], 1, 2)]),
+        ([[5, 2**63 - 1]], 2**63 - 1, [([1], 1, 1)])]},
+}  # fmt: skip
 
 
-def test_a_series_of_single_ids_has_no_ranking():
-    with pytest.raises(TypeError, match="a Series with one id per user"):
-        tl.match(library("pandas").Series([1, 2]), {0: 1, 1: 2})
-    with pytest.raises(TypeError, match="ranks is one user's list of ids"):
-        tl.match(library("pandas").Series([1, 2]), [[1], [2]])
+@pytest.mark.parametrize("pad", PADS)
+def test_what_is_padding(pad):
+    ranks, truths, padding, expected = PADS[pad]
+    assert rows(tl.match(ranks, truths, padding=padding)) == expected
 
 
-def test_a_table_of_another_library_needs_pyarrow(monkeypatch):
-    table = Stream(long(dict))
+def test_padding_below_k_and_in_sets_beside_tables():
+    assert rows(tl.match([[5, -1, 7]], [[7]], 2, padding=-1)) == [([], 1, 1)]
+    for padding in (-1, 7, 1000):  # whether padding came first in a set was a matter of its hash
+        ids = {"user_id": [5] * 3, "item_id": [1, 2, padding], "rank": [1, 2, 3]}
+        truth = {5: {2, padding, 9}}
+        result = tl.top_k_eval(frame_of("polars", ids), truth, 2, metrics="recall", padding=padding)
+        assert result["recall@2"] == 0.5
+
+
+# Keys of several columns
+
+COMPOSITE = {
+    "user": ["a", "a", "a", "b", "b", "b"],
+    "time": [1, 1, 2, 1, 1, 9],
+    "item_id": ["x", "y", "z", "x", "z", "z"],
+    "rank": [1, 2, 1, 1, 2, 1],
+}
+OF_TIMES = {"user": ["a", "a", "b", "b"], "time": [1, 2, 1, 1], "item_id": ["y", "x", "x", "y"]}
+AT = {"user_id": ["user", "time"]}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_keys_of_several_columns_are_tuples(name):
+    lists = {("a", 1): ["x", "y"], ("a", 2): ["z"], ("b", 1): ["x", "z"], ("b", 9): ["z"]}
+    truths = {("a", 1): ["y"], ("a", 2): ["x"], ("b", 1): ["x", "y"]}
+    order = np.random.default_rng(0).permutation(6)
+    shuffled = {one: [values[i] for i in order] for one, values in COMPOSITE.items()}
+    of_lists = {"user": list("aabb"), "time": [1, 2, 1, 9], "item_id": list(lists.values())}
+    truth = frame_of(name, OF_TIMES)
+    kept = tl.GroundTruths(truth, columns=AT)
+    expected = by_words(lists, truths, 2, clusters={key: key[0] for key in truths})
+    ranks = [frame_of(name, one) for one in (COMPOSITE, shuffled, of_lists)]
+    for sides in (*((one, truth) for one in ranks), (ranks[0], kept), (ranks[0], truths)):
+        found = by_words(*sides, 2, columns=AT, clusters="user")
+        assert found.to_dict() == expected.to_dict() and list(found.users) == list(truths)
+        assert found.interval("mrr@2") == expected.interval("mrr@2") and found.n_extra == 1
+    more = {"site": ["s"] * 6, "who": COMPOSITE["user"], "at": COMPOSITE["time"]}
+    columns = {
+        "ranks": {"user_id": ["who", "at", "site"]},
+        "ground_truths": {"user_id": ("user", "time", "site")},
+    }
+    sides = frame_of(name, COMPOSITE | more), frame_of(name, OF_TIMES | {"site": ["s"] * 4})
+    assert list(by_words(*sides, 2, columns=columns).users) == [(*key, "s") for key in truths]
+    days = [datetime.datetime(2026, 1, day) for day in range(1, 10)]
+    sides = ({**one, "time": [days[t - 1] for t in one["time"]]} for one in (COMPOSITE, OF_TIMES))
+    found = by_words(*map(frame_of, (name, "polars"), sides), 2, columns=AT)
+    assert list(found.users) == [(user, days[time - 1]) for user, time in truths]
+
+
+# What is left alone
+
+
+def test_nothing_of_the_caller_is_changed_or_copied():
+    ranks, truths, offsets = np.array([[5, 7, 8], [4, 6, 2]]), np.array([5, 4]), np.array([0, 3, 6])
+    tl.match(ranks, truths)
+    tl.match(Lists(offsets, ranks.reshape(-1)), truths)
+    hit_ranks = np.array([1, 2])
+    tl.Hits(np.array([0, 2]), hit_ranks, [2], [2])
+    hit_ranks[0] = ranks[0, 0] = truths[0] = offsets[0] = 0  # still writable
+    frames = [library("pandas").DataFrame(one)[::-1] for one in (long(RANKS), long(GRADED))]
+    before = [one.copy() for one in frames]
+    tl.match(*frames)
+    assert all(one.equals(other) for one, other in zip(frames, before, strict=True))
+    device = OnDevice(rectangle(POSITIONS[0]))
+    tl.match(device, POSITIONS[1], padding=-1)
+    assert device.copies == 1
+    sparse = library("scipy.sparse").csr_array(([1.0, 1.0, 0.0], [3, 3, 5], [0, 3]), (1, 10))
+    assert Lists.from_matrix(sparse).gains.tolist() == [2.0] and sparse.nnz == 3
+
+
+def test_lists_made_by_hand():
+    lists = Lists([0, 3, 3, 5], [5, 7, 8, 4, 6])
+    assert [row.tolist() for row in lists] == [[5, 7, 8], [], [4, 6]] and len(lists) == 3
+    assert lists[-1].tolist() == [4, 6] and "3 users, 5 ids" in repr(lists)
+    with pytest.raises(AttributeError):
+        lists.items = np.zeros(1)
+    for user in (3, -4):
+        with pytest.raises(IndexError, match=f"user {user} of 3"):
+            lists[user]
+    for dtype in (bool, int, np.uint8, np.float32):
+        made = Lists.from_matrix(np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]], dtype))
+        assert [row.tolist() for row in made] == [[2, 3], [1], []] and made.gains is None
+    graded = Lists.from_matrix([[0, 0.5, 3], [1, 0, 0]])
+    assert graded.gains.tolist() == [0.5, 3.0, 1.0]
+    assert tl.curves("cg", [[2, 1], [0, 1]], graded)[:, 1].tolist() == [3.5, 1.0]
+
+
+def test_a_table_that_toplist_cannot_read(monkeypatch):
+    class MyFrame:
+        columns = ("user_id", "item_id", "rank")
+
+        def __getitem__(self, name):
+            return np.array([1])
+
+    table = Stream(long(RANKS))
+    with pytest.raises(TypeError, match="a MyFrame has columns, but no Arrow interface"):
+        tl.match(MyFrame(), {"a": {1}})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'toplist\[io\]'"):
         tl.match(table, TRUTHS)
 
 
-def test_a_column_that_is_no_table_of_lists():
-    with pytest.raises(TypeError, match="never an id"):
-        tl.match(library("pyarrow").array([0.5, 0.25]), {1})
+def test_a_column_per_rank_becomes_rows_by_the_line_that_is_given():
+    frame = library("pandas").DataFrame({"user_id": ["a", "b"], "1": ["5", "6"], "2": ["7", None]})
+    with pytest.raises(ValueError, match="columns of ranks become rows by frame") as caught:
+        tl.match(frame, {"a": ["7"]})
+    line = str(caught.value).partition("become rows by ")[2].partition("; columns found")[0]
+    found = tl.match(eval(line, {"frame": frame}), {"a": ["7"], "b": ["7"]})
+    assert found.ranks.tolist() == [2]
+
+
+def test_ranks_with_gaps_become_scores_by_the_line_that_is_given():
+    frame = library("pandas").DataFrame({"user_id": 1, "item_id": [5, 6, 7], "rank": [4, 1, 3]})
+    with pytest.raises(ValueError, match="ranks 1, 3, 4 where 1 to 3 belong") as caught:
+        tl.match(frame, {1: [6]})
+    mended = eval(str(caught.value).rpartition(", ")[2], {"frame": frame})
+    assert same(tl.match(mended, {1: [7]}), tl.match({1: [6, 7, 5]}, {1: [7]}))
 
 
 def test_libraries_are_not_imported_for_others():
-    """Lists load no library; a table of one loads no other, but pyarrow for text of polars."""
+    """Lists load no library; a table of one loads no other."""
     libraries = "pandas polars pyarrow torch tqdm ranx lenskit datasets pyspark"  # numba asks scipy
     loaded = (
         f"print(*(name for name in '{libraries}'.split() if name in set(sys.modules) - before))"
     )
-    plain = """
+    of_lists = """
         import sys, numpy as np, toplist as tl
         before = set()
         tl.match({1: [2]}, {1: [2]})
         ids, scores = np.array([[1, 2]]), np.array([[0.5, 0.25]])
         assert tl.top_k_eval((ids, scores), [{2}], metrics="mrr@2")["mrr@2"] == 0.5
-        run = {"q": {"a": 0.25, "b": 0.5}}
-        assert tl.top_k_eval(run, {"q": {"a"}}, metrics="mrr@2")["mrr@2"] == 0.5
         hits = [[{"corpus_id": 1, "score": 0.5}]]
         assert tl.top_k_eval(hits, [{1}], metrics="mrr@2")["mrr@2"] == 1
     """
-    assert fresh(textwrap.dedent(plain) + loaded) == []
-    library("polars")
     tables = """
         import sys, polars, toplist as tl
         before = set(sys.modules)
         table = polars.DataFrame({'user_id': [1], 'item_id': [[5]]})
         tl.match(table, table)
     """
-    assert fresh(textwrap.dedent(tables) + loaded) == []
+    library("polars")
+    for code in (of_lists, tables):
+        assert fresh(textwrap.dedent(code) + loaded) == []
 
 
-def test_sparse_dictionaries_and_arrow_readers():
-    sparse, pyarrow = library("scipy.sparse"), library("pyarrow")
-    assert tl.match([[0, 1]], sparse.dok_matrix([[0, 1]])).ranks.tolist() == [2]
-    table = pyarrow.table(long(dict))
-    assert same(tl.match(table.to_reader(), TRUTHS), tl.match(RANKS, TRUTHS))
-
-
-def test_list_views():
-    pyarrow = library("pyarrow")
-    for kind in (pyarrow.list_view, pyarrow.large_list_view):
-        lists = pyarrow.array(list(RANKS.values()), kind(pyarrow.int64()))
-        table = pyarrow.table({"user_id": list(RANKS), "item_id": lists})
-        assert same(tl.match(table, TRUTHS), tl.match(RANKS, TRUTHS))
-
-
-def test_columns_that_hold_no_ids_are_named():
-    polars = library("polars")
-    for items in ([{"a": 1}], [[[1]]], [object()]):
-        table = polars.DataFrame({"user_id": [1], "item_id": items, "rank": [1]})
-        with pytest.raises(
-            TypeError, match=r"ranks: column 'item_id' is of .*holds no ids|never an"
-        ):
-            tl.match(table, {1: [1]})
-    arrow = library("pyarrow").table({"user_id": [1], "item_id": [{"a": 1}], "rank": [1]})
-    with pytest.raises(TypeError, match="which holds no ids"):
-        tl.match(arrow, {1: [1]})
-    for column in ("rank", "score"):
-        table = polars.DataFrame({"user_id": [1], "item_id": [1], column: ["1"]})
-        with pytest.raises(TypeError, match="must hold numbers, and no nulls; it is String"):
-            tl.match(table, {1: [1]})
-
-
-def test_empty_tables_of_no_type():
+def test_empty_tables_and_empty_truths():
     pandas = library("pandas")
-    empty = pandas.DataFrame(columns=["user_id", "item_id", "rank"])
-    assert tl.match(empty, TRUTHS).n_listed.tolist() == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id', .*found: \[\]"):
-        tl.match(pandas.DataFrame(), TRUTHS)
-    with pytest.raises(TypeError, match="columns is a list: give a dict"):
-        tl.match(empty, TRUTHS, columns=["user_id"])
+    for name in LIBRARIES:
+        empty = dict.fromkeys(("user_id", "item_id", "rank"), np.empty(0, np.int64))
+        assert len(tl.match(frame_of(name, empty), frame_of(name, empty))) == 0
+        truth = frame_of(name, {"user_id": [1], "item_id": [7]})
+        assert tl.match(frame_of(name, empty), truth).n_listed.tolist() == [0]
+    untyped = pandas.DataFrame(columns=["user_id", "item_id", "rank"])
+    assert tl.match(untyped, TRUTHS).n_listed.tolist() == [0, 0, 0, 0]
+    for truth in ({"u": []}, {"u": {}}, {"u": set()}):
+        result = tl.top_k_eval({"u": ["a"]}, truth, 2, metrics="mrr")
+        assert (result.n_users, result.n_skipped) == (1, 1)
+    assert tl.top_k_eval({}, {}, 2, metrics="mrr").n_users == 0
+    assert tl.top_k_eval(["a"], {}, 2, metrics="mrr").n_skipped == 1  # the truth of one user
+
+
+# Ids are compared exactly
+
+EDGES = (0, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
+NUMBERS = sorted({sign * edge + step for edge in EDGES for sign in (1, -1) for step in (-1, 0, 1)})
+WIDTHS = ("int8", "int32", "uint32", "int64", "uint64", ">i8", ">u8", "Python", "objects")
+
+
+def integers(form):
+    """Return how a form is made, and the numbers that it can hold."""
+    if form in ("Python", "objects"):
+        make = list if form == "Python" else partial(np.array, dtype=object)
+        return make, [n for n in NUMBERS if -(2**63) <= n < 2**63]
+    low, high = np.iinfo(form).min, min(np.iinfo(form).max, 2**63 - 1)
+    return partial(np.array, dtype=form), [n for n in NUMBERS if low <= n <= high]
+
+
+@pytest.mark.parametrize("of_truths", WIDTHS)
+@pytest.mark.parametrize("of_ranks", WIDTHS)
+def test_integers_are_compared_exactly(of_ranks, of_truths):
+    (to_ranks, a), (to_truths, b) = integers(of_ranks), integers(of_truths)
+    every = [(one, other) for one in a for other in b]
+    ranked, relevant = (list(side) for side in zip(*every, strict=True))
+    in_rows = to_ranks(ranked)
+    ranks = in_rows[:, np.newaxis] if isinstance(in_rows, np.ndarray) else [[n] for n in ranked]
+    found = tl.hit(ranks, to_truths(relevant), 1)[:, 0] == 1
+    assert found.tolist() == [one == other for one, other in every]
+
+
+@pytest.mark.parametrize(
+    ("ranked", "truth"),
+    [
+        ([uuid.UUID(int=1), uuid.UUID(int=2)], [uuid.UUID(int=2)]),
+        (["tea", "tea "], ["tea "]),
+        (["\u00e9", "e\u0301"], ["e\u0301"]),
+        (["a", "A"], [np.str_("A")]),
+    ],
+)
+def test_ids_are_compared_exactly(ranked, truth):
+    assert rows(tl.match([ranked], [truth])) == rows(tl.match(ranked, truth)) == [([2], 1, 2)]
+
+
+def test_lists_of_several_widths_are_compared_exactly():
+    top = 2**63 - 1
+    ranks = [np.array([5, -1]), np.array([top, 5], np.uint64), np.array([2**53 + 1])]
+    truths = [np.array([top], np.uint64), np.array([-1]), np.array([2**53])]
+    assert tl.hit(ranks, truths)[:, -1].tolist() == [0, 0, 0]
+    truths = [np.array([-1]), np.array([top], np.uint64), np.array([2**53 + 1], np.uint64)]
+    assert tl.mrr(ranks, truths)[:, -1].tolist() == [1 / 2, 1, 1]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_ids_0_and_1_are_ids_where_no_row_repeats_one(door):
+    for ranks, truths in (([[3, 0, 1]], [[0, 1]]), ([[3, 0, 1]], [{0, 1}])):
+        assert rows(tl.match(ranks, truths)) == [([2, 3], 2, 3)]
+        door(ranks, truths)
+    for truths in ([[1, 1, 2]], [{1, 2}]):
+        assert tl.match([[3, 0]], truths).n_relevant.tolist() == [2]
+    assert tl.match([["0", "1"]], [["0", "1", "1"]]).n_relevant.tolist() == [2]
+    assert math.isclose(tl.recall([[3, 0, 1]], [[0, 1]])[0, 1], 0.5)

@@ -1,4 +1,4 @@
-"""Grades of a truth: gains, the threshold, and what no grade can be."""
+"""Grades and groups of a truth: the same values in every form, and what is relevant."""
 
 import json
 import math
@@ -7,166 +7,250 @@ from functools import partial
 
 import numpy as np
 import pytest
-from doors import by_words, match_by_words
-from shared_inputs import DOORS, NAN, library, rows
+from doors import by_words
+from shared_inputs import LIBRARIES, csr, frame_of, library, rows, said, same
 
 import toplist as tl
 from toplist import match
 from toplist.inputs import Lists
 
+USER, ITEM, GRADE = "user_id", "item_id", "relevance"
+
+
+def long(truths, names=(USER, ITEM, GRADE), number=float):
+    """Return a truth as columns of a row for each item."""
+    found = [(user, item, one) for user, row in truths.items() for item, one in row.items()]
+    columns = [list(one) for one in zip(*found, strict=True)]
+    return dict(zip(names, [*columns[:2], list(map(number, columns[2]))], strict=True))
+
+
+def listed(truths, names=(USER, ITEM, GRADE), number=float):
+    """Return a truth as columns of a row for each user."""
+    grades = [list(map(number, row.values())) for row in truths.values()]
+    return dict(zip(names, [list(truths), list(map(list, truths.values())), grades], strict=True))
+
+
+def file_of(end, columns, folder):
+    """Write columns as a file of a format; return its path."""
+    path = folder / f"truth.{end}"
+    lines = list(zip(*columns.values(), strict=True))
+    if end == "parquet":
+        library("pyarrow.parquet").write_table(frame_of("pyarrow", columns), path)
+    elif end == "jsonl":
+        named = (json.dumps(dict(zip(columns, line, strict=True))) for line in lines)
+        path.write_text("".join(f"{line}\n" for line in named))
+    elif end == "qrels":
+        path.write_text("".join(f"{user} 0 {item} {one}\n" for user, item, one in lines))
+    else:
+        mark = "," if end == "csv" else "\t"
+        texts = [mark.join(map(str, line)) for line in (columns, *lines)]
+        path.write_text("".join(f"{line}\n" for line in texts))
+    return path
+
+
+# How a truth is handed over: (folder, columns) -> truth
+SOURCES = {name: lambda folder, columns, name=name: frame_of(name, columns) for name in LIBRARIES}
+SOURCES |= {end: lambda folder, columns, end=end: file_of(end, columns, folder)
+            for end in ("csv", "tsv", "jsonl", "parquet")}  # fmt: skip
+SOURCES["reader"] = lambda folder, columns: frame_of("pyarrow", columns).to_reader(1)
+SHAPED = [(one, long) for one in SOURCES]
+SHAPED += [(one, listed) for one in SOURCES if one not in ("csv", "tsv")]
+QUERIES = {"q1": ["d2", "d1"], "q2": ["d3"]}
+# d2 is judged and not relevant: the reciprocal ranks are 1/2 and 1, the gains 3 and 1.
+GRADES = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
+EXPECTED = {"mrr@2": 0.75, "cg@2": 2.0}
+ASKED = {"k": 2, "metrics": ["mrr", "cg"]}
+
+
+def evaluated(source, truth, **options):
+    """Evaluate the lists of queries against a truth, both from one kind of source."""
+    ids = {USER: list(QUERIES), ITEM: list(QUERIES.values())}
+    lists = frame_of("pyarrow", ids).to_reader(1) if source == "reader" else QUERIES
+    return by_words(lists, truth, **ASKED, **options).to_dict()
+
+
+@pytest.mark.parametrize(("source", "shape"), SHAPED)
+@pytest.mark.parametrize("header", [("query-id", "corpus-id"), ("query_id", "corpus_id")])
+def test_scores_under_the_header_of_beir_are_relevance(source, shape, header, tmp_path):
+    make = partial(SOURCES[source], tmp_path)
+    names, columns = (*header, "score"), dict(zip((USER, ITEM), header, strict=True))
+    for more in ({}, {"columns": {"ground_truths": columns}}):
+        assert evaluated(source, make(shape(GRADES, names)), **more) == EXPECTED
+    if source in LIBRARIES:  # for both sides: the lists are a dict
+        assert evaluated(source, make(shape(GRADES, names)), columns=columns) == EXPECTED
+
+
+@pytest.mark.parametrize(("source", "shape"), SHAPED)
+def test_a_score_of_a_truth_is_read_or_refused_and_relevance_wins(source, shape, tmp_path):
+    make = partial(SOURCES[source], tmp_path)
+    scored = shape(GRADES, (USER, ITEM, "score"))
+    words = "ground_truths: column 'score' is not read ... columns={'ground_truths': {'relevance': "
+    message = said(f"{words}'score'}}}} reads it ... leave", evaluated, source, make(scored))
+    assert ("ground_truths.drop(columns='score')" in message) == (source in LIBRARIES)
+    named = {"ground_truths": {GRADE: "score"}}
+    assert evaluated(source, make(scored), columns=named) == EXPECTED
+    wrong = {user: dict.fromkeys(row, 7) for user, row in GRADES.items()}
+    for ids in ((USER, ITEM), ("query-id", "corpus-id")):
+        for grade in (GRADE, "grade_of_mine"):
+            columns = shape(wrong, (*ids, "score")) | shape(GRADES, (*ids, grade))
+            more = {} if grade == GRADE else {"columns": {"ground_truths": {GRADE: grade}}}
+            assert evaluated(source, make(columns), **more) == EXPECTED
+
+
+@pytest.mark.parametrize("source", [*LIBRARIES, "csv", "jsonl", "parquet"])
+def test_a_column_that_looks_like_grades_is_not_lost_in_silence(source, tmp_path):
+    truth = {"u": {"a": 1, "b": 5}}
+    make = partial(SOURCES[source], tmp_path)
+    words = "ground_truths: column 'rating' is ignored, all rows are relevant alike; "
+    with pytest.warns(UserWarning, match=words) as caught:
+        found = by_words(
+            {"u": ["a", "b"]}, make(long(truth, (USER, ITEM, "rating"))), 2, metrics="cg"
+        )
+    assert "columns={'ground_truths': {'relevance': 'rating'}}" in str(caught[0].message)
+    assert len({str(one.message) for one in caught}) == 1 and found["cg@2"] == 2
+    named = {"ground_truths": {GRADE: "rating"}}
+    table = make(long(truth, (USER, ITEM, "rating")))
+    assert by_words({"u": ["a", "b"]}, table, 2, metrics="cg", columns=named)["cg@2"] == 6
+    ids = make(long({"u": {"x": 1, "y": 5}}, (USER, "item", "rating"), number=str))
+    if source in LIBRARIES:  # a column that is named as something else
+        columns = {"ground_truths": {ITEM: "rating"}}
+        assert by_words({"u": ["1"]}, ids, 1, metrics="cg", columns=columns)["cg@1"] == 1
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_what_is_said_on_the_command_line(end, tmp_path, cli, good):
+    (tmp_path / "lists").mkdir()
+    lists = long({user: {item: -n for n, item in enumerate(row)} for user, row in QUERIES.items()},
+                 (USER, ITEM, "score"))  # fmt: skip
+    recs = file_of("csv", lists, tmp_path / "lists")
+    beir = file_of(end, long(GRADES, ("query-id", "corpus-id", "score")), tmp_path)
+    command = "eval", recs, beir, "-k", 2, "-m", "mrr", "cg"
+    names = "--columns", "ground_truths:user_id=query-id", "ground_truths:item_id=corpus-id"
+    for options in ((), names):
+        assert json.loads(good(*command, "--format", "json", *options))["values"] == EXPECTED
+    file_of(end, long(GRADES, (USER, ITEM, "score")), tmp_path)
+    status, _, error = cli(*command)
+    assert status and "--columns ground_truths:relevance=score reads it" in error
+    assert "leave the column out" in error and ".drop(" not in error
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_note_on_the_command_line(tmp_path, cli, good):
+    (tmp_path / "lists").mkdir()
+    recs = file_of("csv", {USER: ["u"], ITEM: ["a"], "rank": [1]}, tmp_path / "lists")
+    truth = file_of("csv", {USER: ["u"], ITEM: ["a"], "rating": [5]}, tmp_path)
+    error = cli("eval", recs, truth, "-k", 1)[2]
+    assert error.startswith("toplist: note: ground_truths: column 'rating' is ignored")
+    assert "--columns ground_truths:relevance=rating reads it as grades" in error
+    good("eval", recs, truth, "-k", 1, "--quiet")
+    good("eval", recs, truth, "-k", 1, "--columns", "ground_truths:relevance=rating")
+
+
+# The same values, as people hold them: of one type, or of several beside each other.
+WRITTEN = {
+    "floats": [3.0, 0.5, 1.0, 0.0],
+    "ints and floats": [3, 0.5, 1, 0],
+    "Decimals": [Decimal(3), Decimal("0.5"), Decimal(1), Decimal(0)],
+    "Decimals, ints and floats": [3, Decimal("0.5"), 1.0, 0],
+    "objects of numpy": np.array([3, 0.5, 1, 0], object),
+    "numbers of numpy": [np.int64(3), np.float32(0.5), 1, np.float16(0)],
+}
+
+
+def typed(number, decimal):
+    """Return a number as a value of the one type of a column."""
+    return Decimal(str(number)) if decimal else float(number)
+
+
+@pytest.mark.parametrize("shape", [long, listed])
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_grade_is_its_value_in_every_form(written, shape, tmp_path):
+    ranks, values = {"a": ["y", "q", "x", "w", "z"], "b": ["x"]}, WRITTEN[written]
+    truths = {"a": dict(zip("xyzw", values, strict=True)), "b": {"x": Decimal(2)}}
+    # y 0.5 at rank 1, x 3 at rank 3, z 1 at rank 5; the ideal list has 3, 1, 0.5
+    gain = [0.5, 0.5, 2, 2, 2 + 1 / math.log2(6)]
+    ideal = [3, 3 + 1 / math.log2(3), *[3.25 + 1 / math.log2(3)] * 3]
+    expected = tl.ndcg(ranks, {user: dict(zip(row, map(float, row.values()), strict=True))
+                               for user, row in truths.items()})  # fmt: skip
+    np.testing.assert_allclose(expected[0], np.divide(gain, ideal), rtol=1e-12)
+    flat = Lists([0, 4, 5], [*"xyzw", "x"], gains=[*values, 2])
+    decimal = partial(typed, decimal=written.startswith("Decimals"))
+    forms = {
+        "dict": truths,
+        "Lists": flat,
+        "pandas": library("pandas").DataFrame(shape(truths, number=lambda one: one), dtype=object),
+        "polars": library("polars").DataFrame(shape(truths, number=decimal), strict=False),
+        "arrow": frame_of("pyarrow", shape(truths, number=decimal)),
+        "parquet": file_of("parquet", shape(truths, number=decimal), tmp_path),
+        "jsonl": file_of("jsonl", shape(truths), tmp_path),
+        "csv": file_of("csv", long(truths, number=str), tmp_path),
+    }
+    for name, truth in forms.items():
+        lists = list(ranks.values()) if name == "Lists" else ranks
+        found = by_words(lists, truth, [1, 2, 3, 4, 5], metrics="ndcg", keep="users")
+        assert found.per_user("ndcg").tobytes() == expected.tobytes(), name
+        assert found.hits.relevant.ideal_gains.tolist() == [3, 1, 0.5, 2], name
+
 
 def test_a_truth_is_a_set():
     for truth in ([7, 7, 5], (7, 5, 7), np.array([5, 7, 7]), np.array([7, 5, 7], np.uint8)):
         assert rows(match([[7, 5]], [truth])) == [([1, 2], 2, 2)]
-    graded = Lists([0, 3], [7, 5, 7], gains=[2, 1, 2])
-    assert rows(match([[7, 5]], graded)) == [([1, 2], 2, 2)]
-    assert match([[7, 5]], graded).relevant.ideal_gains.tolist() == [2.0, 1.0]
+    graded = match([[7, 5]], Lists([0, 3], [7, 5, 7], gains=[2, 1, 2]))
+    assert rows(graded) == [([1, 2], 2, 2)] and graded.relevant.ideal_gains.tolist() == [2.0, 1.0]
+    sparse, dok = (
+        csr([[1], [1, 2]], [[2.0], [1.0, 3.0]]),
+        library("scipy.sparse").dok_matrix([[0, 1]]),
+    )
+    assert same(match([[1], [2, 1]], sparse), match([[1], [2, 1]], [{1: 2.0}, {1: 1.0, 2: 3.0}]))
+    assert match([[0, 1]], dok).ranks.tolist() == [2]
 
 
-@pytest.mark.parametrize(
-    ("gains", "options"),
-    [([1, 2], {}), ([1, 0], {}), ([0, 1], {}), ([1, 3], {"relevant_from": 2}), ([0.5, 1], {})],
-)
-def test_two_grades_for_one_item(gains, options):
-    truths = Lists([0, 1, 5], [4, 3, 3, 7, 7], gains=[1, 1, 1, *gains])
-    with pytest.raises(ValueError, match=r"user 1 has item 7 twice.*different grades"):
-        match_by_words([[4], [7]], truths, **options)
+def exponential(truth, call=tl.match):
+    rules = tl.CONVENTIONS["standard"].replace(gains="exponential")
+    return call(["a"], {"a": truth}, convention=rules)
 
 
-@pytest.mark.parametrize("bad", [NAN, math.inf, -math.inf, np.float32(math.inf)])
-def test_impossible_grades(bad):
-    number = str(float(bad))
-    for ranks, truths, named in (
-        ([[7, 8]], [{7: 1, 8: bad}], "user 0, item 8"),
-        (["x"], {"x": bad}, "user 0, item 'x'"),
-        ({"ann": ["x"]}, {"ann": {"y": 1, "x": bad}}, "user 'ann', item 'x'"),
-        ([[1], [2]], Lists([0, 1, 2], [1, 2], gains=[1, bad]), "user 1, item 2"),
-    ):
-        with pytest.raises(ValueError, match=rf"{named}: grade {number}; .*finite"):
-            match(ranks, truths)
-
-
-@pytest.mark.parametrize("bad", ["a", None, [1], {1}])
-def test_grades_that_are_no_numbers(bad):
-    with pytest.raises(TypeError, match=r"ground_truths: grade .* not a number"):
-        match([[7]], [{7: bad}])
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_relevant_from_needs_grades(door):
-    for ranks, truths in (([7], {7}), ([[7]], [[7]]), ([[7]], [7]), ({"a": [7]}, {"a": [7]})):
-        with pytest.raises(ValueError, match="relevant_from=2 needs ground truths with grades"):
-            door(ranks, truths, relevant_from=2)
-
-
-@pytest.mark.parametrize("bad", [-1, NAN, "2", [1]])
-def test_relevant_from_is_a_grade(bad):
-    with pytest.raises(ValueError, match=r"relevant_from=.*: give a grade, 0 or more"):
-        match([[7]], [{7: 1}], relevant_from=bad)
-
-
-def test_grades_whose_squares_overflow():
-    for ranks, truths, gains, words in (
-        ([["a", "b"]], [{"a": 1, "b": 1e308}], "linear", r"user 0, item 'b': grade 1e\+308 is too"),
-        (
-            {"u": ["b"]},
-            {"u": {"b": 1e200}},
-            "linear",
-            "user 'u', item 'b': grade 1e.200 is too large",
-        ),
-        (["a"], {"a": 600}, "exponential", r"2\^grade of grade 600 is too large.*gains='linear'"),
-        ([[7]], [{7: 1, 8: 2000}], "exponential", "user 0, item 8.*2000"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            tl.curves(
-                "ndcg", ranks, truths, convention=tl.CONVENTIONS["standard"].replace(gains=gains)
-            )
-    with pytest.raises(ValueError, match="Hits: grades must be finite, and gain at most 1e.140"):
-        tl.Hits([0, 1], [1], [1], [1], grades=[1e200], truth_grades=[1e200])
+def test_exponential_gains():
+    for grade in (0.001, 0.01, 0.5, 1.5, 3.0, 10.0):
+        assert exponential(grade).relevant.gains[0] == np.exp2(grade) - 1
+    for grade in (1e-17, 5e-324, 1e-4):
+        assert exponential(grade, tl.ndcg).tolist() == [1.0]
+        gain = exponential(grade).relevant.gains[0]
+        assert gain == pytest.approx(grade * np.log(2), rel=1e-3) or grade == 5e-324
     result = tl.top_k_eval([["a"], ["b"]], [{"a": 1e140}, {"c": 1e140}], 1, metrics="dcg")
     assert np.isfinite(result.std("dcg@1")) and result["dcg@1"] == 5e139
 
 
-@pytest.mark.parametrize("grade", [1e-17, 5e-324, 1e-4])
-def test_exponential_gains_of_small_grades(grade):
-    assert tl.curves(
-        "ndcg",
-        ["a"],
-        {"a": grade},
-        convention=tl.CONVENTIONS["standard"].replace(gains="exponential"),
-    ).tolist() == [1.0]
-    gain = tl.match(
-        ["a"], {"a": grade}, convention=tl.CONVENTIONS["standard"].replace(gains="exponential")
-    ).relevant.gains[0]
-    assert gain == pytest.approx(grade * np.log(2), rel=1e-3) or grade == 5e-324
-
-
-def test_ordinary_gains_keep_their_bits():
-    for grade in (0.001, 0.01, 0.5, 1.5, 3.0, 10.0):
-        gain = tl.match(
-            ["a"], {"a": grade}, convention=tl.CONVENTIONS["standard"].replace(gains="exponential")
-        ).relevant.gains[0]
-        assert gain == np.exp2(grade) - 1
-
+# Items that are judged below 0
 
 SPAM = {"q": {"a": 2, "b": -2, "c": 0, "d": -0.5}}
 LISTED = {"q": ["b", "a", "c", "u", "d"]}  # nobody judged u
 
 
-def negative_forms(folder):
-    """Return the truth of `SPAM` in every form."""
-    pandas = pytest.importorskip("pandas")
-    row, columns = SPAM["q"], ("user_id", "item_id", "relevance")
-    frame = pandas.DataFrame([("q", *pair) for pair in row.items()], columns=columns)
-    frame.to_csv(folder / "t.csv", index=False)
-    frame.to_json(folder / "t.jsonl", orient="records", lines=True)
-    frame.to_parquet(folder / "t.parquet")
-    lines = (f"q 0 {item} {grade}\n" for item, grade in row.items())
-    (folder / "t.qrels").write_text("".join(lines))
-    return {
-        "dict": SPAM,
-        "Series": pandas.Series(SPAM),
-        "Decimals": {"q": {item: Decimal(str(grade)) for item, grade in row.items()}},
-        "pandas": frame,
-        "pandas of lists": pandas.DataFrame([["q", [*row], [*row.values()]]], columns=columns),
-        "polars": pytest.importorskip("polars").from_pandas(frame),
-        "arrow": pytest.importorskip("pyarrow").Table.from_pandas(frame),
-        **{end: folder / f"t.{end}" for end in ("csv", "jsonl", "parquet", "qrels")},
-    }
-
-
-def test_an_item_below_0_is_judged_and_not_relevant_in_every_form(tmp_path):
-    names = ["ndcg", "cg", "map", "recall", "judged"]
-    # of b, a, c, u, d only a is relevant, at rank 2; all but u are judged
-    discount = 1 / math.log2(3)
+@pytest.mark.parametrize("form", ["dict", "Series", "Decimals", *SOURCES, "qrels"])
+def test_an_item_below_0_is_judged_and_not_relevant_in_every_form(form, tmp_path):
+    """Of b, a, c, u, d only a is relevant, at rank 2; all but u are judged."""
+    if form in SOURCES and form != "reader":
+        truths = [
+            SOURCES[form](tmp_path, shape(SPAM)) for source, shape in SHAPED if source == form
+        ]
+    elif form == "qrels":
+        truths = [file_of("qrels", long(SPAM), tmp_path)]
+    else:
+        decimals = {"q": {item: Decimal(str(grade)) for item, grade in SPAM["q"].items()}}
+        truths = [{"Decimals": decimals, "Series": library("pandas").Series(SPAM)}.get(form, SPAM)]
+    names, discount = ["ndcg", "cg", "map", "recall", "judged"], 1 / math.log2(3)
     expected = {"ndcg@5": discount, "cg@5": 2, "map@5": 0.5, "recall@5": 1, "judged@5": 0.8}
-    for form, truths in negative_forms(tmp_path).items():
-        for gains in ("linear", {1: 1, 2: 2}):
-            result = tl.top_k_eval(
-                LISTED,
-                truths,
-                5,
-                metrics=names,
-                convention=tl.CONVENTIONS["standard"].replace(gains=gains),
-            )
-            assert result.to_dict() == pytest.approx(expected, abs=1e-15), form
-        powers = tl.top_k_eval(
-            LISTED,
-            truths,
-            5,
-            metrics=["cg", "ndcg"],
-            convention=tl.CONVENTIONS["standard"].replace(gains="exponential"),
-        )
-        assert powers.to_dict() == pytest.approx({"cg@5": 3, "ndcg@5": discount}), form
-        from_0 = tl.top_k_eval(LISTED, truths, 5, metrics="recall", relevant_from=0)
-        assert from_0["recall@5"] == 1 and from_0.hits.n_relevant.tolist() == [2], form
-    by_position = tl.inputs.Lists.from_matrix([[2, -2, 0, -0.5]])
-    assert (
-        tl.curves("judged", [[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6
-    )  # an entry of 0 says nothing
+    for truth in truths:
+        for gains, cg in (("linear", 2), ({1: 1, 2: 2}, 2), ("exponential", 3)):
+            found = by_words(LISTED, truth, 5, metrics=names, gains=gains).to_dict()
+            assert found == pytest.approx(expected | {"cg@5": cg}, abs=1e-15)
+        from_0 = by_words(LISTED, truth, 5, metrics="recall", relevant_from=0, keep="users")
+        assert from_0["recall@5"] == 1 and from_0.hits.n_relevant.tolist() == [2]
+    assert [row.item for row in tl.annotating.unjudged({"m": LISTED}, SPAM, k=5)] == ["u"]
 
 
-def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp_path):
+def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave():
     # trec_eval takes what is below 0 for unjudged: "in pool, but unjudged", form_res_rels.c and
     # m_bpref.c of usnistgov/trec_eval
     truth = {"q": {"a": 1, "b": -2, "c": 0, "d": 2, "e": 0}}
@@ -180,132 +264,116 @@ def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave(tmp
     assert closed["precision@5"] == 2 / 5 and closed["judged@5"] == 0.8
     hits = closed.hits.relevant
     assert hits.ranks.tolist() == [2, 3] and hits.n_listed.tolist() == [3]
+    by_position = Lists.from_matrix([[2, -2, 0, -0.5]])  # an entry of 0 says nothing
+    assert tl.curves("judged", [[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6
 
 
-def test_what_is_judged_below_0_is_not_judged_again():
-    assert [row.item for row in tl.annotating.unjudged({"m": LISTED}, SPAM, k=5)] == ["u"]
+# Groups
+
+FACTS = {"q1": [["a", "x"], ["c"]], "q2": [["b"], ["b", "z"]], "q3": [["k"]]}
+OF_FACTS = {"q1": ["x", "a", "c", "d"], "q2": ["z", "y", "b"], "q3": ["m"], "q4": ["a"]}
+OUTCOME = {"group_recall@3": 2 / 3, "alpha_ndcg@3": None, "recall@3": None, "map@3": None}
+NUGGET = {"columns": {"ground_truths": {"group": "nugget"}}}
 
 
-def test_parts_with_and_without_items_below_0_add_up(tmp_path):
-    lists = dict.fromkeys(("q", "r", "s"), LISTED["q"])
-    truths = SPAM | {"r": {"a": 1, "c": 0}, "s": {"a": 1, "u": 3}}
-    options = {"k": [2, 5], "metrics": ["judged", "bpref", "ndcg"]}
-    for unjudged in ("miss", "drop"):
-        parts = [
-            by_words({u: lists[u]}, {u: truths[u]}, unjudged=unjudged, **options) for u in "qr"
+def outcome(truth, lists=OF_FACTS, **options):
+    names = [name.partition("@")[0] for name in OUTCOME]
+    return by_words(lists, truth, 3, metrics=names, **options).to_dict()
+
+
+def of_groups(shape, label="g{}".format):
+    """Return groups as columns of a row for each item, or for each user."""
+    found = {u: [(one, label(n)) for n, some in enumerate(FACTS[u]) for one in some] for u in FACTS}
+    if shape == "listed":
+        columns = [
+            list(FACTS),
+            *([[row[at] for row in one] for one in found.values()] for at in (0, 1)),
         ]
-        both = ({u: one[u] for u in "qr"} for one in (lists, truths))
-        some = by_words(*both, unjudged=unjudged, **options)
-        assert sum(parts).to_dict() == pytest.approx(some.to_dict())
-        whole = by_words(lists, truths, unjudged=unjudged, **options)
-        path = tmp_path / f"{unjudged}.npz"
-        whole.save(path)
-        assert tl.TopKResult.load(path).to_dict() == whole.to_dict()
-        assert whole.per_user("judged@5").tolist() == [0.8, 0.4, 0.4]
+    else:
+        columns = zip(*((u, *row) for u, one in found.items() for row in one), strict=True)
+    return dict(zip((USER, ITEM, "nugget"), map(list, columns), strict=True))
 
 
-ITEMS = ["x", "y", "z", "w"]
-# The same values, as people hold them: of one type, or of several beside each other.
-WRITTEN = {
-    "floats": [3.0, 0.5, 1.0, 0.0],
-    "ints and floats": [3, 0.5, 1, 0],
-    "Decimals": [Decimal(3), Decimal("0.5"), Decimal(1), Decimal(0)],
-    "Decimals, ints and floats": [3, Decimal("0.5"), 1.0, 0],
-    "objects of numpy": np.array([3, 0.5, 1, 0], object),
-    "numbers of numpy": [np.int64(3), np.float32(0.5), 1, np.float16(0)],
-}
+GROUPED = {
+    "by key": lambda folder: tl.Groups(FACTS),
+    "kept": lambda folder: tl.GroundTruths(tl.Groups(FACTS)),
+    "an id twice": lambda folder: tl.Groups({u: [g * 2 for g in s] for u, s in FACTS.items()}),
+    "of several kinds": lambda folder: tl.Groups(
+        {u: [(tuple, set, np.array)[n](g) for n, g in enumerate(s)] for u, s in FACTS.items()}
+    ),
+    **{f"{source}, {shape}": lambda folder, source=source, shape=shape: SOURCES[source](
+        folder, of_groups(shape)) for source in SOURCES for shape in ("long", "listed")
+        if shape == "long" or source not in ("csv", "tsv")},
+    "integers beyond floats": lambda folder: frame_of("pandas", of_groups("long", (2**62).__add__)),
+    "shuffled": lambda folder: frame_of("pandas", of_groups("long")).sample(frac=1, random_state=3),
+}  # fmt: skip
 
 
-def _lists(given, make):
-    return make({"user_id": ["a", "b"], "item_id": [ITEMS, ["x"]], "relevance": given})
+@pytest.mark.parametrize("form", GROUPED)
+def test_groups_are_the_same_in_every_form(form, tmp_path):
+    expected = outcome(tl.Groups(FACTS))
+    assert expected["group_recall@3"] == pytest.approx(2 / 3)
+    how = NUGGET if "," in form or form in ("integers beyond floats", "shuffled") else {}
+    lists = {USER: list(OF_FACTS), ITEM: list(OF_FACTS.values())}
+    lists = frame_of("pyarrow", lists).to_reader(1) if "reader" in form else OF_FACTS
+    truth = GROUPED[form](tmp_path)
+    assert outcome(truth, lists, **how) == pytest.approx(expected)
+    if "reader" not in form:
+        for more in ({"columns": {"group": "nugget"}} if how else {}, how | {"keep": "users"}):
+            assert outcome(truth, lists, **more) == pytest.approx(expected)
+    if how and "reader" not in form:
+        kept = tl.GroundTruths(truth, columns={"group": "nugget"})
+        assert outcome(kept) == expected
 
 
-def _long(given, make):
-    grades = [*given[0], *given[1]]
-    return make({"user_id": [*"aaaab"], "item_id": [*ITEMS, "x"], "relevance": grades})
+def test_groups_by_position_and_of_nothing():
+    expected = outcome(tl.Groups(FACTS))
+    lists = [[ord(item) for item in OF_FACTS[user]] for user in FACTS]
+    numbers = [[{*map(ord, one)} for one in some] for some in FACTS.values()]
+    assert outcome(tl.Groups(numbers), lists) == expected
+    filled = np.array([row + [-1] * (4 - len(row)) for row in lists])
+    arrays = [[np.array([*map(ord, one), -1]) for one in some] for some in FACTS.values()]
+    assert outcome(tl.Groups(arrays), filled, padding=-1) == expected
+    found = tl.top_k_eval({"a": [1], "b": [1]}, tl.Groups({"a": [[1]], "b": []}), 1)
+    assert (found.n_evaluated, found.n_skipped) == (1, 1)
+    truth = tl.Groups([[[0, 1], [1]], [[0], [0, 1]]])  # zeros and ones are no matrix
+    assert tl.curves("group_recall", [[1], [0]], truth)[:, 0].tolist() == [1, 1]
+    assert "twice" not in str(tl.audit.check(OF_FACTS, tl.Groups(FACTS)))
+    union = {user: set().union(*some) for user, some in FACTS.items()}
+    columns = of_groups("long")
+    columns["group"] = columns.pop("nugget")  # which nobody asks for
+    assert outcome(frame_of("pyarrow", columns)) == outcome(union) != expected
 
 
-def _pandas(given, shape):
-    pandas = pytest.importorskip("pandas")
-    return shape(given, lambda columns: pandas.DataFrame(columns, dtype=object))
-
-
-def _polars(given, shape):
-    # it looks at the first value of numpy alone, and would make the others integers
-    given = [[one.item() if hasattr(one, "item") else one for one in row] for row in given]
-    return shape(given, partial(pytest.importorskip("polars").DataFrame, strict=False))
-
-
-def _arrow(given, shape):
-    decimals = any(isinstance(one, Decimal) for one in given[0])
-    kind = Decimal if decimals else float  # a column of Arrow is of one type
-    given = [[kind(one) for one in row] for row in given]
-    return shape(given, pytest.importorskip("pyarrow").table)
-
-
-def _parquet(given, shape, folder):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(_arrow(given, shape), folder / "truth.parquet")
-    return folder / "truth.parquet"
-
-
-def _jsonl(given, shape, folder):
-    columns = shape([[json.loads(str(one)) for one in row] for row in given], dict)
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    (folder / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder / "truth.jsonl"
-
-
-def _csv(given, shape, folder):
-    columns = _long(given, dict)
-    lines = [",".join(map(str, row)) + "\n" for row in zip(*columns.values(), strict=True)]
-    (folder / "truth.csv").write_text("user_id,item_id,relevance\n" + "".join(lines))
-    return folder / "truth.csv"
-
-
-FRAMES = {"pandas": _pandas, "polars": _polars, "arrow": _arrow}
-FILES = {"parquet": _parquet, "jsonl": _jsonl, "csv": _csv}
-
-
-@pytest.mark.parametrize("written", WRITTEN)
-def test_a_grade_is_its_value_in_every_form(written, tmp_path):
-    ranks, k = {"a": ["y", "q", "x", "w", "z"], "b": ["x"]}, 5
-    grades, other = WRITTEN[written], [Decimal(2) if written == "Decimals" else 2]
-    by_item = {"a": dict(zip(ITEMS, grades, strict=True)), "b": {"x": other[0]}}
-    # y 0.5 at rank 1, x 3 at rank 3, z 1 at rank 5; the ideal list has 3, 1, 0.5
-    gain = [0.5, 0.5, 0.5 + 3 / 2, 0.5 + 3 / 2, 0.5 + 3 / 2 + 1 / math.log2(6)]
-    ideal = [3, 3 + 1 / math.log2(3), *[3 + 1 / math.log2(3) + 0.5 / 2] * 3]
-    flat = tl.inputs.Lists([0, 4, 5], [*ITEMS, "x"], gains=[*grades, *other])
-    forms = {"dict": by_item, "Lists": flat}
-    for shape in (_lists, _long):
-        for name, make in FRAMES.items():
-            forms[f"{name}{shape.__name__}"] = make([grades, other], shape)
-    expected = tl.ndcg(ranks, {"a": {"x": 3.0, "y": 0.5, "z": 1.0, "w": 0.0}, "b": {"x": 2.0}})
-    np.testing.assert_allclose(expected[0], np.divide(gain, ideal), rtol=1e-12)
-    for name, truths in forms.items():
-        hits = match(list(ranks.values()) if name == "Lists" else ranks, truths, k)
-        assert hits.relevant.ideal_gains.tolist() == [3, 1, 0.5, 2], name
-        assert tl.ndcg(hits).tobytes() == expected.tobytes(), name
-    (tmp_path / "ranks.jsonl").write_text(
-        "".join(json.dumps({"user_id": u, "item_id": row}) + "\n" for u, row in ranks.items())
-    )
-    for name, write in FILES.items():
-        for shape in (_lists, _long):
-            truths = write([grades, other], shape, tmp_path)
-            options = {"metrics": "ndcg", "keep": "users"}
-            result = by_words(tmp_path / "ranks.jsonl", truths, [*range(1, k + 1)], **options)
-            assert result.per_user("ndcg").tobytes() == expected.tobytes(), name
-
-
-def test_a_rank_in_a_list_of_ints_and_floats_is_its_value():
-    pandas = pytest.importorskip("pandas")
-    ranks = {"user_id": ["a"], "item_id": [["y", "z", "x"]], "rank": [[2, 3.0, 1]]}
-    truth = pandas.DataFrame({"user_id": ["a"], "item_id": ["x"]})
-    assert match(pandas.DataFrame(ranks), truth).ranks.tolist() == [1]
-
-
-def test_lists_of_grades_that_are_no_numbers_are_refused():
-    pandas = library("pandas")
-    table = {"user_id": ["u"], "item_id": [["a", "b"]], "relevance": [["high", None]]}
-    with pytest.raises(TypeError, match="'relevance' must hold lists of numbers"):
-        tl.match({"u": ["a"]}, pandas.DataFrame(table))
+def test_groups_of_qrels_and_of_files(tmp_path, good):
+    """The second field is the group where it is asked for; below grade 1 nothing is relevant."""
+    path, expected = tmp_path / "truth.qrels", outcome(tl.Groups(FACTS))
+    facts = zip(*of_groups("long").values(), strict=True)
+    lines = [f"{user} {group[1:]} {item} 1" for user, item, group in facts]
+    path.write_text("\n".join([*lines, "q1 7 d 0", "q5 0 d -1", ""]))
+    found = by_words(OF_FACTS, path, 3, columns={"group": "iteration"})
+    assert (found.n_users, found.n_skipped) == (4, 1)
+    assert outcome(path, columns={"group": "iteration"}) == expected
+    plain = outcome(path)
+    assert plain["group_recall@3"] == plain["recall@3"]
+    said("write 'group': 'iteration', not 'nugget'", outcome, path, columns={"group": "nugget"})
+    path.write_text("q1 0 a one\n")
+    words = "qrels:1: relevance 'one' is not a finite number"
+    said(words, outcome, path, columns={"group": "iteration"})
+    for text, words in (
+        ("user_id,item_id,nugget\nq1,a,g\nq1,b,\n", "truth.csv:3: empty nugget"),
+        ('user_id,item_id,nugget\nq1,a,g\n"q1",b,""\n', "truth.csv:3: empty nugget"),
+        ("user_id,item_id,nugget,relevance\nq1,a,g,1\n", "truth.csv:1:  ... groups have no grades"),
+        ("user_id,item_id,fact\nq1,a,g\n", "no column 'nugget'"),
+    ):
+        (tmp_path / "truth.csv").write_text(text)
+        said(words, outcome, tmp_path / "truth.csv", **NUGGET)
+    truth = file_of("csv", of_groups("long"), tmp_path)
+    (tmp_path / "lists").mkdir()
+    lists = long({u: {one: n for n, one in enumerate(row, 1)} for u, row in OF_FACTS.items()},
+                 (USER, ITEM, "rank"), int)  # fmt: skip
+    recs = file_of("csv", lists, tmp_path / "lists")
+    for name in ("group=nugget", "ground_truths:group=nugget"):
+        asked = "-m", "group_recall", "alpha_ndcg", "--columns", name, "--format", "json"
+        found = json.loads(good("eval", recs, truth, "-k", 3, *asked))["values"]
+        assert found == {name: expected[name] for name in ("group_recall@3", "alpha_ndcg@3")}

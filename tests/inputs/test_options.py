@@ -1,158 +1,112 @@
-"""One table of the options of an evaluation: every source, the signature and the CLI read it."""
+"""Options of an evaluation: the signature, sides and systems of tables, conventions of your own."""
 
 import dataclasses
 import inspect
-import itertools
-import re
 
+import numpy as np
 import pytest
-from doors import by_words
+from doors import by_words, match_by_words
 from file_helpers import through_a_file
-from shared_inputs import csv_of, library
+from shared_inputs import LIBRARIES, csv_of, frame_of, library, said
 
 import toplist as tl
-from toplist.cli import main
-from toplist.inputs.options import FILES, MEMORY, OPTIONS, SPARK, STREAM, Options
+
+RANKS, TRUTHS = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": ["b"], "bob": ["c"]}
+SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 
-@pytest.mark.parametrize("bad", ["drop", "", False, 0])
-def test_unknown_words_of_an_option(bad):
-    for call in (tl.ndcg, tl.top_k_eval, tl.match):
-        with pytest.raises(ValueError, match=f"duplicates={bad!r}: choose from 'raise', 'first'"):
-            call([[1]], [{1}], 1, duplicates=bad)
-
-
-@pytest.mark.parametrize("policy", ["empty", "missing", "relevant", "aggregate"])
-@pytest.mark.parametrize("bad", ["drop", "", False, 0])
-def test_unknown_words_of_a_policy(policy, bad):
-    with pytest.raises(ValueError, match=f"{policy}={bad!r}: choose from "):
-        tl.CONVENTIONS["standard"].replace(**{policy: bad})
-
-
-@pytest.mark.parametrize("word", ["ties", "order", "format"])
-def test_unknown_words_of_a_source(word):
-    with pytest.raises(ValueError, match=f"{word}='wrong'.*: choose from "):
-        tl.Ranks([[1]], **{word: "wrong"})
+def test_every_option_is_documented_and_a_keyword():
+    shown = inspect.signature(tl.top_k_eval).parameters
+    text = inspect.getdoc(tl.top_k_eval)
+    for name, one in shown.items():
+        if name not in ("ranks", "ground_truths", "k"):
+            assert one.kind is one.KEYWORD_ONLY and f"{name} : " in text
+    assert len(shown) <= 3 + 15
 
 
 def test_a_convention_of_your_own_has_a_name_of_its_own():
     theirs = tl.CONVENTIONS["standard"]
     mine = dataclasses.replace(theirs, metrics={"hit": tl.METRICS["hit"]}, missing="skip")
-    with pytest.raises(ValueError, match="'standard' is a library's, with other metrics"):
-        tl.top_k_eval([[1]], [{1}], 1, convention=mine)
+    words = "'standard' is a library's, with other metrics"
+    said(words, tl.top_k_eval, [[1]], [{1}], 1, convention=mine)
     mine = dataclasses.replace(mine, name="mine")
     found = tl.top_k_eval([[1], []], [{1}, {2}], 1, convention=mine)
     assert found.to_dict() == {"hit@1": 1.0} and "convention mine" in repr(found)
     assert through_a_file(found) == found
 
 
-def test_metrics_are_those_of_the_usual_ones_that_the_convention_has():
-    for name, convention in tl.CONVENTIONS.items():
-        usual = ("hit", "precision", "recall", "map", "ndcg", "mrr")
-        usual = [one for one in usual if one in convention.metrics]
-        if usual:
-            lists, truths = [[1, 2, 3]], [{1: 1, 4: 2}]
-            assert list(tl.top_k_eval(lists, truths, 2, convention=name).terms.asked) == usual
+@pytest.mark.parametrize("name", tl.CONVENTIONS)
+def test_metrics_are_those_of_the_usual_ones_that_the_convention_has(name):
+    usual = [one for one in SIX if one in tl.CONVENTIONS[name].metrics]
+    if usual:
+        found = tl.top_k_eval([[1, 2, 3]], [{1: 1, 4: 2}], 2, convention=name)
+        assert [one.partition("@")[0] for one in found.names()] == usual
 
 
-def test_trec_eval_orders_equal_scores_as_trec_eval_does():
-    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
-    ranks = {
-        name: tl.top_k_eval(run, qrels, 2, metrics="mrr", convention=name)["mrr@2"]
-        for name in ("standard", "trec_eval")
-    }
-    assert ranks == {"standard": 1.0, "trec_eval": 0.5}
-    by_order = tl.Ranks(run, ties="order")
-    kept = tl.top_k_eval(by_order, qrels, 2, metrics="mrr", convention="trec_eval")
-    assert kept["mrr@2"] == 1.0 and "equal scores as they come" in repr(kept)
+COLUMNS = [  # names in ranks, in truths, and what is said of them: for both, by side, in the source
+    (("who", "what"), ("who", "what"), {"user_id": "who", "item_id": "what"}, {}, {}),
+    (("who", "what"), ("user_id", "item_id"),
+     {"ranks": {"user_id": "who", "item_id": "what"}}, {}, {}),
+    (("who", "what"), ("who", "item_id"),
+     {"user_id": "who", "ranks": {"item_id": "what"}}, {}, {}),
+    (("who", "what"), ("person", "item_id"),
+     {"user_id": "person", "ranks": {"user_id": "who", "item_id": "what"}}, {}, {}),
+    (("who", "item_id"), ("user_id", "what"), {"item_id": "what"}, {"user_id": "who"}, {}),
+    (("who", "item_id"), ("user_id", "what"), None, {"user_id": "who"}, {"item_id": "what"}),
+]  # fmt: skip
 
 
-def test_names_of_columns_of_a_side_leave_those_of_both_to_the_other():
-    pandas = library("pandas")
-    recs = pandas.DataFrame({"who": ["u"], "item_id": ["a"], "rank": [1]})
-    truth = pandas.DataFrame({"user_id": ["u"], "what": ["a"]})
-    lists = tl.Ranks(recs, columns={"user_id": "who"})
-    assert tl.match(lists, truth, columns={"item_id": "what"}).ranks.tolist() == [1]
-    truths = tl.GroundTruths(truth, columns={"item_id": "what"})
-    assert tl.match(lists, truths).ranks.tolist() == [1]
-
-
-def test_columns_by_side():
-    pandas = library("pandas")
-    recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
-    truth = pandas.DataFrame({"user_id": ["u"], "item_id": ["a"]})
-    columns = {"ranks": {"user_id": "userId", "item_id": "movieId"}}
-    assert tl.match(recs, truth, columns=columns).ranks.tolist() == [1]
-    back = truth.rename(columns={"user_id": "userId"})
-    columns["user_id"] = "userId"  # of both sides, unless a side says otherwise
-    assert tl.match(recs, back, columns=columns).ranks.tolist() == [1]
-    assert tl.beyond.item_coverage(recs, columns=columns, catalogue=["a"]).tolist() == [1.0]
-    columns["user_id"] = "person"
-    assert tl.match(recs, truth.rename(columns={"user_id": "person"}), columns=columns).k == 1
-
-
-def test_the_error_shows_the_side():
-    pandas = library("pandas")
-    recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
-    truth = pandas.DataFrame({"user_id": ["u"], "item_id": ["a"]})
-    for words, columns in {
-        r"columns=\{'ranks': \{'user_id': 'NAME', 'it": None,
-        r"columns=\{'ground_truths': \{'user_id': 'NAME'": {
-            "user_id": "userId",
-            "item_id": "movieId",
-        },
-        "columns: 'item' is none of user_id": {"ranks": {"item": "movieId"}},
-        "columns: 'recs' is none of .*'ranks'": {"recs": {"item_id": "movieId"}},
-        "columns: 'ranks' is a side: give a dict": {"ranks": "movieId"},
-    }.items():
-        with pytest.raises((ValueError, TypeError), match=words):
-            tl.match(recs, truth, columns=columns)
-    with pytest.raises(ValueError, match="columns: 'item' is none of user_id"):  # a side not read
-        tl.beyond.item_coverage(recs, catalogue=["a"], columns={"ground_truths": {"item": "x"}})
-
-
-SOURCES = MEMORY, FILES, STREAM, SPARK
-RANKS, TRUTHS = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": ["b"], "bob": ["c"]}
-
-
-ELSEWHERE = {"users", "unit", "ties", "order", "ranks_format", "ground_truths_format"}
-OF_SPARK = {"partitions", "paired"}
-
-
-def test_the_signature_is_the_table():
-    shown = inspect.signature(tl.top_k_eval).parameters
-    own = {name: one for name, one in shown.items() if name not in ("ranks", "ground_truths", "k")}
-    assert set(own) == set(OPTIONS) - ELSEWHERE - OF_SPARK
-    for name, one in own.items():
-        assert one.kind is one.KEYWORD_ONLY
-        if name != "items":  # nothing is known of them
-            assert one.default == OPTIONS[name].default, name
-        assert f"{name} : " in inspect.getdoc(tl.top_k_eval)
+@pytest.mark.parametrize(("of_ranks", "of_truths", "columns", "mine", "theirs"), COLUMNS)
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_names_of_columns(name, of_ranks, of_truths, columns, mine, theirs):
+    ranks = frame_of(
+        name, dict(zip((*of_ranks, "rank"), (["u"] * 2, ["b", "a"], [1, 2]), strict=True))
+    )
+    truth = frame_of(name, dict(zip(of_truths, (["u"], ["a"]), strict=True)))
+    ranks = tl.Ranks(ranks, columns=mine) if mine else ranks
+    truth = tl.GroundTruths(truth, columns=theirs) if theirs else truth
+    assert match_by_words(ranks, truth, columns=columns).ranks.tolist() == [2]
+    if not mine:
+        assert tl.ndcg(ranks, truth, columns=columns)[0, 0] == 0
+        listed = tl.beyond.item_coverage(ranks, columns=columns, catalogue=["a", "b"])
+        assert listed.tolist() == [0.5, 1.0]
 
 
 OTHER = {
     "weights": {"ann": 2.0, "bob": 1.0},
-    "clusters": {"ann": "x", "bob": "y"},
-    "propensities": {"a": 0.5},
-    "users": ["u", "v"],
     "system": "model",
-    "items": tl.Items(catalogue=9),
     "n_threads": 1,
     "order": "file",
     "ranks_format": "csv",
-    "partitions": 2,
+    "users": ["u", "v"],
+}
+REFUSED = {  # of lists in memory and of files; others take it
+    "memory": ("system", "order", "ranks_format"),
+    "files": ("users",),
 }
 
 
-@pytest.mark.parametrize(("name", "source"), [*itertools.product(OTHER, SOURCES)])
-def test_an_option_is_taken_or_refused_by_every_source(name, source):
-    options = dataclasses.replace(Options(), **{name: OTHER[name]})
-    if source in OPTIONS[name].metadata["sources"]:
-        options.check(source)
-        return
-    words = f"^{name}=.* is for .*, not for {source.partition('(')[0]}"
-    with pytest.raises(TypeError, match=words):
-        options.check(source)
+@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize("source", REFUSED)
+def test_an_option_is_taken_or_refused_by_its_source(tmp_path, name, source):
+    recs, truth = written(tmp_path)
+    if name == "system":
+        recs.write_text(recs.read_text().replace("rank\n", "rank,model\n").replace("\n", ",m\n")
+                        .replace("model,m", "model"))  # fmt: skip
+    sides = (RANKS, TRUTHS) if source == "memory" else (recs, truth)
+    if name in REFUSED[source]:
+        kind = "is for |names a column"
+        with pytest.raises(TypeError, match=f"{name}=.* ({kind})"):
+            by_words(*sides, 2, **{name: OTHER[name]})
+    elif name != "users":
+        assert by_words(*sides, 2, **{name: OTHER[name]}) is not None
+
+
+def written(folder):
+    rows = [f"{user},{item},{r}" for user, row in RANKS.items() for r, item in enumerate(row, 1)]
+    truths = [f"{user},{item}" for user, row in TRUTHS.items() for item in row]
+    recs = csv_of(folder / "recs.csv", "user_id,item_id,rank", *rows)
+    return recs, csv_of(folder / "truth.csv", "user_id,item_id", *truths)
 
 
 FLAGS = {
@@ -168,25 +122,19 @@ FLAGS = {
 }
 
 
-def written(folder):
-    rows = [f"{user},{item},{r}" for user, row in RANKS.items() for r, item in enumerate(row, 1)]
-    truths = [f"{user},{item}" for user, row in TRUTHS.items() for item in row]
-    recs = csv_of(folder / "recs.csv", "user_id,item_id,rank", *rows)
-    return recs, csv_of(folder / "truth.csv", "user_id,item_id", *truths)
-
-
-@pytest.mark.parametrize(("flag", "value"), [*FLAGS.items()])
-def test_the_command_line_has_the_option(tmp_path, flag, value, capsys):
-    recs, truth = map(str, written(tmp_path))
-    assert main(["eval", recs, truth, "-k", "2", "-m", "ndcg", flag, value, "--order", "file"]) == 0
-    assert "ndcg" in capsys.readouterr().out
+@pytest.mark.parametrize(("flag", "value"), FLAGS.items())
+def test_the_command_line_has_the_option(tmp_path, flag, value, good):
+    recs, truth = written(tmp_path)
+    assert "ndcg" in good(
+        "eval", recs, truth, "-k", 2, "-m", "ndcg", flag, value, "--order", "file"
+    )
 
 
 def test_paths_and_lists_in_memory_meet(tmp_path):
     recs, truth = written(tmp_path)
     expected = tl.top_k_eval(RANKS, TRUTHS, 2).to_dict()
-    sides = (str(recs), str(truth)), (recs, truth), (RANKS, truth), (str(recs), TRUTHS)
-    assert all(tl.top_k_eval(*both, 2).to_dict() == expected for both in sides)
+    for sides in (str(recs), str(truth)), (recs, truth), (RANKS, truth), (str(recs), TRUTHS):
+        assert tl.top_k_eval(*sides, 2).to_dict() == expected
     # beside lists in memory, a text is an id
     assert tl.top_k_eval(["a", str(truth)], str(truth), 2)["hit@2"] == 1.0
 
@@ -197,8 +145,8 @@ WRITERS = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parque
 @pytest.mark.parametrize("source", ["polars", "pandas", *WRITERS])
 def test_systems_of_a_column(tmp_path, source):
     """As one evaluation for each; in order of first appearance; all over the users of the truth."""
-    pl = pytest.importorskip("polars")
-    pytest.importorskip("pyarrow")
+    pl = library("polars")
+    library("pyarrow")
     lists = {"new": {"ann": ["b", "a"], "bob": ["c"]}, "base": {"ann": ["a", "b"]}}
     rows = [
         {"user_id": user, "item_id": item, "score": -rank, "model": name}
@@ -212,39 +160,36 @@ def test_systems_of_a_column(tmp_path, source):
         truth = written(tmp_path)[1]
         ranks = tmp_path / f"recs.{source}"
         getattr(frame, WRITERS[source])(ranks)
-    found = tl.top_k_eval(ranks, truth, 2, system="model")
-    assert list(found) == ["new", "base"]
-    for name, result in found.items():
-        alone = tl.top_k_eval(lists[name], TRUTHS, 2)
-        assert result.to_dict() == alone.to_dict()
-        assert result.n_users == 2 and result.n_missing == alone.n_missing
-    assert float(tl.compare(found, baseline="base").test("mrr@2")["mrr@2"].difference) == 0.75
+    for how in ({}, {"items_as": {one: f"d{one}" for one in "abc"}}):
+        found = tl.top_k_eval(ranks, truth, 2, system="model", **how)
+        assert list(found) == ["new", "base"]
+        for name, result in found.items():
+            alone = tl.top_k_eval(lists[name], TRUTHS, 2, **how)
+            assert result.to_dict() == alone.to_dict()
+            assert result.n_users == 2 and result.n_missing == alone.n_missing
+    test = tl.compare(found, baseline="base").test("mrr@2")["mrr@2"]
+    assert float(test.difference) == 0.75
 
 
-def test_systems_need_a_column(tmp_path):
-    with pytest.raises(TypeError, match="^system='model' names a column of a table of ranks, whi"):
-        tl.top_k_eval(RANKS, TRUTHS, 2, system="model")
-    recs, truth = written(tmp_path)
-    with pytest.raises(ValueError, match="recs.csv:1: no column 'model'.*'user_id', 'item_id'"):
-        tl.top_k_eval(recs, truth, 2, system="model")
+SYSTEMS = [
+    ("csv", "", "recs.csv: no rows"),
+    ("csv", "A,ann,,1\n", "recs.csv:2: empty item_id"),
+    ("csv", ",ann,a,1\n", "recs.csv:2: empty model"),
+    ("csv", "A,ann,a,1\nA,bob,b,x\n", "recs.csv:3: rank 'x' is not a number"),
+    ("csv", "A,ann,a,1\nB,ann,a,1\nB,ann,b,3\n", "recs.csv:3: ranks: user 'ann' has ranks 1, 3"),
+    ("csv", "A,ann,a,1\nB,ann,a,1\nA,ann,a,2\n", "recs.csv:4: user 'ann' has item 'a' at ranks 1"),
+    ("jsonl", '{"user_id": "ann", "item_id": ["b"]}\n', "recs.jsonl:1: no column 'model'; col"),
+    ("jsonl", '{"model": "A", "user_id": "ann", "item_id": ["b"]}\n' * 2,
+     "recs.jsonl:2: ranks: user 'ann' is in lines 1 and 2"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("A,ann,,1\n", ":2: empty item_id"),
-        (",ann,a,1\n", ":2: empty model"),
-        ("", ": no rows"),
-        ("A,ann,a,1\nA,bob,b,x\n", ":3: rank 'x' is not a number"),
-        ("A,ann,a,1\nB,ann,a,1\nB,ann,b,3\n", ":3: ranks: user 'ann' has ranks 1, 3"),
-        ("A,ann,a,1\nB,ann,a,1\nA,ann,a,2\n", ":4: user 'ann' has item 'a' at ranks 1 and 2"),
-    ],
-)
-def test_faults_of_a_file_of_systems_name_the_line(tmp_path, text, said):
-    recs, truth = written(tmp_path)
-    recs.write_text("model,user_id,item_id,rank\n" + text)
-    with pytest.raises(ValueError, match=f"recs.csv{said}"):
-        tl.top_k_eval(recs, truth, 2, system="model")
+@pytest.mark.parametrize(("end", "text", "words"), SYSTEMS)
+def test_faults_of_a_file_of_systems_name_the_line(tmp_path, end, text, words):
+    truth = written(tmp_path)[1]
+    recs = tmp_path / f"recs.{end}"
+    recs.write_text(("model,user_id,item_id,rank\n" if end == "csv" else "") + text)
+    said(words, tl.top_k_eval, recs, truth, 2, system="model")
 
 
 def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
@@ -252,33 +197,104 @@ def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
     line = '{"model": "A", "user_id": "ann", "item_id": ["b"], "note": %s}\n'
     recs.write_text(line % 2**70 + line.replace("ann", "bob") % '"\\ud800"')
     assert tl.top_k_eval(recs, truth, metrics="hit@1", system="model")["A"]["hit@1"] == 0.5
-    recs.write_text(line % 1 + line.replace("A", "B") % 1 + line % 1)
-    with pytest.raises(ValueError, match="recs.jsonl:3: user .* has a list already, in line 1"):
-        tl.top_k_eval(recs, truth, metrics="hit@1", system="model")
-    recs.write_text('{"user_id": "ann", "item_id": ["b"]}\n')
-    with pytest.raises(ValueError, match="recs.jsonl:1: no 'model' that names a system"):
-        tl.top_k_eval(recs, truth, metrics="hit@1", system="model")
+    said("recs.csv:1: no column 'model' ... 'user_id', 'item_id'", tl.top_k_eval,
+         tmp_path / "recs.csv", truth, 2, system="model")  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("option", "given", "said"),
-    [
-        ("duplicates", "frist", "(did you mean 'first'?): choose from 'raise', 'first'"),
-        ("empty", "Skip", "(did you mean 'skip'?): choose from 'skip', 'zero', 'one', 'raise'"),
-        ("ties", "item-desc", "(did you mean 'item_desc'?): choose from 'order', 'item'"),
-        ("gains", "lineer", "(did you mean 'linear'?): choose from 'linear', 'exponential'"),
-    ],
-)
-def test_words_of_options(option, given, said):
-    with pytest.raises(ValueError, match=re.escape(f"{option}={given!r} {said}")):
-        by_words(RANKS, TRUTHS, 5, **{option: given})
+AT = {"user_id": ["user", "time"]}
+TIMES = {
+    "user": ["a", "a", "a", "b", "b", "b"],
+    "time": [1, 1, 2, 1, 1, 9],
+    "item_id": ["x", "y", "z", "x", "z", "z"],
+    "rank": [1, 2, 1, 1, 2, 1],
+}
+OF_TIMES = {"user": ["a", "a", "b", "b"], "time": [1, 2, 1, 1], "item_id": ["y", "x", "x", "y"]}
 
 
-@pytest.mark.parametrize(
-    ("keyword", "meant"),
-    [("convetion", "convention"), ("metric", "metrics"), ("weight", "weights")],
-)
-def test_keywords(keyword, meant):
-    words = rf"unexpected keyword argument '{keyword}' \(did you mean '{meant}'\?\)$"
-    with pytest.raises(TypeError, match=rf"^top_k_eval\(\) got an {words}"):
-        by_words(RANKS, TRUTHS, 5, **{keyword: "x"})
+def files_of(folder, end):
+    """Write both sides; return their paths."""
+    paths = []
+    for name, columns in (("recs", TIMES), ("truth", OF_TIMES)):
+        paths.append(folder / f"{name}.{end}")
+        frame = library("polars").DataFrame(columns)
+        mark = {"separator": "\t"} if end == "tsv" else {}
+        getattr(frame, WRITERS.get(end, "write_csv"))(paths[-1], **mark)
+    return paths
+
+
+ENDS = [
+    ("csv", "csv"),
+    ("tsv", "tsv"),
+    ("parquet", "parquet"),
+    ("csv", "parquet"),
+    ("parquet", "csv"),
+]
+
+
+@pytest.mark.parametrize(("recs", "truth"), ENDS)
+def test_keys_of_several_columns_of_files(tmp_path, recs, truth):
+    """Columns with a type are read as text beside text."""
+    sides = files_of(tmp_path, recs)[0], files_of(tmp_path, truth)[1]
+    both = recs == truth == "parquet"
+    keys = [(user, time if both else str(time)) for user, time in (("a", 1), ("a", 2), ("b", 1))]
+    kept = tl.GroundTruths(sides[1], columns=AT)
+    for pair, how in ((sides, {}), (sides, {"keep": "users"}), ((sides[0], kept), {})):
+        found = by_words(*pair, 2, metrics="mrr", columns=AT, clusters="user", **how)
+        assert list(found.users) == keys and list(found.clusters) == ["a", "a", "b"]
+        assert found.per_user("mrr@2").tolist() == [0.5, 0.0, 1.0] and found.n_extra == 1
+
+
+def test_what_is_wrong_with_keys_of_several_columns_of_files(tmp_path):
+    recs, truth = files_of(tmp_path, "csv")
+    gap = csv_of(tmp_path / "gap.csv", "user,time,item_id,rank", "a,1,x,1", "a,1,y,3")
+    text = csv_of(tmp_path / "text.csv", "user,time,item_id,rank", "a,1,x,1", "a,1,y,z")
+    for side, columns, words in (
+        (recs, {"user_id": ["user", "tim"]}, "no column 'tim' (did you mean 'time'?), "),
+        (tmp_path / "a.jsonl", AT, "files of jsonl have one column of users; tables"),
+        (frame_of("pyarrow", TIMES).to_reader(), AT, "streams have one column of users"),
+        (gap, AT, "gap.csv:2: ranks: user ('a', '1') has ranks 1, 3"),
+        (text, AT, "text.csv:3: rank 'z' is not a number"),
+    ):
+        said(words, tl.top_k_eval, side, truth, 2, columns=columns)
+
+
+def test_a_weight_of_zero_counts_nothing_and_one_below_names_the_user():
+    """u0 of weight 1 loses its hit, and u2 of weight 2 gets one: a third, whatever u1 does."""
+    truths, users = {"u0": [1], "u1": [1], "u2": [2]}, ["u0", "u1", "u2"]
+    weights = dict(zip(users, [1.0, 0.0, 2.0], strict=True))
+    some = [{user: [row] for user in users} for row in (1, 2)]
+    a, b = (tl.top_k_eval(one, truths, 1, weights=weights) for one in some)
+    test = tl.compare({"a": a, "b": b}).test("hit@1")[0]
+    assert test.n == 2 and test.difference == pytest.approx(1 / 3) == b["hit@1"] - a["hit@1"]
+    values = {name: dict.fromkeys(users, 0.5) | {"u2": at} for at, name in enumerate("ab")}
+    assert tl.inference.paired_tests(values, weights=weights)[0].n == 2
+    words = "weight of user 'u1' is -1.0: it must be 0 or more"
+    said(words, tl.inference.paired_tests, values, weights=weights | {"u1": -1.0})
+
+
+def test_facts_of_items_in_other_forms():
+    pandas, counts = library("pandas"), {5: 2, 7: 4}
+    expected = [[2.0, 3.0]]
+    table = {"item_id": list(counts), "n": list(counts.values())}
+    for form in (counts, pandas.Series(counts), *(frame_of(name, table) for name in LIBRARIES[:2])):
+        assert tl.beyond.average_popularity([[5, 7]], counts=form).tolist() == expected
+    features = {"a": [1.0, 0.0], "b": [0.0, 1.0]}
+    for form in (features, pandas.Series(features)):
+        found = tl.beyond.intra_list_diversity([["a", "b"]], features=form)
+        assert np.allclose(found, [[0, 1]])
+
+
+@pytest.mark.parametrize("n_pads", [1, 2, 5])
+@pytest.mark.parametrize("pad", [-1, ""])
+def test_padding_is_no_item_that_a_baseline_lacks(n_pads, pad):
+    """Both listed items are expected, and nothing else is listed."""
+    a, b, c = (4, 5, 6) if pad == -1 else "abc"
+    ranks, k = [[a, b, *[pad] * n_pads]], 2 + n_pads
+    names = ["unexpectedness", "serendipity"]
+    for row in ([a, b], [a, b, pad], {a, b, pad}, (a, b, pad, pad)):
+        known = {"expected": [row], "padding": pad}
+        found = by_words(ranks, [{a}], k, metrics=names, **known)
+        assert list(found) == [0, 0]
+        assert not tl.beyond.unexpectedness(ranks, k, **known).any()
+    known = {"expected": {b}, "padding": pad}
+    assert list(by_words([[a, b, c, pad]], [{a}], 4, metrics=names, **known)) == [2 / 3, 1 / 4]

@@ -1,20 +1,27 @@
-"""Scores that order lists: exactly, whatever their type, with ties as asked."""
+"""Scores that order lists: exactly, whatever holds them, with ties as asked."""
 
-from decimal import Decimal
+import math
 
 import numpy as np
 import pytest
-from shared_inputs import LIBRARIES, csv_of, frame_of, library, same
+from doors import by_words, match_by_words
+from shared_inputs import (
+    LIBRARIES,
+    RANKED,
+    RUN,
+    TRUTHS,
+    csr,
+    csv_of,
+    equal_results,
+    frame_of,
+    library,
+    said,
+    same,
+)
 
 import toplist as tl
 
 T = 1_700_000_000_000_000_000  # nanoseconds: beyond 2^53 neighbours are one float
-
-
-def ranks_of(table, truth="new"):
-    return tl.match(table, {"u": {truth}}).ranks.tolist()
-
-
 FALLING = {  # two numbers that a float does not tell apart, in the type of a column
     "int64": (T + 1, T),
     "the least int64": (-(2**63) + 1, -(2**63)),
@@ -23,69 +30,44 @@ FALLING = {  # two numbers that a float does not tell apart, in the type of a co
 }
 
 
-def column(values):
-    """Return integers beyond int64 as an array, which a library would refuse or make floats of."""
-    return np.array(values, np.uint64) if max(values) >= 2**63 else values
+def place_of(table, item="new", **how):
+    return match_by_words(table, {"u": {item}}, **how).ranks.tolist()
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 @pytest.mark.parametrize("falling", FALLING.values(), ids=FALLING)
 def test_scores_keep_their_order(name, falling):
     high, low = falling
+    kind = np.uint64 if high >= 2**63 else np.int64
     for users, items, scores in (
         ("uu", ["old", "new"], [low, high]),
         ("uvu", ["old", "old", "new"], [low, low, high]),
     ):
-        columns = {"user_id": list(users), "item_id": items}
-        assert ranks_of(frame_of(name, columns | {"score": column(scores)})) == [1]
-        assert ranks_of(frame_of(name, columns | {"score": column(scores[::-1])})) == [2]
+        for backwards in (False, True):
+            column = np.array(scores[::-1] if backwards else scores, kind)
+            table = {"user_id": list(users), "item_id": items, "score": column}
+            assert place_of(frame_of(name, table)) == [1 + backwards]
 
 
-def test_scores_of_pandas_with_nulls_and_of_128_bits():
+def test_scores_of_other_types():
     pandas, polars = library("pandas"), library("polars")
     names = {"user_id": ["u", "u"], "item_id": ["old", "new"]}
-    assert ranks_of(pandas.DataFrame(names | {"score": pandas.array([T, T + 1], "Int64")})) == [1]
+    assert place_of(pandas.DataFrame(names | {"score": pandas.array([T, T + 1], "Int64")})) == [1]
     score = polars.Series("score", [2**62, 2**62 + 1], dtype=polars.Int128)
-    assert ranks_of(polars.DataFrame(names).with_columns(score)) == [1]
-    assert ranks_of(polars.DataFrame(names).with_columns(score.reverse())) == [2]
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("listed", [False, True])
-def test_scores_that_are_neither_of_64_bits_nor_floats(name, listed, tmp_path):
-    columns = {"user_id": ["u", "u"], "item_id": ["old", "new"]}
-    columns |= {"score": [Decimal("0.1"), Decimal("0.2")]}
-    if listed:
-        columns = {key: ["u"] if key == "user_id" else [one] for key, one in columns.items()}
-    table = frame_of(name, columns)
-    with pytest.raises(TypeError, match=r"'score' must hold .*of 64 bits, or (to )?floats"):
-        ranks_of(table)
-    if name == "pyarrow":
-        library("pyarrow.parquet").write_table(table, tmp_path / "a.parquet")
-        with pytest.raises(TypeError, match=r"a\.parquet: ranks: column 'score' must hold"):
-            tl.top_k_eval(tmp_path / "a.parquet", {"u": {"new"}}, 1)
-
-
-def test_scores_of_python_that_no_array_holds_exactly():
-    pandas = library("pandas")
-    for low in (2**70, -1, 0.5):
-        scores = pandas.Series([low, 2**63 + 1], dtype=object)
-        table = pandas.DataFrame({"user_id": ["u", "u"], "item_id": ["old", "new"]})
-        with pytest.raises(TypeError, match="cast it to integers of 64 bits, or to floats"):
-            ranks_of(table.assign(score=scores))
-    with pytest.raises(TypeError, match=r"the score Decimal\('0.2'\) is no number"):
-        tl.match({"u": {"a": 0.1, "b": Decimal("0.2")}}, {"u": {"a"}})
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [[T, T + 100], [2**63, 2**63 + 1], [0.5, 2**53]],
-    ids=str,
-)
-def test_scores_in_lists(scores):
-    columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": [scores]}
-    for name in ("pandas", "polars") if scores[0] == T else ("pandas",):
-        assert ranks_of(frame_of(name, columns)) == [1]
+    assert place_of(polars.DataFrame(names).with_columns(score)) == [1]
+    assert place_of(polars.DataFrame(names).with_columns(score.reverse())) == [2]
+    for scores in ([T, T + 100], [2**63, 2**63 + 1], [0.5, 2**53]):
+        columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": [scores]}
+        for name in ("pandas", "polars") if scores[0] == T else ("pandas",):
+            assert place_of(frame_of(name, columns)) == [1]
+    run = {"u": {"old": 2**53, "new": 2**53 + 1, "float": float(2**53)}}
+    assert place_of(run) == [1]
+    single = {
+        "u": {"new": np.float32(0.1), "old": 0.1, "x": np.float16(3)}
+    }  # 0.1 of float32 is more
+    assert place_of(single) == [2]
+    ranks = {"user_id": ["u"], "item_id": [["old", "x", "new"]], "rank": [[2, 3.0, 1]]}
+    assert place_of(pandas.DataFrame(ranks)) == [1]
 
 
 ITEMS = {
@@ -96,7 +78,7 @@ ITEMS = {
 }
 
 
-@pytest.mark.parametrize("ties", ["order", "item", "item_desc"])
+@pytest.mark.parametrize("ties", ["order", "item", "item_desc", None])
 @pytest.mark.parametrize("kind", ITEMS)
 def test_equal_scores_as_ties_says(tmp_path, kind, ties):
     """Zeros of both signs are equal; the lists are longer than those sorted by insertion."""
@@ -107,52 +89,191 @@ def test_equal_scores_as_ties_says(tmp_path, kind, ties):
     for levels in ([-0.0, 0.0, 0.5, -1.5], [T, T + 1, T - 1, T]):
         scores = np.array(levels)[rng.integers(0, 4, 200)]
         row = dict(zip(items.tolist(), scores.tolist(), strict=True))
-        first = list(row) if ties == "order" else sorted(row, reverse=ties == "item_desc")
-        ranked = sorted(first, key=lambda item: -row[item])
-        expected = tl.match(dict.fromkeys("qr", ranked), truth)
-        assert same(tl.match(tl.Ranks(dict.fromkeys("qr", row), ties=ties), truth), expected)
+        first = sorted(row, reverse=ties == "item_desc") if str(ties)[:4] == "item" else list(row)
+        expected = tl.match(dict.fromkeys("qr", sorted(first, key=lambda one: -row[one])), truth)
+        assert same(match_by_words(dict.fromkeys("qr", row), truth, ties=ties), expected)
         columns = {"item_id": np.repeat(items, 2), "score": np.repeat(scores, 2)}
         columns["user_id"] = list("qr" * 200)  # the rows of both stand among each other
         for name in LIBRARIES:
-            found = tl.match(tl.Ranks(frame_of(name, columns), ties=ties), truth)
-            assert same(found, expected)
+            assert same(match_by_words(frame_of(name, columns), truth, ties=ties), expected)
         if kind == "text":
             lines = [f"{user},{item},{score}" for user in "qr" for item, score in row.items()]
             path = csv_of(tmp_path / "lists.csv", "user_id,item_id,score", *lines)
-            rows = [f"{user},{item}" for user in "qr" for item in relevant]
-            truths = csv_of(tmp_path / "t.csv", "user_id,item_id", *rows)
-            result = tl.top_k_eval(tl.Ranks(path, ties=ties), truths, k=200)
+            result = by_words(path, truth, 200, ties=ties)
             assert result["map"].tolist() == tl.top_k_eval(expected, k=200)["map"].tolist()
-        if ties == "order":  # the default
-            assert same(tl.match(dict.fromkeys("qr", row), truth), expected)
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)],
-    ids=["int64", "uint64"],
-)
-def test_the_least_integer_score_is_the_last(scores):
-    frame = frame_of("pandas", {"user_id": [1] * 3, "item_id": [5, 7, 6], "score": scores})
-    for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
-        assert tl.match(tl.Ranks(frame, ties=ties), {1: [5]}).ranks.tolist() == [3]
-        assert tl.match(tl.Ranks(frame, ties=ties), {1: [item]}).ranks.tolist() == [1]
-
-
-def test_ties_in_lists_and_where_nothing_ties():
+def test_the_least_integer_score_is_the_last_and_lists_of_scores_tie():
+    for scores in (np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)):
+        frame = frame_of("pandas", {"user_id": ["u"] * 3, "item_id": [5, 7, 6], "score": scores})
+        for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
+            assert place_of(frame, 5, ties=ties) == [3] and place_of(frame, item, ties=ties) == [1]
     columns = {"user_id": ["u"], "item_id": [[3, 1, 2]], "score": [[1.0, 1.0, 2.0]]}
-    for name in ("pandas", "polars"):
-        table = frame_of(name, columns)
-        assert tl.match(tl.Ranks(table, ties="item"), {"u": {1}}).ranks.tolist() == [2]
-        assert tl.match(tl.Ranks(table, ties="order"), {"u": {1}}).ranks.tolist() == [3]
+    for name in LIBRARIES:
+        assert place_of(frame_of(name, columns), 1, ties="item") == [2]
+        assert place_of(frame_of(name, columns), 1, ties="order") == [3]
     ranked = frame_of("pandas", {"user_id": ["u"] * 2, "item_id": [3, 1], "rank": [1, 2]})
-    for ranks in ({"u": [3, 1]}, ranked):
-        assert tl.match(tl.Ranks(ranks, ties="item_desc"), {"u": {1}}).ranks.tolist() == [2]
+    for ranks in ({"u": [3, 1]}, ranked):  # where nothing ties
+        assert place_of(ranks, 1, ties="item_desc") == [2]
 
 
-def test_scores_are_as_many_as_the_items_of_each_list():
-    """Not only in all: a score would go to an item of another user."""
-    columns = {"user_id": ["u", "v"], "item_id": [[3, 1], [2]], "score": [[1.0], [2.0, 3.0]]}
-    for name in ("pandas", "polars"):
-        with pytest.raises(ValueError, match="'score' must hold a list per user, as long as the"):
-            tl.match(frame_of(name, columns), {"u": {1}})
+def test_trec_eval_orders_equal_scores_as_trec_eval_does():
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
+    asked = {"metrics": "mrr", "convention": "trec_eval"}
+    assert by_words(run, qrels, 2, metrics="mrr")["mrr@2"] == 1.0
+    assert by_words(run, qrels, 2, **asked)["mrr@2"] == 0.5
+    kept = by_words(run, qrels, 2, ties="order", **asked)
+    assert kept["mrr@2"] == 1.0 and "equal scores as they come" in repr(kept)
+
+
+# Scores by item, hits of search engines, pairs of arrays
+
+
+class Narrow:
+    """Stands in for a tensor of torch: numpy cannot read its bfloat16, nor what has gradients."""
+
+    def __init__(self, values, dtype="torch.bfloat16", gradients=True):
+        self._values, self.dtype, self._gradients = np.array(values), dtype, gradients
+        self.shape, self.ndim = self._values.shape, self._values.ndim
+
+    def detach(self):
+        return Narrow(self._values, self.dtype, gradients=False)
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Narrow(self._values.astype(np.float32), "torch.float32", self._gradients)
+
+    def __array__(self, dtype=None, copy=None):
+        if self._gradients or self.dtype != "torch.float32":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self._values
+
+
+def torch_narrow(values):
+    return library("torch").tensor(values, dtype=library("torch").bfloat16, requires_grad=True)
+
+
+def hits_of(row):
+    return [{"corpus_id": item, "score": score} for item, score in row.items()]
+
+
+def response(row):
+    """Return what Elasticsearch answers; it is in its own order, whatever the scores are."""
+    best = sorted(row, key=row.get, reverse=True)
+    hits = [{"_index": "docs", "_id": item, "_score": None, "_source": {}} for item in best]
+    return {"took": 3, "hits": {"total": {"value": len(row)}, "hits": hits}}
+
+
+KEYED = {
+    "scores": dict,
+    "numpy-scores": lambda row: {d: np.float32(s) for d, s in row.items()},
+    "tensors": lambda row: {d: library("torch").tensor(s) for d, s in row.items()},
+    "hits": hits_of,
+    "responses": response,
+}
+
+
+@pytest.mark.parametrize("make", KEYED.values(), ids=KEYED)
+def test_scores_by_item_are_ranked(make):
+    run = {query: make(row) for query, row in RUN.items()}
+    sets = {query: set(row) for query, row in TRUTHS.items()}
+    for ranks in (run, library("pandas").Series(run)):
+        for truths in (TRUTHS, sets):
+            equal_results(ranks, truths, (RANKED, truths))
+
+
+def test_hits_by_position():
+    ranks = [hits_of({7: 0.5, 3: 0.75, 1: 0.5}), [], hits_of({2: 1})]
+    truths = [{7, 1}, {3}, {2}]
+    equal_results(ranks, truths, ([[3, 7, 1], [], [2]], truths))
+    equal_results([[], *ranks], [{1}, *truths], ([[], [3, 7, 1], [], [2]], [{1}, *truths]))
+    assert tl.recall(ranks[0], {7}).tolist() == [0, 1, 1]  # one user
+    assert match_by_words(ranks, truths, ties="item").ranks.tolist() == [2, 3, 1]
+
+
+def test_whole_numbers_may_be_scores():
+    for truth in ({"b": 1.0}, {"b"}, ["b"]):
+        for scores in ({"a": 2, "b": 1}, {"a": 2.5, "b": 1}):
+            if truth != ["b"] or scores["a"] == 2.5:
+                assert tl.match({"q": scores}, {"q": truth}).ranks.tolist() == [2]
+    assert tl.match({"q": {"a": 3.0, "b": 2.0}}, {"q": {"a": 0.5, "b": 1}}).ranks.tolist() == [1, 2]
+    run = {user: {"a": 3, "b": 2, "c": 1} for user in "pq"}
+    for relevant in ({"a": 0.5}, ["a"]):
+        assert len(tl.match(run, dict.fromkeys("pq", relevant)).ranks) == 2
+
+
+IDS = [[7, 3, 9, 1], [2, 8, 4, 0], [5, 1, 4, 6]]
+SCORES = [[4.0, 2.5, 2.5, -1.0], [0.5, 0.25, 0.25, 0.25], [3.0, 2.0, 1.0, -math.inf]]
+RELEVANT = [{3, 1}, {4}, {5, 2}]
+PAIRS = {
+    "ids-first": lambda ids, scores: (np.array(ids, np.int32), np.array(scores, np.float32)),
+    "scores-first": lambda ids, scores: (np.array(scores), np.array(ids)),
+    "a-list": lambda ids, scores: [np.array(ids), np.array(scores)],
+    "unsigned": lambda ids, scores: (np.array(ids, np.uint32), np.array(scores, np.float16)),
+    "narrow": lambda ids, scores: (np.array(ids), Narrow(scores)),
+    "torch": lambda ids, scores: (library("torch").tensor(ids), torch_narrow(scores)),
+}
+
+
+@pytest.mark.parametrize("make", PAIRS.values(), ids=PAIRS)
+def test_a_pair_is_ids_with_scores(make):
+    equal_results(make(IDS, SCORES), RELEVANT, (IDS, RELEVANT))
+    assert tl.recall(make(IDS[0], SCORES[0]), {3}).tolist() == [0, 1, 1, 1]  # one user
+    pairs = [make(*row) for row in zip(IDS, SCORES, strict=True)]
+    equal_results(pairs, RELEVANT, (IDS, RELEVANT))
+    keyed = [dict(zip("abe", one, strict=True)) for one in (pairs, IDS, RELEVANT)]
+    equal_results(keyed[0], keyed[2], keyed[1:])
+
+
+def test_two_lists_stay_two_users_and_padding_of_pairs():
+    two = [np.array([1, 2]), np.array([3, 4])]
+    for ranks in (two, tuple(two), [[1, 2], [3, 4]], [two[0], np.array([])]):
+        assert len(tl.match(ranks, [{1}, {3}])) == 2
+    truths, lists = [{9}, {2}], [[7, 3, 9], [2]]
+    falling = np.array([[0.5, 0.25, 0.0], [0.1, -3.4e38, -3.4e38]])
+    rising = np.array([[0.5, 0.25, 0.0], [0.1, 3.4e38, math.nan]])  # as faiss fills
+    for scores in (falling, rising):
+        pair = np.array([[7, 3, 9], [2, -1, -1]]), scores
+        assert same(tl.match(pair, truths, padding=-1), tl.match(lists, truths))
+        assert same(tl.match(pair, truths, 1), tl.match([[7], [2]], truths, 1))  # read to there
+        known = {"padding": -1, "counts": [1] * 10, "metrics": ["novelty", "mrr"]}
+        assert list(by_words(pair, truths, 3, **known)) == list(by_words(lists, truths, 3, **known))
+        found = tl.beyond.gini(pair, 3, catalogue=10, padding=-1)
+        assert np.array_equal(found, tl.beyond.gini(lists, 3, catalogue=10))
+
+
+MATRIX = [[0.5, 0.25, 2.0, 1.0], [-1.0, 3.0, 0.125, -math.inf]]  # exact in 16 bits
+
+
+@pytest.mark.parametrize("make", [Narrow, torch_narrow])
+def test_scores_of_16_bits(make):
+    scores = make(MATRIX)
+    assert tl.scores.top_k(scores, 3).items.tolist() == tl.scores.top_k(MATRIX, 3).items.tolist()
+    relevance = np.array([[1, 0, 2, 0], [0, 0, 1, 1]])
+    expected = tl.scores.ndcg(np.array(MATRIX), relevance=relevance)
+    assert np.array_equal(tl.scores.ndcg(scores, relevance=relevance), expected)
+    assert tl.loo.ranks_of(scores, [0, 0]).tolist() == [3, 3]
+    drawn = [tl.loo.sampled_ranks(one, [0, 0], n=2).ranks for one in (scores, np.array(MATRIX))]
+    assert np.array_equal(*drawn)
+
+
+def test_exclude_takes_sparse_matrices_and_tensors():
+    scores, seen = np.random.default_rng(3).random((3, 10)), [[1, 2], [], [9, 0, 4]]
+    expected = tl.scores.top_k(scores, 10, exclude=seen).items.tolist()
+    matrix, held = csr(seen), [5, 5, 5]
+    kinds = "csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "dok_matrix", "csr_array"
+    sparse = [getattr(library("scipy.sparse"), kind)(matrix) for kind in kinds]
+    for given in (
+        *sparse,
+        matrix * -2.0,
+        matrix.toarray() != 0,
+    ):  # what is disliked is seen as well
+        assert tl.scores.top_k(scores, 10, exclude=given).items.tolist() == expected
+    ranks = tl.loo.ranks_of(scores, held, exclude=matrix)
+    assert ranks.tolist() == tl.loo.ranks_of(scores, held, exclude=seen).tolist()
+    drawn = tl.loo.negatives(held, 3, n_items=10, exclude=matrix)
+    assert np.array_equal(drawn, tl.loo.negatives(held, 3, n_items=10, exclude=seen))
+    words = "sparse matrix of shape (3, 10): (1, 10), users x"
+    said(words, tl.scores.top_k, scores[:1], 10, exclude=matrix)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist import loo
-from toplist.cli import output
 
 FEW = settings(deadline=None, max_examples=60)
 RNG = np.random.default_rng(0)
@@ -152,7 +151,7 @@ def test_a_sampled_result_says_so_everywhere():
     with pytest.warns(loo.SampledMetricsWarning, match="k=5 among 100 sampled items of 1,000"):
         result = evaluated(3, **options)
     assert WORDS in repr(result) and WORDS in result.formula("hit@5")
-    assert '"sampled": {' in output.as_json({"popular": result})
+    assert '"sampled": {' in result.to_json()
     assert WORDS in repr(result.by([0, 1] * 200))
     assert result.n_users == 400 and result.terms.sampled.n == 100
     with pytest.raises(ValueError, match="cannot merge: sampled is Sampled"):
@@ -219,6 +218,7 @@ def three(rows, items):
         ({"scores": np.full((2, 9), np.nan)}, ValueError, "user 0, item . is NaN"),
         ({"users": ["a"]}, ValueError, "1 users for 2 held-out items"),
         ({"seed": 1.5}, ValueError, "seed must be a whole number"),
+        ({"n_items": 9}, TypeError, "n_items=9 goes with a function"),
         ({"scores": three, "n_items": 9}, ValueError, r"\(3,\) scores for \(2, 4\) candidates"),
     ],
 )

@@ -306,7 +306,7 @@ def test_the_report_counts_the_traps():
             {"seed": 3, "by": "basket"},
             "seed=3 changes nothing: a split by baskets",
         ),
-        (([1], [2], [3]), {"min_history": -1}, "min_history must be a whole number from 0 on"),
+        (([1], [2], [3]), {"min_history": -1}, "min_history must be at least 0, not -1"),
         (([1], [2], [3]), {"columns": {"rank": "r"}}, "columns: 'rank' is none of user_id"),
         ("log.xyz", {}, "log.xyz: the extension names no format"),
     ],

@@ -1,129 +1,270 @@
-"""Hits made by hand, from matrices and from ranks: checked, merged and shipped."""
+"""Hits: made by hand and joined, what they hold, merged and shipped; fingerprints of truths."""
 
+import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
+from collisions import CHOSEN
+from doors import by_words, match_by_words
+from shared_inputs import csv_of, frame_of, fresh, rows, said
 from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import Hits, match, top_k_eval
+from toplist.inputs import Lists
+
+# By hand
 
 
 def test_hits_by_hand_are_those_of_the_join():
-    hits = Hits([0, 3, 5], [1, 2, 5, 1, 3], [3, 4], [5, 5])
-    joined = match(RANKS, TRUTHS)
+    hits, joined = Hits([0, 3, 5], [1, 2, 5, 1, 3], [3, 4], [5, 5]), match(RANKS, TRUTHS)
     assert repr(hits) == repr(joined) == "Hits(2 users, 5 hits, lists read to k=5)"
-    assert len(hits) == 2
-    assert top_k_eval(hits, k=3).to_dict() == top_k_eval(joined, k=3).to_dict()
-
-
-def test_hits_with_keys():
-    hits = Hits([0, 1, 1], [2], [1, 1], [2, 0], k=4, users=["ann", "bob"])
-    hits = hits.of_part(n_extra=3)
-    result = top_k_eval(hits, k=4, metrics="mrr")
+    assert top_k_eval(hits, k=3).to_dict() == top_k_eval(joined, k=3).to_dict() and len(hits) == 2
+    keyed = Hits([0, 1, 1], [2], [1, 1], [2, 0], k=4, users=np.array(["ann", "bob"]))
+    result = top_k_eval(keyed.of_part(n_extra=3), k=4, metrics="mrr")
     assert list(result.users) == ["ann", "bob"]
     assert (result["mrr@4"], result.n_missing, result.n_extra) == (0.25, 1, 3)
-    with pytest.raises(ValueError, match="user 'bob' has no ranked list"):
-        tl.curves("hit", hits, convention=tl.CONVENTIONS["standard"].replace(missing="raise"))
-
-
-def test_hits_with_grades():
-    hits = Hits([0, 1], [2], [2], [2], grades=[1], truth_grades=[3, 1])
-    assert tl.curves("cg", hits).tolist() == [[0.0, 1.0]]
-    best = 3 + 1 / math.log2(3)
-    assert tl.ndcg(hits)[0, 1] == pytest.approx(1 / math.log2(3) / best)
-
-
-def two_users(**options):
-    return Hits([0, 1, 1], [2], [1, 0], [2, 1], **options)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Hits([0, 1], [0], [1], [1]), r"user 0: ranks \[0\].*rise from 1"),
-        (
-            lambda: Hits([0, 1], [3], [1], [2]),
-            r"ranks \[3\] of 1 items of the truth in a list of 2",
-        ),
-        (lambda: Hits([0, 2], [2, 1], [2], [3]), r"ranks \[2, 1\]"),
-        (lambda: Hits([0, 2], [2, 2], [2], [3]), r"ranks \[2, 2\]"),
-        (lambda: Hits([0, 0, 2], [1, 2], [1, 1], [3, 3]), r"user 1: ranks \[1, 2\] of 1 items"),
-        (lambda: Hits([0, 0], [], [1], [-1]), r"list of -1"),
-        (lambda: Hits([0, 1], [1], [1, 1], [1]), "disagree on the number of users"),
-        (lambda: Hits([0, 1], [1], [1], [1, 1]), "disagree on the number of users"),
-        (lambda: Hits([0], [1], [], []), "offsets must rise from 0 to the number of ranks"),
-        (lambda: Hits([1, 1], [1], [1], [1]), "offsets must rise from 0"),
-        (lambda: Hits([0, 2, 1], [1], [1, 1], [1, 1]), "offsets must rise from 0"),
-        (lambda: Hits([0, 1], [1.5], [1], [2]), "ranks must be whole numbers"),
-        (lambda: Hits([0, 1], [1], [math.nan], [2]), "n_truth must be whole numbers"),
-        (lambda: two_users(k=1), r"user 0: ranks \[2\].*list of 2 read to k=1"),
-        (lambda: two_users(k=2.5), "k must be a whole number"),
-        (lambda: two_users(users=["ann"]), "1 users for 2 rows"),
-        (lambda: two_users(users=["ann", "ann"]), "user 'ann'"),
-        (lambda: two_users(grades=[1]), "one of them is missing"),
-        (lambda: two_users(truth_grades=[1]), "one of them is missing"),
-        (lambda: two_users(grades=[1, 2], truth_grades=[3]), "2 grades and 1 of truths for 1 hits"),
-        (lambda: two_users(grades=[math.nan], truth_grades=[3]), "grades must be finite"),
-        (lambda: two_users(grades=[1], truth_grades=[1e200]), "truth_grades must be finite"),
-        (lambda: Hits([0, 0], [], [2], [0], [], [1, 3]), "truth_grades must not rise"),
-        (lambda: Hits.from_matrix([0, 1], [1]), "2-D array of 0 and 1"),
-        (lambda: Hits.from_matrix([[0, 2]], [1]), "2-D array of 0 and 1"),
-        (lambda: Hits.from_matrix([[0, math.nan]], [1]), "2-D array of 0 and 1"),
-        (lambda: Hits.from_matrix([[1, 1]], [1]), r"user 0: ranks \[1, 2\] of 1 items"),
-        (lambda: Hits.from_matrix([[1, 1]], [2, 2]), "disagree on the number of users"),
-        (
-            lambda: Hits.from_ranks([1, 11], 10),
-            r"user 1: rank 11 in a list of 10; .*0 means not listed",
-        ),
-        (lambda: Hits.from_ranks([-1], 10), r"user 0: rank -1"),
-        (lambda: Hits.from_ranks([1.5], 10), "rank_of_the_item must be whole numbers"),
-        (lambda: Hits.from_ranks([1, 2], [3, 3, 3]), "n_listed"),
-    ],
-)
-def test_hits_are_checked(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_large_ranks_do_not_wrap_around():
-    far = 2**32 + 1
-    for make in (
-        lambda: Hits([0, 1], [far], [1], [2 * far]),
-        lambda: Hits.from_ranks([far], 2 * far),
-    ):
-        assert tl.hit(make(), k=1).tolist() == [[0.0]]
+    said("user 'bob' has no ranked list", by_words, keyed, k=4, missing="raise")
+    graded = Hits([0, 1], [2], [2], [2], grades=[1], truth_grades=[3, 1])
+    assert tl.curves("cg", graded).tolist() == [[0.0, 1.0]]
+    assert tl.ndcg(graded)[0, 1] == pytest.approx(1 / math.log2(3) / (3 + 1 / math.log2(3)))
+    far = 2**32 + 1  # ranks do not wrap around
+    for one in (Hits([0, 1], [far], [1], [2 * far]), Hits.from_ranks([far], 2 * far)):
+        assert tl.hit(one, k=1).tolist() == [[0.0]]
 
 
 @pytest.mark.parametrize("dtype", [bool, int, np.float64])
-def test_hits_from_a_matrix(dtype):
-    hits = Hits.from_matrix(np.array([[0, 1, 1], [0, 0, 0]], dtype), [3, 1])
-    assert hits.ranks.tolist() == [2, 3]
-    assert hits.offsets.tolist() == [0, 2, 2]
-    assert (hits.k, hits.n_listed.tolist()) == (3, [3, 3])
-    assert tl.recall(hits)[0].tolist() == [0, 1 / 3, 2 / 3]
-
-
-def test_hits_from_ranks():
+def test_hits_from_a_matrix_and_from_ranks(dtype):
+    matrix = np.array([[0, 1, 1], [0, 0, 0]], dtype)
+    hits = Hits.from_matrix(matrix, [3, 1], users=["a", "b"])
+    assert rows(hits) == [([2, 3], 3, 3), ([], 1, 3)] and (hits.k, hits.users) == (3, ["a", "b"])
     for n_listed in (10, [10, 10, 10], np.array([10, 10, 10])):
-        hits = Hits.from_ranks([1, 0, 3], n_listed)
-        assert hits.ranks.tolist() == [1, 3]
-        assert hits.n_relevant.tolist() == [1, 1, 1]
-        assert tl.mrr(hits, k=3)[:, 2].tolist() == [1.0, 0.0, 1 / 3]
+        hits = Hits.from_ranks([1, 0, 3], n_listed, users=np.array([7, 8, 9]))
+        assert rows(hits) == [([1], 1, 10), ([], 1, 10), ([3], 1, 10)] and hits.users == [7, 8, 9]
     assert Hits.from_ranks([1, 0], [1, 0]).n_listed.tolist() == [1, 0]
+    assert Hits.from_ranks([1], 2).about.fingerprints == ()
 
 
 def test_hits_merge():
     one, other = (match({user: [1, 2], "extra": []}, {user: {2}, f"{user}2": {1}}) for user in "ab")
     both = one + other
-    assert list(both.users) == ["a", "a2", "b", "b2"]
-    assert both.about.n_extra == 2
-    assert both.offsets.tolist() == [0, 1, 1, 2, 2]
-    assert both.ranks.tolist() == [2, 2]
-    with pytest.raises(ValueError, match="user 'a' is in both parts"):
-        one + one
-    with pytest.raises(ValueError, match="Hits of k 2 and of k 3 do not merge"):
-        one + match({"c": [1, 2, 3]}, {"c": {2}})
-    with pytest.raises(TypeError, match="unsupported operand"):
-        one + 1
+    assert list(both.users) == ["a", "a2", "b", "b2"] and both.about.n_extra == 2
+    assert both.offsets.tolist() == [0, 1, 1, 2, 2] and both.ranks.tolist() == [2, 2]
+
+
+# Judged items
+
+GRADED = {"a": 1, "b": 3, "c": 2}
+
+
+def test_hits_are_of_all_judged_items():
+    ranks, truths = [["a", "b", "c"], ["z", "y"]], [GRADED | {"d": -1}, {"y": 1}]
+    hits = match(ranks, truths, relevant_from=2)
+    assert hits.ranks.tolist() == [1, 2, 3, 2] and hits.n_truth.tolist() == [4, 1]
+    assert hits.grades.tolist() == [1, 3, 2, 1] and hits.truth_grades.tolist() == [3, 2, 1, -1, 1]
+    assert hits.relevant.ranks.tolist() == [2, 3] and hits.n_relevant.tolist() == [2, 0]
+    assert hits.relevant.gains.tolist() == [3, 2] and hits.relevant.ideal_gains.tolist() == [3, 2]
+    judged = hits.judged
+    assert judged.ranks.tolist() == [1, 2, 3, 2] and judged.n_relevant.tolist() == [3, 1]
+    assert hits.every_judged.n_relevant.tolist() == [4, 1]
+    assert hits.from_grade(3).ranks.tolist() == [2] and not hits.from_grade(3).n_relevant[1]
+    powers = match_by_words(ranks, truths, relevant_from=2, gains="exponential").judged
+    assert powers.gains.tolist() == [1, 7, 3, 1]
+    for least, truth in itertools.product([None, 0, 1], [GRADED, {"a": 1, "b": 1}]):
+        hits = match([["a", "b", "c"]], [truth], relevant_from=least)  # where all is relevant
+        assert hits.judged is hits.relevant and hits.every_judged is hits.relevant
+        assert np.shares_memory(hits.relevant.ranks, hits.ranks)
+        assert (hits.grades is None) == (truth is not GRADED)
+    for seed in range(5):
+        grades = np.random.default_rng(seed).choice([-2.5, -1, -0.0, 0, 0.5, 3], 40).tolist()
+        hits = match([list(range(40))], [dict(enumerate(grades))])
+        assert hits.truth_grades.tolist() == sorted(grades, reverse=True)
+
+
+def test_judged_hits_of_tables_go_along():
+    columns = {"user_id": [*"uuuv"], "item_id": [*"abca"], "relevance": [1, 3, 2, 5]}
+    table, ranks = frame_of("pandas", columns), {"u": ["a", "b", "c"], "v": ["b", "a"]}
+    hits = match(ranks, table, relevant_from=2)
+    assert hits.users == ["u", "v"] and hits.judged.ranks.tolist() == [1, 2, 3, 2]
+    assert pickle.loads(pickle.dumps(hits)).judged.ranks.tolist() == [1, 2, 3, 2]
+    assert hits.subset([1, 0]).judged.ranks.tolist() == [2, 1, 2, 3]
+    all_relevant = match({"w": ["x"]}, {"w": {"x": 4}}, 3, relevant_from=2)
+    deep = match(ranks, table, 3, relevant_from=2)
+    for both in (deep + all_relevant, all_relevant + deep):
+        assert sorted(both.users) == ["u", "v", "w"] and len(both.judged.ranks) == 5
+        assert len(both.relevant.ranks) == 4
+
+
+def test_a_repeat_below_k_is_not_read_and_first_copies_earn():
+    for ranks in ([[1, 2, 1]], np.array([[1, 2, 1]]), Lists([0, 3], [1, 2, 1]), {0: [1, 2, 1]}):
+        truths = {0: [1]} if isinstance(ranks, dict) else [[1]]
+        assert rows(match(ranks, truths, 2)) == [([1], 1, 2)]
+        assert rows(match(ranks, truths, 3, duplicates="first")) == [([1], 1, 3)]
+
+
+# Where nothing is found
+
+SPELLING = [
+    ("1172.0", "1172", "a trailing .0"),
+    ("1172", "1172.0", "a trailing .0"),
+    (" tt7", "tt7", "blanks"),
+    ("TT7", "tt7", "upper and lower case"),
+    ("007", "7", "leading zeros"),
+    ("xyz", "abc", ""),
+]
+
+
+@pytest.mark.parametrize(("listed", "relevant", "cause"), SPELLING)
+def test_examples_of_ids_that_differ_in_spelling(listed, relevant, cause, tmp_path):
+    ranks, truths = [["p", "q"], ["r", listed]], [["s", "t"], ["u", relevant]]
+    keyed = dict(zip("vw", ranks, strict=True)), dict(zip("vw", truths, strict=True))
+    for hits in (match(ranks, truths), match(*keyed)):
+        assert hits.about.unmatched == (*((listed, relevant) if cause else ("p", "s")), cause)
+    table = frame_of("pandas", {"user_id": ["w"], "item_id": [listed], "rank": [1]})
+    assert match(table, {"w": {relevant}}).about.unmatched.cause == cause
+    recs = csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", f"ann,{listed},1")
+    truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", f"ann,{relevant}")
+    for keep in (None, "users"):
+        text = repr(top_k_eval(recs, truth, k=1, metrics="hit", keep=keep))
+        assert f"NO HIT AT ALL: the lists hold items such as '{listed}', the ground" in text
+        assert not cause or f"likely cause: {cause}" in text
+
+
+def test_only_without_a_hit():
+    def unmatched(*sides):
+        return match(*sides).about.unmatched
+
+    assert unmatched([["a", "1.0"]], [{"a", "1"}]) is None
+    assert unmatched([["a"], ["1.0"]], [{"b"}, {"1"}]).cause == "a trailing .0"
+    # an id on both sides: they are written alike, nobody has a hit
+    assert unmatched([["a"], ["1.0"]], [{"1"}, {"a"}]) == ("a", "1", "")
+    assert unmatched([[5, 6]], [{7}]) == ("5", "7", "")
+    assert unmatched([["a"]], [{"a": 0, "b": 1}]) == ("a", "a", "")  # it is judged not relevant
+    assert unmatched([[]], [{7}]) is None and unmatched([[1]], [[]]) is None
+    both = match([["a"]], [{"b"}], 1) + match([["1.0"]], [{"1"}], 1)
+    assert both.about.unmatched == ("1.0", "1", "a trailing .0")
+    assert (both + match([["a"]], [{"a"}], 1)).about.unmatched is None
+
+
+# Fingerprints of ground truths: the same for the same truths, in every form and process
+
+LISTS, RELEVANT, KEYS = [[1, 2], [3, 4], [5, 6]], [[1, 7, -3], [4], [9, 2**62]], ["a", "b", "c"]
+
+
+def print_of(ranks, truths, **options):
+    return match_by_words(ranks, truths, **options).about.fingerprints
+
+
+def test_fingerprints_do_not_depend_on_order_or_form():
+    (one,) = print_of(LISTS, RELEVANT)
+    assert one.n_users == 3 and one.varied and one.total > 0
+    for other in (
+        [set(row) for row in RELEVANT],
+        [row[::-1] for row in RELEVANT],
+        [row + row for row in RELEVANT],  # an id counts once
+        [dict.fromkeys(row, 1.0) for row in RELEVANT],
+        Lists([0, 3, 4, 6], [1, 7, -3, 4, 9, 2**62]),
+        [RELEVANT[1], RELEVANT[2], RELEVANT[0]],
+    ):
+        assert print_of(LISTS, other) == (one,)
+    assert print_of([[9], [8], [7]], RELEVANT) == (one,)  # whatever was recommended
+    for other in ([[1, 7], [4, -3], [9, 2**62]], [[1, 7, -3], [4], [9]], [[4], [4], [4]]):
+        assert print_of(LISTS, other) != (one,)
+    keyed = (dict(zip(KEYS, side, strict=True)) for side in (LISTS, RELEVANT))
+    assert print_of(LISTS, RELEVANT, users=KEYS) == print_of(*keyed) != (one,)
+    a, b = (match({user: [1]}, {user: {1}}).about.fingerprints for user in ("ann", "bob"))
+    assert a != b and a[0].varied and print_of({1: [1]}, {1: {1}}) != print_of({2: [1]}, {2: {1}})
+    graded = [{1: 3, 2: 1}, {3: 1}]
+    assert print_of(LISTS[:2], graded) != print_of(LISTS[:2], [{1: 1, 2: 3}, {3: 1}])
+    assert print_of(LISTS[:2], graded) == print_of(LISTS[:2], [{2: 1, 1: 3}, {3: 1}])
+    assert print_of([[1], [2]], [{1: 2}, {2: 1}]) != print_of([[1], [2]], [{1: 1}, {2: 2}])
+    assert print_of([[1], [2]], [{1: 1}, {2: 1}]) == print_of([[1], [2]], [1, 2])
+
+
+def test_fingerprints_of_text_are_the_same_in_every_form():
+    truths = {"u": ["é", "b", "a\0c"], "v": ["a" * 20]}
+    (one,) = print_of({"u": ["b"], "v": ["c"]}, truths)
+    columns = {
+        "user_id": [user for user, row in truths.items() for _ in row],
+        "item_id": [item for row in truths.values() for item in row],
+    }
+    category = frame_of("pandas", columns).astype({"item_id": "category"})
+    tables = *(frame_of(name, columns) for name in ("pandas", "polars", "pyarrow")), category
+    for truth in (truths, {u: dict.fromkeys(row, 1) for u, row in truths.items()}, *tables):
+        assert print_of({"u": ["b"], "v": ["c"]}, truth) == (one,)
+    assert print_of([["b"], ["c"]], list(truths.values()), users=["u", "v"]) == (one,)
+    # saved results hold them, from another process, or another year
+    code = (
+        "import toplist as tl; print(tl.match([['a']], [{'x', 'y'}]).about.fingerprints[0].total)"
+    )
+    assert fresh(code) == [str(print_of([["b"]], [["y", "x"]])[0].total)]
+    top = 2**63 - 1
+    big = print_of([[1]], [{top, -5}])
+    assert big == print_of([[top]], [[-5, top]]) != print_of([[1]], [{top - 1, -5}])
+    assert print_of([[b"a"]], [{b"x"}]) == print_of([[b"b"]], [[b"x"]])
+
+
+GOLDEN = [  # saved results hold them
+    ([["17", "a longer name"]], 6748012423935996646),
+    ([[17, -1]], 10295067365067489463),
+    ([[b"17"]], 12314823973746127362),
+    ([{"a": 2.0, "b": 0.5}], 8569978004928234632),
+    ({"ü": ["a", "a\0c"]}, 7421464465858686323),
+]
+
+
+@pytest.mark.parametrize(("truths", "total"), GOLDEN)
+def test_fingerprints_stay_what_they_are(truths, total):
+    lists = {"ü": ["a"]} if isinstance(truths, dict) else [[*truths[0]][:1]]
+    assert print_of(lists, truths)[0].total == total
+
+
+@pytest.mark.parametrize("n", [3, 60, 70, 5000])
+def test_fingerprints_of_long_truths_and_repeats(n):
+    items = np.random.default_rng(n).integers(-(2**63), 2**63 - 1, n)
+    ranks = [items.tolist(), [1]]
+    expected = print_of(ranks, [items, [3, 4]])
+    assert print_of(ranks, [np.concatenate([items, items[::2]]), [4, 3]]) == expected
+    assert print_of(ranks, [items[1:], [3, 4]]) != expected
+    colliding = CHOSEN[:n].tolist()
+    assert print_of(ranks, [colliding, [1]]) == print_of(ranks, [colliding[::-1] * 2, [1]])
+    truths = CHOSEN.reshape(-1, 100)
+    single = sum(print_of(row, row)[0].total for row in truths) % 2**64
+    found = print_of(truths, truths)
+    assert found == print_of(truths, truths[:, ::-1].copy()) and found[0].total == single
+
+
+def in_batches(ranks, truths, *cuts):
+    edges = [0, *cuts, len(ranks)]
+    return [top_k_eval(ranks[lo:hi], truths[lo:hi], k=2) for lo, hi in itertools.pairwise(edges)]
+
+
+def test_parts_over_the_same_users_do_not_merge(tmp_path):
+    part, truths = match(LISTS, RELEVANT), [{1}, {4}, {8}]
+    said("both parts have the same ground truths", lambda: part + match(LISTS[::-1], RELEVANT))
+    assert len(part.merged(part, disjoint=True)) == 6
+    both = part + match(LISTS, truths)
+    assert both.about.fingerprints == (*part.about.fingerprints, *print_of(LISTS, truths))
+    assert pickle.loads(pickle.dumps(both)).about.fingerprints == both.about.fingerprints
+    said("same ground truths", lambda: both + part)
+    single = match([[1]], [{1}])
+    assert len(single + single) == 2  # cannot be told from another user
+    parts = [top_k_eval([[1, 2]], [{item}], k=2) for item in (1, 2, 1, 2)]
+    assert sum(parts).n_users == 4
+    ranks, truths = np.arange(100, 300).reshape(100, 2), np.arange(200).reshape(100, 2)
+    first, second = in_batches(ranks, truths, 50), in_batches(ranks, truths, 30, 60)
+    assert tl.merge(first).n_users == 100
+    for parts in ([*first, *second], [tl.merge(first), tl.merge(second)]):
+        for add in (tl.merge, sum):
+            said("the same ground truths (100 users)", add, parts)
+        assert tl.merge(parts, disjoint=True).n_users == 200
+    assert tl.merge([*first, *second[:-1]]).n_users == 160  # not all of them: nothing is known
+    recs = csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", "ann,a,1", "bob,b,1")
+    other = csv_of(tmp_path / "other.csv", "user_id,item_id,rank", "ann,b,1", "bob,b,1")
+    truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "ann,a", "bob,c")
+    one, two = (top_k_eval(path, truth, k=1) for path in (recs, other))
+    said("the same users", lambda: one + two)  # results of files have no users, but know truths
+    assert tl.merge([one, two], disjoint=True).n_users == 4
+    assert "merged by position" not in repr(one)

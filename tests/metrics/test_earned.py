@@ -10,7 +10,7 @@ from file_helpers import sent
 
 import toplist as tl
 from toplist.cli import main
-from toplist.files import parquet
+from toplist.files import batches
 from toplist.metrics.definitions import Earned
 
 GRADES = {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}
@@ -189,7 +189,7 @@ def test_a_metric_of_ones_own_can_earn_so():
 
 def test_what_truths_lack_is_seen_over_all_parts_of_a_stream(monkeypatch):
     pa = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(parquet, "LEAST", 4)
+    monkeypatch.setattr(batches, "LEAST", 4)
     users = [f"u{n}" for n in range(40)]
     recs = pa.table({"user_id": users, "item_id": ["a"] * 40, "rank": [1] * 40})
 

@@ -135,7 +135,8 @@ def test_data_checks_are_those_of_check(page):
     # an option that takes care of a flaw makes it a note; else it stands at the head
     given["base"]["u001"] = [*given["base"]["u001"][:3], given["base"]["u001"][0]]
     read = Reader(page(given, truth, duplicates="first"))
-    assert "note base: 1 repeated items" in read.shown and "(duplicates=first)" in read.shown
+    assert "listed items repeat one of their list" in read.shown
+    assert "note base: 1 of " in read.shown and "(duplicates=first)" in read.shown
     perfect = {user: sorted(items) for user, items in truth.items()}
     assert (
         "warning all: 40 of 40 lists hold nothing but"
@@ -577,7 +578,7 @@ def test_ids_of_users_are_left_out_or_numbered(page):
     given["base"]["person-005"] = given["base"]["person-005"][:3]
     without = page(given, truth, n_users=0)
     assert "person-" not in without and "No user is shown, as was asked." in without
-    assert "users with relevant items and without a list" in without  # without an example
+    assert "of ground_truths have no list" in without  # without an example
     numbered = page(given, truth, pseudonyms=True)
     assert "person-" not in numbered and "user 1" in Reader(numbered).shown
     assert "person-004" in page(given, truth)

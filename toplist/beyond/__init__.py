@@ -138,7 +138,7 @@ from toplist.beyond.popularity import (
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import OfUser
 from toplist.gone import no_attribute
-from toplist.inputs.labels import ItemLabels
+from toplist.inputs.facts import ItemLabels
 from toplist.inputs.options import ItemData
 from toplist.metrics.beyond_accuracy import distance_by
 

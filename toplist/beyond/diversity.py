@@ -13,9 +13,8 @@ from toplist import kernels
 from toplist.beyond.indexing import IndexedLists, Indexing, read_lists
 from toplist.beyond.user_metrics import OfUser
 from toplist.checks import Floats, choice
-from toplist.inputs.catalogues import distances_of, features_of
+from toplist.inputs.facts import ItemLabels, distances_of, features_of
 from toplist.inputs.items import needs
-from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import Reading
 from toplist.metrics.beyond_accuracy import Distance, distance_by, variant
 

@@ -22,7 +22,7 @@ from toplist.beyond.indexing import (
     read_lists,
 )
 from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
-from toplist.inputs.catalogues import ids_of
+from toplist.inputs.facts import ids_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.items import UNKNOWN, Unknown, needs
 from toplist.inputs.keyed import is_series

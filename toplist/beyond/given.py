@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from toplist.beyond.user_items import UserItems
-from toplist.inputs.catalogues import distances_of, features_of, ids_of, values_of
+from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, values_of
 from toplist.inputs.id_hashes import Words, hashes_of, total_of
-from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import ItemData
 
 # Makes the words of texts others than those of integers: that of "" is 0.

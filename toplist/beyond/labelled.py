@@ -11,8 +11,8 @@ from toplist.beyond.indexing import IndexedLists, Indexing, codes_of, read_lists
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser, of_hits
 from toplist.checks import Floats, check_positive_int, choice
+from toplist.inputs.facts import ItemLabels
 from toplist.inputs.items import UNKNOWN, Unknown
-from toplist.inputs.labels import ItemLabels
 from toplist.inputs.options import Joining, Reading
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined

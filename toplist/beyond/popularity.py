@@ -20,7 +20,7 @@ from toplist.beyond.indexing import (
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser
 from toplist.checks import Floats, check_positive_int, choice
-from toplist.inputs.catalogues import values_of
+from toplist.inputs.facts import values_of
 from toplist.inputs.items import Unknown
 from toplist.inputs.options import Reading
 from toplist.matching.hits import Hits

@@ -42,19 +42,21 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
+from inspect import cleandoc
 from typing import NoReturn
 
 from toplist import __version__
 from toplist.checks import near, printable
-from toplist.cli.options import Parser
-from toplist.cli.streams import Output, StandardInput, check_targets, settle_format, written
+from toplist.cli.options import HELP, Command, Kind, Parser, table
+from toplist.cli.output import Output, check_targets, settle_format, written
+from toplist.cli.reading import StandardInput
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
 # What is wrong with the input, said in one line; all else is a bug.
 FORESEEN = ValueError, TypeError, OSError, ImportError
-# The commands, in the order in which the help lists them. Each has a module of its name, and only
-# that of the command that is run is loaded.
+# The commands, in the order in which the help lists them. Only the module of the one that is run
+# is loaded; it has `COMMANDS`.
 COMMANDS = {
     "eval": "evaluate ranked lists against a ground truth; several systems side by side",
     "compare": "test whether one system is better than another, user by user",
@@ -66,6 +68,11 @@ COMMANDS = {
     "check": "look for what makes an evaluation fail or mislead",
     "metrics": "print the metrics and their formulas",
     "conventions": "print the values of one list under every convention",
+}
+# The modules of those that share one.
+_MODULES = {
+    **{"gate": "compare", "across": "compare", "report": "show", "check": "show"},
+    "conventions": "metrics",
 }
 # Commands of 0.3, and what to write instead; gone in 0.5.
 _GONE = {
@@ -128,7 +135,8 @@ def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) ->
     """Leave with status 2 for wrong usage, before any file is opened."""
     try:
         stdin.take_place()
-        settle_format(options)
+        settle_format(options, parser.choices_of("format"))
+        parser.checked(options)
         options.check(options)
         check_targets(options)
     except ValueError as error:
@@ -201,7 +209,9 @@ def _no_command(given: Sequence[str]) -> NoReturn:
 
 def _whole() -> Parser:
     """Return the parser of the command line, of whose commands it has the names only."""
+    version = {"action": "version", "version": f"toplist {__version__}"}
     parser = Parser(
+        {},
         prog="toplist",
         usage="%(prog)s COMMAND ... | --help | --version",
         description="Ranked lists of item ids + the items that users chose -> metrics at every k.",
@@ -209,27 +219,25 @@ def _whole() -> Parser:
     )
     commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        commands.add_parser(name, help=summary)
-    add = parser.group("options")
-    add("--version", "show the version", action="version", version=f"toplist {__version__}")
-    add("-h --help", "show this page", action="help")
+        commands.add_parser(name, help=summary, groups={})
+    shown = table("--version  show the version", version=Kind(more=version))
+    parser.add("options", [*shown, HELP[1]])
     return parser
 
 
 def parser_of(name: str) -> Parser:
     """Load the module of a command, and no other, and return its parser.
 
-    Its docstring goes on the page of help, and `add` adds its arguments. `check` looks at them
-    before any file is opened; `run` returns the text to print, or a `toplist.cli.streams.Output`.
+    The docstring of what it runs goes on the page of help.
     """
-    module, summary = import_module(f"toplist.cli.{name}"), COMMANDS[name]
+    module, summary = import_module(f"toplist.cli.{_MODULES.get(name, name)}"), COMMANDS[name]
+    command: Command = module.COMMANDS[name]
     parser = Parser(
+        command.groups,
         prog=f"toplist {name}",
-        usage=f"%(prog)s {module.USAGE}",
+        usage=f"%(prog)s {command.usage}",
         description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=(module.__doc__ or "").partition("\n")[2],
+        epilog=cleandoc(command.run.__doc__ or "").partition("\n")[2],
     )
-    module.add(parser)
-    error = getattr(module, "ERROR", 1)  # the exit status of bad input
-    parser.set_defaults(run=module.run, check=module.check, error=error)
+    parser.set_defaults(run=command.run, check=command.check, error=command.error)
     return parser

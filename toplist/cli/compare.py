@@ -1,87 +1,48 @@
-r"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out.
-
-Every system but the baseline is compared with it, user by user, in every
-metric at every k; p is corrected for all comparisons that are printed. Without
---baseline, the first file is it; of more than two files each is compared with
-those before it, in the order of --sort if there is one: with those that are
-better. Files are those of toplist eval, read whole; systems are named by their
-files, without folder and extension. Results saved by toplist eval --save (.npz)
-may stand where lists do, by the metrics, k and options that they were evaluated
-with; of such results alone no TRUTH, and no option of an evaluation, is given.
-
-examples:
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10
-  toplist compare knn.csv ease.csv bpr.csv truth.csv -m ndcg@10 recall@20 \
-      --baseline knn
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
-  toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --movers 20
-  toplist compare base.npz new.csv truth.csv -m ndcg@10
-  toplist compare base.npz new.npz
-"""
+"""`toplist compare`, `gate` and `across`: systems compared, over the same users or data sets."""
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toplist.checks import check_positive_int
 from toplist.cli import output
-from toplist.cli.eval import add_reading, check_asked, evaluated
-from toplist.cli.options import Parser
-from toplist.cli.ranked_truth import ranked_truth
-from toplist.cli.streams import Output, add_output, csv_text, screen_width
+from toplist.cli.options import KINDS, Command, Kind, table
+from toplist.cli.output import Output
+from toplist.cli.reading import (
+    NAMES,
+    check_asked,
+    evaluated,
+    evaluation,
+    is_saved,
+    labels_of,
+    names_of,
+    ranked_truth,
+    takes_k,
+)
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
+from toplist.comparing.datasets import MISSING, RESAMPLES, across
+from toplist.comparing.gating import gate
 from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, TestSpec, pairs_of
 from toplist.comparing.tests import Tests
-from toplist.plots import axes
+from toplist.metrics.conventions import convention_of
+from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup
 from toplist.results.display import Display
-from toplist.results.json_text import json_number
+from toplist.results.result import TopKResult
 from toplist.results.writing import Content
+from toplist.stats.datasets import OF
 from toplist.stats.paired import ALTERNATIVES
+from toplist.stats.planning import check_margin
+from toplist.testing import UNDECIDED
 
-USAGE = "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]"
-
-FORMATS = ("table", "json", "csv", "markdown", "latex")
-
-
-def add(parser: Parser) -> None:
-    """Add the arguments to the parser."""
-    add_reading(parser)
-    add = parser.group("the comparison")
-    text = "compare the others with it: a file, as given or by its name"
-    add("--baseline", text, several=True, metavar="SYSTEM")
-    add("--test", "the paired test (default: t)", default="t", choices=METHODS)
-    text = "of p for all comparisons, with --margin too (default: holm)"
-    add("--correction", text, default="holm", choices=CORRECTIONS)
-    add("--family", "all comparisons, or those of a metric", default="all", choices=FAMILIES)
-    add("--alternative", "of system - baseline", default="two-sided", choices=ALTERNATIVES)
-    add("--sort", "the systems by a mean, best first, such as ndcg@10", metavar="METRIC")
-    add("--level", "of the intervals (default: 0.95)", type=float, default=0.95)
-    add("--users", "same in all systems, or common to all", default="same", choices=USERS)
-    add("--margin", "test whether differences are within ±MARGIN instead", type=float)
-    add("--band", "also the difference at every k, all k together", action="store_true")
-    add("--power", "also what so many users detect", action="store_true")
-    text = "also how far the best of many leads, and how far by chance"
-    add("--lead", text, action="store_true")
-    text = "also the N worst and N best users of every test, and the ranks of their hits"
-    add("--movers", text, type=int, metavar="N")
-    add("--resamples", "of flips, bootstrap and MaxT", type=int, metavar="N")
-    add("--seed", "of what is drawn (default: 0)", type=int, default=0)
-    add = parser.group("output")
-    text = "also write every user's values and their differences (CSV)"
-    add("--per-user", text, metavar="FILE")
-    add("--plot", "also draw the differences (.png, .svg, .pdf)", metavar="FILE")
-    add_output(add, FORMATS)
+# compare
 
 
-def check(options: argparse.Namespace) -> None:
+def check_compare(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     check_asked(options)
-    if options.plot:
-        output.check_picture(options.plot)
     if options.margin is not None and options.test != "t":
         raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
     if options.margin is not None and options.alternative != "two-sided":
@@ -91,92 +52,90 @@ def check(options: argparse.Namespace) -> None:
         *(options.resamples, options.seed),
         margin=options.margin,
     )
-    _check_drawn(options)
+    drawn = options.test in ("randomization", "bootstrap") or options.correction == "maxt"
+    for name in ("resamples", "seed"):
+        if name in options.asked and not (drawn or options.band or options.lead):
+            raise ValueError(
+                f"--{name} {getattr(options, name)} changes nothing: --test {options.test} draws "
+                "nothing, and there is no --band, --lead or --correction maxt: leave it out"
+            )
     if options.family == "metric" and options.correction == "none":
         raise ValueError("--family metric changes nothing without a correction: leave it out")
-    pairs_of(output.names_of(options.recs), _baselines(options))
+    if not options.system:  # of which a file may have several
+        pairs_of(names_of(options.recs), _baselines(options))
     more = options.band, options.power, options.lead, options.movers is not None
     if options.format in ("json", "csv") and any(more):
         raise ValueError(
             "--band, --power, --lead and --movers are tables of their own: not with "
             f"{options.format}"
         )
-    if options.movers is not None:
-        check_positive_int(options.movers, "--movers")
-
-
-def _check_drawn(options: argparse.Namespace) -> None:
-    """Raise ValueError for --resamples or --seed where nothing is drawn."""
-    drawn = options.test in ("randomization", "bootstrap") or options.correction == "maxt"
-    for name in ("resamples", "seed"):
-        if name in options.asked and not (drawn or options.band or options.lead):
-            flag, value = f"--{name}", getattr(options, name)
-            raise ValueError(
-                f"{flag} {value} changes nothing: --test {options.test} draws nothing, and there "
-                "is no --band, --lead or --correction maxt: leave it out"
-            )
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
     """Return the names of the baselines, which are given by name or by file."""
     if options.baseline is None:
         return None
-    names = output.names_of(options.recs)
+    names = names_of(options.recs)
     known = dict(zip(options.recs, names, strict=True)) | {name: name for name in names}
     return [known.get(one, one) for one in options.baseline]
 
 
-def run(options: argparse.Namespace) -> Output:
-    """Evaluate all systems and test them; return the text to print and the picture to write."""
-    if options.plot:
-        axes.need_matplotlib()
+def run_compare(options: argparse.Namespace) -> Output:
+    r"""Evaluate all systems and test them; return the text to print and the picture to write.
+
+    Every system but the baseline is compared with it, user by user, in every
+    metric at every k; p is corrected for all comparisons that are printed. Without
+    --baseline, the first file is it; of more than two files each is compared with
+    those before it, in the order of --sort if there is one: with those that are
+    better. Files are those of toplist eval, read whole; systems are named by their
+    files, without folder and extension. Results saved by toplist eval --save (.npz)
+    may stand where lists do, by the metrics, k and options that they were evaluated
+    with; of such results alone no TRUTH, and no option of an evaluation, is given.
+
+    examples:
+      toplist compare knn.csv ease.csv truth.csv -m ndcg@10
+      toplist compare knn.csv ease.csv bpr.csv truth.csv -m ndcg@10 recall@20 \
+          --baseline knn
+      toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
+      toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
+      toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --movers 20
+      toplist compare base.npz new.csv truth.csv -m ndcg@10
+      toplist compare base.npz new.npz
+    """
+    output.need_picture(options)
     results = evaluated(options)
     comparison = compare(results, baseline=_baselines(options))
     try:
         if options.sort:
             comparison = comparison.sort(options.sort)
         tests = _tests(options, comparison)
-        text = _text(options, comparison, tests)
+        parts = [tests, *_more(options, comparison, tests)]
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    drawn: dict[str, Content] = {}
+    text = output.formatted(options, parts, tests.to_dict()) + _rules(options, comparison.rules())
+    files: dict[str, Content] = {}
     if options.per_user:
         pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
-        drawn[options.per_user] = output.differences_csv(results, pairs)
-    if options.plot:
-        draw: Callable[[], Any] = tests.plot
-        drawn[options.plot] = lambda path: draw().figure.savefig(path, bbox_inches="tight")
-    return Output(text, drawn, ranked_truth(options))
+        files[options.per_user] = output.differences_csv(results, pairs)
+    return Output(text, files | output.drawn(options, tests.plot), ranked_truth(options))
 
 
-def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> str:
-    """Return the tests, and what was asked for beside them, in the format that was asked for."""
-    if options.format == "json":
-        plain = [
-            {name: json_number(v) if isinstance(v, float) else v for name, v in row.items()}
-            for row in tests.to_dict()
-        ]
-        return json.dumps(plain, indent=1)
-    if options.format == "csv":
-        rows = tests.to_dict()
-        cells = ((" ".join(c) if isinstance(c, tuple) else c for c in r.values()) for r in rows)
-        return csv_text(rows[0], cells)
-    parts, rules = (tests, *_more(options, comparison, tests)), comparison.rules()
+def _rules(options: argparse.Namespace, rules: Iterable[str]) -> str:
+    """Return by which rules the systems were evaluated, below the tables."""
     if options.format == "table":
-        width = screen_width(options)
-        texts = [part.to_text(width=width) for part in parts]
-        texts.append("\n".join(markup.fitted(rules, width)))
-    elif options.format == "markdown":
-        texts = [*(part.to_markdown() for part in parts), *rules]
-    else:
-        texts = [*(part.to_latex() for part in parts), "\n".join(f"% {line}" for line in rules)]
-    return "\n\n".join(texts)
+        return "\n\n" + "\n".join(markup.fitted(rules, output.screen_width(options)))
+    if options.format == "markdown":
+        return "\n\n" + "\n\n".join(rules)
+    if options.format == "latex":
+        return "\n\n" + "\n".join(f"% {line}" for line in rules)
+    return ""
 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
-    how = {"correction": options.correction, "level": options.level, "users": options.users}
-    how |= {"family": options.family}
+    how: dict[str, Any] = {
+        name: getattr(options, name) for name in ("correction", "level", "users", "family")
+    }
     if options.margin is not None:
         return comparison.equivalence(margin=options.margin, **how)
     how |= {name: getattr(options, name) for name in ("alternative", "seed")}
@@ -185,18 +144,332 @@ def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
 
 def _more(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> Iterable[Display]:
     """Yield the bands of every metric, the lead of the best, the power, and the movers."""
+    drawn = {"n_resamples": options.resamples, "seed": options.seed, "users": options.users}
     if options.band:
-        how = {"level": options.level, "users": options.users, "seed": options.seed}
-        how |= {"n_resamples": options.resamples}
         pairs = pairs_of(list(comparison.results), _baselines(options))
         for metric in dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()):
             for system, baseline in pairs:
-                yield comparison.band(metric, system, baseline, **how)
+                yield comparison.band(metric, system, baseline, level=options.level, **drawn)
     if options.lead:
-        drawn = {"n_resamples": options.resamples, "seed": options.seed}
-        yield comparison.lead(users=options.users, **drawn)
+        yield comparison.lead(**drawn)
     if options.power:
         yield comparison.power(level=options.level, users=options.users)
     for one in tests if options.movers else ():
         pair = one.system, one.baseline
         yield comparison.movers(one.name, *pair, options.movers, users=options.users)
+
+
+TESTING = table(
+    """
+    --baseline SYSTEM...  compare the others with it: a file, as given or by its name
+    --test {}  the paired test (default: t)
+    --correction {}  of p for all comparisons, with --margin too (default: holm)
+    --family {}  all comparisons, or those of a metric
+    --alternative {}  of system - baseline
+    --sort METRIC  the systems by a mean, best first, such as ndcg@10
+    --level LEVEL  of the intervals (default: 0.95)
+    --users {}  same in all systems, or common to all
+    --margin MARGIN  test whether differences are within ±MARGIN instead
+    --band  also the difference at every k, all k together
+    --power  also what so many users detect
+    --lead  also how far the best of many leads, and how far by chance
+    --movers N  also the N worst and N best users of every test, and the ranks of their hits
+    --resamples N  of flips, bootstrap and MaxT
+    --seed SEED  of what is drawn (default: 0)
+    """,
+    test=Kind(None, "t", METHODS),
+    correction=Kind(None, "holm", CORRECTIONS),
+    family=Kind(None, "all", FAMILIES),
+    alternative=Kind(None, "two-sided", ALTERNATIVES),
+    users=Kind(None, "same", USERS),
+    margin=Kind(float),
+)
+WRITTEN = table(
+    """
+    --per-user FILE  also write every user's values and their differences (CSV)
+    --plot FILE  also draw the differences (.png, .svg, .pdf)
+    """,
+    plot=output.PICTURE,
+)
+
+
+# gate
+
+
+# What an error, and each verdict, leaves behind.
+ERROR = 2
+STATUS = {"not worse": 0, "worse": 1, "undecided": 3}
+
+
+def _numbered(argument: str) -> tuple[str, float]:
+    """Read ``0.005`` or ``ndcg@10=0.005``: a name, or "", and its number."""
+    name, _, number = argument.rpartition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise ValueError(
+            f"{argument!r}: write a number, or name@k=number as in ndcg@10=0.005"
+        ) from None
+
+
+def check_gate(options: argparse.Namespace) -> None:
+    """Check the options before any file is opened; margins and floors become dicts by name."""
+    options.recs = list(dict.fromkeys([options.new, options.base]))
+    given = {_spelled(name, options): number for name, number in options.margin or ()}
+    if len(given) < len(options.margin or []):
+        raise ValueError("--margin: give one number for all, or one for each name@k")
+    names = list(dict.fromkeys(_spelled(one, options) for one in options.metrics or given))
+    if "" in given and not options.metrics:
+        raise ValueError("--margin: of which metric? write -m ndcg@10, or --margin ndcg@10=0.005")
+    if "" in given and len(given) > 1:
+        raise ValueError("--margin: give one number for all of -m, or name@k=number for each")
+    if options.metrics and not given:
+        raise ValueError(f"--margin is needed: the loss of {names[0]} that does not matter")
+    margins = dict.fromkeys(names, given[""]) if "" in given else given
+    if {*margins} != {*names}:
+        lacking = sorted({*margins} ^ {*names})
+        raise ValueError(f"--margin and -m name the same metrics, and {lacking[0]} is in one alone")
+    floors = {_spelled(name, options): number for name, number in options.floor or ()}
+    if "" in floors or len(floors) < len(options.floor or []):
+        raise ValueError("--floor: write name@k=number, once for each name")
+    for name, margin in margins.items():
+        check_margin(margin, f"--margin of {name}")
+    options.margins, options.floors = margins, floors
+    options.metrics = list(dict.fromkeys([*margins, *floors]))
+    if not options.metrics:
+        raise ValueError("nothing to test: write -m ndcg@10 --margin 0.005")
+    for name in options.metrics:
+        if takes_k(name):
+            raise ValueError(f"{name}: at which k? write {name}@10")
+    options.k = None
+    if options.truth and is_saved(options.truth):
+        raise ValueError(f"{options.truth} is a saved result: a gate is of two, NEW and BASE")
+    check_asked(options)
+
+
+def _spelled(name: str, options: argparse.Namespace) -> str:
+    """Return a metric by its name here, if its convention is known before the results are read."""
+    if any(map(is_saved, options.recs)) and hangs_on_convention(name):
+        return name
+    return canonical(name, convention_of(options.convention).name)
+
+
+def run_gate(options: argparse.Namespace) -> Output:
+    r"""Compare the two; return the text to print and the exit status.
+
+    Each metric is tested user by user: worse where the 95 % interval of new - base
+    lies below -MARGIN, not worse where it lies above, else undecided, with the
+    number of users that would decide (80 % power). Where fewer than 30 users
+    differ, sign flips must agree. NEW and BASE are lists, as for toplist eval,
+    with TRUTH; or results that were saved with their users, without it and without
+    options of an evaluation, which must be those of a saved one beside lists.
+
+    exit status:
+      0  not worse
+      1  worse: a metric, a floor or a segment
+      2  an error: files, usage, other users, another truth or convention
+      3  undecided (0 with --undecided ok)
+
+    examples:
+      toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005
+      toplist gate new.npz base.npz -m ndcg@10 --margin 0.005 --undecided ok
+      toplist gate new.csv base.csv truth.csv --margin ndcg@10=0.005 mrr@10=0.01 \
+          --floor recall@20=0.6 --segments users.csv:country
+      toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005 \
+          --format markdown
+    """
+    new, base = _results(options)
+    by = labels_of(options, new)[0] if options.segments else None
+    how = {name: getattr(options, name) for name in ("level", "users", "seed")}
+    found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
+    text = output.formatted(options, [found], plain=found.to_dict())
+    passes = found.verdict == "undecided" and options.undecided == "ok"
+    return Output(text, {}, ranked_truth(options), 0 if passes else STATUS[found.verdict])
+
+
+def _results(options: argparse.Namespace) -> tuple[TopKResult, TopKResult]:
+    """Return both results, loaded or evaluated; they must hold their users."""
+    results = evaluated(options)
+    if len(results) > len(options.recs):
+        raise ValueError("a gate is of two systems: --system gives more of them")
+    found = dict(zip(options.recs, results.values(), strict=True))
+    for path, result in found.items():
+        if result.hits is None:
+            raise ValueError(
+                f"{path}: without users, whom a gate compares one by one: save what toplist eval "
+                "--save keeps, or a result of keep='users'"
+            )
+    return found[options.new], found[options.base]
+
+
+NEW_AND_BASE = """
+    NEW  ranked lists, or a saved result
+    BASE  ranked lists, or a saved result
+    [TRUTH]  relevant items, of lists: the last file
+"""
+GATING = table(
+    """
+    --margin MARGIN...  the loss that does not matter: a number, or name@k=number for each
+    --floor FLOOR...  name@k=number: the least mean, by its interval
+    --segments FILE:COLUMN  also look for harm by a label of users
+    --undecided {}  whether too few users to decide fail it (default: fail)
+    --level LEVEL  of the intervals (default: 0.95)
+    --users {}  same in both, or common to both
+    --seed SEED  of sign flips (default: 0)
+    """,
+    margin=Kind(_numbered),
+    floor=Kind(_numbered),
+    undecided=Kind(None, "fail", UNDECIDED),
+    users=Kind(None, "same", USERS),
+)
+
+
+# across
+
+
+def check_across(options: argparse.Namespace) -> None:
+    """Check the options before any file is opened."""
+    for path in options.file:
+        if "@" in path and not os.path.exists(path):
+            raise ValueError(f"{path} is no file; across is of one metric: -m {options.metric}")
+    if options.of != "these" and options.baseline is None:
+        raise ValueError(f"--of {options.of} is of differences from a baseline: add --baseline")
+
+
+def run_across(options: argparse.Namespace) -> Output:
+    r"""Load the results and put them side by side; return the text and the picture to write.
+
+    The files are those of result.save() in Python. Either one table.json,
+
+      {"ml-20m": {"knn": "ml-20m/knn.npz", "ease": "ml-20m/ease.npz"}, ...}
+
+    whose file names are relative to it; or the files themselves: then a data set
+    is the folder of a file, and a system the file's name without its extension.
+    Within a data set the systems have the same users; across data sets users have
+    nothing to do with each other. Ranks have intervals where the files hold users.
+
+    examples:
+      toplist across table.json -m ndcg@10
+      toplist across -m ndcg@10 --baseline knn ml-1m/*.npz ml-20m/*.npz
+      toplist across table.json -m ndcg@10 --plot ranks.png --format latex
+    """
+    output.need_picture(options)
+    several = len(options.file) > 1
+    files = by_folder(options.file) if several else table_of(options.file[0])
+    results = {
+        dataset: {system: TopKResult.load(path) for system, path in systems.items()}
+        for dataset, systems in files.items()
+    }
+    how = {name: getattr(options, name) for name in ("baseline", "missing", "of", "seed")}
+    try:
+        found = across(results, options.metric, n_resamples=options.resamples, **how)
+    except KeyError as error:  # a name that a system lacks
+        raise ValueError(error.args[0]) from None
+    plain = found.to_dict()
+    rows = []
+    for system, row in plain["systems"].items():
+        own = {"system": system} | {name: one for name, one in row.items() if name != "means"}
+        means = {f"data set {one}" if one in own else one: m for one, m in row["means"].items()}
+        rows.append({"system": system, **means, **own})
+    text = output.formatted(options, [found], rows, plain)
+    return Output(text, output.drawn(options, found.plot))
+
+
+def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return files by their folders and names; ValueError for two of one name.
+
+    Examples
+    --------
+    >>> by_folder(["runs/ml/knn.npz", "runs/ml/ease.npz", "runs/yelp/knn.npz"])["ml"]
+    {'knn': 'runs/ml/knn.npz', 'ease': 'runs/ml/ease.npz'}
+    """
+    folders = dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in paths)
+    short = {folder: os.path.basename(folder) for folder in folders}
+    named = short if len({*short.values()}) == len(short) else {one: one for one in folders}
+    found: dict[str, dict[str, str]] = {}
+    for path in paths:
+        dataset = found.setdefault(named[os.path.dirname(os.path.abspath(path))], {})
+        (system,) = names_of([path])
+        if system in dataset:
+            raise ValueError(
+                f"{dataset[system]} and {path} are both system {system} of one data set: give one, "
+                "or a table.json with other names"
+            )
+        dataset[system] = path
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ValueError for a name that is there twice, of which one is lost."""
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice!r} is there twice: give each a name of its own")
+    return dict(pairs)
+
+
+def table_of(path: str) -> dict[str, dict[str, str]]:
+    """Return the files of a table of saved results, found from where it is."""
+    table_form = '{"data set": {"system": "file", ...}, ...}'
+    way = f"{path}: give several saved results, or a table of them, {table_form}"
+    try:
+        with open(path, encoding="utf-8") as file:
+            table: Any = json.load(file, object_pairs_hook=_once)
+    except ValueError as error:
+        raise ValueError(f"{way}: it is not read as such: {error}") from None
+    folder = os.path.dirname(path)
+    found: dict[str, dict[str, str]] = {}
+    for dataset, systems in table.items() if isinstance(table, dict) else [("", table)]:
+        if not dataset or not isinstance(systems, dict) or not systems:
+            raise ValueError(f"{way}: here {dataset or path!r} has no systems")
+        for system, file in systems.items():
+            if not isinstance(file, str):
+                raise ValueError(f"{way}: here {system!r} of {dataset!r} is no file: {file!r}")
+            found.setdefault(dataset, {})[system] = os.path.join(folder, file)
+    return found
+
+
+COMPARED = table(
+    f"""
+    -m --metric METRIC  one name@k, such as ndcg@10
+    --baseline SYSTEM  compare the others with it
+    --missing {{}}  a system that a data set lacks: refused, or last there (default: error)
+    --of {{}}  the interval of differences: for these data sets, or sets like these (default: these)
+    --resamples N  users drawn again, for intervals of ranks (default: {RESAMPLES})
+    --seed SEED  of what is drawn (default: 0)
+    """,
+    metric=Kind(words=NAMES, more={"required": True}),
+    missing=Kind(None, "error", MISSING),
+    of=Kind(None, "these", OF),
+    resamples=KINDS["resamples"]._replace(default=RESAMPLES),
+)
+PLOT = table("--plot FILE  also draw the mean ranks (.png, .svg, .pdf)", plot=output.PICTURE)
+
+
+COMMANDS = {
+    "compare": Command(
+        "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]",
+        evaluation()
+        | {"the comparison": TESTING, "output": [*WRITTEN, *output.output(output.FORMATS)]},
+        run_compare,
+        check_compare,
+    ),
+    "gate": Command(
+        "NEW BASE [TRUTH] -m METRIC ... --margin MARGIN [options]",
+        evaluation(NEW_AND_BASE, "-m --metrics METRIC...  name@k, as ndcg@10; see toplist metrics")
+        | {"the gate": GATING, "output": output.output(("table", "markdown", "json"))},
+        run_gate,
+        check_gate,
+        ERROR,
+    ),
+    "across": Command(
+        "TABLE.json | RESULT RESULT [...] -m METRIC@K [options]",
+        {
+            "files": table("FILE...  a table of saved results, or these"),
+            "what to compute": COMPARED,
+            "output": [*PLOT, *output.output(output.FORMATS)],
+        },
+        run_across,
+        check_across,
+    ),
+}

@@ -1,19 +1,17 @@
-"""`toplist metrics`: the definitions behind the numbers.
-
-examples:
-  toplist metrics
-  toplist metrics ndcg
-  toplist metrics map --convention lenskit
-  toplist metrics "rbp(p=0.5)"
-"""
+"""`toplist metrics` and `toplist conventions`: the definitions behind the numbers."""
 
 import argparse
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from toplist.cli.options import Parser, add_convention, option
-from toplist.cli.streams import add_output
+from toplist.audit import conformance
+from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, Kind, option, table
+from toplist.cli.output import formatted, output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import (
     CONVENTIONS,
+    SYNONYMS,
     Convention,
     convention_of,
     known_of,
@@ -24,34 +22,30 @@ from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, formula
 from toplist.metrics.names import named, parse
 from toplist.metrics.weighing import SCORED, is_scored
-
-USAGE = "[METRIC] [--convention NAME] [options]"
-
-
-def add(parser: Parser) -> None:
-    """Add the arguments to the parser."""
-    add = parser.group("what to show")
-    names = {*CONVENTIONS["standard"].metrics, *LIST_METRICS, *SCORED}
-    text = "one metric, as ndcg; without it all of them"
-    add("name", text, nargs="?", words=names, metavar="METRIC")
-    add_convention(add)
-    add_output(parser.group("output"))
+from toplist.results.markup import Grid, Page, markdown
 
 
-def check(options: argparse.Namespace) -> None:
+def check_metrics(options: argparse.Namespace) -> None:
     """Raise ValueError for an unknown metric."""
-    if options.name and named(options.name) is None:
-        parse(options.name, convention_of(options.convention))
+    if options.metric and named(options.metric) is None:
+        parse(options.metric, convention_of(options.convention))
 
 
-def run(options: argparse.Namespace) -> str:
-    """Return the metrics of a convention with their formulas, or all about one metric."""
+def run_metrics(options: argparse.Namespace) -> str:
+    """Return the metrics of a convention with their formulas, or all about one metric.
+
+    examples:
+      toplist metrics
+      toplist metrics ndcg
+      toplist metrics map --convention lenskit
+      toplist metrics "rbp(p=0.5)"
+    """
     convention = convention_of(options.convention)
-    of_lists = named(options.name)
+    of_lists = named(options.metric)
     if of_lists is not None:
         return _of_lists(of_lists[0])
-    if options.name:
-        return _one_metric(options.name, convention)
+    if options.metric:
+        return _one_metric(options.metric, convention)
     width = max(map(len, convention.metrics))
     lines = [
         f"{name:{width}}  {_words(metric)}\n{'':{width}}  {formula(metric)}"
@@ -98,3 +92,91 @@ def _words(metric: Metric) -> str:
     if usual is None or metric.dividing.ideal or metric.dividing == usual.dividing:
         return metric.text
     return f"{metric.text}; here over {metric.dividing.name}"
+
+
+# Every convention beside the others
+
+
+def _grouped(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the values of a metric in lines, each with the conventions that print it."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        if row[name] is not None:
+            groups.setdefault(f"{row[name]:.4f}", []).append(row["convention"])
+    wrap = textwrap.TextWrapper(WIDTH - 1, break_on_hyphens=False)
+    lines = [name]
+    for value, conventions in groups.items():
+        wrap.initial_indent = f"  {value}  "
+        wrap.subsequent_indent = " " * len(wrap.initial_indent)
+        lines += wrap.wrap(", ".join(conventions))
+    return lines
+
+
+def check_conventions(options: argparse.Namespace) -> None:
+    """Raise ValueError for an unknown metric."""
+    known = dict.fromkeys(name for one in CONVENTIONS.values() for name in one.metrics)
+    for name in options.metrics or ():
+        if name not in known:
+            raise ValueError(f"unknown metric {name!r}: choose from {', '.join(known)}")
+
+
+def run_conventions(options: argparse.Namespace) -> str:
+    """Evaluate one list under every convention.
+
+    A line per value that a metric has for this list, with the conventions whose
+    value it is. The formulas: toplist metrics METRIC --convention NAME
+
+    examples:
+      toplist conventions
+      toplist conventions -m map ndcg
+      toplist conventions --list a b c d --truth b x y -k 3 -m map
+      toplist conventions --format csv -o conventions.csv
+    """
+    values = conformance([options.list], [set(options.truth)], options.k)
+    names = options.metrics or dict.fromkeys(name for some in values.values() for name in some)
+    titles = {name: f"{name}@{options.k}" for name in names}
+    plain = {
+        one: {title: some.get(name) for name, title in titles.items()}
+        for one, some in values.items()
+    }
+    rows = [{"convention": one, **some} for one, some in plain.items()]
+    if options.format == "table":
+        shared: dict[str, list[str]] = {}
+        for other, name in SYNONYMS.items():
+            shared.setdefault(name, []).append(other)
+        case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
+        lines = [case, *(line for title in titles.values() for line in _grouped(title, rows))]
+        lines += [f"the same as {name}: {', '.join(others)}" for name, others in shared.items()]
+        return "\n".join(lines)
+    if options.format == "markdown":
+        grid = Grid.of(["convention", *titles.values()], [[*row.values()] for row in rows])
+        return markdown(Page([grid.table()]))
+    return formatted(options, (), rows, plain)
+
+
+EXAMPLE = table(
+    """
+    --list ITEM...  the ranked list, best first (default: 1 2 3 4 5)
+    --truth ITEM...  the relevant items (default: 1 3 9)
+    -k K  the cut-off (default: 5)
+    -m --metrics METRIC...  only these metrics (default: all)
+    """,
+    list=Kind(more={"action": "store", "default": ["1", "2", "3", "4", "5"]}),
+    truth=Kind(more={"action": "store", "default": ["1", "3", "9"]}),
+    k=KINDS["k"]._replace(default=5),
+)
+METRIC = "[METRIC]  one metric, as ndcg; without it all of them"
+COMMANDS = {
+    "metrics": Command(
+        "[METRIC] [--convention NAME] [options]",
+        {"what to show": table(f"{METRIC}\n{CONVENTION}"), "output": output()},
+        run_metrics,
+        check_metrics,
+    ),
+    "conventions": Command(
+        "[--list ITEM ...] [--truth ITEM ...] [options]",
+        {"what to evaluate": EXAMPLE, "output": output(("table", "json", "csv", "markdown"))},
+        run_conventions,
+        check_conventions,
+    ),
+}

@@ -1,4 +1,4 @@
-"""The parser of a command, its page of help within 80 columns, and options that commands share."""
+"""The options of a command, declared once; its parser, and its page of help within 80 columns."""
 
 import argparse
 import ast
@@ -12,20 +12,15 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, NoReturn
 
-from toplist.checks import near, printable
-from toplist.inputs.grades import read_gains
-from toplist.inputs.items import UNKNOWN
-from toplist.inputs.options import DUPLICATES, SIDES, UNJUDGED, WEIGHTINGS
-from toplist.metrics.conventions import (
-    CONVENTION_CHOICES,
-    MISSING,
-    OTHER_NAMES,
-    RELEVANT,
-    TIES,
-    Convention,
-    convention_of,
-)
-from toplist.metrics.definitions import EMPTY
+from toplist.checks import check_positive_int, near, printable
+from toplist.files import FORMATS, format_of
+from toplist.files.formats import table_format
+from toplist.inputs.grades import Grading
+from toplist.inputs.options import DUPLICATES, ORDERS, SIDES
+from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES, TIES
+from toplist.metrics.names import canonical
+from toplist.stats import randomization
+from toplist.stats.paired import checked
 
 WIDTH = 80  # columns of a page of help, at most
 # Keywords of another name here: a way to split is its first keyword.
@@ -43,48 +38,116 @@ _KEYWORD = r"""
 """
 
 
-class Row(NamedTuple):
-    """An option of an evaluation that is a word or a number: its help, and how it is read.
+class Kind(NamedTuple):
+    """How the value of an option is read.
 
-    `place` is what takes it in Python: the evaluation itself, its lists, its convention, ...
+    Attributes
+    ----------
+    read : function, optional
+        What reads a text; its ValueError says what is wrong with it.
+    default : optional
+    choices : sequence of str
+        The words it may be.
+    check : function, optional
+        The check of the API itself, which raises ValueError for a value before a file is opened.
+    words : collection of str
+        What an option with several values holds even where there is a file of that name.
+    more : dict
+        Other keywords of `argparse.ArgumentParser.add_argument`.
     """
 
-    help: str
-    choices: Sequence[str] = ()
     read: Callable[[str], Any] | None = None
-    place: str = ""
+    default: Any = None
+    choices: Sequence[str] = ()
+    check: Callable[[Any], object] | None = None
+    words: Collection[str] = ()
+    more: Mapping[str, Any] = {}
 
 
-#: The options of an evaluation that are words or numbers.
-EVALUATION = {
-    "unit": Row("what the rows are in print: sessions", read=str, place="ranks"),
-    "weighting": Row("of --propensities (default: snips)", WEIGHTINGS, place="propensities"),
-    "clip": Row("least propensity that counts", read=float, place="propensities"),
-    "empty": Row(
-        "users with an empty truth (default: the convention's)", EMPTY, place="convention"
-    ),
-    "missing": Row("users without a list (default: the convention's)", MISSING, place="convention"),
-    "relevant": Row(
-        "R of all relevant items (default), or listed ones", RELEVANT, place="convention"
-    ),
-    "duplicates": Row(
-        "an item twice in a list (default: raise; collapse with --items-as)", DUPLICATES
-    ),
-    "unjudged": Row("listed items without a grade: misses (default), or dropped", UNJUDGED),
-    "relevant_from": Row("relevant from this grade on", read=float),
-    "gains": Row(
-        "of a grade in nDCG: linear, exponential, or 1=1,2=4 (default: the convention's)",
-        read=read_gains,
-        place="convention",
-    ),
-    "ties": Row(
-        "equal scores: as the rows are, or by item (default: item_desc of TREC and trec_eval)",
-        TIES,
-        place="ranks",
-    ),
-    "system": Row("column of systems, each evaluated alone", read=str),
-    "unknown": Row("listed items that these files do not have", UNKNOWN, place="items"),
-}
+class Option(NamedTuple):
+    """A line of a `table`: flags, or the name of a file, the name of the value, help, kind."""
+
+    flags: str
+    value: str
+    help: str
+    kind: Kind
+
+    @property
+    def name(self) -> str:
+        """What it is called among the arguments that were read."""
+        return self.flags.split()[-1].lstrip("-").replace("-", "_")
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What argparse is given."""
+        kind, read = self.kind, self.kind.read
+        given: dict[str, Any] = {"help": self.help, "default": kind.default}
+        if kind.choices:
+            given |= {"choices": kind.choices, "type": partial(_word, kind.choices)}
+        elif read is not None:
+            given["type"] = read if isinstance(read, type) else _reader(read)
+        if not self.value:
+            return {"help": self.help, "action": "store_true", **kind.more}
+        if self.value != WORD:
+            given["metavar"] = self.value.strip(".")
+        if self.value.startswith("["):
+            given |= {"nargs": "?", "metavar": self.value.strip("[]")}
+        elif self.value.endswith("..."):
+            given["nargs"] = "+"
+            if self.flags.startswith("-"):
+                given["action"] = "extend"
+        return {**given, **kind.more}
+
+
+# In place of the name of a value: one of the words that are in the help.
+WORD = "{}"
+Group = Sequence[Option]
+
+
+def table(text: str, **kinds: Kind) -> list[Option]:
+    r"""Return the options of a group: in each line flags, the name of the value, and the help.
+
+    ``N...`` stands for several values, ``[N]`` for one or none, ``{}`` for one of some words; an
+    option without a value is there, or not. A help goes on in lines that are indented.
+
+    Parameters
+    ----------
+    text : str
+    **kinds : Kind
+        How values are read, by the names of options; those of `KINDS` need none.
+
+    Examples
+    --------
+    >>> table("--seed SEED  of what is drawn\n-q --quiet  print nothing")[1].name
+    'quiet'
+    """
+    found = []
+    for line in re.sub(r"\n {8,}", " ", text).strip().split("\n"):
+        head, _, help = line.strip().partition("  ")
+        words = head.split()
+        flags = " ".join(word for word in words if word.startswith("-"))
+        value = "" if words[-1].startswith("-") else words[-1]
+        one = Option(flags or value.strip("[].").lower(), value, help.strip(), Kind())
+        kind = kinds.get(one.name, KINDS.get(one.name, Kind()))
+        if value == "FILE:COLUMN" and kind.check is None:
+            kind = kind._replace(check=partial(check_labels, option(one.name)))
+        found.append(one._replace(kind=kind))
+    return found
+
+
+class Command(NamedTuple):
+    """A command: its usage, its options by group, and what it does.
+
+    `check` looks at the options before any file is opened; `run` returns the text to print, or a
+    `toplist.cli.output.Output`, and its docstring goes on the page of help. `error` is the exit
+    status of bad input.
+    """
+
+    usage: str
+    groups: Mapping[str, Group]
+    run: Callable[[argparse.Namespace], Any]
+    check: Callable[[argparse.Namespace], None] = lambda options: None
+    error: int = 1
 
 
 class _Page(argparse.RawDescriptionHelpFormatter):
@@ -98,57 +161,39 @@ class _Page(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser of one command, or of the command line as a whole."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, groups: Mapping[str, Group], **options: Any) -> None:
         super().__init__(formatter_class=_Page, add_help=False, **options)
-        self._known: list[argparse.Action] = []
-        self._held: dict[str, Collection[str]] = {}
+        self._options: dict[argparse.Action, Option] = {}
+        for title, group in groups.items():
+            self.add(title, group)
 
-    def group(self, title: str) -> Callable[..., Any]:
-        """Start a group of arguments on the page of help; return the function that adds to it.
+    def add(self, title: str, group: Group) -> None:
+        """Add a group of options to the page of help."""
+        added = self.add_argument_group(title)
+        for one in group:
+            self._options[added.add_argument(*one.flags.split(), **one.keywords)] = one
 
-        It takes the flags in one text, the line of help, and the keywords of
-        `argparse.ArgumentParser.add_argument`; also `several`, for an option with several values
-        that may be given again, and `words`: what such an option holds even where there is a file
-        of that name.
-        """
-        group = self.add_argument_group(title)
+    def choices_of(self, name: str) -> Sequence[str]:
+        """Return the words that an option may be; none without it."""
+        return next((one.kind.choices for one in self._options.values() if one.name == name), ())
 
-        def add(
-            flags: str,
-            help: str | None = None,
-            *,
-            several: bool = False,
-            words: Collection[str] = (),
-            **options: Any,
-        ) -> argparse.Action:
-            if several:
-                options |= {"nargs": "+", "action": "extend"}
-            if "choices" in options:
-                options["type"] = partial(_word, options["choices"])
-            action = group.add_argument(*flags.split(), help=help, **options)
-            self._known.append(action)
-            self._held[action.dest] = words
-            return action
-
-        return add
-
-    @property
-    def names(self) -> list[str]:
-        """The options by their names in `read`, without what has a place and no flag."""
-        return [action.dest for action in self._known if action.option_strings]
+    def checked(self, options: argparse.Namespace) -> None:
+        """Raise ValueError for a value that the check of its option refuses."""
+        for action, one in self._options.items():
+            value = getattr(options, action.dest, None)
+            if one.kind.check is not None and value is not None:
+                one.kind.check(value)
 
     def worded(self, text: str) -> str:
-        """Return a message with the options of the command in place of the keywords of Python.
+        r"""Return a message with the options of the command in place of the keywords of Python.
 
         Examples
         --------
-        >>> parser = Parser()
-        >>> add = parser.group("options")
-        >>> _ = add("--ties"), add("--counts", metavar="FILE")
+        >>> parser = Parser({"": table("--ties TIES  of scores\n--counts FILE  of items")})
         >>> parser.worded("gini needs toplist.Items(counts=...), not ties='item'")
         'gini needs --counts FILE, not --ties item'
         """
-        dests = {action.dest: action for action in self._known if action.option_strings}
+        dests = {action.dest: action for action in self._options if action.option_strings}
         known = {keyword: dests[name] for keyword, name in FLAGS.items() if name in dests} | dests
 
         def written(found: re.Match[str]) -> str:
@@ -179,7 +224,7 @@ class Parser(argparse.ArgumentParser):
         named = (self._action(one.partition("=")[0]) for one in flags)
         options.asked = frozenset(action.dest for action in named if action)
         if left:
-            names = [flag for action in self._known for flag in action.option_strings]
+            names = [flag for action in self._options for flag in action.option_strings]
             meant = near(left[0].partition("=")[0], names)
             hint = f": did you mean {meant}?" if meant else f": see {self.prog} --help"
             unknown = " ".join(one for one in left if one != "--")
@@ -194,8 +239,7 @@ class Parser(argparse.ArgumentParser):
 
         Examples
         --------
-        >>> parser = Parser()
-        >>> _ = parser.group("options")("-k", nargs="+", type=int)
+        >>> parser = Parser({"": table("-k K...  cut-offs", k=Kind(int))})
         >>> parser.arranged(["-k", "5", "10", "recs.csv", "truth.csv"])
         ['-k', '5', '10', '--', 'recs.csv', 'truth.csv']
         """
@@ -218,7 +262,7 @@ class Parser(argparse.ArgumentParser):
 
     def _action(self, flag: str) -> argparse.Action | None:
         """Return the option that a flag names, in full or by its beginning; it awaits a value."""
-        names = {name: action for action in self._known for name in action.option_strings}
+        names = {name: action for action in self._options for name in action.option_strings}
         if flag in names:
             return names[flag]
         found = {id(names[name]): names[name] for name in names if name.startswith(flag)}
@@ -239,10 +283,8 @@ class Parser(argparse.ArgumentParser):
 
     def _holds(self, action: argparse.Action, value: str) -> bool:
         """Return whether an argument is a valid value of an option."""
-        if self._held[action.dest]:
-            from toplist.metrics.names import canonical  # imported late: few have such words
-
-            return canonical(value).partition("@")[0].partition("(")[0] in self._held[action.dest]
+        if words := self._options[action].kind.words:
+            return canonical(value).partition("@")[0].partition("(")[0] in words
         if action.choices is not None:
             return value in action.choices
         if not callable(action.type):
@@ -256,8 +298,6 @@ class Parser(argparse.ArgumentParser):
 
 def _reader(read: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return what reads an option; a function's own words say what is wrong with a text."""
-    if isinstance(read, type):
-        return read
 
     def reads(value: str) -> Any:
         try:
@@ -287,8 +327,6 @@ def _is_option(argument: str) -> bool:
 
 def _is_file(argument: str) -> bool:
     """Return whether an argument is a file, or is written as one."""
-    from toplist.files import format_of  # not before an option has several values
-
     if argument == "-" or os.sep in argument or os.path.exists(argument):
         return True
     try:
@@ -297,57 +335,62 @@ def _is_file(argument: str) -> bool:
         return False
 
 
-def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | None = None) -> None:
-    """Add ``--columns``: names of columns in the files, where they are not the usual ones.
+def check_labels(name: str, value: str) -> None:
+    """Raise ValueError unless an option reads FILE:COLUMN."""
+    path, colon, column = value.rpartition(":")
+    if not (path and colon and column):
+        raise ValueError(f"{name} {value!r}: write FILE:COLUMN")
+    table_format(path)
 
-    With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``.
+
+def at_least(flag: str, least: int) -> Callable[[int], None]:
+    """Return the check of an option that is a number from `least` on."""
+
+    def check(value: int) -> None:
+        if value < least:
+            raise ValueError(f"{flag} {value}: give {least} or more")
+
+    return check
+
+
+#: How values are read that mean the same in all commands, by the names of options.
+KINDS = {
+    "convention": Kind(None, "standard", CONVENTION_CHOICES),
+    "relevant_from": Kind(float, check=Grading),
+    "ties": Kind(choices=TIES),
+    "duplicates": Kind(choices=DUPLICATES),
+    "level": Kind(float, 0.95, check=partial(checked, "two-sided")),
+    "seed": Kind(int, 0, check=randomization.seeded),
+    "resamples": Kind(int, check=randomization.resamples),
+    "movers": Kind(int, check=partial(check_positive_int, name="--movers")),
+    "depth": Kind(int, check=at_least("--depth", 1)),
+    "k": Kind(int, check=partial(check_positive_int, name="k")),
+    "order": Kind(choices=ORDERS),
+    **{f"{side}_format": Kind(choices=FORMATS) for side in SIDES},
+    "help": Kind(more={"action": "help"}),
+}
+CONVENTION = "--convention NAME  whose formulas (default: standard); toplist conventions lists them"
+HELP = table("""
+    -q --quiet  print nothing but errors
+    -h --help  show this page
+""")
+
+
+def reading(valid: Sequence[str], sides: str = "") -> list[Option]:
+    """Return how files are read: names of columns; formats of both sides, lists without ranks.
+
+    With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``;
+    without, there is one file, which is a table.
     """
     alone = f"; in one file alone: {sides}:COLUMN=NAME" if sides else ""
-    text = f"other names of {', '.join(valid)}{alone}"
-    read = renaming(valid, by_side=sides is not None)
-    add("--columns", text, several=True, type=read, default=[], metavar="COLUMN=NAME")
-
-
-def add_convention(add: Callable[..., Any]) -> None:
-    """Add ``--convention``."""
-    text = "whose formulas (default: standard); toplist conventions lists them"
-    add("--convention", text, default="standard", choices=CONVENTION_CHOICES, metavar="NAME")
-
-
-def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
-    """Add the formats of both sides, and the order of lists that have no ranks."""
-    text = f"{', '.join(formats)} (default: by the extension; - is csv)"
-    for side in SIDES:
-        add(option(f"{side}_format"), text, choices=formats, metavar="FORMAT")
-    add("--order", "lists without rank or score: the first row is the best", choices=["file"])
-
-
-def add_options(add: Callable[..., Any], names: Iterable[str] = EVALUATION) -> None:
-    """Add the options of an evaluation that are words or numbers, or some of these."""
-    for name in names:
-        row, flag = EVALUATION[name], option(name)
-        if row.read is None:
-            add(flag, row.help, choices=row.choices)
-        else:
-            metavar = name.rpartition("_")[2].upper()
-            add(flag, row.help, type=_reader(row.read), metavar=metavar)
-
-
-def given_options(options: argparse.Namespace, place: str = "") -> dict[str, Any]:
-    """Return the options of an evaluation that are given for a place in Python."""
-    names = (name for name, row in EVALUATION.items() if row.place == place)
-    found = {name: getattr(options, name, None) for name in names}
-    return {name: one for name, one in found.items() if one is not None}
-
-
-def convention(options: argparse.Namespace) -> Convention:
-    """Return the convention, with the policies that are given."""
-    return convention_of(options.convention).replace(**given_options(options, "convention"))
-
-
-def asked_convention(options: argparse.Namespace) -> Any:
-    """Return the same, by its name, which may be a synonym, where no policy is given."""
-    return convention(options) if given_options(options, "convention") else options.convention
+    formats = f"{', '.join(FORMATS)} (default: by the extension; - is csv)"
+    text = f"--columns COLUMN=NAME...  other names of {', '.join(valid)}{alone}"
+    if sides:
+        text += f"""
+    --ranks-format FORMAT  {formats}
+    --ground-truths-format FORMAT  {formats}
+    --order {{}}  lists without rank or score: the first row is the best"""
+    return table(text, columns=Kind(renaming(valid, by_side=bool(sides)), []))
 
 
 def renaming(
@@ -371,15 +414,11 @@ def renaming(
         ours, equals, theirs = argument.partition("=")
         side, colon, column = ours.rpartition(":")
         if not (ours and equals and theirs):
-            raise argparse.ArgumentTypeError(f"{argument!r}: write {valid[0]}=NAME_IN_THE_FILE")
+            raise ValueError(f"{argument!r}: write {valid[0]}=NAME_IN_THE_FILE")
         if colon and not by_side:
-            raise argparse.ArgumentTypeError(
-                f"{argument!r}: there is one file: write {column}={theirs}"
-            )
+            raise ValueError(f"{argument!r}: there is one file: write {column}={theirs}")
         if column not in valid:
-            raise argparse.ArgumentTypeError(
-                f"{column!r} is not a column to rename: {', '.join(valid)}"
-            )
+            raise ValueError(f"{column!r} is not a column to rename: {', '.join(valid)}")
         names = theirs.split(",") if by_side and column == "user_id" else [theirs]
         return side, column, names if len(names) > 1 else theirs
 

@@ -1,96 +1,91 @@
-r"""`toplist show`: the lists of one user side by side: hits, what moved, and what was missed.
-
-Files are those of toplist eval; of each, only the rows of this user are kept.
-Systems are named by their files. The first is the one that the others are
-compared with.
-
-examples:
-  toplist show u0547 popularity.csv itemknn.csv truth.csv
-  toplist show u0547 knn.csv ease.csv truth.csv --titles items.csv:title -k 20
-  toplist show 301 bm25.run dense.run qrels.trec -m ndcg@10 rbp
-"""
+"""`toplist show`, `report` and `check`: what is behind the numbers."""
 
 import argparse
+import hashlib
+import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
 
-from toplist import files
-from toplist.checks import check_positive_int
-from toplist.cli import output
-from toplist.cli.eval import NAMES, asked_or_usual
+from toplist import audit, files
+from toplist.audit import by_user
+from toplist.checks import printable
 from toplist.cli.options import (
-    Parser,
-    add_columns,
-    add_convention,
-    add_formats,
-    add_options,
+    BESIDE,
+    CONVENTION,
+    KINDS,
+    Command,
+    Kind,
+    at_least,
     check_sides,
     names_of_columns,
     option,
+    reading,
+    table,
 )
-from toplist.cli.streams import add_output, screen_width
+from toplist.cli.output import Output, output, screen_width
+from toplist.cli.reading import (
+    LISTS,
+    OF_METRICS,
+    USUAL,
+    asked_or_usual,
+    check_asked,
+    check_files,
+    evaluated,
+    evaluation,
+    facts_of_items,
+    given_options,
+    is_saved,
+    labels_of,
+    names_of,
+    numbered,
+    ranked_truth,
+    title_of,
+)
+from toplist.comparing.comparison import compare
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
 from toplist.files.batches import stream_of
-from toplist.inputs.grades import Grading
-from toplist.inputs.items import Items
+from toplist.inputs.items import ITEMS, Items
 from toplist.inputs.options import SIDES
+from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
+from toplist.reporting import page
+from toplist.reporting.lists import ItemsOf, Words, items_of
+from toplist.reporting.sections import USERS
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
-USAGE = "USER RECS [RECS ...] TRUTH [options]"
-
-# Options of an evaluation that change what is shown.
-TAKEN = "relevant_from", "duplicates", "ties"
+# show
 
 
-def add(parser: Parser) -> None:
-    """Add the arguments to the parser."""
-    add = parser.group("files")
-    add("user", "as the truth has it", metavar="USER")
-    add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
-    add("truth", "relevant items: the last file", metavar="TRUTH")
-    add("--titles", "of the items: a column beside item_id", metavar="FILE:COLUMN")
-    add("--user-titles", "of the users, as texts of queries", metavar="FILE:COLUMN")
-    add("--history", "user_id and item_id: what users had before", metavar="FILE")
-    add("--catalogue", "items (CSV, TSV: item_id): what could be listed", metavar="FILE")
-    add = parser.group("what to show")
-    add("-k", "the first k items of each list (default: 10)", type=int, default=10)
-    text = f"of this user (default: {' '.join(METRICS)}, as far as the convention has them)"
-    add("-m --metrics", text, several=True, words=NAMES, metavar="METRIC")
-    add_convention(add)
-    add_options(add, TAKEN)
-    add = parser.group("how files are read")
-    add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
-    add_formats(add, files.FORMATS)
-    add_output(parser.group("output"))
-
-
-def check(options: argparse.Namespace) -> None:
+def check_show(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
-    for name in ("titles", "user_titles"):
-        if getattr(options, name):
-            output.check_labels(option(name), getattr(options, name))
     options.metrics = asked_or_usual(options, METRICS)
-    k = check_positive_int(options.k, "k")
-    entries_of(options.metrics, k, convention_of(options.convention))
-    Grading(options.relevant_from)
-    if len({*options.recs}) < len(options.recs):
-        raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    check_sides(
-        options, [*SIDES, "titles", "user_titles", *output.names_of(options.recs), *options.recs]
-    )
+    entries_of(options.metrics, options.k, convention_of(options.convention))
+    check_files(options, "titles", "user_titles")
 
 
-def run(options: argparse.Namespace) -> str:
-    """Read the rows of the user and return them side by side."""
+def run_show(options: argparse.Namespace) -> str:
+    r"""Read the rows of the user and return them side by side.
+
+    Files are those of toplist eval; of each, only the rows of this user are kept.
+    Systems are named by their files. The first is the one that the others are
+    compared with.
+
+    examples:
+      toplist show u0547 popularity.csv itemknn.csv truth.csv
+      toplist show u0547 knn.csv ease.csv truth.csv --titles items.csv:title -k 20
+      toplist show 301 bm25.run dense.run qrels.trec -m ndcg@10 rbp
+    """
     names = names_of_columns(options, "ground_truths")
     form = options.ground_truths_format
     truth = of_file(stream_of(options.truth, "ground_truths", form, names), options.user)
     lists = {}
-    for name, path in zip(output.names_of(options.recs), options.recs, strict=True):
+    for name, path in zip(names_of(options.recs), options.recs, strict=True):
         names, form = names_of_columns(options, "ranks", name, path), options.ranks_format
         stream = stream_of(path, "ranks", form, names, options.order, options.ties)
         lists[name] = of_file(stream, options.user)
-    title, sides = output.title_of(options), (truth, *lists.values())
+    title, sides = title_of(options), (truth, *lists.values())
     past = None
     if options.history:
         history = tables.facts(options.history, "items")
@@ -111,6 +106,229 @@ def run(options: argparse.Namespace) -> str:
         ),
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
-        user_titles={options.user: output.title_of(options, "user_titles", "user")(options.user)},
+        user_titles={options.user: title_of(options, "user_titles", "user")(options.user)},
     )
     return found.to_text(screen_width(options) or WIDTH)
+
+
+SHOWN_FILES = f"""
+    USER  as the truth has it
+    {LISTS}
+    TRUTH  relevant items: the last file
+    --titles FILE:COLUMN  of the items: a column beside item_id
+    --user-titles FILE:COLUMN  of the users, as texts of queries
+    --history FILE  user_id and item_id: what users had before
+    --catalogue FILE  items (CSV, TSV: item_id): what could be listed
+"""
+ASKED = f"""
+    -k K  the first k items of each list (default: 10)
+    -m --metrics METRIC...  of this user {USUAL.format(" ".join(METRICS))}
+    {CONVENTION}
+    --relevant-from FROM  relevant from this grade on
+    --duplicates {{}}  an item twice in a list (default: raise; collapse with --items-as)
+    --ties {{}}  equal scores: as the rows are, or by item (default: item_desc
+        of TREC and trec_eval)
+"""
+
+
+# report
+
+
+def check_report(options: argparse.Namespace) -> None:
+    """Check the options before any file is opened."""
+    if not options.output:
+        raise ValueError("where to write the page? add -o report.html")
+    check_asked(options)
+    for name in ("titles", "depth") if options.truth is None else ():
+        if getattr(options, name) is not None:
+            given = option(name, getattr(options, name))
+            raise ValueError(f"{given} is of lists, and saved results have none: leave it out")
+    if options.system:
+        raise ValueError("--system: give a file for each system")
+
+
+def run_report(options: argparse.Namespace) -> Output:
+    r"""Evaluate all systems and return the page.
+
+    Files are those of toplist compare; the first system is the baseline. The page
+    says who was counted, what is wrong with the data, means with intervals and
+    formulas, curves, tests, segments, and shows the users with the largest
+    differences with their lists. Of saved results (.npz) alone the lists are not
+    known. The page holds the ids of the users it shows.
+
+    examples:
+      toplist report knn.csv ease.csv truth.csv -m ndcg@10 -o report.html
+      toplist report knn.csv ease.csv truth.csv -o report.html -m ndcg -k 50 \
+          --primary ndcg@10 --titles items.csv:title --segments users.csv:country
+      toplist report knn.csv ease.csv truth.csv --pseudonyms -o report.html
+    """
+    page.need_jinja2()
+    results = evaluated(options)
+    first = next(iter(results))
+    comparison = compare(results, baseline=first if len(results) > 1 else None)
+    by = labels_of(options, results[first])[0] if options.segments else None
+    titles = title_of(options), title_of(options, "user_titles", "user")
+    n_users = 0 if options.no_users else options.users
+    how = {"items_as": options.items_as, "padding": options.padding}
+    try:
+        found = page.made(
+            comparison,
+            *_lists(options),
+            Words(*titles, not options.pseudonyms),
+            primary=options.primary,
+            by=by,
+            n_users=n_users,
+            depth=options.depth,
+            options=given_options(options) | how | {"items": _beside(options)},
+        )
+        beside = *ITEMS, *BESIDE, "items_as", "propensities"
+        given = (getattr(options, name) or "" for name in beside)
+        paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
+        files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
+        command = shlex.join(["toplist", "report", *options.given])
+        text = page.written(found, page.Origin(command, files, options.stamp))
+    except KeyError as error:  # a name that a system lacks
+        raise ValueError(error.args[0]) from None
+    notes = [ranked_truth(options)]
+    if n_users and not options.pseudonyms:
+        notes.append("the page holds ids of users, without --pseudonyms or --no-users")
+    return Output(text, {}, "; ".join(filter(None, notes)))
+
+
+def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | None]:
+    """Return what gives the lists of users, by system, and their relevant items."""
+    lists = {}
+    for name, path in zip(names_of(options.recs), options.recs, strict=True):
+        if not is_saved(path):
+            columns = names_of_columns(options, "ranks", name, path)
+            how = options.ranks_format, columns, options.order, options.ties
+            stream = stream_of(path, "ranks", *how)
+            lists[name] = items_of(stream, "ranks", padding=options.padding)
+    if options.truth is None:
+        return lists, None
+    columns = names_of_columns(options, "ground_truths")
+    truth = stream_of(options.truth, "ground_truths", options.ground_truths_format, columns)
+    return lists, items_of(truth, "ground_truths", relevant_from=options.relevant_from)
+
+
+def _beside(options: argparse.Namespace) -> Items:
+    """Return history and catalogue, ids as in the first lists; without any lists none."""
+    pairs = zip(names_of(options.recs), options.recs, strict=True)
+    name, path = next((pair for pair in pairs if not is_saved(pair[1])), ("", ""))
+    if not path or not (options.history or options.catalogue):
+        return Items()
+    numbers = numbered(options, path, names_of_columns(options, "ranks", name, path))
+    known: dict[str, Any] = facts_of_items(options, numbers, ("history", "catalogue"))
+    return Items(**known)
+
+
+def _file(path: str) -> tuple[str, int, str]:
+    """Return a file's name, bytes and the beginning of its SHA-256; of a folder the name."""
+    if not os.path.isfile(path):
+        return path, 0, "-"
+    with open(path, "rb") as file:
+        return path, os.path.getsize(path), hashlib.file_digest(file, "sha256").hexdigest()[:12]
+
+
+OF_EACH = Kind(int, USERS, check=at_least("--users", 0))
+PAGE = f"""
+    --primary METRIC  what is tested first (default: the first metric)
+    --segments FILE:COLUMN  the differences by a label of users
+    --titles FILE:COLUMN  what the items are called
+    --user-titles FILE:COLUMN  what the users are called, as texts of queries
+    --users N  of the worst and of the best each (default: {USERS})
+    --no-users  leave users and their ids out
+    --pseudonyms  number the users in place of their ids
+    --depth K  how much of a list is shown (default: k of --primary, at most 20)
+    --stamp TEXT  a text for the foot, such as a date
+"""
+
+
+# check
+
+
+def run_check(options: argparse.Namespace) -> str:
+    """Read the files and return the flaws; with --strict, they are an error.
+
+    Lists and ground truths are files as toplist eval reads them. The training log
+    is a CSV, TSV or Parquet file with the columns user_id and item_id. One line is
+    printed per flaw: errors, warnings, notes.
+
+    examples:
+      toplist check recs.csv truth.csv
+      toplist check recs.csv truth.csv -k 10 --train train.csv
+      toplist check recs.csv truth.csv --strict --quiet || echo "look at the data"
+    """
+
+    def columns(valid: Sequence[str], side: str) -> dict[str, str]:
+        names = names_of_columns(options, side)
+        return {ours: name for ours, name in names.items() if ours in valid}
+
+    of_recs, of_truth = (columns(files.COLUMNS, side) for side in SIDES)
+    forms = options.ranks_format, options.ground_truths_format
+    ranks = files.read_ranks(options.recs, format=forms[0], columns=of_recs, order=options.order)
+    truths = files.read_truths(options.truth, format=forms[1], columns=of_truth)
+    train = None
+    if options.train is not None:
+        train = _as_text(by_user(options.train, "train", columns(COLUMNS, "train")))
+    found = audit.check(_as_text(ranks), _as_text(truths), train, k=options.k)
+    if options.strict and not found.ok:
+        raise ValueError("; ".join(one.text for one in found.findings if one.level != "note"))
+    return "\n".join(map(printable, str(found).split("\n")))
+
+
+def _as_text(side: Any) -> Any:
+    """Return the same with ids as text: else a number in one file is not its text in another."""
+    return {
+        str(user): (
+            {str(item): grade for item, grade in row.items()}
+            if isinstance(row, dict)
+            else list(map(str, row))
+        )
+        for user, row in side.items()
+    }
+
+
+CHECKED_FILES = """
+    RECS  file of ranked lists; - is stdin
+    TRUTH  file of relevant items
+    --train LOG  file of the interactions that systems were trained on
+"""
+LOOKED_FOR = """
+    -k K  also look for lists shorter than k
+    --strict  exit with status 1 for an error or a warning
+"""
+
+
+COMMANDS = {
+    "show": Command(
+        "USER RECS [RECS ...] TRUTH [options]",
+        {
+            "files": table(SHOWN_FILES),
+            "what to show": table(ASKED, k=KINDS["k"]._replace(default=10), metrics=OF_METRICS),
+            "how files are read": reading(files.COLUMNS, "ranks, ground_truths or FILE"),
+            "output": output(),
+        },
+        run_show,
+        check_show,
+    ),
+    "report": Command(
+        "RECS [RECS ...] [TRUTH] [-m METRIC ...] -o FILE [options]",
+        evaluation() | {"the page": table(PAGE, users=OF_EACH), "output": output()},
+        run_report,
+        check_report,
+    ),
+    "check": Command(
+        "RECS TRUTH [--train LOG] [-k K] [options]",
+        {
+            "files": table(CHECKED_FILES),
+            "what to look for": table(LOOKED_FOR, k=Kind(int)),
+            "how files are read": reading(
+                (*files.COLUMNS, "timestamp"), "ranks, ground_truths or train"
+            ),
+            "output": output(),
+        },
+        run_check,
+        lambda options: check_sides(options, [*SIDES, "train"]),
+    ),
+}

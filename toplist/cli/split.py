@@ -1,23 +1,4 @@
-"""`toplist split`: an interaction log in, train and test files out.
-
-The log is CSV, TSV (also .gz) or Parquet; - is standard input, as CSV. The
-parts have its format and all its columns. CSV and TSV have a header with
-user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of a user
-with the same timestamp are put in a random order by --seed; the order of the
-rows in the file does not matter.
-
-examples:
-  toplist split log.csv --out parts             the newest row of each user
-  toplist split log.csv --out parts --by random --seed 7
-  toplist split log.csv --out parts --ratio 0.2 --validation 0.1
-  toplist split log.csv --out parts --time 2011-11-01
-  toplist split log.csv --out parts --last 5 --k-core 5
-  toplist split log.csv --out parts --held-out-users 0.1 --hold 0.2
-  toplist split log.csv --out parts --windows 7d --start 2011-11-01
-
---windows writes folders 1, 2, ... into DIR, one for each window. With
---held-out-users the part history is what the model is given of the test users.
-"""
+"""`toplist split`: an interaction log in, train and test files out."""
 
 import argparse
 import glob
@@ -27,68 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import (
-    counted,
-    prefixed,
-    printable,
-    require,
-)
-from toplist.cli.options import Parser, add_columns, names_of_columns
-from toplist.cli.streams import add_quiet
+from toplist.checks import counted, prefixed, printable, require
+from toplist.cli.options import HELP, Command, Kind, names_of_columns, option, reading, table
 from toplist.files.formats import PathLike, table_format
 from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
 from toplist.loo.rolling import windows
-from toplist.loo.split import Split
-from toplist.loo.strong import held_out_users
+from toplist.loo.split import Split, held_out_users
 
-USAGE = "LOG --out DIR [options]"
 # Ways to hold out that are named by an option; without any, one row of each user.
 WAYS = ("ratio", "time", "last", "windows", "held_out_users")
+# What goes with one of these alone.
+OF_WAYS = {"--windows": ("horizon", "start"), "--held-out-users": ("hold",)}
 
 
-def add(parser: Parser) -> None:
-    """Add the arguments to the parser."""
-    add = parser.group("files")
-    add("log", "interactions: user_id, item_id, timestamp; - is stdin", metavar="LOG")
-    text = "folder of the parts; created if it does not exist"
-    add("-o --out", text, metavar="DIR", required=True)
-    add("--force", "replace parts that exist in the folder", action="store_true")
-    add_columns(add, COLUMNS)
-    add = parser.group("what is held out")
-    add("--by", "which row (default: last)", default="last", choices=split.WAYS)
-    text = "hold out this share of the rows of each user, not one row"
-    add("--ratio", text, type=float, metavar="SHARE")
-    add("--time", "hold out all rows from this time on", metavar="WHEN")
-    add("--last", "hold out the last rows of each user", type=int, metavar="N")
-    text = "cut the log again and again: from one cut to the next, such as 7d, 12h"
-    add("--windows", text, metavar="EVERY")
-    add("--horizon", "how long the test of a window is (default: EVERY)", metavar="LENGTH")
-    text = "the first cut (default: half of the rows are before it)"
-    add("--start", text, metavar="WHEN")
-    text = "hold out users, so many or this share; their earlier rows are a part, history"
-    add("--held-out-users", text, type=number, metavar="N")
-    text = "so many rows of each held-out user, or this share (default: 0.2)"
-    add("--hold", text, type=number, metavar="N")
-    text = "also hold out a validation part; as --ratio, --last, --held-out-users or --time"
-    add("--validation", text, nargs="?", const=True)
-    add("--min-history", "rows that must stay in train (default: 1)", type=int, metavar="N")
-    text = "which row is kept of an item that a user has twice (default: first)"
-    add("--repeats", text, default="first", choices=REPEATS)
-    text = "what happens to users with too few rows (default: train)"
-    add("--short", text, default="train", choices=split.SHORT)
-    text = "first leave out users and items with fewer rows, again and again; or one number each"
-    add("--k-core", text, type=int, nargs="+", metavar="K")
-    add("--seed", "of the random choices (default: 0)", type=int, default=0)
-    add_quiet(parser.group("output"))
+def number(text: str) -> int | float:
+    """Return a whole number, or a share."""
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError:
+        raise ValueError(f"invalid number value: {text!r}") from None
 
 
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
-    table_format(options.log)
-    ways = [_flag(way) for way in WAYS if getattr(options, way) is not None]
+    ways = [option(way) for way in WAYS if getattr(options, way) is not None]
     if len(ways) > 1:
         raise ValueError(f"give {' or '.join(ways)}, not {'both' if len(ways) == 2 else 'all'}")
     way = ways[0] if ways else ""
@@ -100,8 +46,8 @@ def check(options: argparse.Namespace) -> None:
         )
     if way and options.validation is True:
         raise ValueError(f"--validation needs a value as {way} has: a share, a number, or a time")
-    for needed, some in {"--windows": ("horizon", "start"), "--held-out-users": ("hold",)}.items():
-        given = [_flag(one) for one in some if getattr(options, one) is not None]
+    for needed, some in OF_WAYS.items():
+        given = [option(one) for one in some if getattr(options, one) is not None]
         if given and way != needed:
             raise ValueError(f"{given[0]} goes with {needed} alone")
     if options.by != "last" and way in ("--time", "--last", "--windows"):
@@ -117,15 +63,6 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--out {options.out} would overwrite the log")
 
 
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def number(text: str) -> int | float:
-    """Return a whole number, or a share."""
-    return int(text) if text.isdigit() else float(text)
-
-
 def _path(options: argparse.Namespace, part: str, folder: str = "") -> str:
     """Return the path of a part."""
     return os.path.join(options.out, folder, part + table_format(options.log))
@@ -139,7 +76,26 @@ def _found(options: argparse.Namespace) -> list[str]:
 
 
 def run(options: argparse.Namespace) -> str:
-    """Split the log, write the parts, and return the report."""
+    """Split the log, write the parts, and return the report.
+
+    The log is CSV, TSV (also .gz) or Parquet; - is standard input, as CSV. The
+    parts have its format and all its columns. CSV and TSV have a header with
+    user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of a user
+    with the same timestamp are put in a random order by --seed; the order of the
+    rows in the file does not matter.
+
+    examples:
+      toplist split log.csv --out parts             the newest row of each user
+      toplist split log.csv --out parts --by random --seed 7
+      toplist split log.csv --out parts --ratio 0.2 --validation 0.1
+      toplist split log.csv --out parts --time 2011-11-01
+      toplist split log.csv --out parts --last 5 --k-core 5
+      toplist split log.csv --out parts --held-out-users 0.1 --hold 0.2
+      toplist split log.csv --out parts --windows 7d --start 2011-11-01
+
+    --windows writes folders 1, 2, ... into DIR, one for each window. With
+    --held-out-users the part history is what the model is given of the test users.
+    """
     found = _found(options)
     if found and not options.force:
         does, them = ("exists", "it") if len(found) == 1 else ("exist", "them")
@@ -236,3 +192,54 @@ def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
         f"no user has enough rows for all parts, with {made.report.min_history} left for train: "
         "give less to hold out, or a smaller --min-history"
     )
+
+
+FILES = table(
+    """
+    LOG  interactions: user_id, item_id, timestamp; - is stdin
+    -o --out DIR  folder of the parts; created if it does not exist
+    --force  replace parts that exist in the folder
+    """,
+    log=Kind(check=table_format),
+    out=Kind(more={"required": True}),
+)
+HELD_OUT = table(
+    """
+    --by {}  which row (default: last)
+    --ratio SHARE  hold out this share of the rows of each user, not one row
+    --time WHEN  hold out all rows from this time on
+    --last N  hold out the last rows of each user
+    --windows EVERY  cut the log again and again: from one cut to the next, such as 7d, 12h
+    --horizon LENGTH  how long the test of a window is (default: EVERY)
+    --start WHEN  the first cut (default: half of the rows are before it)
+    --held-out-users N  hold out users, so many or this share; their earlier rows are a part,
+        history
+    --hold N  so many rows of each held-out user, or this share (default: 0.2)
+    --validation [VALIDATION]  also hold out a validation part; as --ratio, --last, --held-out-users
+        or --time
+    --min-history N  rows that must stay in train (default: 1)
+    --repeats {}  which row is kept of an item that a user has twice (default: first)
+    --short {}  what happens to users with too few rows (default: train)
+    --k-core K...  first leave out users and items with fewer rows, again and again; or one number
+        each
+    --seed SEED  of the random choices (default: 0)
+    """,
+    by=Kind(None, "last", split.WAYS),
+    ratio=Kind(float),
+    last=Kind(int),
+    held_out_users=Kind(number),
+    hold=Kind(number),
+    validation=Kind(more={"const": True}),
+    min_history=Kind(int),
+    repeats=Kind(None, "first", REPEATS),
+    short=Kind(None, "train", split.SHORT),
+    k_core=Kind(int),
+)
+COMMANDS = {
+    "split": Command(
+        "LOG --out DIR [options]",
+        {"files": [*FILES, *reading(COLUMNS)], "what is held out": HELD_OUT, "output": HELP},
+        run,
+        check,
+    )
+}

@@ -16,7 +16,7 @@ from toplist.comparing.heterogeneity import Heterogeneity, between, lines
 from toplist.comparing.pairwise import TestFamily, TestMethod
 from toplist.comparing.side_by_side import SideBySide, tested
 from toplist.comparing.tests import Tests
-from toplist.inputs.catalogues import categories
+from toplist.inputs.facts import categories
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
@@ -304,7 +304,7 @@ def by_item(
     """Split the relevant items of a comparison; see `Comparison.by_item`."""
     if moments.known(comparison.results) is not None:
         raise moments.refuse("by_item()", f"{ON_SPARK}, and compare its results")
-    from toplist.inputs.labels import ItemLabels  # what few need, so that imports are quick
+    from toplist.inputs.facts import ItemLabels  # what few need, so that imports are quick
 
     known, order = ItemLabels.of(labels, "labels"), None if order is None else list(order)
     found = {name: one.by_item(known, order=order) for name, one in comparison.results.items()}

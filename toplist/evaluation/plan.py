@@ -318,7 +318,7 @@ def _estimated(entry: Entry, weighed: Callable[..., Any], weighting: str) -> Ent
 def _read_once(options: Options) -> Items:
     """Return what is known of items, whose labels, and items of users, are read."""
     from toplist.beyond.user_items import UserItems  # what few need, so that imports are quick
-    from toplist.inputs.labels import ItemLabels
+    from toplist.inputs.facts import ItemLabels
 
     found: dict[str, Any] = {}
     if options.items.labels is not None:

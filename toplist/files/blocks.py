@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import optional
+from toplist.checks import Ints, optional
 from toplist.files.lines import complete_rows
 from toplist.files.numbers import EXACT
 
@@ -34,19 +34,20 @@ def pyarrow_csv() -> Any:
 def read_table(
     text: bytes, delimiter: str, header: Sequence[str], wanted: Sequence[str], value: str | None
 ) -> dict[str, Any] | None:
-    """Return the wanted columns of CSV or TSV, that of values as float64, all others as text.
+    """Return the wanted columns of CSV, TSV or TREC, that of values as float64, others as text.
 
-    None for what Python's csv has to read.
+    None for what Python has to read. Fields of TREC are separated by any number of blanks.
     """
+    if not delimiter:
+        return _read_fields(text, header, wanted, value)
     if not _is_simple(text if text.endswith(b"\n") else text + b"\n", delimiter):
         return None
     return _columns(text, delimiter, header, wanted, value)
 
 
-def read_fields(
+def _read_fields(
     text: bytes, header: Sequence[str], wanted: Sequence[str], value: str | None
 ) -> dict[str, Any] | None:
-    """Return the wanted columns of TREC, whose fields are separated by any number of blanks."""
     if not text.isascii() and codecs.BOM_UTF8 in text:  # pyarrow would drop it
         return None
     columns = None
@@ -163,6 +164,23 @@ def n_lines(text: bytes) -> int:
     """Return the number of lines, of which the last one may have no end."""
     ends = np.frombuffer(text, np.uint8) == ord("\n")  # three times as fast as text.count
     return int(np.count_nonzero(ends)) + (not text.endswith(b"\n"))
+
+
+def lines_of_rows(text: bytes, quoted: bool) -> Ints:
+    """Return the line of each row, counted from 0: not those of blank lines, nor within quotes."""
+    if not quoted:  # of TREC
+        rows = enumerate(text.split(b"\n"))
+        return np.array([at for at, line in rows if line.split()], np.int64)
+    data = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", np.uint8)
+    ends = np.flatnonzero(data == ord("\n"))
+    lines = np.arange(len(ends))
+    if b'"' in text:  # a row ends where an even number of quotes is before
+        outside = np.cumsum(data == ord('"'), dtype=np.uint8)[ends] % 2 == 0
+        lines, ends = lines[outside], ends[outside]
+    starts = np.append(0, ends[:-1] + 1)
+    blank = (ends == starts) | ((ends == starts + 1) & (data[starts] == ord("\r")))
+    found: Ints = lines[~blank]
+    return found
 
 
 def has_empty(column: Any) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from toplist.checks import about, choice
-from toplist.files.batches import Stream, TextStream, stream_of
+from toplist.files.batches import Source, stream_of
 from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, Id, PathLike, TextFormatName
 from toplist.inputs.groups import Groups
@@ -75,7 +75,7 @@ def read_truths(
     truths: dict[Id, Any] = {}
     for user, items, grades in _lists(stream):
         truths[user] = set(items) if grades is None else _grades(stream, user, items, grades)
-    if stream.format.name != "trec" or any(set(row.values()) - {1} for row in truths.values()):
+    if not stream.is_trec or any(set(row.values()) - {1} for row in truths.values()):
         return truths
     return {user: set(row) for user, row in truths.items()}
 
@@ -87,17 +87,17 @@ def _text(
     columns: ColumnNames,
     order: Order | None = None,
     ties: Ties | None = None,
-) -> TextStream:
+) -> Source:
     stream = stream_of(path, side, format, columns, order, ties, "format")
-    if not isinstance(stream, TextStream):
+    if not stream.is_text:
         raise ValueError(f"{stream.path}: Parquet is read by top_k_eval, or with pyarrow")
     return stream
 
 
-def _lists(stream: Stream) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
+def _lists(stream: Source) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
     """Yield each user of a file, the items in order, and the grades."""
     try:
-        found = stream.read_all((Texts(), Texts()))
+        found = stream.whole((Texts(), Texts()))
     except (ValueError, TypeError) as error:
         raise stream.located(error) from None
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)
@@ -114,7 +114,7 @@ def _groups(items: list[Id], numbers: list[float] | None) -> list[list[Id]]:
     return list(groups.values())
 
 
-def _grades(stream: Stream, user: Id, items: list[Id], values: list[float]) -> dict[Id, float]:
+def _grades(stream: Source, user: Id, items: list[Id], values: list[float]) -> dict[Id, float]:
     grades: dict[Id, float] = {}
     for item, value in zip(items, values, strict=True):
         first = grades.setdefault(item, value)

@@ -22,10 +22,9 @@ from toplist.checks import Bools, Ints, about
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
+    Block,
     IdTexts,
-    Stream,
-    TextStream,
-    UserPart,
+    Source,
     loaded,
     stream_of,
     stream_of_batches,
@@ -39,7 +38,7 @@ from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import padding_code
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import ListsByUser, user_in_two_rows
+from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Options
 from toplist.inputs.sides import check_no_matrix, sides_of
@@ -57,7 +56,7 @@ SHARE = 1 / 4
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 # The lists, and the ground truths.
-Streams = tuple[Stream, Stream]
+Streams = tuple[Source, Source]
 
 
 def evaluate_streams(
@@ -73,20 +72,20 @@ def evaluate_streams(
         relevant = _stream_of(truths, "ground_truths", options)
     elif truths.stream is not None:  # a file that was read before
         relevant = truths.stream
-    plan = plan_of(options, k, listed.ordering if isinstance(listed, Stream) else "order")
-    if any(isinstance(one, TextStream) and one.format.name == "trec" for one in (listed, relevant)):
+    plan = plan_of(options, k, listed.ordering if isinstance(listed, Source) else "order")
+    if any(isinstance(one, Source) and one.is_trec for one in (listed, relevant)):
         plan = plan.called("queries")
     texts = truths.texts if in_memory else (Texts(), Texts())
-    if not isinstance(listed, Stream):
-        in_file = isinstance(relevant, Stream) and not in_memory
+    if not isinstance(listed, Source):
+        in_file = isinstance(relevant, Source) and not in_memory
         return evaluate(plan, ranks, loaded(relevant, texts) if in_file else truths)
     kept = truths if in_memory else None
-    if not isinstance(relevant, Stream):
+    if not isinstance(relevant, Source):
         side = relevant if in_memory else side_to_builtin(relevant, "ground_truths")
         kept = KeptTruths(lists_of_side(side, "ground_truths", options.columns, known=texts), texts)
-        relevant = Stream("ground_truths", "ground_truths", options.columns)
+        relevant = Source("ground_truths", "ground_truths", options.columns, format=None)
     streams = listed, relevant
-    in_parts = listed.in_parts and relevant.in_parts and options.system is None
+    in_parts = listed.in_blocks and relevant.in_blocks and options.system is None
     if is_part and not in_parts:
         raise ValueError(
             "keep='part': TREC files, keys of several columns and systems are read whole"
@@ -127,7 +126,7 @@ def evaluate_part(ranks: Any, truths: Any, k: Any, options: Options) -> TopKResu
 
 def _are_texts(streams: Streams) -> bool:
     """Whether ids are read as text: where one of two files has no other ones."""
-    in_memory = any(type(stream) is Stream for stream in streams)
+    in_memory = any(stream.format is None for stream in streams)
     return not in_memory and not all(stream.typed_ids for stream in streams)
 
 
@@ -201,7 +200,7 @@ def in_blocks(
 
 
 def truth_of(
-    stream: Stream, codes: tuple[Codes, Codes], options: Options, kept: KeptTruths | None
+    stream: Source, codes: tuple[Codes, Codes], options: Options, kept: KeptTruths | None
 ) -> ListsByUser:
     """Return all ground truths of a stream by common codes, the rows of a user in any place.
 
@@ -214,7 +213,7 @@ def truth_of(
         items = Codes(items.names is not None, items.texts)
     begins: list[Ints] = []  # of lists, of which a user has one
 
-    def encoded(part: UserPart) -> ListsByUser:
+    def encoded(part: Block) -> ListsByUser:
         lists = part.lists
         own = codes[0].encode(lists.users, source), items.encode(lists.items, source)
         if not part.is_long:
@@ -225,17 +224,17 @@ def truth_of(
 
     try:
         if kept is None:
-            truth = _as_one([encoded(part) for part in stream.parts(texts)])
+            truth = _as_one([encoded(part) for part in stream.blocks(texts)])
         else:
-            truth = encoded(UserPart(kept.lists, np.arange(len(kept))))
+            truth = encoded(Block(kept.lists, np.arange(len(kept))))
         numbers, distinct = numbered(truth.users.codes)
         if len(distinct) < len(numbers) and begins:
-            raise _two_lists(truth, numbers, np.concatenate(begins))
-        if len(distinct) < len(numbers) and truth.grouped and not isinstance(stream, TextStream):
-            if stream.is_read_once:
-                raise _two_lists(truth, numbers, truth.offsets)
-            # groups of a table are numbered in each part alone
-            truth = encoded(UserPart(stream.read_all(texts), truth.offsets))
+            raise stream.two_lists(truth.users, numbers, np.concatenate(begins))
+        if len(distinct) < len(numbers) and truth.grouped:
+            if stream.batches is not None:
+                raise stream.two_lists(truth.users, numbers, truth.offsets)
+            # groups are numbered in each block alone
+            truth = encoded(Block(stream.whole(texts), truth.offsets))
         elif len(distinct) < len(numbers):
             truth = _by_user(truth, numbers, distinct)
         if options.items_as is not None:
@@ -277,13 +276,6 @@ def _as_one(parts: list[ListsByUser]) -> ListsByUser:
     )
 
 
-def _two_lists(truth: ListsByUser, numbers: Ints, rows: Ints) -> ValueError:
-    """Return the error of a user with two lists, in a file that has a row per user."""
-    twice = int(np.argmax(np.bincount(numbers) > 1))
-    first, second = np.flatnonzero(numbers == twice)[:2]
-    return user_in_two_rows(truth.side, truth.users[first], int(rows[first]), int(rows[second]))
-
-
 def _by_user(lists: ListsByUser, numbers: Ints, distinct: Ints) -> ListsByUser:
     """Return lists whose users are numbered with those of one user as one, in their order."""
     order = np.argsort(numbers, kind="stable")
@@ -301,7 +293,7 @@ class _Ranked:
     """The lists: their blocks by common codes, and where the list of each user begins."""
 
     def __init__(
-        self, stream: Stream, truth: ListsByUser, codes: tuple[Codes, Codes], options: Options
+        self, stream: Source, truth: ListsByUser, codes: tuple[Codes, Codes], options: Options
     ) -> None:
         self.stream, self.truth, self.codes, self.options = stream, truth, codes, options
         self.begins = np.full(len(truth.users), -1)  # of users of the truth, then of others
@@ -311,7 +303,7 @@ class _Ranked:
         """Yield lists of complete users, and the place of each user in the truth; -1: in none."""
         texts = self.codes[0].texts, self.codes[1].texts
         try:
-            for part in self.stream.parts(texts):
+            for part in self.stream.blocks(texts):
                 lists = self._encoded(part.lists)
                 yield lists, self._places(lists.users, part)
         except RowsApartError:
@@ -327,8 +319,8 @@ class _Ranked:
         RowsApartError, with the way out, if it can be read once, or does not fit into memory.
         """
         stream, free = self.stream, free_memory()
-        needed = 0 if stream.is_read_once else stream.size()
-        if stream.is_read_once or needed > free * SHARE:
+        needed = stream.size()
+        if stream.batches is not None or needed > free * SHARE:
             raise about(
                 ValueError(f"{error}{stream.way_out(needed, free)}"), **vars(error)
             ) from None
@@ -357,7 +349,7 @@ class _Ranked:
             lists = items_as.lists(lists, self.options.padding)
         return replace(lists, users=users, items=self.codes[1].encode(lists.items, source))
 
-    def _places(self, users: Column, part: UserPart) -> Ints:
+    def _places(self, users: Column, part: Block) -> Ints:
         """Return the place of each user in the truth; ValueError for one who was met before."""
         begins = part.begins
         places = self.truth.places.find(users.codes)
@@ -378,7 +370,7 @@ class _Ranked:
             at = twice[0]
             rows = sorted((before[at] if before[at] >= 0 else last[at], begins[at]))
             if not part.is_long:
-                raise user_in_two_rows("ranks", users[at], *map(int, rows))
+                raise self.stream.two_lists([users[at]] * 2, np.zeros(2, np.int64), rows)
             raise self._apart(users[at], rows)
         return places
 
@@ -386,8 +378,8 @@ class _Ranked:
         """Raise ValueError if the rows of a user are apart: it explains a list that is wrong."""
         if user is None:
             return
-        places = self.stream.places_of(user)
-        if self.stream.is_read_once:  # the places before are known here alone
+        places = self.stream.place(user)
+        if self.stream.batches is not None:  # the places before are known here alone
             users = [*self.truth.users, *self._column(self.others.codes)]
             known = zip(users, self.begins.tolist(), strict=False)
             places = [*(row for one, row in known if one == user and row >= 0), *places]
@@ -399,12 +391,10 @@ class _Ranked:
 
     def _apart(self, user: Any, rows: Sequence[int]) -> RowsApartError:
         """Return the error of a user whose rows are apart, those that begin at some rows."""
-        unit, places = "row", rows
-        if self.stream.unit == "line" and len(lines := self.stream.places_of(user)) > 1:
-            unit, places = "line", lines
+        unit = self.stream.unit
         error = RowsApartError(
-            f"{self.stream.path}: user {short(user)} is in {unit} {places[0]} and again in {unit} "
-            f"{places[1]}"
+            f"{self.stream.path}: user {short(user)} is in {unit} {rows[0]} and again in {unit} "
+            f"{rows[1]}"
         )
         return about(error, path=str(self.stream.path), user=user)
 

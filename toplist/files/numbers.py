@@ -1,4 +1,4 @@
-"""Numbers in files: the one rule for how they are written, and arrays that keep their order.
+"""Numbers in files: the one rule for how they are written, and arrays that hold them exactly.
 
 A number is an ASCII sign, ASCII digits, a point and an exponent, spaces or tabs around it.
 Whatever else Python reads as a number (``1_0``, full-width and Arabic digits, ``inf``, ``nan``) is
@@ -82,43 +82,20 @@ def _objects(values: Sequence[Number]) -> NDArray[Any]:
     return found
 
 
-def in_column(parts: Sequence[NDArray[Any]], name: str | None) -> NDArray[Any]:
-    """Return the numbers of a column: of scores only the order counts, of all else the value.
+def together(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return `packed` parts as one array that holds every number exactly.
 
     Examples
     --------
-    >>> parts = [packed([0.5, 2**53 + 1])]
-    >>> in_column(parts, "score").tolist(), in_column(parts, "relevance").tolist()
-    ([0, 1], [0.5, 9007199254740992.0])
+    >>> together([packed([2**53 + 1]), packed([0.5])]).tolist(), together([packed([7])]).dtype.name
+    ([9007199254740993, 0.5], 'int64')
     """
-    if name == "score" or all(part.dtype.kind == "i" for part in parts if len(part)):
-        return ordered(parts)
-    return np.concatenate([np.empty(0), *(part.astype(np.float64) for part in parts)])
-
-
-def ordered(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return `packed` parts as one array in the same order: of int64, or of float64.
-
-    Where neither holds all numbers exactly, the array holds the place of each among them.
-
-    Examples
-    --------
-    >>> ordered([packed([2**53 + 1, 2.0**53]), packed([2**70])]).tolist()
-    [1, 0, 2]
-    """
-    kinds = {part.dtype.kind for part in parts if len(part)}
-    if kinds == {"i"}:
-        return np.concatenate([part for part in parts if len(part)])
-    if "O" not in kinds and all(_fits(part) for part in parts):
-        return np.concatenate([np.empty(0), *(part.astype(np.float64) for part in parts)])
-    # of objects numpy leaves the comparison to Python, which is exact
-    every = np.concatenate([part.astype(object) for part in parts])
-    places: NDArray[np.int64] = np.unique(every, return_inverse=True)[1].astype(np.int64)
-    return places
+    kinds = {part.dtype.kind for part in parts}
+    if len(kinds) > 1 and not ("O" not in kinds and all(map(_fits, parts))):
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
 
 
 def _fits(part: NDArray[Any]) -> bool:
     """Whether every number of a part is exact as a double."""
-    if part.dtype.kind != "i" or not len(part):
-        return True
-    return bool(part.min() >= -EXACT and part.max() <= EXACT)
+    return part.dtype.kind == "f" or bool(np.all(np.abs(part) <= EXACT))

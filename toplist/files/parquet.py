@@ -2,19 +2,15 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from toplist.checks import optional, require
 from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.lines import bar
 
-# Rows of small tables that are evaluated together: a part of one row took 0.4 ms.
-LEAST = 1 << 14
 IDS = 1 << 20  # ids in a part: 8 MB of them
 # What a value takes that is read as a whole and sorted, and a byte of the file in addition.
 OF_VALUE, OF_TEXT = 32, 2
@@ -49,56 +45,6 @@ def write_table(path: PathLike, table: Any) -> None:
     pyarrow().parquet.write_table(table, os.fspath(path))
 
 
-def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
-    """Yield the number of the first row, and a table of the rows of complete users.
-
-    Parameters
-    ----------
-    path : path of a file, or of a folder of files, which are read in the order of their names
-    names : mapping
-        What user_id, item_id, rank, score and relevance are called; no other column is read.
-
-    Raises
-    ------
-    ValueError
-        For a file that cannot be read, and one without rows.
-    """
-    name = os.fspath(path)
-    n_rows = 0
-    tables = _tables(name, set(names.values()))
-    for first, table in of_complete_users(name, tables, names["user_id"]):
-        yield first, table
-        n_rows = first + len(table)
-    if not n_rows:
-        raise refused(name, "no rows")
-
-
-def of_complete_users(
-    where: str, tables: Iterator[tuple[Any, bool]], user: str
-) -> Iterator[tuple[int, Any]]:
-    """Cut tables where a user ends; yield the number of the first row, and the rows.
-
-    Each table comes with whether it is long: a row per user and item. `where` is for messages.
-    """
-    first, n, most = 0, 0, LEAST
-    held: list[Any] = []  # small tables, until a part of them is worth its work
-    for table, long in tables:
-        if long and user in table.column_names:
-            held.append(table)
-            n += len(table)
-            if n < most:
-                continue
-            whole = joined(where, held)
-            end = start_of_last(whole[user])
-            held, n, table = [whole.slice(end)], n - end, whole.slice(0, end)
-            most = max(LEAST, 2 * n)  # a user of many tables is not looked at for each of them
-        if len(table):
-            yield first, table
-            first += len(table)
-    if n:
-        yield first, joined(where, held)
-
-
 def joined(where: str, tables: Sequence[Any]) -> Any:
     """Return the rows of tables as one table; columns may differ in the width of their numbers."""
     try:
@@ -109,10 +55,10 @@ def joined(where: str, tables: Sequence[Any]) -> Any:
         raise refused(where, f"not readable: {error}") from None
 
 
-def is_long(schema: Any, columns: Sequence[str]) -> bool:
-    """Return whether columns are of a row per user and item: none of them holds lists."""
+def is_long(table: Any) -> bool:
+    """Return whether a table is of a row per user and item: none of its columns holds lists."""
     nested = pyarrow().types.is_nested
-    return not any(nested(schema.field(name).type) for name in columns)
+    return not any(nested(one.type) for one in table.schema)
 
 
 @contextmanager
@@ -163,16 +109,6 @@ def _is_valid(scalar: Any) -> bool:
     return True
 
 
-def start_of_last(users: Any) -> int:
-    """Return where the rows of the last user begin; the end, if they are of no type of ids."""
-    types = pyarrow().types
-    if types.is_null(users.type) or types.is_float16(users.type):  # which cannot be compared
-        return len(users)
-    other = pyarrow().compute.not_equal(users, users[-1]).fill_null(True)
-    found = np.flatnonzero(other.to_numpy())
-    return int(found[-1]) + 1 if len(found) else 0
-
-
 def column_names(path: PathLike) -> list[str]:
     """Return the names of the columns of a file, or of the first file of a folder."""
     name = _files(os.fspath(path))[0]
@@ -193,19 +129,28 @@ def size(path: PathLike, wanted: set[str]) -> int:
     return n
 
 
-def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
-    """Yield the tables of all files, and whether they are long: a row per user and item."""
+def tables(path: PathLike, wanted: set[str]) -> Iterator[Any]:
+    """Yield the wanted columns of a file as tables of some thousand rows; those of all of a folder.
+
+    The files of a folder are read in the order of their names. ValueError for a file that cannot
+    be read, and one without rows.
+    """
     first: tuple[str, dict[str, str]] | None = None
-    for name in _files(path):
+    whole, n_rows = os.fspath(path), 0
+    for name in _files(whole):
         with _readable(name):
             found = _kinds(name, wanted)
         if first is None:
             first = name, found
         _check_same_columns(name, found, *first)
-        yield from _read(name, wanted)
+        for table in _read(name, wanted):
+            n_rows += len(table)
+            yield table
+    if not n_rows:
+        raise refused(whole, "no rows")
 
 
-def _read(name: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
+def _read(name: str, wanted: set[str]) -> Iterator[Any]:
     with _readable(name):
         yield from _tables_of(name, wanted)
 
@@ -281,13 +226,11 @@ def _rows_in_part(metadata: Any) -> int:
     return int(max(1, IDS * group.num_rows // max(1, values)))
 
 
-def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
+def _tables_of(path: str, wanted: set[str]) -> Iterator[Any]:
     arrow = pyarrow()
     # a buffer: without it a whole column of a row group is in memory at once
     with arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
-        schema = file.schema_arrow
-        columns = columns_read(schema.names, wanted)
-        long = is_long(schema, columns)
+        columns = columns_read(file.schema_arrow.names, wanted)
         rows = file.metadata.num_rows
         with bar(os.path.basename(path), rows, " rows", least=1 << 20) as advance:
             size = _rows_in_part(file.metadata)
@@ -295,6 +238,6 @@ def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
             # users with 100 ids each)
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(size, row_groups=[group], columns=columns):
-                    yield arrow.Table.from_batches([batch]), long
+                    yield arrow.Table.from_batches([batch])
                     if advance:
                         advance(len(batch))

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 from toplist.files import parquet, text
 from toplist.files.errors import short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.lines import TextFile, csv_rows
 from toplist.files.numbers import LARGEST, parse, way_out
-from toplist.inputs.catalogues import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.columns import Cells, Table
+from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts
 from toplist.results.writing import Content, write_all
 
@@ -116,12 +114,10 @@ def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.floa
 
 def _error(path: PathLike, place: int, reason: str) -> ValueError:
     """Return an error about a row of a file, with its line."""
-    file = TextFile(path)
-    delimiter = find_format(path, valid=TEXT_TABLES).delimiter
-    if os.path.isfile(file.path):
-        with file.opened() as lines:
-            for _ in islice(filter(None, csv_rows(lines, delimiter)), 1 + place + 1):
-                pass
+    format = find_format(path, valid=TEXT_TABLES)
+    file = text.TextTables(path, format, lambda header, _: text.Wanted(header[:1]))
+    if os.path.isfile(path):
+        file.line = int(np.concatenate([table.lines for table in file.tables()])[place])
     return file.error(reason)
 
 
@@ -169,7 +165,7 @@ def facts(path: PathLike, kind: str) -> Facts:
         counted = Counter(ids)
         return Facts(list(counted), list(counted.values()))
     fact = {"document": DOCUMENT, "numbers": VECTOR, "matrix": VECTOR}.get(kind, NUMBER)
-    if not rest or (len(rest) > 1 and not fact.columns):
+    if not rest or (len(rest) > 1 and fact.dimensions < 2):
         what = "label" if kind == "labels" else fact.name
         raise ValueError(
             f"{file}: {len(rest)} columns besides 'item_id': one {what} is needed, {file}:COLUMN"

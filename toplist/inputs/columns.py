@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +24,7 @@ from toplist.inputs.factorize import Column, Numbering, used_codes
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, signed
 from toplist.inputs.keyed import column_of, is_series, keyed_rows
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import Lists, offsets_of, places_of
 from toplist.inputs.objects import one_result_at_a_time, to_builtin
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
@@ -122,10 +122,10 @@ def take(frame: Any, rows: Ints) -> Any:
         return frame[rows]
     if isinstance(frame, Table):
         return frame.take(rows)
-    for at, field in enumerate(frame.schema):
-        if str(field.type) in _VIEWS:
-            plain = frame.column(at).cast(_VIEWS[str(field.type)])
-            frame = frame.set_column(at, field.name, plain)
+    for at, one in enumerate(frame.schema):
+        if str(one.type) in _VIEWS:
+            plain = frame.column(at).cast(_VIEWS[str(one.type)])
+            frame = frame.set_column(at, one.name, plain)
     return frame.take(rows)
 
 
@@ -260,6 +260,9 @@ class Cells:
         if self.array is not None and self.array.dtype.kind in "iuf":
             return self.array
         values = self.objects()
+        if self.array is not None and exact:  # of a file of text; of scores, the order counts
+            places: Ints = np.unique(self.array, return_inverse=True)[1].astype(np.int64)
+            return places
         found = ordering.by_value(values, exact)
         if found is not None:
             return found
@@ -417,37 +420,70 @@ class Cells:
     def take(self, rows: Ints) -> Cells:
         """Return some rows; of a column without codes."""
         if self.offsets is not None:
-            lengths = np.diff(self.offsets)[rows]
-            offsets = offsets_of(lengths)
-            places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
-            return replace(self, data=self.data.take(places), offsets=offsets)
+            items = self.data.take(places_of(self.offsets, rows))
+            return replace(self, data=items, offsets=offsets_of(np.diff(self.offsets)[rows]))
         if isinstance(self.data, list):
             return replace(self, data=[self.data[row] for row in rows.tolist()])
         return replace(self, data=self.data.take(rows))
 
+    def start_of_last(self) -> int:
+        """Return where the last run of equal rows begins; the end, for a type without equals."""
+        values: Any = self.data if self.codes is None else self.codes
+        n, size = len(values), 1 << 6
+        if self._in_arrow:
+            types = sys.modules["pyarrow"].types
+            if types.is_null(values.type) or types.is_float16(values.type):
+                return n
+        while True:
+            lo = max(0, n - size)
+            found = np.flatnonzero(_differ(values[lo:], values[-1]))
+            if len(found) or not lo:
+                return lo + int(found[-1]) + 1 if len(found) else 0
+            size *= 8
+
+
+def _differ(values: Any, last: Any) -> Any:
+    """Return which values are not the last one; in Arrow a null is none."""
+    if isinstance(values, list):
+        return [one != last for one in values]
+    if isinstance(values, np.ndarray):
+        return values != last
+    from pyarrow import compute
+
+    found = compute.not_equal(values, last)
+    found = found.fill_null(True) if found.null_count else found
+    return np.from_dlpack(found.cast("uint8"))  # to_numpy would import pandas
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of columns that were read, by name: what a block of a text file is."""
+    """A table of columns that were read, by name: what a block of a text file is.
+
+    `lines` are those of the rows in the file.
+    """
 
     cells: Mapping[Any, Cells]
+    lines: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return max(map(len, self.cells.values()), default=0)
+        return max([len(self.lines), *map(len, self.cells.values())])
 
     @property
     def columns(self) -> list[Any]:
         """The names of the columns."""
         return [*self.cells]
 
-    def slice(self, first: int, n: int) -> Table:
-        """Return `n` rows from `first` on."""
-        return Table({name: one.slice(first, first + n) for name, one in self.cells.items()})
+    def slice(self, first: int, n: int | None = None) -> Table:
+        """Return `n` rows from `first` on, or all."""
+        last = len(self) if n is None else first + n
+        cells = {name: one.slice(first, last) for name, one in self.cells.items()}
+        return Table(cells, self.lines[first:last])
 
     def take(self, rows: Ints) -> Table:
         """Return some rows."""
-        return Table({name: one.take(rows) for name, one in self.cells.items()})
+        cells = {name: one.take(rows) for name, one in self.cells.items()}
+        return Table(cells, self.lines[rows] if len(self.lines) else self.lines)
 
 
 def _of_pandas(name: Any, series: Any) -> Cells:

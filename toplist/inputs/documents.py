@@ -16,8 +16,8 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.checks import Bools, Ints, about
 from toplist.inputs import grades
-from toplist.inputs.catalogues import DOCUMENT, by_item
 from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
+from toplist.inputs.facts import DOCUMENT, by_item
 from toplist.inputs.flatten import (
     Flat,
     collapsed,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
-from toplist.checks import choice, plain
+from toplist.checks import choice
 from toplist.inputs.grades import Grading
 from toplist.inputs.items import Items, Unknown
 from toplist.metrics.conventions import TIES as TIES
@@ -18,14 +18,14 @@ from toplist.metrics.names import Metrics
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 #: A column of ground truths that is read only where ``columns=`` names it.
 GROUP = "group"
-# The columns of qrels and runs of BEIR, query-id and corpus-id, by their letters.
-_BEIR = {"user_id": "queryid", "item_id": "corpusid"}
 # What others call our columns; ours come first.
 SYNONYMS = {
     "user_id": ("user", "query_id", "query-id", "qid", "query"),
-    "item_id": ("item", "doc_id", "docid", "docno", "doc-id", "corpus-id"),
+    "item_id": ("item", "doc_id", "docid", "docno", "doc-id", "corpus-id", "corpus_id"),
     "relevance": ("rel", "grade", "label"),
 }
+# What qrels of BEIR call both; they have their grades in "score".
+_BEIR = {"query-id", "query_id"}, {"corpus-id", "corpus_id"}
 Duplicates = Literal["raise", "first", "collapse"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Unjudged = Literal["miss", "drop"]
@@ -294,10 +294,8 @@ def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[
     """Return what the columns of a table are called that has these; `names` are as said.
 
     A column that is not there is read by a synonym that is, see `SYNONYMS`; two of these are a
-    ValueError. Under the header of BEIR, query-id, corpus-id, score, whose names are compared by
-    their letters, columns that are not said to be called otherwise have its names. Its qrels have
-    their grades in "score": they are read as relevance, also where ``columns=`` names the columns
-    of ids.
+    ValueError. Qrels of BEIR, query-id, corpus-id, score, have their grades in "score": they are
+    read as relevance, also where ``columns=`` names the columns of ids.
 
     Examples
     --------
@@ -308,8 +306,6 @@ def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[
     'corpus-id'
     """
     own, columns = dict(names), list(found)
-    letters = {plain(name): name for name in reversed(columns) if isinstance(name, str)}
-    is_beir = letters.keys() >= {*_BEIR.values()}
     for ours, others in SYNONYMS.items():
         if own[ours] != ours or ours in columns or (ours == "relevance" and side == "ranks"):
             continue
@@ -323,15 +319,11 @@ def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[
             )
         if there:
             own[ours] = there[0]
-        elif is_beir and ours in _BEIR:
-            own[ours] = letters[_BEIR[ours]]
-    if not is_beir:
-        return own
     users = own["user_id"] if isinstance(own["user_id"], tuple) else (own["user_id"],)
-    is_beir = letters["queryid"] in users and own["item_id"] == letters["corpusid"]
+    is_beir = not _BEIR[0].isdisjoint(users) and own["item_id"] in _BEIR[1]
     graded = own["relevance"] != "relevance" or "relevance" in columns
-    if is_beir and side == "ground_truths" and not graded and "score" in letters:
-        own["relevance"] = letters["score"]
+    if is_beir and side == "ground_truths" and not graded and "score" in columns:
+        own["relevance"] = "score"
     return own
 
 

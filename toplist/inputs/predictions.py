@@ -71,58 +71,64 @@ def read(
         For columns that are missing, lengths that differ, and numbers that are NaN or infinite.
     """
     wanted = COLUMNS if of_users else COLUMNS[1:]
-    names = renamed(columns, COLUMNS)
-    first = to_builtin(given[0], "table")
-    if cols.is_frame(first):
-        return _of_table((first, *given[1:]), [names[name] for name in wanted], weights, finite)
-    if _are_of_surprise(first):
-        given = _of_surprise(given)[-len(wanted) :]
-    missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
-    if missing:
-        raise TypeError(f"{missing}s is missing: give {', '.join(f'{n}s' for n in wanted)}, each "
-                        "one per row, or a table with these columns")  # fmt: skip
-    numbers = [_numbers(one, name) for name, one in zip(COLUMNS[1:], given[-2:], strict=True)]
-    users = _users(given[0]) if of_users else None
-    return _checked(numbers, weights, users, given[0], finite)
-
-
-def _are_of_surprise(value: Any) -> bool:
-    """Whether a value is a list of Surprise's ``Prediction(uid, iid, r_ui, est, details)``."""
-    fields = getattr(value[0], "_fields", ()) if isinstance(value, (list, tuple)) and value else ()
-    return {"uid", "r_ui", "est"} <= set(fields)
-
-
-def _of_surprise(given: tuple[Any, ...]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return users, ratings and estimates of Surprise's predictions, the only argument."""
-    rows = given[0]
-    if any(one is not None for one in given[1:]):
-        raise TypeError("predictions of Surprise hold ratings and estimates: give them alone")
-    unrated = next((row for row in rows if row.r_ui is None), None)
-    if unrated is not None:
-        raise ValueError(
-            f"the prediction of user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui is "
-            "None: give predictions of a test set, [one for one in predictions if one.r_ui is not "
-            "None]"
-        )
-    return [row.uid for row in rows], [row.r_ui for row in rows], [row.est for row in rows]
-
-
-def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bool) -> Predictions:
-    """Read the columns of a table, the only argument."""
-    table = cols.readable(given[0])
-    if any(one is not None for one in given[1:]):
-        raise TypeError("a table holds labels and predictions in its columns: give it alone")
-    found = cols.names_of(table)
-    if isinstance(weights, str):
-        names = [*names, weights]
-    require("the table", names, found, "columns={'label': 'NAME'} names another")
-    if isinstance(weights, str):
-        weights = _column(table, names.pop())
-    numbers = [_column(table, name) for name in names[-2:]]
-    if len(names) < len(COLUMNS):
-        return _checked(numbers, weights, None, None, finite)
-    column = cols.read(table, names[0]).ids("the table")
-    return _checked(numbers, weights, column.codes.astype(np.int64), column, finite)
+    names, first = renamed(columns, COLUMNS), to_builtin(given[0], "table")
+    is_table = cols.is_frame(first)
+    fields = getattr(first[0], "_fields", ()) if isinstance(first, (list, tuple)) and first else ()
+    of_surprise = {"uid", "r_ui", "est"} <= set(fields)
+    if (is_table or of_surprise) and any(one is not None for one in given[1:]):
+        what = "a table holds labels" if is_table else "predictions of Surprise hold ratings"
+        raise TypeError(f"{what} and predictions: give {'it' if is_table else 'them'} alone")
+    column: Any = None
+    users: Ints | None = None
+    if is_table:
+        table = cols.readable(first)
+        asked = [names[name] for name in wanted]
+        asked += [weights] if isinstance(weights, str) else []
+        way = "columns={'label': 'NAME'} names another"
+        require("the table", asked, cols.names_of(table), way)
+        labels, predictions = (_column(table, names[name]) for name in COLUMNS[1:])
+        if isinstance(weights, str):
+            weights = _column(table, weights)
+        if of_users:
+            column = cols.read(table, names["user_id"]).ids("the table")
+            users = column.codes.astype(np.int64)
+    else:
+        if of_surprise:
+            unrated = next((row for row in first if row.r_ui is None), None)
+            if unrated is not None:
+                raise ValueError(
+                    f"the prediction of user {unrated.uid!r}, item {unrated.iid!r} has no rating, "
+                    "r_ui is None: give predictions of a test set, [one for one in predictions if "
+                    "one.r_ui is not None]"
+                )
+            rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
+            given = tuple(map(list, rows))[-len(wanted) :]
+        missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
+        if missing:
+            every = ", ".join(f"{name}s" for name in wanted)
+            raise TypeError(
+                f"{missing}s is missing: give {every}, each one per row, or a table with these "
+                "columns"
+            )
+        labels, predictions = map(_numbers, given[-2:], COLUMNS[1:])
+        if of_users:
+            column, users = given[0], _users(given[0])
+    if weights is not None:
+        weights = _numbers(weights, "weight")
+    for what, one in (("predictions", predictions), ("weights", weights), ("users", users)):
+        if one is not None and len(one) != len(labels):
+            raise ValueError(f"{len(one)} {what} for {len(labels)} labels: one per row is needed")
+    valid = np.isfinite(predictions) if finite else ~np.isnan(predictions)
+    checked = [("label", labels, np.isfinite(labels), "a finite number")]
+    checked += [("prediction", predictions, valid, "a finite number" if finite else "a number")]
+    if weights is not None:
+        valid = (weights >= 0) & (weights < np.inf)
+        checked += [("weight", weights, valid, "a finite number of at least 0")]
+    for name, one, good, needed in checked:
+        if not good.all():
+            row = int(np.argmin(good))
+            raise ValueError(f"row {row} has {name} {one[row]}: {needed} is needed")
+    return Predictions(labels, predictions, weights, users, column)
 
 
 def _column(table: Any, name: str) -> Floats:
@@ -154,25 +160,3 @@ def _users(values: Any) -> Ints:
     end = np.array([len(values)])
     codes, _ = encode_alone(Flat("users", rows, np.append(0, end), end))
     return codes.astype(np.int64, copy=False)
-
-
-def _checked(
-    numbers: list[Floats], weights: Any, users: Any, column: Any, finite: bool
-) -> Predictions:
-    labels, predictions = numbers
-    if weights is not None:
-        weights = _numbers(weights, "weight")
-    for name, one in (("predictions", predictions), ("weights", weights), ("users", users)):
-        if one is not None and len(one) != len(labels):
-            raise ValueError(f"{len(one)} {name} for {len(labels)} labels: one per row is needed")
-    checked = [("label", labels, np.isfinite(labels), "a finite number")]
-    valid = np.isfinite(predictions) if finite else ~np.isnan(predictions)
-    checked += [("prediction", predictions, valid, "a finite number" if finite else "a number")]
-    if weights is not None:
-        valid = (weights >= 0) & (weights < np.inf)
-        checked += [("weight", weights, valid, "a finite number of at least 0")]
-    for name, one, good, needed in checked:
-        if not good.all():
-            row = int(np.argmin(good))
-            raise ValueError(f"row {row} has {name} {one[row]}: {needed} is needed")
-    return Predictions(labels, predictions, weights, users, column)

@@ -18,7 +18,7 @@ from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Shaping
 
 if TYPE_CHECKING:
-    from toplist.inputs.groups import ItemGroups
+    from toplist.inputs.groups import Coverage
 
 Words = Callable[[Ints], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
@@ -54,7 +54,7 @@ class Sides:
     names: Any = None
     words: Words | None = None
     scored: Scored | None = None
-    groups: ItemGroups | None = None
+    groups: Coverage | None = None
     known: dict[str, Any] = field(default_factory=dict)
 
 
@@ -93,9 +93,9 @@ def sides_of(
     def of_truth() -> dict[str, Any]:
         truth, groups = compact(relevant), None
         if relevant.grouped:
-            from toplist.inputs.groups import ItemGroups  # what few need, so that imports are quick
+            from toplist.inputs.groups import Coverage  # what few need, so that imports are quick
 
-            truth, groups = ItemGroups.of(truth, written[1], relevant)
+            truth, groups = Coverage.of(truth, written[1], relevant)
         elif whole and not hashed and relevant.names is None:
             check_no_matrix(truth, users)
         judged, of_relevant = grades.apply(truth, written[1], grading, users)

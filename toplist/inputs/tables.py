@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, about, cached, no_columns, require
+from toplist.checks import Bools, Floats, Ints, about, cached, no_columns, require
 from toplist.inputs import columns as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
@@ -272,6 +272,28 @@ class SideTable:
             found = tuple(cols.cell(self.frame, part, row) for part in parts)
             user = found if len(parts) > 1 else found[0]
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
+
+    def places(self, rows: Ints) -> Ints:
+        """Return the lines of rows in a file of text, else their numbers."""
+        lines = getattr(self.frame, "lines", None)
+        found: Ints = self.first + rows if lines is None else lines[rows]
+        return found
+
+    def is_of(self, user: Any) -> Bools:
+        """Return which rows are of a user, compared as text."""
+        wanted = tuple(map(str, user)) if isinstance(user, tuple) else (str(user),)
+        columns = (map(str, self.column(part).objects()) for part in self.parts("user_id"))
+        return np.array([one == wanted for one in zip(*columns, strict=True)], bool)
+
+    def rows_of(self, item: Any, rows: Ints) -> Ints:
+        """Return those of some rows that hold an item, compared as text, as often as they do."""
+        cells, name = self.column(self.names["item_id"]).objects(), str(item)
+        times = [
+            sum(str(one) == name for one in (cell if isinstance(cell, list) else [cell]))
+            for cell in map(cells.__getitem__, rows.tolist())
+        ]
+        found: Ints = np.repeat(rows, times)
+        return found
 
 
 def read(table: SideTable, in_runs: bool = False) -> ListsByUser:

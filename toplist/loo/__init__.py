@@ -87,14 +87,12 @@ from typing import NoReturn
 
 from toplist.gone import no_attribute
 from toplist.loo.baselines import popular, random
-from toplist.loo.cores import Core
-from toplist.loo.estimators import Estimate, corrected
+from toplist.loo.histories import Core
 from toplist.loo.ranks import from_rank_counts, ranks_of
 from toplist.loo.rolling import Windows, windows
-from toplist.loo.sampling import SampledRanks, negatives, sampled_ranks
-from toplist.loo.split import Columns, Split, holdout, leave_one_out
+from toplist.loo.sampling import Estimate, SampledRanks, corrected, negatives, sampled_ranks
+from toplist.loo.split import Columns, Split, held_out_users, holdout, leave_one_out
 from toplist.loo.split_report import Report
-from toplist.loo.strong import held_out_users
 from toplist.results.terms import Sampled, SampledMetricsWarning
 
 __all__ = [

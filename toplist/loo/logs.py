@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +32,6 @@ from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
 COLUMNS = ("user_id", "item_id", "timestamp")
-# Gives rows back in the caller's form.
-Take = Callable[[NDArray[np.int64]], Any]
 
 # Nanoseconds of day, hour, minute and second; and of all units of a length of time.
 UNITS = [seconds * 10**9 for seconds in (86_400, 3_600, 60, 1)]
@@ -135,12 +132,16 @@ class Ids(Column):
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """An interaction log: a row per choice. `take(rows)` gives rows back in the caller's form."""
+    """An interaction log: a row per choice.
+
+    `given` are the rows in the caller's form; `rows`, if any, those of them that are left.
+    """
 
     users: Ids
     items: Ids
     times: Times | None
-    take: Take
+    given: Any
+    rows: Ints | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -151,6 +152,20 @@ class Log:
         """The times, if there is one in every row."""
         return None if self.times is None or self.times.missing.any() else self.times
 
+    def take(self, rows: Ints) -> Any:
+        """Return some rows in the caller's form."""
+        rows = rows if self.rows is None else self.rows[rows]
+        if cols.is_frame(self.given):
+            return cols.take(self.given, rows)
+        named = isinstance(self.given, Mapping)
+        taken = [
+            column[rows]
+            if isinstance(column, np.ndarray)
+            else type(column)(map(column.__getitem__, rows.tolist()))
+            for column in (self.given.values() if named else self.given)
+        ]
+        return dict(zip(self.given, taken, strict=True)) if named else tuple(taken)
+
     def only(self, rows: Ints) -> Log:
         """Return the log of some rows, its ids numbered anew."""
         users, items = (
@@ -159,7 +174,7 @@ class Log:
         times = self.times and replace(
             self.times, values=self.times.values[rows], missing=self.times.missing[rows]
         )
-        return Log(users, items, times, partial(_taken, self.take, rows))
+        return Log(users, items, times, self.given, rows)
 
     def by_user(self, rows: Any = slice(None)) -> dict[Any, list[Any]]:
         """Return the items of each user, in the order of the rows; of some rows if given."""
@@ -195,67 +210,37 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
 
         return read_log(read_table(log), columns)
     log = to_builtin(log, "log")
-    if cols.is_frame(log):
-        return _of_frame(cols.readable(log), names)
-    if isinstance(log, Mapping):
-        return _of_columns(log, names, partial(_columns_at, log))
-    if isinstance(log, tuple) and len(log) in (2, 3):
-        named = dict(zip(COLUMNS, log, strict=False))
-        return _of_columns(named, renamed(None, COLUMNS), partial(_tuple_at, log))
-    raise TypeError(
-        f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or the "
-        f"path of a file, not a {type(log).__name__}"
-    )
-
-
-def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
-    found = cols.names_of(frame)
-    _require(names, found)
-    users, items = (Ids.of(cols.read(frame, names[name]).ids("log")) for name in COLUMNS[:2])
-    times = None
-    if names["timestamp"] in found:
-        times = times_of(cols.values(frame, names["timestamp"]))
-        kind = cols.read(frame, names["timestamp"]).kind
-        zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
-        times = replace(times, zoned=times.zoned or zone)
-
-    return Log(users, items, times, partial(cols.take, frame))
-
-
-def _of_columns(log: Mapping[str, Any], names: Mapping[str, str], take: Take) -> Log:
-    _require(names, list(log))
-    sizes = {name: len(column) for name, column in log.items()}
+    is_frame, named = cols.is_frame(log), log
+    if is_frame:
+        log = named = cols.readable(log)
+        found = cols.names_of(log)
+    elif isinstance(log, Mapping):
+        found = list(log)
+    elif isinstance(log, tuple) and len(log) in (2, 3):
+        names, named = renamed(None, COLUMNS), dict(zip(COLUMNS, log, strict=False))
+        found = list(named)
+    else:
+        raise TypeError(
+            f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or "
+            f"the path of a file, not a {type(log).__name__}"
+        )
+    own = [names[name] for name in COLUMNS[:2]]
+    absent = {name: "NAME" for name in COLUMNS[:2] if names[name] not in found}
+    others = "others" if len(absent) > 1 else "another"
+    require("log", own, found, f"columns={absent!r} names {others}")
+    time, times = names["timestamp"], None
+    if is_frame:
+        users, items = (Ids.of(cols.read(log, name).ids("log")) for name in own)
+        if time in found:
+            times, kind = times_of(cols.values(log, time)), cols.read(log, time).kind
+            zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
+            times = replace(times, zoned=times.zoned or zone)
+        return Log(users, items, times, log)
+    sizes = {name: len(column) for name, column in named.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"log: columns of different length, {sizes}")
-    users, items = (_numbered(log[names[name]], name) for name in COLUMNS[:2])
-    times = times_of(log[names["timestamp"]]) if names["timestamp"] in log else None
-    return Log(users, items, times, take)
-
-
-# Functions of a module, and none inside a function, so that a split can be pickled.
-def _taken(take: Take, kept: Ints, rows: NDArray[np.int64]) -> Any:
-    return take(kept[rows])
-
-
-def _columns_at(log: Mapping[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:
-    return {name: _selected(column, rows) for name, column in log.items()}
-
-
-def _tuple_at(log: tuple[Any, ...], rows: NDArray[np.int64]) -> tuple[Any, ...]:
-    return tuple(_selected(column, rows) for column in log)
-
-
-def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
-    if isinstance(column, np.ndarray):
-        return column[rows]
-    return type(column)(map(column.__getitem__, rows.tolist()))
-
-
-def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
-    absent = [name for name in COLUMNS[:2] if names[name] not in found]
-    others = "others" if len(absent) > 1 else "another"
-    ways = f"columns={dict.fromkeys(absent, 'NAME')!r} names {others}"
-    require("log", [names[name] for name in COLUMNS[:2]], found, ways)
+    users, items = (_numbered(named[names[name]], name) for name in COLUMNS[:2])
+    return Log(users, items, times_of(named[time]) if time in found else None, log)
 
 
 def _numbered(values: Any, name: str) -> Ids:
@@ -312,16 +297,19 @@ def times_of(values: Any) -> Times:
 
 def _numbers(values: Sequence[int | float]) -> NDArray[Any]:
     """Return integers exactly, and others as floats."""
-    if any(type(one) is float for one in values):
-        _check_range(53, values, "beside decimals; give integers alone")
-        return np.array(values, np.float64)
-    if values and max(values) >= 1 << 63:
-        _check_range(64, values, "")
-        if min(values) >= 0:
-            return np.array(values, np.uint64)
-    if values and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
-        _check_range(63, values, "beside negative ones")
-    return np.array(values, np.int64)
+    decimal = float in {*map(type, values)}
+    low, high = min(values, default=0), max(values, default=0)
+    for kind in () if decimal else (np.int64, np.uint64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return np.array(values, kind)
+    bits, beside = (53, "decimals") if decimal else (63, "others")
+    for row, value in enumerate(values):
+        if type(value) is int and not -(1 << bits) <= value < 1 << bits:
+            raise ValueError(
+                f"row {row}: timestamp {value} is beyond {bits} bits beside {beside}: give "
+                "integers below 2^63 alone"
+            )
+    return np.array(values, np.float64)
 
 
 def instant(value: Any) -> Instant | None:
@@ -388,8 +376,6 @@ def _parsed(values: Sequence[Any]) -> Times:
     if bool in kinds or np.bool_ in kinds:  # they would hide among 0 and 1
         row = next(row for row, one in enumerate(values) if isinstance(one, (bool, np.bool_)))
         raise ValueError(f"row {row}: {_refused(values[row])}")
-    if int in kinds:
-        _check_range(64, values, "")  # before they are hashed
     numbers: dict[Any, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
     parsed = []
@@ -408,13 +394,6 @@ def _parsed(values: Sequence[Any]) -> Times:
     found = _numbers([0 if one is None else one.value for one in parsed])
     missing = np.array([one is None for one in parsed], bool)
     return Times(found[codes], missing[codes], dated, zoned)
-
-
-def _check_range(bits: int, values: Sequence[Any], why: str) -> None:
-    """Raise ValueError for an integer that so many bits do not hold."""
-    for row, value in enumerate(values):
-        if type(value) is int and not -(1 << bits) <= value < 1 << bits:
-            raise ValueError(f"row {row}: timestamp {value} is beyond {bits} bits {why}".rstrip())
 
 
 def _refused(value: Any) -> ValueError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,11 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels
 from toplist.averages.histograms import Histograms, spread_of_first, sums_of
-from toplist.checks import choice
+from toplist.checks import LARGEST_INT, choice, is_missing
 from toplist.evaluation.plan import plan_of
-from toplist.inputs.catalogues import CountColumns, counts_of
-from toplist.inputs.flatten import array, name_user
+from toplist.inputs import columns as cols
+from toplist.inputs.flatten import array, name_user, of_column
 from toplist.inputs.grades import Grading
+from toplist.inputs.keyed import is_series
+from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import DEFAULT_METRICS, Duplicates, Options
 from toplist.inputs.ordering import comparable
 from toplist.matching.match import match
@@ -34,7 +37,6 @@ from toplist.scores import check_no_nan, columns_to_leave_out, run_blocks
 
 HeldOutTies = Literal["order", "best", "worst", "average"]
 TIES: tuple[HeldOutTies, ...] = get_args(HeldOutTies)
-_COLUMNS = CountColumns("rank", "number of users", "{1: 20, 2: 7, 0: 73}", null=0)
 
 
 def ranks_of(
@@ -219,7 +221,7 @@ def from_rank_counts(
     """
     asked = Options(metrics=metrics, convention=rules_of(convention).replace(missing="zero"))
     plan = plan_of(asked, k)
-    at = counts_of(counts, "counts", _COLUMNS)
+    at = _by_rank(counts)
     n_users = sum(at.values())
     checked: list[Metric] = []
     for metric in (entry.metric for entry in plan.entries):
@@ -263,3 +265,73 @@ def from_rank_counts(
         np.arange(1, depth + 1),
     )
     return TopKResult(terms, histograms, None, None, n_users=n_users, n_missing=0, n_extra=0)
+
+
+def _by_rank(counts: Any) -> dict[int, int]:
+    """Return the number of users at each rank, from any form; NULL and NaN are rank 0."""
+    if hasattr(counts, "collect"):  # of Spark, or lazy
+        raise TypeError(
+            f"counts: a {type(counts).__name__} that is not collected: give what its .collect() "
+            "returns"
+        )
+    found: dict[int, int] = {}
+    for given, number in _rows(to_builtin(counts, "counts")):
+        rank = 0 if is_missing(given) else given
+        if isinstance(rank, float) and rank.is_integer():  # beside a null, pandas makes floats
+            rank = int(rank)
+        rank = _whole(rank, "rank")
+        if rank and rank in found:
+            raise ValueError(f"counts: rank {rank} is there twice: give one row per rank")
+        found[rank] = found.get(rank, 0) + _whole(number, "number of users")
+    return found
+
+
+def _rows(counts: Any) -> Iterable[tuple[Any, Any]]:
+    """Return pairs of a rank and a number of users."""
+    names: list[Any] | None = None
+    columns: list[Any] = []
+    if isinstance(counts, list) and all(isinstance(row, tuple) and len(row) == 2 for row in counts):
+        return counts
+    if is_series(counts):
+        columns = [counts.index.tolist(), counts.tolist()]
+    elif cols.is_frame(counts):
+        frame = cols.readable(counts)
+        names = cols.names_of(frame)
+        columns = [cols.read(frame, one).objects() for one in names]
+    elif isinstance(counts, Mapping):
+        if not counts or any(not hasattr(one, "__len__") for one in counts.values()):
+            return counts.items()
+        # arrays by name, as fetchnumpy() of DuckDB
+        names, columns = list(counts), list(counts.values())
+    elif isinstance(counts, tuple) and len(counts) == 2:
+        columns = list(counts)
+    lists: list[Any] = [one if isinstance(one, list) else of_column(one) for one in columns]
+    if not columns or None in lists:
+        raise TypeError(
+            f"counts is a {type(counts).__name__}: give a dict of rank -> number of users, such as "
+            "{1: 20, 2: 7, 0: 73}, a list of such pairs, a table of two columns, or a tuple of two "
+            "arrays"
+        )
+    if names is not None and not len(names) == len(set(names)) == 2:
+        shown = ", ".join(map(repr, names))
+        raise ValueError(
+            f"counts: a table of columns {shown}: give two of different names, the rank first"
+        )
+    ranks, numbers = lists
+    if len(ranks) != len(numbers):
+        raise ValueError(f"counts: {len(ranks):,} ranks, but {len(numbers):,} numbers of users")
+    return zip(ranks, numbers, strict=True)
+
+
+def _whole(value: Any, what: str) -> int:
+    """Return a whole number from 0 on; also a whole Decimal, as sums in a database are."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST_INT:
+        way = ": CAST(n AS BIGINT), n.astype('int64')" if isinstance(value, float) else ""
+        raise ValueError(
+            f"counts: {what} {value!r}: whole numbers from 0 to 2^63 - 1 are needed, of an integer "
+            f"type{way}"
+        )
+    return value

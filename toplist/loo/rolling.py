@@ -9,11 +9,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from toplist.checks import choice, counted
-from toplist.loo.cores import KCore
-from toplist.loo.histories import Histories, Repeats
+from toplist.checks import check_positive_int, choice, counted
+from toplist.loo.histories import Histories, KCore, Repeats
 from toplist.loo.logs import UNITS, Times, duration
-from toplist.loo.split import Split, at_least_0, split_of
+from toplist.loo.split import LATER, TEST, TRAIN, Split, split_of
 
 Exact = int | Fraction
 
@@ -58,7 +57,8 @@ class Windows(Sequence[Split]):
         before, until = (_written(rows, bound) for bound in self._bounds[at])
         how = f"window {at + 1} of {len(self)}: train before {before}, test before {until}"
         how += f" ({rows.rules('time')})"
-        return split_of(rows, how, cut & ~end, None, self._least, "test", later=end)
+        part = np.select([end, cut], [LATER, TEST], TRAIN)
+        return split_of(rows, how, part, False, self._least, "test")
 
     def __repr__(self) -> str:
         """Return a line for each window."""
@@ -154,7 +154,7 @@ def windows(
     0.2839
     """
     choice("repeats", repeats, ("first", "keep"))
-    least = at_least_0(min_history, "min_history")
+    least = check_positive_int(min_history, "min_history", 0)
     rows = Histories.of(log, columns, 0, repeats, "time", k_core)
     step = _length(rows, every, "every")
     width = step if horizon is None else _length(rows, horizon, "horizon")

@@ -1,4 +1,4 @@
-"""Which rows of a log are for training, which for the test: of every user, or by time.
+"""Which rows of a log are for training, which for the test: of every user, by time, or by user.
 
 Nothing depends on the order of the log's rows. Rows of one time (a basket has one timestamp) are
 put in random order by a hash of seed, user and item, which belongs to the row itself.
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, check_positive_int, choice
+from toplist.checks import Bools, Ints, check_positive_int, choice, counted
+from toplist.inputs import id_hashes
 from toplist.inputs.lists import Lists
-from toplist.loo.cores import KCore
-from toplist.loo.histories import Histories, Repeats
+from toplist.loo.histories import Histories, KCore, Repeats
 from toplist.loo.logs import Ids, Log
 from toplist.loo.split_report import Report, report_of
 
@@ -31,6 +31,8 @@ Short = Literal["train", "drop"]
 SHORT: tuple[Short, ...] = get_args(Short)
 Part = Literal["train", "test", "validation", "history"]
 PARTS: tuple[Part, ...] = get_args(Part)
+# The numbers of the parts, and of rows after the horizon of a window, and of those left out.
+TRAIN, TEST, VALIDATION, HISTORY, LATER, NOWHERE = range(6)
 
 
 def leave_one_out(
@@ -107,17 +109,18 @@ def leave_one_out(
     1 user without a test row: too few interactions (min_history=1; all in train)
     """
     choice("by", by, WAYS)
-    least = at_least_0(min_history, "min_history")
+    least = check_positive_int(min_history, "min_history", 0)
     rows = Histories.of(log, columns, seed, repeats, by, k_core)
     if by == "basket":
         test = rows.newest()
-        rest = rows.newest(~test) if validation else None
+        before = rows.newest(~test)
     else:
         later = rows.from_the_end
-        test, rest = later == 0, later == 1 if validation else None
+        test, before = later == 0, later == 1
+    part = np.select([test, before & validation], [TEST, VALIDATION], TRAIN)
     what = {"last": "the last by time", "random": "one at random", "basket": "the last basket"}[by]
     how = f"leave {'two' if validation else 'one'} out: {what} ({rows.rules(by)})"
-    return split_of(rows, how, test, rest, least, short)
+    return split_of(rows, how, part, validation, least, short)
 
 
 def holdout(
@@ -181,38 +184,123 @@ def holdout(
     if (ratio is None) + (time is None) + (last is None) != 2:
         raise ValueError("holdout: give one of ratio=0.2, time=... and last=5")
     choice("by", by, SHARE_WAYS)
-    least = at_least_0(int(time is None) if min_history is None else min_history, "min_history")
+    min_history = int(time is None) if min_history is None else min_history
+    least = check_positive_int(min_history, "min_history", 0)
     if time is not None:
         for option, asked, usual in (("by", by, "last"), ("short", short, "train")):
             if asked != usual:
                 raise ValueError(f"{option}={asked!r} does not go with time={time!r}")
         rows = Histories.of(log, columns, seed, repeats, "time", k_core)
-        test = rows.since(rows.time(time, "time"))
-        begin = None if validation is None else rows.time(validation, "validation")
-        rest = None if begin is None else rows.since(begin)
-        if rest is not None and (test & ~rest).any():
+        test = rest = rows.since(rows.time(time, "time"))
+        if validation is not None:
+            rest = rows.since(rows.time(validation, "validation"))
+        if (test & ~rest).any():
             raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
+        part = np.select([test, rest], [TEST, VALIDATION], TRAIN)
         how = f"hold out from time {time} on ({rows.rules('time')})"
-        return split_of(rows, how, test, None if rest is None else rest & ~test, least, "test")
+        return split_of(rows, how, part, validation is not None, least, "test")
     amount, option = (share_of, "ratio") if last is None else (check_positive_int, "last")
     given = amount(ratio if last is None else last, option)
     more = None if validation is None else amount(validation, "validation")
     if last is not None and by == "random":
         raise ValueError(f"by={by!r} does not go with last={last!r}")
     rows = Histories.of(log, columns, seed, repeats, by, k_core)
-    later, counts = rows.from_the_end, rows.counts
-    n_test = held_of(given, counts)
-    test, rest = later < n_test[rows.users], None
-    if more is not None:
-        rest = ~test & (later < (n_test + held_of(more, counts))[rows.users])
+    later, n_test = rows.from_the_end, held_of(given, rows.counts)
+    n_held = n_test if more is None else n_test + held_of(more, rows.counts)
+    held = later < n_test[rows.users], later < n_held[rows.users]
+    part = np.select(held, [TEST, VALIDATION], TRAIN)
     words = "" if validation is None else f", {validation} for validation"
-    if last is not None:
-        how = f"hold out the last {last} of each user's rows{words} ({rows.rules(by)})"
-        n_held = last + (validation or 0)
-        return split_of(rows, how, test, rest, least, short, n_held=n_held)
     what = "the last by time" if by == "last" else "at random"
     how = f"hold out {ratio} of each user's rows{words}: {what} ({rows.rules(by)})"
-    return split_of(rows, how, test, rest, least, short, by_share=True)
+    if last is not None:
+        how = f"hold out the last {last} of each user's rows{words} ({rows.rules(by)})"
+    needed = 0 if last is None else last + (validation or 0)
+    return split_of(
+        rows, how, part, validation is not None, least, short, needed, by_share=last is None
+    )
+
+
+def held_out_users(
+    log: Any,
+    test: int | float,
+    *,
+    hold: int | float = 0.2,
+    by: ShareHeldOut = "last",
+    validation: int | float | None = None,
+    min_history: int = 1,
+    repeats: Repeats = "first",
+    seed: int = 0,
+    k_core: KCore | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Split:
+    """Hold out users: the test is of users that the model was not trained on.
+
+    Strong generalisation (Marlin 2004; Liang et al. 2018): of each held-out user some rows are the
+    truth, and those before are the part "history", which the model is given at prediction (fold-in)
+    and never in training.
+
+    Parameters
+    ----------
+    log, repeats, seed, k_core, columns
+        As in `leave_one_out`.
+    test : int, or float
+        How many test users, or which share (rounded down) of the users with enough rows. They are
+        drawn among these by hashes of seed and user.
+    hold : int, or float
+        Of each, the last `hold` rows, or this share of them, rounded down as in `holdout`.
+    by : {"last", "random"}
+        The newest rows, or ones at random.
+    validation : int, or float, optional
+        Other users, drawn and held out alike, for validation.
+    min_history : int
+        Rows that a drawn user has beside those held out. Users without as many rows, or with
+        nothing to hold out, are not drawn: they are in train.
+
+    Returns
+    -------
+    Split
+        With `history`, of the users of test and validation; the other users are in train.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `leave_one_out`; for more users than have enough rows, or none.
+
+    Examples
+    --------
+    >>> log = [1, 1, 2, 2, 3, 3], [5, 6, 5, 7, 6, 7], [1, 2, 3, 4, 5, 6]
+    >>> split = held_out_users(log, 1, hold=1)
+    >>> split.truths("train"), split.truths("history"), split.truths()
+    ({1: [5, 6], 2: [5, 7]}, {3: [6]}, {3: [7]})
+    """
+    choice("by", by, SHARE_WAYS)
+    least = check_positive_int(min_history, "min_history", 0)
+    of_each = _amount(hold, "hold")
+    wanted = {"test": test} | ({} if validation is None else {"validation": validation})
+    amounts = {option: _amount(given, option) for option, given in wanted.items()}
+    rows = Histories.of(log, columns, seed, repeats, by, k_core)
+    n_held = held_of(of_each, rows.counts)
+    enough = (n_held > 0) & (rows.counts - n_held >= least)
+    known = np.flatnonzero(enough)
+    keys = id_hashes.keys_of(rows.log.users.names)[known]
+    drawn = known[np.argsort(id_hashes.random_numbers(rows.seed, keys), kind="stable")]
+    drawn_for = np.zeros(len(enough), np.int8)
+    for place, (option, amount) in enumerate(amounts.items(), start=1):
+        n = int(held_of(amount, np.array([len(known)]))[0])
+        if not 0 < n <= len(drawn):
+            users = counted(len(drawn), "user")
+            raise ValueError(
+                f"{option}={wanted[option]!r}: {users} with enough rows to choose from"
+            )
+        drawn_for[drawn[:n]], drawn = place, drawn[n:]
+    whose, held = drawn_for[rows.users], rows.from_the_end < n_held[rows.users]
+    of = [whose == 0, ~held, whose == 1]
+    part = np.select(of, [TRAIN, HISTORY, TEST], VALIDATION)
+    words = "" if validation is None else f", {validation} more for validation"
+    which = "the last by time" if by == "last" else "at random"
+    how = f"hold out users, {test}{words}; {hold} of their rows: {which} ({rows.rules(by)})"
+    asked = ["train", "history", *wanted]
+    return taken(rows, part, asked, ~enough, how=how, min_history=least, short="train")
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,44 +414,50 @@ class Columns(NamedTuple):
 def split_of(
     rows: Histories,
     how: str,
-    test: Bools,
-    rest: Bools | None,
+    part: Ints,
+    validation: bool,
     least: int,
     short: str,
-    later: Bools | None = None,
     n_held: int = 0,
-    **rules: Any,
+    by_share: bool = False,
 ) -> Split:
     """Take the parts from the log; users with too little history have no test.
 
-    `rest` is the validation part, `later` flags rows of no part; all other rows are train. Users
-    with fewer than `n_held` rows cannot have so many held out.
+    `part` is the number of the part that each row is of, if its user has enough: that is `least`
+    rows in train, and `n_held` that can be held out. With `validation` there is such a part.
     """
     if short != "test":
         choice("short", short, SHORT)
-    asked = ["train", "test"] if rest is None else ["train", "test", "validation"]
-    rest = np.zeros_like(test) if rest is None else rest
-    out = test | rest if later is None else test | rest | later
-    n_users = len(rows.log.users.names)
-    history, n_test = (np.bincount(rows.users[some], minlength=n_users) for some in (~out, test))
+    history, n_test = (
+        np.bincount(rows.users[part == one], minlength=len(rows.log.users.names))
+        for one in (TRAIN, TEST)
+    )
     lacks = (history < least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
     too_short = (rows.counts > 0) & lacks
-    lacking = too_short[rows.users]
-    kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
-    masks = {"train": np.where(lacking, kept, ~out)}
-    masks |= {"test": test & ~lacking, "validation": rest & ~lacking}
-    rules |= {"how": how, "min_history": least, "short": short}
-    n_later = 0 if later is None else int(later.sum())
-    return taken(rows, masks, asked, too_short, n_later=n_later, **rules)
+    rest = np.full(len(part), {"train": TRAIN}.get(short, NOWHERE))
+    if short == "test":
+        rest[part == TRAIN] = TRAIN
+    n_later = int(np.count_nonzero(part == LATER))
+    asked = ["train", "test", "validation"][: 2 + validation]
+    return taken(
+        rows,
+        np.where(too_short[rows.users], rest, part),
+        asked,
+        too_short,
+        how=how,
+        min_history=least,
+        short=short,
+        n_later=n_later,
+        by_share=by_share,
+    )
 
 
-def taken(
-    rows: Histories, masks: Mapping[str, Bools], asked: list[str], lacking: Bools, **rules: Any
-) -> Split:
-    """Take the parts that the masks flag; those that were asked for are not None."""
-    places = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
+def taken(rows: Histories, part: Ints, asked: list[str], lacking: Bools, **rules: Any) -> Split:
+    """Take the parts of the rows from the log; those that were asked for are not None."""
+    places: dict[str, Ints] = {
+        name: np.sort(rows.rows[part == number]) for number, name in enumerate(PARTS)
+    }
     report = report_of(rows, {name: places[name] for name in asked}, lacking, **rules)
-    places = dict.fromkeys(PARTS, np.empty(0, np.int64)) | places
     parts = {name: rows.log.take(places[name]) if name in asked else None for name in PARTS}
     return Split(**parts, report=report, log=rows.log, rows=places)
 
@@ -377,20 +471,19 @@ def share_of(value: Any, option: str) -> Fraction:
     return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
 
 
+def _amount(value: Any, option: str) -> int | Fraction:
+    """Return a whole number from 1 on, or a share, by its type."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return check_positive_int(value, option)
+    return share_of(value, option)
+
+
 def held_of(amount: int | Fraction, counts: Ints) -> Ints:
     """Return how many of some counts are held out: the number itself, or the share of each."""
     if isinstance(amount, int):
         return np.full_like(counts, amount)
     few, place = np.unique(counts, return_inverse=True)  # few, and exact beyond 64 bits
     return np.array([int(amount * n) for n in few.tolist()], np.int64)[place]
-
-
-def at_least_0(value: Any, option: str) -> int:
-    """Return a whole number from 0 on."""
-    whole_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole_number or value < 0:
-        raise ValueError(f"{option} must be a whole number from 0 on, not {value!r}")
-    return int(value)
 
 
 def _sorted(ids: Ids) -> tuple[list[Any], Ints]:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Bools, Ints, counted
-from toplist.loo.cores import Core
-from toplist.loo.histories import Histories
+from toplist.loo.histories import Core, Histories
 from toplist.loo.logs import Ids, Log, Times, newest
 
 # Where the rows of users with too little history went.
@@ -86,52 +85,40 @@ class Report:
 
     def __str__(self) -> str:
         """Return the report in words."""
-        users, items = counted(self.n_users, "user"), counted(self.n_items, "item")
         parts = (
             f"{part}: {counted(n, 'row')} of {counted(self.users[part], 'user')}"
             for part, n in self.rows.items()
         )
-        lines = [self.how, f"{counted(self.n_rows, 'row')} of {users} and {items}"]
-        lines.append("; ".join(parts))
-        if self.by_share:
-            total = max(1, sum(self.rows.values()))
-            shares = (f"{part} {100 * n / total:.1f} %" for part, n in self.rows.items())
-            lines.append(f"shares of the rows: {', '.join(shares)}")
-        if self.core is not None:
-            lines.append(str(self.core))
-        if self.n_repeats:
-            lines.append(f"{counted(self.n_repeats, 'row')} left out: repeated choices of an item")
-        if self.n_later:
-            lines.append(f"{counted(self.n_later, 'row')} left out: after the horizon")
-        if self.n_short:
-            dropped = f": {counted(self.n_dropped, 'row')}" if self.n_dropped else ""
-            lines.append(
-                f"{counted(self.n_short, 'user')} without a test row: too few interactions "
-                f"(min_history={self.min_history}; {_REST[self.short]}{dropped})"
-            )
-        if self.n_tied:
-            lines.append(
-                f"{counted(self.n_tied, 'user')} ({100 * self.n_tied / self.n_users:.1f} %) "
-                "with several items at their newest timestamp"
-            )
-        if self.n_cold:
-            verb = "is" if self.n_cold == 1 else "are"
-            cold = counted(self.n_cold, "test item")
-            lines.append(f"{cold} {verb} not in train: unknown to any model")
-        if self.n_cold_users:
-            n, of = self.n_cold_users, self.users["test"]
-            why = "given their history" if "history" in self.rows else "new to any model"
-            lines.append(
-                f"{counted(n, 'user')} of {of:,} in the test ({100 * n / of:.1f} %) "
-                f"{'has' if n == 1 else 'have'} no row in train: {why}"
-            )
-        if self.n_older:
-            share = 100 * self.n_older / self.rows["test"]
-            lines.append(
-                f"{counted(self.n_older, 'test row')} ({share:.1f} %) older than the newest row of "
-                "train: a model may know their future"
-            )
-        return "\n".join(lines)
+        total, n_test = max(1, sum(self.rows.values())), max(1, self.rows["test"])
+        shares = (f"{part} {100 * n / total:.1f} %" for part, n in self.rows.items())
+        dropped = f": {counted(self.n_dropped, 'row')}" if self.n_dropped else ""
+        tied = 100 * (self.n_tied or 0) / max(1, self.n_users)
+        of = max(1, self.users["test"])
+        why = "given their history" if "history" in self.rows else "new to any model"
+        lines = {
+            self.how: True,
+            f"{counted(self.n_rows, 'row')} of {counted(self.n_users, 'user')} and "
+            f"{counted(self.n_items, 'item')}": True,
+            "; ".join(parts): True,
+            f"shares of the rows: {', '.join(shares)}": self.by_share,
+            str(self.core): self.core is not None,
+            f"{counted(self.n_repeats, 'row')} left out: repeated choices of an item": (
+                self.n_repeats
+            ),
+            f"{counted(self.n_later, 'row')} left out: after the horizon": self.n_later,
+            f"{counted(self.n_short, 'user')} without a test row: too few interactions "
+            f"(min_history={self.min_history}; {_REST[self.short]}{dropped})": self.n_short,
+            f"{counted(self.n_tied or 0, 'user')} ({tied:.1f} %) with several items at their "
+            "newest timestamp": self.n_tied,
+            f"{counted(self.n_cold, 'test item')} {'is' if self.n_cold == 1 else 'are'} not in "
+            "train: unknown to any model": self.n_cold,
+            f"{counted(self.n_cold_users, 'user')} of {of:,} in the test "
+            f"({100 * self.n_cold_users / of:.1f} %) {'has' if self.n_cold_users == 1 else 'have'} "
+            f"no row in train: {why}": self.n_cold_users,
+            f"{counted(self.n_older or 0, 'test row')} ({100 * (self.n_older or 0) / n_test:.1f} %)"
+            " older than the newest row of train: a model may know their future": self.n_older,
+        }
+        return "\n".join(line for line, is_said in lines.items() if is_said)
 
     __repr__ = __str__
 

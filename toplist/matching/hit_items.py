@@ -15,7 +15,7 @@ from toplist.inputs.flatten import Flat, written
 from toplist.inputs.lists import Lists, offsets_of, places_of
 
 if TYPE_CHECKING:
-    from toplist.inputs.labels import ItemLabels
+    from toplist.inputs.facts import ItemLabels
     from toplist.inputs.sides import Sides
 
 CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"

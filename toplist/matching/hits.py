@@ -17,7 +17,7 @@ from toplist.matching.about import NOTHING, About
 from toplist.matching.relevant import RelevantHits
 
 if TYPE_CHECKING:
-    from toplist.matching.coverage import Coverage
+    from toplist.inputs.groups import Coverage
     from toplist.matching.hit_items import HitItems
 
 
@@ -516,7 +516,7 @@ def _merged_coverage(a: Hits, b: Hits) -> Coverage | None:
     """Return the coverage of two parts; one without relevant items has no groups."""
     if a.coverage is None and b.coverage is None:
         return None
-    from toplist.matching.coverage import Coverage
+    from toplist.inputs.groups import Coverage
 
     parts = [one.coverage or Coverage.plain(len(one.ranks), one.n_truth) for one in (a, b)]
     return parts[0].merged(parts[1])

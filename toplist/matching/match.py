@@ -6,6 +6,7 @@ Where nobody has a hit, an id of each side is chosen so that the likely cause sh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -214,15 +215,11 @@ def join(
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_truth):
         raise HashCollisionError
-    graded, coverage, items_of = sides.truth.gains is not None, None, None
+    graded, items_of = sides.truth.gains is not None, None
     if groups is None:
         from toplist.matching.hit_items import HitItems  # not before there are hits
 
         items_of = HitItems.of(sides, places, n_truth)
-    else:
-        from toplist.matching.coverage import Coverage  # what few need, so that imports are quick
-
-        coverage = Coverage(places, **vars(groups))
     about = About(
         n_extra=sides.n_extra,
         fingerprints=tuple(found) if fingerprints else (),
@@ -241,7 +238,7 @@ def join(
         k=sides.depth,
         grading=sides.grading,
         users=sides.users[:] if isinstance(sides.users, list) else sides.users,
-        coverage=coverage,
+        coverage=None if groups is None else replace(groups, items=places),
         items=items_of,
         about=about,
     )

@@ -19,7 +19,7 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 
 if TYPE_CHECKING:
-    from toplist.matching.coverage import Coverage
+    from toplist.inputs.groups import Coverage
     from toplist.metrics.definitions import Gains
 
 

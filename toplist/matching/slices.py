@@ -13,9 +13,9 @@ import numpy as np
 
 from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
+from toplist.inputs.facts import ItemLabels
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
-from toplist.inputs.labels import ItemLabels
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, above

@@ -33,8 +33,8 @@ out; ids of items stay. The same data make the same bytes. 1,000,000 users make 
 that of 1,000.
 """
 
+from toplist.reporting.page import report
 from toplist.reporting.showing import show
-from toplist.reporting.writing import report
 
 __all__ = ["report", "show"]
 

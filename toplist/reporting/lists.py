@@ -1,8 +1,9 @@
-"""The lists, or relevant items, of some users: taken out of whatever form they were given in."""
+"""The lists, or relevant items, of some users, out of any form; what items and users are called."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from toplist.beyond.user_items import UserItems
-from toplist.files.batches import Stream, loaded
-from toplist.inputs.catalogues import ids_of
+from toplist.checks import is_missing, printable
+from toplist.files.batches import Source, loaded
+from toplist.inputs.facts import Fact, by_item, ids_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.ids import two_kinds
@@ -20,6 +22,7 @@ from toplist.inputs.keyed import ListsByUser, is_series, keyed_rows
 from toplist.inputs.options import ColumnNames
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts
+from toplist.results.markup import shortened
 
 # What gives the items of each of some users who have any, in their order; of a ground truth those
 # that are relevant, where they have grades as a dict of these.
@@ -34,11 +37,11 @@ def items_of(
     relevant_from: float | None = None,
     padding: Any = None,
 ) -> ItemsOf:
-    """Return what gives the items of users; a file, as a `Stream`, is read again for them.
+    """Return what gives the items of users; a file, as a `Source`, is read again for them.
 
     Parameters
     ----------
-    side : any form that `toplist.top_k_eval` takes of many users, or a Stream
+    side : any form that `toplist.top_k_eval` takes of many users, or a Source
     name : {"ranks", "ground_truths"}
     columns, ties, relevant_from, padding : as in `toplist.top_k_eval`
     """
@@ -57,7 +60,7 @@ def items_of(
 
     def read(users: Sequence[Any]) -> dict[Any, Any]:
         given = side.rows if isinstance(side, KeptTruths) else side
-        if isinstance(given, Stream):
+        if isinstance(given, Source):
             given = loaded(given, (Texts(), Texts()))
         if not isinstance(given, ListsByUser):
             given = side_to_builtin(given, name, (None, None, ties or "order"))
@@ -142,3 +145,61 @@ def _row(row: Any, relevant_from: float | None) -> Any:
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
         return [row]
     return list(dict.fromkeys(row)) if isinstance(row, (set, frozenset)) else list(row)
+
+
+# What items and users are called
+
+
+# What gives the title of an item, or None.
+TitleOf = Callable[[Any], Any]
+# Characters shown of an id and of a title, and those of an id in its tooltip.
+OF_ID, OF_TITLE, OF_WHOLE = 80, 120, 400
+
+
+def titles_of(given: Any, name: str = "titles", key: str = "item_id") -> TitleOf:
+    """Return what gives the title of an item, or of a user, by a dict, a Series or a table."""
+    if given is None:
+        return lambda one: None
+    facts = by_item(given, Fact("title", several=True), name, key)
+    return dict(zip(facts.items, facts.values, strict=True)).get
+
+
+def plain(value: Any) -> str:
+    """Return a value as text that holds no control characters and no marks of direction."""
+    text = value if isinstance(value, str) else str(value)
+    return printable(shortened(text, 10_000))
+
+
+@dataclass
+class Words:
+    """How items are called, and whether users are shown by their ids or numbered.
+
+    Attributes
+    ----------
+    title_of, user_title_of : function
+        The title of an item, or of a user, or None.
+    named : bool
+        Whether the ids of users are on the page.
+    """
+
+    title_of: TitleOf
+    user_title_of: TitleOf
+    named: bool
+    _numbers: dict[Any, int] = field(default_factory=dict)
+
+    def title(self, item: Any) -> str:
+        """Return the title of an item, cut; "" without one."""
+        return self._cut(self.title_of(item))
+
+    def user_title(self, user: Any) -> str:
+        """Return the title of a user, cut; "" without one, and where users are numbered."""
+        return self._cut(self.user_title_of(user)) if self.named else ""
+
+    def _cut(self, found: Any) -> str:
+        return "" if is_missing(found) else shortened(plain(found), OF_TITLE)
+
+    def user(self, user: Any) -> str:
+        """Return what a user is called: the id, or a number of this page."""
+        if self.named:
+            return plain(user)
+        return f"user {self._numbers.setdefault(user, len(self._numbers) + 1)}"

@@ -1,12 +1,13 @@
-"""The page: the sections put into the template, escaped at this one boundary."""
+"""`report`: systems evaluated, compared, and written to one page, escaped at this one boundary."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -14,13 +15,31 @@ from typing import Any
 import numpy
 
 import toplist
-from toplist.checks import optional
+from toplist.checks import check_positive_int, optional, prefixed, whole
+from toplist.comparing.comparison import Comparison, compare
+from toplist.files.batches import stream_of
+from toplist.inputs.flatten import is_container
+from toplist.inputs.items import Items
+from toplist.inputs.sources import Ranks, of_source
+from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
-from toplist.reporting.sections import Report, word_of
-from toplist.reporting.words import cut, plain
+from toplist.reporting.lists import (
+    ItemsOf,
+    Words,
+    catalogue_of,
+    history_of,
+    items_of,
+    plain,
+    titles_of,
+)
+from toplist.reporting.sections import USERS, Report, word_of
 from toplist.results import describe
 from toplist.results.json_text import json_number
-from toplist.results.markup import number, probability
+from toplist.results.markup import number, probability, shortened
+from toplist.results.means import has_keys
+from toplist.results.result import TopKResult
+from toplist.results.writing import PathLike, write_all
+from toplist.top_k import top_k_eval
 
 # Bytes of a page, at most.
 LARGEST = 5_000_000
@@ -60,7 +79,7 @@ def written(report: Report, origin: Origin) -> str:
     environment = jinja2.Environment(
         autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"plain": plain, "cut": cut, "signed": number, "p": probability}
+    environment.filters |= {"plain": plain, "cut": shortened, "signed": number, "p": probability}
     environment.filters |= {"word": word_of, "user": report.words.user}
     environment.filters |= {"user_title": report.words.user_title}
     script = _file("page.js").strip()
@@ -102,3 +121,179 @@ def _json(report: Report) -> str:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def report(
+    systems: Mapping[Any, Any],
+    ground_truths: Any = None,
+    k: Any = None,
+    *,
+    path: PathLike,
+    primary: str | None = None,
+    by: Any = None,
+    titles: Any = None,
+    user_titles: Any = None,
+    n_users: int = USERS,
+    depth: int | None = None,
+    pseudonyms: bool = False,
+    stamp: str | None = None,
+    **options: Any,
+) -> None:
+    """Write one page about systems: who was counted, means, curves, tests, users, data checks.
+
+    The page is one HTML file that needs no network and no server: it is read in a browser, light
+    or dark, on a phone, and printed. A small script sorts and filters users; without it everything
+    is there. Needs jinja2: ``pip install 'toplist[report]'``.
+
+    Parameters
+    ----------
+    systems : dict of system -> ranked lists, path, or TopKResult
+        The first is the baseline. Of results, which `TopKResult.load` may have read, the lists are
+        not known: users have the ranks of their hits alone.
+    ground_truths, k, **options
+        As in `toplist.top_k_eval`, by which lists are evaluated; not with results alone. With
+        ``items=tl.Items(history=...)`` the page also says what its users had before, with
+        ``catalogue=`` there which of the items they missed could not be listed.
+    path : str or path
+        Where to write; a file that is there is replaced, whole or not at all.
+    primary : str, optional
+        ``"ndcg@10"``: what the systems are tested in, by which users are chosen. Default: the first
+        of the metrics, at the first k.
+    by : labels, optional
+        Segments of the users, as in `Comparison.by`.
+    titles : dict item -> text, pandas Series, or table of item_id and a column, optional
+    user_titles : dict user -> text, pandas Series, or table of user_id and a column, optional
+        Such as the texts of queries.
+    n_users : int
+        So many users with the largest differences are shown, worse and better each, of more than
+        three systems fewer; 0: no ids of users stand on the page.
+    depth : int, optional
+        How much of a list is shown. Default: the k of `primary`, 20 at most.
+    pseudonyms : bool
+        Whether users are numbered on the page in place of their ids.
+    stamp : str, optional
+        A text for the foot of the page, such as a date. Without it the same data make the same
+        bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.top_k_eval` and `Comparison.test`, and for a page of more than 5 MB.
+    ImportError
+        Without jinja2.
+
+    Notes
+    -----
+    Lists of more than 20,000 users are checked for flaws, and compared for overlap, of 20,000 drawn
+    users; means, curves, tests and the choice of users are of all. The page holds the ids of the
+    users that it shows, and of their items.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import toplist as tl
+    >>> truth = {user: {user % 3} for user in range(60)}
+    >>> a = {user: [0, 1, 2] for user in truth}
+    >>> b = {user: [user % 2, 2, 5] for user in truth}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tl.report({"a": a, "b": b}, truth, k=3, metrics="ndcg", path=f"{folder}/page.html")
+    ...     os.listdir(folder)
+    ['page.html']
+    """
+    need_jinja2()
+    if not isinstance(systems, Mapping) or not systems:
+        raise TypeError("report takes a dict of system -> ranked lists, such as {'base': lists}")
+    if options.get("system") is not None:
+        raise TypeError("report: system= names systems in one table: give a dict of tables")
+    evaluate: Any = top_k_eval
+    lists: dict[str, ItemsOf] = {}
+    results: dict[str, TopKResult] = {}
+    for name, given in systems.items():
+        if isinstance(given, TopKResult):
+            results[str(name)] = given
+            continue
+        held = given.ranks if isinstance(given, Ranks) else given
+        bare = isinstance(held, (list, tuple)) and held and not is_container(held[0])
+        if bare or ground_truths is None:
+            what = "the list of one user: give lists by user" if bare else "lists: give their truth"
+            raise TypeError(f"report: {name!r} has {what}, {{'ann': [...]}}")
+        is_file = isinstance(held, (str, os.PathLike)) or isinstance(ground_truths, os.PathLike)
+        keep = {"keep": "users"} if is_file else {}
+        try:
+            results[str(name)] = evaluate(given, ground_truths, k, **keep, **options)
+        except (TypeError, ValueError) as error:
+            raise prefixed(f"system {name!r}: ", error) from None
+        lists[str(name)] = _reader(given, "ranks", options)
+    truths = None
+    if ground_truths is not None:
+        named = (one.users for one in systems.values() if isinstance(one, Ranks))
+        users = next((users for users in named if users is not None), None)
+        truths = _reader(ground_truths, "ground_truths", options, users)
+    called = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
+    found = made(
+        compare(results, baseline=next(iter(results)) if len(results) > 1 else None),
+        lists,
+        truths,
+        Words(*called, not pseudonyms),
+        primary=primary,
+        by=by,
+        n_users=n_users,
+        depth=depth,
+        options=options,
+    )
+    given_ = {"k": k, **options, "primary": primary}  # others are no words
+    plain = {
+        n: v for n, v in given_.items() if n in ("k", "metrics") or isinstance(v, (str, float))
+    }
+    said = ", ".join(f"{name}={value!r}" for name, value in plain.items())
+    shown = ", ".join(f"{name!r}: ..." for name in results)
+    command = f"toplist.report({{{shown}}}, truth, {said}, path=...)"
+    write_all({path: written(found, Origin(command, stamp=stamp))})
+
+
+def made(
+    comparison: Comparison,
+    lists: Mapping[str, ItemsOf],
+    truths: ItemsOf | None,
+    words: Words,
+    *,
+    primary: str | None,
+    by: Any,
+    n_users: int,
+    depth: int | None,
+    options: Mapping[str, Any],
+) -> Report:
+    """Return what a page is about; lists that options change before the join are left out."""
+    first = comparison.results[comparison.systems[0]]
+    try:
+        metric, cut = first.terms.find(primary or comparison.names()[0])
+    except KeyError as error:
+        raise ValueError(f"primary: {error.args[0]}") from None
+    if cut is None:
+        raise ValueError(f"primary: at which k? such as {metric.name}@{first.terms.ks[0]}")
+    whole(n_users)
+    if depth is not None:
+        check_positive_int(depth, "depth")
+    changed = options.get("items_as") is not None or options.get("unjudged") == "drop"
+    changed |= options.get("duplicates") == "collapse"
+    if changed:  # ranks: those of the lists as given are others
+        lists = {}
+    name, items = f"{metric.name}@{cut}", options.get("items") or Items()
+    past, catalogue = items.history, items.catalogue
+    n = None if has_keys(first) else first.n_users
+    how = options.get("columns"), options.get("padding")
+    beside = None if past is None else history_of(past, n, *how), catalogue_of(catalogue)
+    return Report(comparison, name, lists, truths, *beside, words, by, n_users, depth, options)
+
+
+def _reader(side: Any, name: str, options: Mapping[str, Any], users: Any = None) -> ItemsOf:
+    """Return what gives the items of users of one side; `users` are those of rows without keys."""
+    rules = rules_of(options.get("convention", "standard"))
+    side, said = of_source(side, options.get("columns"), rules)
+    columns, ties, users = said["columns"], said["ties"], said.get("users", users)
+    if isinstance(side, (str, os.PathLike)):
+        side = stream_of(side, name, said.get("ranks_format"), columns, said.get("order"), ties)
+    elif users is not None:
+        side = {user: side[row] for row, user in enumerate(users)}
+    least = options.get("relevant_from") if name == "ground_truths" else None
+    return items_of(side, name, columns, ties, least, options.get("padding"))

@@ -18,11 +18,10 @@ from toplist.comparing.movers import SEED, Mover, Movers, movers
 from toplist.comparing.side_by_side import tested
 from toplist.comparing.tests import Tests
 from toplist.reporting import drawing
-from toplist.reporting.lists import ItemsOf
+from toplist.reporting.lists import ItemsOf, Words, plain
 from toplist.reporting.showing import shown
-from toplist.reporting.words import Words, plain
 from toplist.results import describe
-from toplist.results.markup import Page
+from toplist.results.markup import LOOK, Cell, Grid, Page, Table
 from toplist.results.means import hits_of
 from toplist.results.result import TopKResult
 
@@ -200,11 +199,10 @@ def checks(report: Report) -> tuple[int, list[tuple[str, str, int, str]]]:
             level, text = one.level, one.text
             if report.options.get(option := options.get(one.name, "")) is not None:
                 level, text = "note", f"{text} ({option}={report.options[option]})"
-            if not report.named:  # examples are ids of users
-                doc = getattr(audit.CHECKS.get(one.name), "__doc__", None) or one.name
-                text = f"{doc.removeprefix('Find ').splitlines()[0]} ({one.count:,})"
             ours, colon, ids = text.partition(":")
-            text = worded(ours, report.comparison.unit) + colon + ids
+            text = worded(ours, report.comparison.unit)
+            if report.named:  # examples are ids of users
+                text += colon + ids
             found.append((system, level, one.count, text))
     return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
 
@@ -215,18 +213,20 @@ def means(report: Report) -> Iterator[dict[str, Any]]:
     for names, ks in report.comparison._groups(every_metric=False).items():
         first = next(one for one in results.values() if names[0] in one.terms.asked)
         metric = first.terms.asked[names[0]]
-        columns = [f"{names[0]}@{k}" for k in ks]
-        rows = {
-            system: [
-                (describe.cell(one, name), system in best[name]) if name in one.names() else None
-                for name in columns
-            ]
-            for system, one in results.items()
+        titles = {
+            f"{names[0]}@{k}": f"@{k}" if describe.has_k(metric) else "whole list" for k in ks
         }
+
+        def cell(system: str, name: str) -> Cell:
+            one = results[system]
+            if name not in one.names():
+                return Cell("-")
+            return describe.cell(one, name)._replace(best=system in best[name])
+
+        rows = [(system, [cell(system, name) for name in titles]) for system in results]
         yield {
             "title": " = ".join(names),
-            "columns": [f"@{k}" for k in ks] if describe.has_k(metric) else ["whole list"],
-            "rows": rows,
+            "table": Table("system", [*titles.values()], rows),
             "lines": describe.explanation(first, metric, "text").split("\n"),
         }
 
@@ -252,9 +252,9 @@ def curves(report: Report) -> Iterator[dict[str, Any]]:
                 for line in lines[1 : 2 * TOGETHER]
             ]
         shown = sorted({1, depth, *(k for k in ks if k < depth)})
-        rows = [(line[0], [f"{line[2][k - 1]:.4f}" for k in shown]) for line in lines]
-        left_out = len(lines) - 2 * TOGETHER
-        yield {"title": title, "charts": charts, "ks": shown, "rows": rows, "left_out": left_out}
+        rows = [(f"{k}", [Cell(LOOK.number(line[2][k - 1])) for line in lines]) for k in shown]
+        table, left_out = Table("k", [*known], rows), len(lines) - 2 * TOGETHER
+        yield {"title": title, "charts": charts, "table": table, "left_out": left_out}
 
 
 def differences(report: Report) -> dict[str, Any]:
@@ -311,8 +311,14 @@ def _first_rows(page: Page) -> Page:
     return page._replace(tables=[t._replace(rows=t.rows[:ROWS]) for t in page.tables])
 
 
-def further(report: Report) -> Iterator[tuple[str, list[str]]]:
-    """Yield what is known of the lists of a system: overlap, how many items, how concentrated."""
+def files(of: Iterable[tuple[str, int, str]]) -> Table:
+    """Return the files that were read: their names, bytes, and the beginning of their SHA-256."""
+    return Grid.of(["file", "bytes", "SHA-256"], of, bytes="count", **{"SHA-256": "text"}).table()
+
+
+def further(report: Report) -> Table:
+    """Return what is known of the lists of a system: overlap, how many items, how concentrated."""
+    rows = []
     cut = {
         system: {user: items[: report.k] for user, items in lists.items() if items}
         for system, lists in report.sample.items()
@@ -327,7 +333,9 @@ def further(report: Report) -> Iterator[tuple[str, list[str]]]:
             n_items = f"{len({item for row in lists.values() for item in row}):,}"
             of = beyond.gini(lists, report.k, over="recommended", duplicates="first")
             gini = f"{of[-1]:.4f}"
-        yield system, [overlap, n_items, gini]
+        rows.append((system, [Cell(overlap), Cell(n_items), Cell(gini)]))
+    first = f"overlap with {plain(report.base)}"
+    return Table("system", [first, "items listed", "Gini over these"], rows)
 
 
 def lacking(report: Report) -> list[str]:

@@ -20,7 +20,7 @@ from toplist.checks import (
     prefixed,
     printable,
 )
-from toplist.files.batches import Stream, loaded, stream_of
+from toplist.files.batches import Source, loaded, stream_of
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
@@ -31,8 +31,7 @@ from toplist.inputs.sources import of_source
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.reporting.lists import catalogue_of, history_of
-from toplist.reporting.words import TitleOf, titles_of
+from toplist.reporting.lists import TitleOf, catalogue_of, history_of, titles_of
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import top_k_eval
 
@@ -451,7 +450,7 @@ def _row(flat: Flat, place: int, padding: Any = None) -> Any:
     return {one: grade for one, grade in pairs if padding is None or one != padding}
 
 
-def of_file(stream: Stream, user: Any) -> dict[Any, Any]:
+def of_file(stream: Source, user: Any) -> dict[Any, Any]:
     """Return the list, or the ground truth, of one user of a file; users are compared as text.
 
     The file is read in parts where it can be. ValueError for a user without a ground truth.
@@ -462,9 +461,9 @@ def of_file(stream: Stream, user: Any) -> dict[Any, Any]:
         return [_row(lists.flat, place) for place in own]
 
     found = []
-    if stream.in_parts:
+    if stream.in_blocks:
         with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
-            parts = stream.parts((Texts(), Texts()))
+            parts = stream.blocks((Texts(), Texts()))
             found = [row for part in parts for row in rows(part.lists)]
     if len(found) != 1:  # rows of the user in several places, or none
         lists = loaded(stream, (Texts(), Texts()))

@@ -10,7 +10,8 @@ from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, Style, formula
 from toplist.metrics.properties import equal_names
-from toplist.results.markup import NOTHING, Cell, Look, Page, Table
+from toplist.results.markup import LOOK as LOOK
+from toplist.results.markup import NOTHING, Cell, Grid, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys
 from toplist.stats.clustered import FEW_DF, degrees_of_freedom
 
@@ -345,7 +346,6 @@ def sampling(result: Means) -> list[str]:
 # With more columns, several results have a table per metric.
 WIDE = 8
 
-LOOK = Look()
 COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
@@ -386,24 +386,21 @@ def has_k(metric: Metric | ListMetric) -> bool:
     return not isinstance(metric, Metric) or metric.cut != "n"
 
 
-def rows(result: Means) -> list[tuple[Any, ...]]:
+def grid(result: Means) -> Grid:
     """Return a row per metric and k, with the columns of `COLUMNS`."""
     rows = []
     for name in result.names():
         metric, k = name.rsplit("@", 1)
         low, high = result.interval(name)
         rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_of(name)))
-    return rows
+    return Grid.of(COLUMNS, rows)
 
 
 def to_pandas(result: Means, per_user: bool) -> "DataFrame":
     """Return a DataFrame of the means, or of the users' values."""
-    import pandas
-
     if per_user:
-        columns = of_users(result)
-        return pandas.DataFrame({"user_id": list(result.users), **columns})
-    return pandas.DataFrame(rows(result), columns=COLUMNS)
+        return Grid({"user_id": list(result.users), **of_users(result)}).to_pandas()
+    return grid(result).to_pandas()
 
 
 def of_users(result: Means) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -30,7 +31,6 @@ def content(result: Means) -> dict[str, Any]:
     """
     version = import_module("toplist").__version__  # of the package, which imports all others
     names, terms = result.names(), result.terms
-    intervals = {name: result.interval(name) for name in names}
     weighing = {"weighting": terms.weighting, "clip": terms.clip}
     weighing |= result.exposed._asdict() if result.exposed else {}
     policies = {name: getattr(terms, name) for name in POLICIES} | vars(terms.grading)
@@ -45,9 +45,9 @@ def content(result: Means) -> dict[str, Any]:
         **({"scores": result.scored._asdict()} if result.scored else {}),
         **({"propensities": weighing} if terms.weighting else {}),
         **_judged(result),
-        "values": {name: json_number(result[name]) for name in names},
-        "std": {name: json_number(result.std(name)) for name in names},
-        "interval": {name: list(map(json_number, ends)) for name, ends in intervals.items()},
+        "values": {name: result[name] for name in names},
+        "std": {name: result.std(name) for name in names},
+        "interval": {name: result.interval(name) for name in names},
         "n": {name: result.n_of(name) for name in names},
         "formulas": {
             name: formula(one) if isinstance(one, Metric) else one.formula
@@ -61,7 +61,7 @@ def _judged(result: Means) -> dict[str, Any]:
     if result.terms.unjudged == "miss":
         return {}
     name, share = result.judged_share()
-    return {"judged": {name: json_number(share)}}
+    return {"judged": {name: share}}
 
 
 def text_of(found: Any) -> str:
@@ -81,8 +81,17 @@ def text_of(found: Any) -> str:
     return re.sub(
         r"\[\n([^\[\]{}]*)\n *\]",
         lambda one: f"[{' '.join(map(str.strip, one[1].splitlines()))}]",
-        json.dumps(found, indent=1),
+        json.dumps(_plain(found), indent=1),
     )
+
+
+def _plain(found: Any) -> Any:
+    """Return what JSON can hold: null for NaN and infinity."""
+    if isinstance(found, Mapping):
+        return {name: _plain(one) for name, one in found.items()}
+    if isinstance(found, (list, tuple)):
+        return list(map(_plain, found))
+    return json_number(found) if isinstance(found, float) else found
 
 
 def json_number(value: float) -> float | None:

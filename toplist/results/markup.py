@@ -1,13 +1,18 @@
-"""Tables with notes, written as text, HTML, Markdown and LaTeX; `Display` is what has them."""
+"""Columns of values as CSV, frames and tables; tables with notes as text, HTML, Markdown, LaTeX."""
 
+import csv
+import io
 import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toplist.checks import printable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Stands for an interval that says nothing, as that of users who all have the same value.
 NOTHING = "–"
@@ -84,6 +89,85 @@ class Look(NamedTuple):
     def signed(self, value: float) -> str:
         """Return a difference, which always has its sign; a dash for NaN."""
         return "-" if value != value else self.number(value, "+")
+
+
+LOOK = Look()
+
+
+# How the values of a column are written in a table.
+KINDS: dict[str, Callable[[Look, Any], str]] = {
+    "text": lambda look, value: str(value),
+    "count": lambda look, value: f"{value:,}",
+    "number": lambda look, value: look.number(value),
+}
+
+
+class Grid(NamedTuple):
+    """Columns of values by name: what CSV, frames and JSON have, and tables write.
+
+    `kinds` says how a column is written, by a key of `KINDS`; without, it has numbers.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    kinds: Mapping[str, str] = {}
+
+    @classmethod
+    def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]], **kinds: str) -> "Grid":
+        """Return the columns of some rows."""
+        held = list(rows)
+        return cls({name: [row[i] for row in held] for i, name in enumerate(names)}, kinds)
+
+    @classmethod
+    def stacked(cls, name: str, grids: Mapping[Any, "Grid"]) -> "Grid":
+        """Return grids below each other; their labels are a column before the others."""
+        columns: dict[str, list[Any]] = {name: []}
+        for label, one in grids.items():
+            for title, values in one.columns.items():
+                columns.setdefault(title, []).extend(values)
+            columns[name] += [label] * len(next(iter(one.columns.values())))
+        return cls(columns)
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The rows."""
+        return list(zip(*self.columns.values(), strict=True))
+
+    def to_pandas(self) -> "DataFrame":
+        """Return a DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns)
+
+    def to_csv(self) -> str:
+        r"""Return CSV: None and NaN are empty cells, several texts are one.
+
+        Examples
+        --------
+        >>> Grid({"metric": ["auc", "gauc"], "value": [0.5, math.nan]}).to_csv()
+        'metric,value\nauc,0.5\ngauc,\n'
+        """
+
+        def cell(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return " ".join(value)
+            return "" if value is None or value != value else value
+
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(map(cell, row) for row in self.rows)
+        return out.getvalue()
+
+    def table(self, look: Look = LOOK) -> Table:
+        """Return a table as it is written; its first column are the labels. None is a dash."""
+        corner, *titles = self.columns
+        kinds = [KINDS[self.kinds.get(title, "number")] for title in titles]
+        rows = [
+            (str(label), [Cell("-" if one is None else kind(look, one)) for kind, one in written])
+            for label, *values in self.rows
+            for written in [zip(kinds, values, strict=True)]
+        ]
+        return Table(corner, titles, rows)
 
 
 def round_significant(value: float) -> float:

@@ -89,7 +89,7 @@ FORMS: Mapping[str, tuple[str, str]] = {
         "offsets ranks n_truth n_listed grades truth_grades k grading unjudged listed_only users "
         "coverage about",
     ),
-    "coverage": ("matching.coverage:Coverage", "items sizes groups n_groups order"),
+    "coverage": ("inputs.groups:Coverage", "items sizes groups n_groups order"),
     "about": (
         "matching.about:About",
         "n_extra fingerprints truth_hashes judged_hashes unmatched scored",

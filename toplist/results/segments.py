@@ -15,15 +15,14 @@ from toplist import parallel
 from toplist.averages import per_user
 from toplist.checks import Ints, is_missing, worded
 from toplist.checks import counted as in_words
-from toplist.inputs.catalogues import categories
-from toplist.inputs.labels import ordered
+from toplist.inputs.facts import categories, ordered
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.earned import Preference
 from toplist.results import describe
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Page, Table
+from toplist.results.markup import Cell, Grid, Page, Table
 from toplist.results.means import Means, has_keys, hits_of
 
 if TYPE_CHECKING:
@@ -168,10 +167,7 @@ class Segments(ByLabel[R]):
         names : str or several, optional
             The means to show; default: all.
         """
-        import pandas
-
-        shown = self if names is None else self._only(names)
-        return pandas.DataFrame(rows(shown), columns=["segment", *describe.COLUMNS])
+        return grid(self if names is None else self._only(names)).to_pandas()
 
 
 def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R]:
@@ -231,7 +227,7 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
 
 def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
     """Split the relevant items of a result; see `TopKResult.by_item`."""
-    from toplist.inputs.labels import ItemLabels
+    from toplist.inputs.facts import ItemLabels
     from toplist.matching import slices
 
     hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
@@ -272,6 +268,6 @@ def _of_relevant(metric: Metric | ListMetric) -> bool:
     return metric.earning is None or not isinstance(metric.earning.function, Preference)
 
 
-def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
+def grid(segments: Segments[Any]) -> Grid:
     """Return a row per segment, metric and k: the label, then `describe.COLUMNS`."""
-    return [(label, *row) for label, part in segments.items() for row in describe.rows(part)]
+    return Grid.stacked("segment", {label: describe.grid(part) for label, part in segments.items()})

@@ -13,7 +13,7 @@ needs a k, and is one of hits without functions of your own. What a worker refus
 one line on the driver, with the user and the item; what Spark itself cannot do is one of Spark.
 
 Both sides are put into one table, shuffled by user and sorted within the partitions; a worker reads
-its partition as a stream, evaluates half a million rows of complete users at a time
+its partition as a stream, evaluates 32 MB of complete users at a time
 (`toplist.spark.work`), and sends one result without users, some kilobytes however many users it
 holds. So memory hardly depends on the number of users or the size of a partition (10,000,000 rows
 took 1.2 x that of 1,000,000). Only the DataFrame API is used: no RDD, no SparkContext, so classic
@@ -127,17 +127,32 @@ def evaluate(
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate two DataFrames: the part of `toplist.top_k_eval` that is for Spark."""
     plan = _plan(k, options)
-    _check_sendable(plan)
     system, partitions = options.system, options.partitions
-    sides = sides_of(ranks, truths, options.columns, system)
-    work = _work(sides, k, plan.options)
-    several = options.paired and len(work.systems) > 1
-    parts = _by_user(sides, system, partitions).mapInArrow(PartialMeans(work, several), SENT)
+    sides = ranked, relevant = sides_of(ranks, truths, options.columns, system)
+    # no worker knows whether others have items that are judged not relevant
+    if options.unjudged == "drop" and not has_misses(relevant, options.relevant_from):
+        raise ValueError(NOTHING_TO_DROP)
+    own = replace(  # what workers do: they read names of ours, and each is one of many
+        plan.options,
+        columns={"ground_truths": {GROUP: GROUP}} if relevant.value == GROUP else None,
+        ties=plan.options.ties or "item",
+        system=None,
+        partitions=None,
+        paired=True,
+        n_threads=1,
+    )
+    sent = {side.argument: side.sent for side in sides}
+    systems = (None,) if system is None else systems_of(ranked, system)
+    work = Work(k, own, sent, systems, perhaps_systems(ranked) if system is None else "")
+    cut = () if partitions is None else (partitions,)
+    rows = rows_of(*sides, system).repartition(*cut, "user_id").sortWithinPartitions("user_id")
+    paired = options.paired and len(systems) > 1
+    parts = rows.mapInArrow(PartialMeans(work, paired), SENT)
     n_parts = partitions or int(parts.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if n_parts > FAN:
-        parts = parts.repartition(ceil(n_parts / FAN)).mapInArrow(Merge(work.systems), SENT)
-    found = collected(parts.collect(), work.systems)
-    for name in work.systems:
+        parts = parts.repartition(ceil(n_parts / FAN)).mapInArrow(Merge(systems), SENT)
+    found = collected(parts.collect(), systems)
+    for name in systems:
         _check_known_users(found.get(name), sides, system, name)
     return found if system is not None else found[None]
 
@@ -149,60 +164,32 @@ def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
     if options.partitions is not None:
         check_positive_int(options.partitions, "partitions")
     plan = plan_of(options, k, "item")
-    for metric in plan.list_metrics:
+    for one in plan.list_metrics:
         raise ValueError(
-            f"{metric.name} is a metric of the lists themselves, which toplist.spark has not: "
+            f"{one.name} is a metric of the lists themselves, which toplist.spark has not: "
             "toplist.beyond.Exposure.from_counts gives coverage, Gini and entropy from counts "
             "that Spark makes"
         )
-    for one in plan.entries:
-        if isinstance(one.metric, Metric) and one.metric.cut == "n":
-            raise ValueError(
-                f"{one.metric.name} is of whole lists, and no worker knows the longest of all: "
-                "collect the DataFrames, toplist.top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
-            )
-    without = next((one.metric.name for one in plan.entries if not one.ks), None)
-    if without is not None:
-        raise ValueError(
-            f"{without} needs a k, since no worker knows the longest list of all: give k=10, or "
-            f"'{without}@10'"
-        )
-    return plan
-
-
-def _check_sendable(plan: Plan) -> None:
-    """Raise ValueError for a metric that no worker can send: with functions of one's own."""
-    for entry in plan.entries:
+    for metric, ks in ((entry.metric, entry.ks) for entry in plan.entries):
+        why = ""
+        if isinstance(metric, Metric) and metric.cut == "n":
+            why = f"{metric.name} is of whole lists, and no worker knows the longest of all"
         try:
-            check_storable(entry.metric)
+            check_storable(metric)
         except ValueError:
+            why = (
+                f"metric {metric.name!r} has a function of its own, which the bytes that workers "
+                "send cannot hold"
+            )
+        if why:
+            way = "toplist.top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
+            raise ValueError(f"{why}: collect the DataFrames, {way}")
+        if not ks:
             raise ValueError(
-                f"metric {entry.metric.name!r} has a function of its own, which the bytes that "
-                "workers send cannot hold: collect the DataFrames, "
-                "toplist.top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
-            ) from None
-
-
-def _work(sides: tuple[Side, Side], k: Any, options: Options) -> Work:
-    ranks, truths = sides
-    # what workers do: they read names of ours, and each is one of many
-    columns = {"ground_truths": {GROUP: GROUP}} if truths.value == GROUP else None
-    given = replace(
-        options, columns=columns, system=None, partitions=None, paired=True, n_threads=1
-    )
-    given = replace(given, ties=options.ties or "item")
-    values = ranks.value, truths.value
-    # no worker knows whether others have items that are judged not relevant
-    if options.unjudged == "drop" and not has_misses(truths, options.relevant_from):
-        raise ValueError(NOTHING_TO_DROP)
-    if options.system is None:
-        return Work(k, given, values, hint=perhaps_systems(ranks))
-    return Work(k, given, values, systems_of(ranks, options.system))
-
-
-def _by_user(sides: tuple[Side, Side], system: str | None, partitions: int | None) -> Any:
-    cut = () if partitions is None else (partitions,)
-    return rows_of(*sides, system).repartition(*cut, "user_id").sortWithinPartitions("user_id")
+                f"{metric.name} needs a k, since no worker knows the longest list of all: give "
+                f"k=10, or '{metric.name}@10'"
+            )
+    return plan
 
 
 def _check_known_users(

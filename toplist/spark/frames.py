@@ -1,8 +1,7 @@
 """From two DataFrames to one of rows; what their schemas tell is refused before any job.
 
-A row is of a side, a user and an item. `place` is where the item stands in its list: `LONG` in a
-table with a row per item, `EMPTY` for the one row of an empty list, null for that of a null. Values
-keep a column of their own: a rank or score, in the type of the scores, and the relevance.
+A row is one of a side, as it is there: an item of a user, or a user with lists. Columns of the
+sides stand beside each other, and are null in rows of the other side.
 """
 
 from __future__ import annotations
@@ -11,26 +10,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toplist.checks import no_columns, require
-from toplist.inputs.grades import check_ignored
+from toplist.checks import require
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.options import GROUP, SIDES, columns_of, named_in, refuse_composite
-from toplist.inputs.tables import check_no_grades
+from toplist.inputs.tables import SideTable
 
-RANKED, RELEVANT = 0, 1
-LONG, EMPTY = -1, 0
-# The values of items that are ranked by their place in a list.
-PLACE = "place"
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two DataFrames, the names of its columns, and the argument that it is."""
+    """One of the two DataFrames, the names of its columns, and the argument that it is.
+
+    `value` is the column of values of the items, by our name: "rank", "score", "relevance" or
+    "group"; None where there is none.
+    """
 
     frame: Any
     names: Mapping[str, str]
     argument: str
+    value: str | None = None
 
     def kind(self, name: str) -> str:
         """Return the type of a column, called by our name."""
@@ -46,24 +45,29 @@ class Side:
         return self.kind("item_id").startswith("array<")
 
     @property
-    def value(self) -> str | None:
-        """The column of values of the items, by our name; `PLACE` for lists that have none."""
-        if GROUP in self.names:
-            return GROUP
-        wanted = ("rank", "score") if self.argument == "ranks" else ("relevance",)
-        found = next((name for name in wanted if self.names[name] in self.frame.columns), None)
-        return PLACE if found is None and self.has_lists and self.argument == "ranks" else found
+    def sent(self) -> dict[str, str]:
+        """The columns that workers read, by our names, and what each is called there."""
+        names = ("item_id",) if self.value is None else ("item_id", self.value)
+        return {"user_id": "user_id"} | {name: f"{self.argument}_{name}" for name in names}
 
-    @property
-    def value_kind(self) -> str:
-        """The type in which values reach a worker: scores in their own, since none is rounded."""
-        assert self.value is not None
-        if self.value == GROUP:
-            return "string"
-        kind = self.element(self.value)
-        if self.value == "score":
-            return kind
-        return "bigint" if self.value == "rank" and kind in _WHOLE else "double"
+    def cells(self) -> list[Any]:
+        """Return the columns as workers read them: whole numbers as bigint, so that they compare.
+
+        Scores keep their type, since none is rounded.
+        """
+        found = []
+        for name, sent in self.sent.items():
+            kind = self.kind(name) if name == "user_id" else self.element(name)
+            if name == GROUP:
+                kind = "string"
+            elif kind in _WHOLE:
+                kind = "bigint"
+            elif kind.startswith("decimal("):
+                kind = "double"
+            listed = self.has_lists and name != "user_id"
+            own = column(self.names[name]).cast(f"array<{kind}>" if listed else kind)
+            found.append(own.alias(sent))
+        return found
 
 
 def sides_of(
@@ -73,24 +77,29 @@ def sides_of(
     if system is not None and not isinstance(system, str):
         raise TypeError(f"system={system!r}: give the name of one column of ranks")
     refuse_composite(columns, "DataFrames of Spark")
-    sides = []
     names_of = {side: columns_of(columns, side) for side in SIDES}
     if isinstance(truth, KeptTruths) and hasattr(recs, "sparkSession"):
         if truth.users is not None and truth.lists.grouped:
             names_of["ground_truths"].setdefault(GROUP, GROUP)
         truth = _frame_of(truth, recs.sparkSession, names_of["ground_truths"])
-    for frame, argument in zip((recs, truth), SIDES, strict=True):
-        _check_kind(frame, argument)
-        found = Side(frame, named_in(names_of[argument], frame.columns, argument), argument)
-        names = [found.names["user_id"], found.names["item_id"]]
-        more = [system] if system is not None and argument == "ranks" else []
-        require(found.argument, [*names, *more], found.frame.columns)
-        _check_value(found)
-        if argument == "ground_truths" and found.value is None:
-            check_ignored(frame.columns, found.names)
-        sides.append(found)
-    _check_ids(*sides)
-    return sides[0], sides[1]
+    ranked, relevant = (
+        _side(frame, argument, names_of[argument])
+        for frame, argument in zip((recs, truth), SIDES, strict=True)
+    )
+    if system is not None:
+        require("ranks", [system], recs.columns)
+    for name in ("user_id", "item_id"):
+        families = [_family(side, name) for side in (ranked, relevant)]
+        if families[0] != families[1]:
+            theirs, target = relevant.names[name], "string" if families[0] == "text" else "bigint"
+            if name == "item_id" and relevant.has_lists:
+                target = f"array<{target}>"
+            raise TypeError(
+                f"{name} holds {families[0]} in ranks and {families[1]} in ground_truths: they are "
+                f"never equal; cast one side: ground_truths.withColumn({theirs!r}, "
+                f'ground_truths[{theirs!r}].cast("{target}"))'
+            )
+    return ranked, relevant
 
 
 def _frame_of(kept: KeptTruths, session: Any, names: Mapping[str, str]) -> Any:
@@ -109,70 +118,51 @@ def _frame_of(kept: KeptTruths, session: Any, names: Mapping[str, str]) -> Any:
     return session.createDataFrame(pa.table(columns))
 
 
-def _check_kind(frame: Any, argument: str) -> None:
-    """Raise TypeError for what is no DataFrame of Spark."""
+def _side(frame: Any, argument: str, names: Mapping[str, Any]) -> Side:
+    """Return one side; its columns are those of an empty table, which is checked as all tables."""
     modules = [kind.__module__ for kind in type(frame).__mro__]
-    if any(name.startswith("pyspark.sql") for name in modules):
-        return
-    package = type(frame).__module__.partition(".")[0]
-    given = repr(frame) if isinstance(frame, str) else f"a {package}.{type(frame).__name__}"
-    raise TypeError(
-        f"{argument} is {given}: toplist.spark takes DataFrames of Spark; give "
-        "spark.table('NAME') of a table, .to_spark() of pyspark.pandas; toplist.top_k_eval takes "
-        "pandas and polars"
-    )
-
-
-def _check_value(side: Side) -> None:
-    """Raise ValueError or TypeError for no rank nor score, and for values that are no numbers."""
-    value, names = side.value, side.names
-    if value is None and side.argument == "ranks":
-        raise no_columns("ranks", [names["rank"], names["score"]], side.frame.columns, either=2)
-    if value is None or value == PLACE:
-        return
-    name, kind = names[value], side.kind(value)
-    require(side.argument, [name], side.frame.columns)
-    if kind.startswith("array<") != side.has_lists:
+    if not any(name.startswith("pyspark.sql") for name in modules):
+        package = type(frame).__module__.partition(".")[0]
+        given = repr(frame) if isinstance(frame, str) else f"a {package}.{type(frame).__name__}"
         raise TypeError(
-            f"{side.argument}: {name!r} is {kind}, {names['item_id']!r} {side.kind('item_id')}: "
+            f"{argument} is {given}: toplist.spark takes DataFrames of Spark; give "
+            "spark.table('NAME') of a table, .to_spark() of pyspark.pandas; toplist.top_k_eval "
+            "takes pandas and polars"
+        )
+    import pyarrow as pa
+
+    names = named_in(names, frame.columns, argument)
+    found = Side(frame, names, argument)
+    empty = pa.Table.from_arrays([pa.nulls(0)] * len(frame.columns), names=frame.columns)
+    table = SideTable(empty, argument, names)
+    table.one_of("item_id")
+    value = table.check(found.has_lists)
+    if value is None:
+        return found
+    name, kind = names[value], found.kind(value)
+    if kind.startswith("array<") != found.has_lists:
+        raise TypeError(
+            f"{argument}: {name!r} is {kind}, {names['item_id']!r} {found.kind('item_id')}: "
             f"give both as lists of one length, or drop {name!r}"
         )
-    if value == GROUP:
-        check_no_grades(side.argument, side.frame.columns, names)
-        return
-    element = side.element(value)
-    if value == "score" and element.startswith("decimal("):
+    element = found.element(value)
+    is_decimal = element.startswith("decimal(")
+    if value == "score" and is_decimal:
         way = f"frame.withColumn({name!r}, frame[{name!r}].cast('double'))"
-        raise TypeError(f"{side.argument}: {name!r} is {kind}: cast scores to doubles, {way}")
-    if element not in (*_WHOLE, "float", "double") and not element.startswith("decimal("):
-        raise TypeError(f"{side.argument}: {name!r} is {kind}: a {value} is a number")
+        raise TypeError(f"{argument}: {name!r} is {kind}: cast scores to doubles, {way}")
+    if value != GROUP and element not in (*_WHOLE, "float", "double") and not is_decimal:
+        raise TypeError(f"{argument}: {name!r} is {kind}: a {value} is a number")
+    return Side(frame, names, argument, value)
 
 
-def _check_ids(recs: Side, truth: Side) -> None:
-    """Raise TypeError where ids of one side are numbers and those of the other text."""
-    for name in ("user_id", "item_id"):
-        families = []
-        for side in (recs, truth):
-            kind = side.kind(name) if name == "user_id" else side.element(name)
-            families.append(
-                "whole numbers" if kind in _WHOLE else "text" if kind == "string" else ""
-            )
-            if not families[-1]:
-                given = f"{side.argument}: {side.names[name]!r} is {kind}"
-                raise TypeError(f"{given}: ids are whole numbers or text")
-        if families[0] != families[1]:
-            raise TypeError(
-                f"{name} holds {families[0]} in ranks and {families[1]} in ground_truths: they are "
-                f"never equal; cast one side: {_cast(truth, name, families[0])}"
-            )
-
-
-def _cast(truth: Side, name: str, family: str) -> str:
-    """Return the line that makes ids of the truth those of the other side."""
-    column, target = truth.names[name], "string" if family == "text" else "bigint"
-    if name == "item_id" and truth.has_lists:
-        target = f"array<{target}>"
-    return f'ground_truths.withColumn({column!r}, ground_truths[{column!r}].cast("{target}"))'
+def _family(side: Side, name: str) -> str:
+    """Return what ids are, in words; TypeError for other than whole numbers and text."""
+    kind = side.kind(name) if name == "user_id" else side.element(name)
+    if kind not in (*_WHOLE, "string"):
+        raise TypeError(
+            f"{side.argument}: {side.names[name]!r} is {kind}: ids are whole numbers or text"
+        )
+    return "text" if kind == "string" else "whole numbers"
 
 
 def column(name: str) -> Any:
@@ -183,47 +173,14 @@ def column(name: str) -> Any:
 
 
 def rows_of(recs: Side, truth: Side, system: str | None) -> Any:
-    """Return both sides as one DataFrame of rows."""
+    """Return both sides as one DataFrame of rows; "side" is 0 for ranks, 1 for ground truths."""
     from pyspark.sql import functions as F
 
-    kinds = {
-        side.value: side.value_kind for side in (recs, truth) if side.value not in (None, PLACE)
-    }
+    cells = [[F.lit(at).alias("side"), *side.cells()] for at, side in enumerate((recs, truth))]
     if system is not None:
-        kinds["system"] = "string"
-    frames = []
-    for code, side in enumerate((recs, truth)):
-        found, own = _rows(side, column(system) if system is not None and side is recs else None)
-        given = [own.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in kinds.items()]
-        shared = [_wide(own[name], side, name).alias(name) for name in ("user_id", "item_id")]
-        frames.append(
-            found.select(F.lit(code).alias("side"), *shared, own[PLACE].alias(PLACE), *given)
-        )
-    return frames[0].unionByName(frames[1])
-
-
-def _rows(side: Side, system: Any) -> tuple[Any, dict[str, Any]]:
-    """Return a frame with a row per item, and its columns by our names."""
-    from pyspark.sql import functions as F
-
-    given = ["item_id"] + ([side.value] if side.value not in (None, PLACE) else [])
-    own = {name: column(side.names[name]) for name in ("user_id", *given)}
-    own |= {} if system is None else {"system": system}
-    if not side.has_lists:
-        return side.frame, own | {PLACE: F.lit(LONG)}
-    zipped = F.arrays_zip(*(own[name].alias(name) for name in given))  # null where one of them is
-    kept = [own[name].alias(name) for name in own if name not in given]
-    known = zipped.isNotNull().alias("_known")
-    frame = side.frame.select(*kept, known, F.posexplode_outer(zipped).alias("_at", "_of"))
-    place = F.when(F.col("_known"), F.coalesce(F.col("_at") + 1, F.lit(EMPTY)))
-    found = {name: F.col(f"_of.{name}") if name in given else F.col(name) for name in own}
-    return frame, found | {PLACE: place}
-
-
-def _wide(ids: Any, side: Side, name: str) -> Any:
-    """Return whole numbers as bigint, so that int and bigint are one user."""
-    kind = side.kind(name) if name == "user_id" else side.element(name)
-    return ids.cast("bigint") if kind in _WHOLE else ids
+        cells[0].append(column(system).cast("string").alias("system"))
+    ranked, relevant = recs.frame.select(*cells[0]), truth.frame.select(*cells[1])
+    return ranked.unionByName(relevant, allowMissingColumns=True)
 
 
 def systems_of(recs: Side, system: str) -> tuple[str, ...]:
@@ -249,15 +206,21 @@ def perhaps_systems(recs: Side) -> str:
 
 def has_misses(truth: Side, relevant_from: float | None) -> bool:
     """Return whether an item of grade 0 or more is judged not relevant; a job of Spark."""
+    from pyspark.sql import functions as F
+
     if truth.value is None:
         return False
-    frame, own = _rows(truth, None)
-    grades = own[truth.value].cast("double")
-    misses = grades == 0 if relevant_from is None else grades < relevant_from
-    return not frame.where(misses & (grades >= 0)).isEmpty()
+
+    def is_miss(grade: Any) -> Any:
+        low = grade == 0 if relevant_from is None else grade < relevant_from
+        return low & (grade >= 0)
+
+    grades = column(truth.names[truth.value])
+    misses = F.exists(grades, is_miss) if truth.has_lists else is_miss(grades)
+    return not truth.frame.where(misses).isEmpty()
 
 
 def users_of(side: Side, where: Any = None) -> Any:
     """Return a frame with the users of a side, or of some of its rows."""
     frame = side.frame if where is None else side.frame.where(where)
-    return frame.select(_wide(column(side.names["user_id"]), side, "user_id").alias("user_id"))
+    return frame.select(side.cells()[0])

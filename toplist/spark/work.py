@@ -7,23 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from toplist.comparing.moments import of_results, shape_of
 from toplist.files.loop import evaluate_part
-from toplist.files.parquet import start_of_last
+from toplist.inputs import columns as cols
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.result import TopKResult, merge
 from toplist.results.saved import dump, read
-from toplist.spark.frames import EMPTY, PLACE, RANKED, RELEVANT
 from toplist.stats.systems import PairedMoments, SystemRef
 
-# Rows of complete users that a worker evaluates at a time.
-ROWS = 1 << 19
+# Bytes of rows of complete users that a worker evaluates at a time: half a million of one item.
+BYTES = 1 << 25
 _ON_SPARK = 'ranks.withColumn("score", -ranks["rank"]).drop("rank")'
-_TWO_LISTS = re.compile(r"^ranks: user .* (at ranks|has ranks|has \d+ lists) ")
+# What an error of a side begins with; of a user with two lists; and what several systems may cause.
+_PLACE = re.compile(r"^(ranks|ground_truths): row \d+: (?:\1: )?")
+_TWO_ROWS = re.compile(r"(?<=: )(user .*) is in rows? \d+ and (?:again in row )?\d+: .*$")
+_TWO_LISTS = re.compile(r"^ranks: user .* (at ranks|has ranks|has several lists) ")
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,8 @@ class Work:
     ----------
     k, options
         Of `toplist.top_k_eval`.
-    values : (str or None, str or None)
-        The columns of values of both sides.
+    sent : dict argument -> dict
+        The columns of each side by our names, and what they are called in the rows of both.
     systems : tuple of str, or (None,)
     hint : str
         What an error adds that may come from several systems in one table.
@@ -43,7 +42,7 @@ class Work:
 
     k: Any
     options: Options
-    values: tuple[str | None, str | None]
+    sent: Mapping[str, Mapping[str, str]]
     systems: tuple[str | None, ...] = (None,)
     hint: str = ""
 
@@ -51,35 +50,40 @@ class Work:
         """Return the result of every system over some complete users."""
         import pyarrow.compute as pc
 
-        ranked, truth = (table.filter(pc.equal(table["side"], one)) for one in (RANKED, RELEVANT))
-        truths = _lists(truth, self.values[1], "ground_truths")
+        ranked, relevant = (table.filter(pc.equal(table["side"], side)) for side in (0, 1))
+        truths = _side(relevant, self.sent["ground_truths"])
+        options = replace(self.options, keep=keep)
+        if "score" not in self.sent["ranks"]:
+            options = replace(options, ties="order")  # ranks have none: the result is silent
         found = {}
         for name in self.systems:
             rows = ranked if name is None else ranked.filter(pc.equal(ranked["system"], name))
+            lists = _side(rows, self.sent["ranks"])
             try:
-                found[name] = self._result(_lists(rows, self.values[0], "ranks"), truths, keep)
+                found[name] = evaluate_part(lists, truths, self.k, options)
             except (ValueError, TypeError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(self._worded(str(error), name)) from None
         return found
 
-    def _result(self, lists: Any, truths: Any, keep: Keep | None) -> TopKResult:
-
-        options = replace(self.options, keep=keep)
-        if self.values[0] != "score":
-            options = replace(options, ties="order")  # ranks have none: the result is silent
-        return evaluate_part(lists, truths, self.k, options)
-
     def _worded(self, words: str, system: str | None) -> str:
         """Return an error in the words of Spark: of arguments, and of no place in a chunk."""
-        words = re.sub(r"\brow \d+: ", "", words)
-        words = re.sub(r"^(ranks|ground_truths): (ranks|ground_truths): ", r"\1: ", words)
+        words = _PLACE.sub(r"\1: ", words)
+        words = _TWO_ROWS.sub(r"\1 has several lists where a user has one", words)
+        words = re.sub(r"\brow \d+", "a row", words)
         if WITHOUT_GAPS in words:
             words = words.replace(WITHOUT_GAPS, _ON_SPARK)
         elif _TWO_LISTS.match(words) and not words.endswith("ranks start at 1"):
             words += self.hint
         of_all = system is None or words.startswith("ground_truths: ")
         return words if of_all else f"system {system!r}: {words}"
+
+
+def _side(rows: Any, names: Mapping[str, str]) -> Any:
+    """Return the rows of one side as a table, its columns by our names."""
+    import pyarrow as pa
+
+    return pa.table({ours: rows[sent] for ours, sent in names.items()})
 
 
 @dataclass(frozen=True)
@@ -108,78 +112,21 @@ class PartialMeans:
 
 
 def _complete(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield tables of complete users of a sorted stream, of some `ROWS` rows."""
+    """Yield tables of complete users of a sorted stream, of some `BYTES`."""
     import pyarrow as pa
 
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(pa.Table.from_batches([batch]))
-        if sum(map(len, waiting)) < ROWS:
+        if sum(one.nbytes for one in waiting) < BYTES:
             continue
         table = pa.concat_tables(waiting).combine_chunks()
-        end = start_of_last(table["user_id"])
+        end = cols.read(table, "user_id").start_of_last()
         if end:
             yield table.slice(0, end)
         waiting = [table.slice(end)]
     if any(map(len, waiting)):
         yield pa.concat_tables(waiting).combine_chunks()
-
-
-def _lists(table: Any, value: str | None, argument: str) -> Any:
-    """Return rows that are sorted by user as a table with a row per user, and lists."""
-    import pyarrow as pa
-
-    names = dict.fromkeys(["user_id", "item_id", PLACE, value or PLACE])
-    columns = {name: table[name].combine_chunks() for name in names}
-    users = columns["user_id"]
-    places = _places(columns, value, argument)
-    changes = np.flatnonzero(np.asarray(pa.compute.not_equal(users[1:], users[:-1]))) + 1
-    starts = np.concatenate([[0], changes])[: len(users)].astype(np.int64)
-    _check_one_list(users, places, starts, argument)
-    listed = places != EMPTY
-    offsets = np.concatenate([[0], np.cumsum(listed)])[np.append(starts, len(users))]
-    data = {"user_id": users.take(pa.array(starts))}
-    for name in filter(None, ("item_id", value)):
-        kept = columns[name].filter(pa.array(listed))
-        lists = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), kept)
-        data["rank" if name == PLACE else name] = lists
-    return pa.table(data)
-
-
-def _places(columns: Mapping[str, Any], value: str | None, argument: str) -> NDArray[np.int32]:
-    """Return where items stand in their lists; ValueError for a null, which names the user."""
-    users, places = columns["user_id"], columns[PLACE]
-    if users.null_count:
-        raise ValueError(f"{argument}: a user_id is null")
-    lacking = np.flatnonzero(places.is_null())
-    if len(lacking):
-        user = users[int(lacking[0])].as_py()
-        raise ValueError(f"{argument}: user {user!r} has a list that is null: write an empty one")
-    found: NDArray[np.int32] = np.asarray(places)
-    for name in filter(None, ("item_id", value)):
-        lacking = np.flatnonzero(np.asarray(columns[name].is_null(), bool) & (found != EMPTY))
-        if len(lacking):
-            at = int(lacking[0])
-            article = "an" if name == "item_id" else "a"
-            longer = found[at] > EMPTY and value not in (None, PLACE)
-            more = ", or lists of different lengths" if longer else ""
-            user = users[at].as_py()
-            raise ValueError(f"{argument}: user {user!r} has {article} {name} that is null{more}")
-    return found
-
-
-def _check_one_list(
-    users: Any, places: NDArray[np.int32], starts: NDArray[np.int64], argument: str
-) -> None:
-    """Raise ValueError for a user with two rows of lists."""
-    first = np.flatnonzero((places == EMPTY) | (places == EMPTY + 1))  # a row of every list
-    n_lists = np.bincount(np.searchsorted(starts, first, side="right") - 1)
-    twice = np.flatnonzero(n_lists > 1)
-    if len(twice):
-        user = users[int(starts[twice[0]])].as_py()
-        raise ValueError(
-            f"{argument}: user {user!r} has {n_lists[twice[0]]} lists where a user has one"
-        )
 
 
 SENT = "system string, result binary, moments binary, error string"

@@ -1,23 +1,35 @@
-"""Data beside lists: ids of a catalogue, a fact of each item (`by_item`), and counts.
+"""A fact of each item in any form: `by_item` reads it, and what stands below checks what it is.
 
-Counts are what a database makes: rows of two whole numbers, in every form that holds such rows
-(`counts_of`), for `toplist.loo.from_rank_counts`.
+These are ids (`ids_of`), numbers (`values_of`), vectors (`features_of`), distances
+(`distances_of`) and labels (`ItemLabels`); files are read as tables first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from toplist.checks import Floats, about, check_positive_int, require
+from toplist import kernels, parallel
+from toplist.checks import (
+    Floats,
+    Ints,
+    about,
+    cached,
+    check_positive_int,
+    is_missing,
+    require,
+)
 from toplist.inputs import columns as cols
-from toplist.inputs.flatten import first_repeat, is_frame, of_column
+from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes
+from toplist.inputs.flatten import CONTAINERS, first_repeat, is_frame, written
+from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import counts_rows, is_series
-from toplist.inputs.objects import to_builtin
+from toplist.inputs.lists import offsets_of
 
 
 class Fact(NamedTuple):
@@ -28,11 +40,10 @@ class Fact(NamedTuple):
     name : str
         What it is called, in the singular.
     dimensions : int
-        Of an array whose places are the ids 0..n-1; 0 where none is taken.
+        Of an array whose places are the ids 0..n-1; 0 where none is taken. What has two may have
+        several columns in a table.
     several : bool
         Whether an item may have several rows.
-    columns : bool
-        Whether it has several columns in a table.
     column : str
         The column of a table that holds it, if there are others.
     more : str
@@ -42,14 +53,13 @@ class Fact(NamedTuple):
     name: str
     dimensions: int = 0
     several: bool = False
-    columns: bool = False
     column: str = ""
     more: str = ""
 
 
 _PLACES = ", or a {} array whose places are the ids 0..n-1"
 NUMBER = Fact("number", dimensions=1, more=_PLACES.format("1-D"))
-VECTOR = Fact("vector", dimensions=2, columns=True, more=_PLACES.format("2-D"))
+VECTOR = Fact("vector", dimensions=2, more=_PLACES.format("2-D"))
 LABEL = Fact("label", several=True)
 _FUNCTION = ", or a function that takes ids and returns as many documents"
 DOCUMENT = Fact("document", column="document", more=_FUNCTION)
@@ -137,7 +147,7 @@ def _of_table(given: Any, fact: Fact, name: str, key: str) -> Facts:
     argument = name.removesuffix("=")
     way = f"give a table of {key} and one column of {fact.name}s, {argument}[['{key}', 'COLUMN']]"
     require(name, [key], names, way)
-    if not rest or (len(rest) > 1 and not fact.columns):
+    if not rest or (len(rest) > 1 and fact.dimensions < 2):
         raise ValueError(f"{name}: {way}; columns found: {names}")
     items = cols.read(frame, key).objects()
     if not fact.several and (twice := first_repeat(items)) is not None:
@@ -145,7 +155,7 @@ def _of_table(given: Any, fact: Fact, name: str, key: str) -> Facts:
         error = ValueError(f"{name}: {key.removesuffix('_id')} {item!r} has two rows")
         raise about(error, item=item, row=twice[1])
     cells = [cols.read(frame, one) for one in rest]
-    if not fact.columns:
+    if fact.dimensions < 2:
         return Facts(items, cells[0].objects(), tuple(rest), categories(cells[0].kind))
     arrays = [one.array for one in cells]
     if any(one is None for one in arrays):
@@ -296,153 +306,185 @@ def _described(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-@dataclass(frozen=True)
-class CountColumns:
-    """What the two columns of counts hold, for messages.
+# Integer ids below this are looked up by themselves, in a table of 8 MB at most.
+DENSE = 1 << 20
+ONE = (
+    "an item is in one slice; for one label at a time, give whether an item has it: "
+    "{item: 'LABEL' in found for item, found in labels.items()}"
+)
+SEVERAL = (*CONTAINERS, Set, np.ndarray)  # what holds the labels of one item
 
-    Attributes
-    ----------
-    key, number : str
-        "rank" and "number of users".
-    example : str
-        Counts as a dict.
-    null : int or None
-        The key that null, None and NaN stand for; None where they are refused.
+
+@dataclass(frozen=True, eq=False)
+class ItemLabels:
+    """The labels of items: item i of `ids` has ``codes[offsets[i]:offsets[i + 1]]`` of `labels`.
+
+    An item without labels has none, and None, NaN and "" are none; a label that is there twice
+    counts once. Labels are in the order of first appearance; `categories` are those of an ordered
+    type, in their order: a Categorical of pandas, an Enum of polars.
     """
 
-    key: str
-    number: str
-    example: str
-    null: int | None = None
+    ids: list[Any]
+    offsets: Ints
+    codes: Ints
+    labels: tuple[Any, ...]
+    categories: list[Any] | None = None
 
-    @property
-    def forms(self) -> str:
-        """The forms of counts, in words."""
-        return (
-            f"a dict of {self.key} -> {self.number}, such as {self.example}, a list of such pairs, "
-            f"a table of two columns, or a tuple of two arrays"
-        )
+    @classmethod
+    def of(cls, given: Any, name: str = "labels") -> ItemLabels:
+        """Read labels in any form: a dict item -> label or several, a pandas Series, a table.
+
+        Raises
+        ------
+        TypeError
+            For other forms, ids that are none or of two kinds, and labels that are not hashable.
+        ValueError
+            For a table of other columns than item_id and a label, and for two labels that are
+            written alike, such as 1 and "1".
+
+        Examples
+        --------
+        >>> found = ItemLabels.of({"a": ["war", "drama"], "b": None, "c": "war"})
+        >>> found.labels, found.offsets.tolist(), found.codes.tolist()
+        (('war', 'drama'), [0, 2, 2, 3], [0, 1, 0])
+        """
+        if isinstance(given, cls):
+            return given
+        facts = by_item(given, LABEL, name)
+        items, rows, order = facts.items, facts.values, facts.order
+        kinds_of(items, name)
+        items, rows = _one_each(items, rows, name)
+        ids, kinds = list(dict.fromkeys(items)), dict[Any, int]()
+        several = len(ids) < len(items)
+        entries = numbered_by({}, items)[0] if several else np.arange(len(ids))
+        codes, _ = numbered_by(kinds, rows)
+        some = np.array([not (is_missing(one) or one == "") for one in kinds], bool)[codes]
+        entries, codes = entries[some], codes[some]
+        if several:  # in the order of the items, and of equal ones the first
+            _, first = np.unique(entries * len(kinds) + codes, return_index=True)
+            first = np.sort(first)
+            first = first[np.argsort(entries[first], kind="stable")]
+            entries, codes = entries[first], codes[first]
+        codes, used = numbered(codes)
+        known = list(kinds)
+        labels = tuple(known[code] for code in used.tolist())
+        alike: dict[str, Any] = {}
+        for one in labels:  # tables and names of metrics hold labels as text
+            if (other := alike.setdefault(str(one), one)) != one:
+                raise ValueError(
+                    f"{name}: {other!r} and {one!r} are written alike: give one of both"
+                )
+        offsets = offsets_of(np.bincount(entries, minlength=len(ids)))
+        return cls(ids, offsets, codes, labels, order)
+
+    def slices(self, order: Iterable[Any] | None = None) -> tuple[NDArray[np.int32], list[Any]]:
+        """Return the place of each item's only label, and labels in order, None of others last.
+
+        The last place is that of all other items.
+
+        Examples
+        --------
+        >>> ItemLabels.of({"tea": "drink", "rye": "food", "cup": None}).slices()
+        (array([0, 1, 2, 2], dtype=int32), ['drink', 'food', None])
+        """
+        n = np.diff(self.offsets)
+        several = np.flatnonzero(n > 1)
+        if len(several):
+            item, first = self.ids[several[0]], self.offsets[several[0]]
+            one, two = (self.labels[code] for code in self.codes[first : first + 2].tolist())
+            raise ValueError(f"labels: item {item!r} has two labels, {one!r} and {two!r}: {ONE}")
+        found = ordered(self.labels, self.categories if order is None else list(order))
+        codes = np.full(len(n) + 1, len(found) - 1, np.int32)
+        place = {one: at for at, one in enumerate(found)}
+        codes[:-1][n == 1] = np.array([place[one] for one in self.labels], np.int32)[self.codes]
+        return codes, found
+
+    @cached
+    def _places(self) -> dict[Any, int]:
+        """The entry of each item."""
+        return {item: entry for entry, item in enumerate(self.ids)}
+
+    def entries(self, ids: NDArray[Any], names: Any) -> NDArray[np.int32]:
+        """Return the entry of each item, -1 for none; ids are integers, or codes of names."""
+        if names is None:
+            return self._of_integers(ids)
+        if not len(ids):
+            return np.empty(0, np.int32)
+        used, _ = used_codes(ids)
+        entries = np.full(int(used[-1]) + 2, -1, np.int32)
+        entries[used] = [self._places.get(name, -1) for name in written(used, names)]
+        return _looked_up(ids, entries)
+
+    def _of_integers(self, ids: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the entry of each integer."""
+        if not self.ids or not isinstance(self.ids[0], (int, np.integer)):
+            return np.full(len(ids), -1, np.int32)
+        known = np.array(self.ids, np.int64)
+        if known.min() >= 0 and known.max() < DENSE:
+            entries = np.full(int(known.max()) + 2, -1, np.int32)
+            entries[known] = np.arange(len(known))
+            return _looked_up(ids, entries)
+        numbering = Numbering()
+        numbering.number(known)
+        return numbering.find(ids).astype(np.int32)
+
+    def shares(self, label: Any) -> Floats:
+        """Return the share of each item that belongs to a label: 1 / n of an item with n labels.
+
+        `label` may be written as text. ValueError if no item has it.
+        """
+        code = next((i for i, one in enumerate(self.labels) if str(one) == str(label)), None)
+        if code is None:
+            shown = ", ".join(map(repr, self.labels[:8])) + ", ..." * (len(self.labels) > 8)
+            raise ValueError(f"labels: no item is labelled {label!r}: there are {shown or 'none'}")
+        n = np.diff(self.offsets)
+        of_label = np.repeat(np.arange(len(n)), n)[self.codes == code]
+        found = np.zeros(len(n))
+        found[of_label] = 1 / n[of_label]
+        return found
 
 
-def counts_of(counts: Any, name: str, columns: CountColumns) -> dict[int, int]:
-    """Return the number that belongs to each key.
+def _looked_up(ids: NDArray[Any], table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the number of each id in a table, of which the last is that of all other ids."""
+    out = np.empty(len(ids), np.int32)
 
-    Parameters
-    ----------
-    counts : dict, list of pairs, table of two columns, tuple or dict of two arrays, or Series
-        A dict of two arrays is that of two named columns; a Series has the keys in its index.
-    name : str
-        Of the counts, for messages.
-    columns : CountColumns
+    def look_up(lo: int, hi: int) -> None:
+        kernels.slices.look_up(ids[lo:hi].view(np.uint64), table, out[lo:hi])
 
-    Raises
-    ------
-    TypeError
-        For other forms.
-    ValueError
-        For numbers that are not whole or below 0, and a key twice.
+    parallel.each(look_up, blocks(len(ids), parallel.BLOCK >> 2), None)
+    return out
 
-    Examples
-    --------
-    >>> columns = CountColumns("rank", "number", "{1: 7}", null=0)
-    >>> counts_of([(1, 7), (None, Decimal(20))], "counts", columns)
-    {1: 7, 0: 20}
-    """
-    if hasattr(counts, "collect"):  # of Spark, or lazy
+
+def _one_each(items: list[Any], rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:
+    """Return a row for each item and label; None is that of an item without."""
+    types = set(map(type, rows))
+    if any(issubclass(one, SEVERAL) for one in types):
+        apart = [list(row) or [None] if isinstance(row, SEVERAL) else [row] for row in rows]
+        items = [item for item, row in zip(items, apart, strict=True) for _ in row]
+        rows = [one for row in apart for one in row]
+        types = set(map(type, rows))
+    odd = [one for one in types if issubclass(one, SEVERAL) or not issubclass(one, Hashable)]
+    if odd:
+        item, one = next(pair for pair in zip(items, rows, strict=True) if type(pair[1]) in odd)
         raise TypeError(
-            f"{name}: a {type(counts).__name__} that is not collected: give what its .collect() "
-            "returns"
+            f"{name}: item {item!r} has the label {one!r:.60}, a {type(one).__name__}: give text "
+            "or numbers"
         )
-    found: dict[int, int] = {}
-    for given, n in _rows(to_builtin(counts, name), name, columns):
-        key = whole_number(_present(given, columns.null), f"{name}: {columns.key}")
-        if key in found and key != columns.null:
-            one = f"give one row per {columns.key}"
-            raise ValueError(f"{name}: {columns.key} {key} is there twice: {one}")
-        found[key] = found.get(key, 0) + whole_number(n, f"{name}: {columns.number}")
-    return found
+    return items, rows
 
 
-def whole_number(value: Any, name: str) -> int:
-    """Return a whole number from 0 on; also a whole Decimal, as sums in a database are.
-
-    Examples
-    --------
-    >>> whole_number(Decimal("12.0"), "count"), whole_number(np.uint8(3), "count")
-    (12, 3)
-    """
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
-        way = ": CAST(n AS BIGINT), n.astype('int64')" if isinstance(value, float) else ""
-        raise ValueError(
-            f"{name} {value!r}: whole numbers from 0 to 2^63 - 1 are needed, of an integer type"
-            f"{way}"
-        )
-    return value
-
-
-def _are_columns(counts: Any) -> bool:
-    """Return whether counts are a dict of names and arrays, as ``fetchnumpy()`` of DuckDB."""
-    if not isinstance(counts, Mapping) or not counts:
-        return False
-    sized = all(hasattr(one, "__len__") and not isinstance(one, str) for one in counts.values())
-    return sized and all(isinstance(name, str) for name in counts)
-
-
-def _present(key: Any, null: int | None) -> Any:
-    """Return a key; that of a null, if there is one, which makes floats of the others in pandas."""
-    if null is None:
-        return key
-    if key is None or key != key:
-        return null
-    return int(key) if isinstance(key, float) and key.is_integer() else key
-
-
-def _rows(counts: Any, name: str, columns: CountColumns) -> Iterable[tuple[Any, Any]]:
-    """Return pairs of a key and a number."""
-    if isinstance(counts, list) and all(isinstance(row, tuple) and len(row) == 2 for row in counts):
-        return counts
-    if is_series(counts):
-        keys, nulls = counts.index.tolist(), counts.index.isna().tolist()
-        keys = [None if null else key for key, null in zip(keys, nulls, strict=True)]
-        return zip(keys, counts.tolist(), strict=True)
-    if _are_columns(counts):
-        _check_names(list(counts), name, columns)
-        counts = tuple(counts.values())
-    if isinstance(counts, Mapping):
-        return counts.items()
-    if is_frame(counts):
-        frame = cols.readable(counts)
-        names = cols.names_of(frame)
-        _check_names(names, name, columns)
-        both = [cols.read(frame, one).objects() for one in names]
-    elif isinstance(counts, tuple) and len(counts) == 2:
-        both = [_listed(column, name, columns) for column in counts]
+def ordered(labels: Iterable[Any], order: Sequence[Any] | None) -> list[Any]:
+    """Return labels in an order, sorted by default, None last."""
+    named = list(labels)
+    if order is not None:
+        known = dict.fromkeys(order)
+        absent = [label for label in named if label not in known]
+        if absent:
+            raise ValueError(
+                f"order lacks the label {absent[0]!r}: it has {', '.join(map(repr, known))}"
+            )
+        named = [label for label in known if label is not None]
     else:
-        raise TypeError(f"{name} is a {type(counts).__name__}: give {columns.forms}")
-    keys, numbers = both
-    if len(keys) != len(numbers):
-        what = columns.number.replace("number", "numbers", 1)
-        raise ValueError(f"{name}: {len(keys):,} {columns.key}s, but {len(numbers):,} {what}")
-    return zip(keys, numbers, strict=True)
-
-
-def _check_names(names: list[Any], name: str, columns: CountColumns) -> None:
-    """Raise ValueError for other than two columns."""
-    if len(set(names)) != 2 or len(names) != 2:
-        shown = ", ".join(map(repr, names))
-        raise ValueError(
-            f"{name}: a table of columns {shown}: give two of different names, the {columns.key} "
-            "first"
-        )
-
-
-def _listed(column: Any, name: str, columns: CountColumns) -> list[Any]:
-    """Return an array, a list or a column as Python objects."""
-    found = column if isinstance(column, list) else of_column(column)
-    if found is None:
-        held = type(column).__name__
-        raise TypeError(f"{name} is a tuple that holds a {held}: give {columns.forms}")
-    return found
+        with suppress(TypeError):  # labels of several types stay in order of appearance
+            named = sorted(named)
+    return [*named, None]

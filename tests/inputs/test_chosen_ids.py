@@ -1,0 +1,126 @@
+"""Ids of text and users that are chosen to collide are numbered exactly, and in time."""
+
+import numpy as np
+import pytest
+from collisions import CHOSEN, PLAIN, colliding_texts, neighbouring_texts, not_quadratic
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_inputs import csv_of, frame_of, library, same
+from situations import in_small_blocks
+
+import toplist as tl
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Return plain texts, texts of one hash, of hashes that share 40 bits, and of one slot."""
+    plain = [f"item-{number:011d}" for number in np.random.default_rng(0).permutation(20_000)]
+    chosen = colliding_texts(20_000), colliding_texts(20_000, 40), neighbouring_texts(20_000)
+    return plain, *chosen
+
+
+def in_lists(ids, length):
+    return [ids[i : i + length] for i in range(0, len(ids), 100)]
+
+
+def of_table(ids):
+    """Return the ranks of the hits where a table of Arrow has the texts, twice."""
+    users = np.arange(len(ids)) // 100
+    columns = {"user_id": users, "item_id": ids, "rank": np.arange(len(ids)) % 100 + 1}
+    truth = {"user_id": users[::7], "item_id": ids[::7]}
+    return tl.match(frame_of("pyarrow", columns), frame_of("pyarrow", truth)).ranks
+
+
+TEXT_CASES = {
+    "lists": lambda ids: tl.match(in_lists(ids, 100), in_lists(ids, 20)).ranks,
+    "one list": lambda ids: tl.match(ids, set(ids[::7])).ranks,
+    "a table": of_table,
+}
+
+
+@pytest.mark.parametrize("case", TEXT_CASES)
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_texts_chosen_to_collide(case, which, texts):
+    not_quadratic(TEXT_CASES[case], texts[0], texts[which])
+
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_users_chosen_to_collide_also_of_a_file(texts, which, tmp_path):
+    table = {"user_id": texts[which], "item_id": texts[0], "rank": [1] * 20_000}
+    truth = frame_of("pyarrow", {"user_id": texts[which][::-1], "item_id": texts[0][::-1]})
+    hits = tl.match(frame_of("pyarrow", table), truth)
+    assert hits.users == texts[which][::-1] and hits.ranks.tolist() == [1] * 20_000
+    if which == 3:  # the others have line ends
+        quoted = ['"' + one.replace('"', '""') + '"' for one in texts[3]]
+        path = csv_of(tmp_path / "t.csv", "user_id,item_id", *(f"u,{one}" for one in quoted * 2))
+        assert tl.match({"u": texts[3]}, tl.files.read_truths(path)).n_relevant.tolist() == [20_000]
+
+
+@pytest.mark.parametrize("n", [1_300, 2_200, 60_000])
+def test_a_table_that_gives_up_as_it_grows_keeps_its_ids(n, texts):
+    """Ids that collide, each within the budget of its rows, then many that are far apart."""
+    users = np.concatenate([np.repeat(CHOSEN[:n], 2), PLAIN[:65_000], CHOSEN[:n], -1 - PLAIN[:99]])
+    columns = {"user_id": users, "item_id": np.arange(len(users)), "score": -np.arange(len(users))}
+    found = tl.match(
+        frame_of("polars", columns), {user: [] for user in dict.fromkeys(users.tolist())}
+    )
+    names, first, counts = np.unique(users, return_index=True, return_counts=True)
+    expected = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    assert dict(zip(found.users, found.n_listed.tolist(), strict=True)) == expected
+    assert len(first) == len(found)
+    rows = [*texts[3][:1_500], *["7"] * n, *texts[0][:3_000], *texts[3][:1_500], *texts[0][:3_000]]
+    ids = {"user_id": np.arange(len(rows)), "item_id": rows, "rank": [1] * len(rows)}
+    lists = frame_of("pyarrow", ids)
+    assert tl.match(lists, dict(enumerate(rows))).ranks.tolist() == [1] * len(rows)
+    other = dict(enumerate([*rows[1:], rows[0]]))  # the next row's text
+    apart = [one == two for one, two in zip(rows, other.values(), strict=True)]
+    assert len(tl.match(lists, other).ranks) == sum(apart)
+
+
+WORDS = st.text(min_size=1, max_size=12) | st.sampled_from(
+    ["a", "b", "item0000000001", "item0000000002"]
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(WORDS, min_size=1, max_size=60), st.lists(WORDS, max_size=9), st.booleans())
+def test_texts_are_equal_where_strings_are(strings, more, views):
+    """In spans and in views, in one block and in small ones."""
+    pyarrow = library("pyarrow")
+    kind = pyarrow.string_view() if views else pyarrow.string()
+    lists = {f"{row}": list(dict.fromkeys([one, *more])) for row, one in enumerate(strings)}
+    users = [user for user, row in lists.items() for _ in row]
+    items = pyarrow.array([one for row in lists.values() for one in row], kind)
+    ranks = [place for row in lists.values() for place in range(1, len(row) + 1)]
+    table = frame_of("pyarrow", {"user_id": users, "item_id": items, "rank": ranks})
+    truths = {user: {strings[-1], "not there"} for user in lists}
+    expected = tl.match(lists, truths)
+    for small in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if small:
+                in_small_blocks(patch, FIRST=4, BLOCK=8)
+            assert same(tl.match(table, truths), expected)
+
+
+@pytest.mark.parametrize("name", ["{}", "{:012d}", "{:x}", "item {:04d} x", "a long name, no. {}"])
+def test_many_distinct_texts_make_the_table_grow(name):
+    strings = [name.format(i * 7919 % 40_000) for i in range(100_000)]
+    columns = {"user_id": np.arange(100_000) // 10, "item_id": strings}
+    table = frame_of("pyarrow", columns | {"rank": np.arange(100_000) % 10 + 1})
+    truths = dict(enumerate(strings[3::10]))
+    assert tl.match(table, truths).ranks.tolist() == [4] * 10_000
+    order = np.random.default_rng(0).permutation(100_000)
+    mixed = {
+        n: np.asarray(one, object if n == "item_id" else None)[order] for n, one in columns.items()
+    }
+    mixed["rank"] = order % 10 + 1
+    table = frame_of("pyarrow", {n: one.tolist() for n, one in mixed.items()})
+    assert tl.match(table, truths).ranks.tolist() == [4] * 10_000
+
+
+def test_long_texts_that_differ_at_their_end():
+    long = [f"{'x' * 8_000}{n}" for n in range(300)]
+    ids = {"user_id": np.arange(300), "item_id": long, "rank": [1] * 300}
+    table = frame_of("pyarrow", ids)
+    assert len(tl.match(table, dict(enumerate(long))).ranks) == 300
+    assert len(tl.match(table, dict(enumerate(long[::-1]))).ranks) == 0

@@ -1,0 +1,707 @@
+"""What goes in: lists, truths and the files beside them, evaluated; standard input; saved results.
+
+A saved result keeps the options that it was made with: one that would be ignored is an error.
+Beside lists, which are evaluated now, it may stand where it was made with the same ones.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from toplist import files
+from toplist.checks import USERS, prefixed, require
+from toplist.cli.options import (
+    BESIDE,
+    CONVENTION,
+    Group,
+    Kind,
+    check_labels,
+    check_sides,
+    names_of_columns,
+    option,
+    reading,
+    table,
+)
+from toplist.evaluation.plan import entries_of
+from toplist.files import parquet, tables
+from toplist.files.batches import stream_of
+from toplist.files.formats import TEXT_IDS, TREC_COLUMNS, find_format, first_line
+from toplist.files.lines import csv_rows
+from toplist.ground_truths import GroundTruths
+from toplist.inputs.grades import read_gains
+from toplist.inputs.items import ITEMS, UNKNOWN, Items
+from toplist.inputs.options import (
+    DEFAULT_METRICS,
+    GROUP,
+    SIDES,
+    UNJUDGED,
+    WEIGHTINGS,
+    columns_of,
+)
+from toplist.inputs.sources import Ranks
+from toplist.inputs.texts import Texts
+from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.metrics.conventions import (
+    CONVENTIONS,
+    MISSING,
+    RELEVANT,
+    Convention,
+    convention_of,
+)
+from toplist.metrics.definitions import EMPTY, METRICS
+from toplist.metrics.names import canonical
+from toplist.metrics.weighing import SCORED
+from toplist.propensities import Propensities
+from toplist.results.result import TopKResult
+from toplist.results.terms import Entry
+from toplist.top_k import top_k_eval
+
+DEFAULT_KS = [1, 5, 10, 20]
+# As a cut-off: whole lists, k=None in Python.
+ALL = "all"
+# The names of the metrics of all conventions.
+NAMES = {name for one in CONVENTIONS.values() for name in one.metrics} | {*LIST_METRICS, *SCORED}
+
+
+# The options of an evaluation
+
+
+def _cut_off(argument: str) -> int | str:
+    """Read one argument of ``-k``."""
+    if argument == ALL:
+        return ALL
+    if "," in argument:
+        raise ValueError(f"{argument!r}: write -k {argument.replace(',', ' ')}")
+    try:
+        return int(argument)
+    except ValueError:
+        raise ValueError(
+            f"{argument!r} is no whole number: give cut-offs, or {ALL} for whole lists"
+        ) from None
+
+
+def _one_by_one(names: Sequence[str]) -> None:
+    """Raise ValueError for metrics with commas between them."""
+    for name in names:
+        if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
+            raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
+
+
+def _file_or_column(given: str) -> None:
+    """Raise ValueError for clusters with a colon that are no FILE:COLUMN."""
+    if ":" in given:
+        check_labels("--clusters", given)
+
+
+OF_METRICS = Kind(check=_one_by_one, words=NAMES)
+USUAL = "(default: {}, as far as the convention has them)"
+LISTS = "RECS...  ranked lists, a file per system; - is stdin"
+FILES = f"{LISTS}\n[TRUTH]  relevant items: the last file"
+ASKED = f"""
+    -k K...  cut-offs (default: 1 5 10 20), or all: whole lists
+    -m --metrics METRIC...  names, also name@k {USUAL.format(" ".join(DEFAULT_METRICS))};
+        see toplist metrics
+"""
+#: The options of an evaluation that are words or numbers, by what takes them in Python.
+WORDS = {
+    "ranks": ("unit", "ties"),
+    "propensities": ("weighting", "clip"),
+    "convention": ("empty", "missing", "relevant", "gains"),
+    "": ("duplicates", "unjudged", "relevant_from", "system"),
+    "items": ("unknown",),
+}
+USERS_AND_ITEMS = table(
+    """
+    --unit UNIT  what the rows are in print: sessions
+    --weighting {}  of --propensities (default: snips)
+    --clip CLIP  least propensity that counts
+    --empty {}  users with an empty truth (default: the convention's)
+    --missing {}  users without a list (default: the convention's)
+    --relevant {}  R of all relevant items (default), or listed ones
+    --duplicates {}  an item twice in a list (default: raise; collapse with --items-as)
+    --unjudged {}  listed items without a grade: misses (default), or dropped
+    --relevant-from FROM  relevant from this grade on
+    --gains GAINS  of a grade in nDCG: linear, exponential, or 1=1,2=4 (default: the convention's)
+    --ties {}  equal scores: as the rows are, or by item (default: item_desc of TREC and trec_eval)
+    --system SYSTEM  column of systems, each evaluated alone
+    --unknown {}  listed items that these files do not have
+    --padding ID  the id that fills up short lists: dropped from their ends
+    --items-as FILE  documents in place of chunks (CSV, TSV: item_id, document)
+    --clusters FILE:COLUMN  of the rows: intervals and tests are by these; or a column of user_id
+    --propensities FILE[:COLUMN]  item_id and how likely it was observed: relevant items count 1 / p
+    """,
+    weighting=Kind(choices=WEIGHTINGS),
+    clip=Kind(float),
+    empty=Kind(choices=EMPTY),
+    missing=Kind(choices=MISSING),
+    relevant=Kind(choices=RELEVANT),
+    unjudged=Kind(choices=UNJUDGED),
+    gains=Kind(read_gains),
+    unknown=Kind(choices=UNKNOWN),
+    clusters=Kind(check=_file_or_column),
+)
+OF_ITEMS = table("\n".join(f"{option(name)} FILE  {row.help}" for name, row in ITEMS.items()))
+READING = reading((*files.COLUMNS, GROUP), "ranks, ground_truths or FILE")
+#: The names of all options of an evaluation, but those that choose among its means.
+EVALUATING = ["convention", *(one.name for one in (*USERS_AND_ITEMS, *OF_ITEMS, *READING))]
+
+
+def evaluation(given: str = FILES, asked: str = ASKED) -> dict[str, Group]:
+    """Return the files, and all options of how they are read and evaluated, in groups."""
+    return {
+        "files": table(given),
+        "what to compute": [
+            *table(asked, k=Kind(_cut_off), metrics=OF_METRICS),
+            *table(CONVENTION),
+        ],
+        "users and items": USERS_AND_ITEMS,
+        "metrics of the lists themselves": OF_ITEMS,
+        "how files are read": READING,
+    }
+
+
+def given_options(options: argparse.Namespace, place: str = "") -> dict[str, Any]:
+    """Return the options of an evaluation that are given for a place in Python."""
+    found = {name: getattr(options, name, None) for name in WORDS[place]}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def convention(options: argparse.Namespace) -> Convention:
+    """Return the convention, with the policies that are given."""
+    return convention_of(options.convention).replace(**given_options(options, "convention"))
+
+
+# What is checked before any file is opened
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """Name systems by their files, without folder and extension where the names still differ.
+
+    Examples
+    --------
+    >>> names_of(["runs/bpr.csv.gz", "runs/knn.v2.csv"])
+    ['bpr', 'knn.v2']
+    >>> names_of(["a/recs.csv", "b/recs.csv"])
+    ['a/recs.csv', 'b/recs.csv']
+    """
+    short = [os.path.splitext(os.path.basename(path).removesuffix(".gz"))[0] for path in paths]
+    return short if len(set(short)) == len(short) else list(paths)
+
+
+def is_saved(path: str) -> bool:
+    """Return whether a file is a result that `TopKResult.save` wrote, by its name; else of lists.
+
+    JSON is no form of lists, and as a result it is refused with the way out.
+
+    Examples
+    --------
+    >>> [is_saved(name) for name in ("base.npz", "base.json", "lists.jsonl", "lists.csv.gz")]
+    [True, True, False, False]
+    """
+    return path.lower().endswith((".npz", ".json", ".json.gz"))
+
+
+def check_asked(options: argparse.Namespace) -> None:
+    """Check what is asked; the default k is for the metrics without a k of their own.
+
+    Where all results are saved ones, there is no ground truth, and what is not asked is theirs.
+    """
+    for path in filter(None, (*options.recs, options.truth)):
+        if os.path.exists(path):
+            continue
+        if path.isdecimal():
+            raise ValueError(f"{path} is a number, no file: write -k {path}")
+        if canonical(path).partition("@")[0] in NAMES:
+            raise ValueError(f"{path} is a metric, no file: write -m {path}")
+    _settle_truth(options)
+    if options.truth is not None:
+        _settle_asked(options)
+    if options.k and ALL in options.k:
+        if len(options.k) > 1:
+            raise ValueError("-k all is the whole list: give no other cut-off with it")
+        if options.truth is None:
+            raise ValueError(f"-k all: {options.recs[0]} is a saved result, which has its own k")
+        options.k = None
+    entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
+    if options.truth is None:
+        _check_alone(options, options.recs[0])
+    check_files(options)
+
+
+def check_files(options: argparse.Namespace, *more: str) -> None:
+    """Raise ValueError for lists that are given twice, and a name of a column in no file.
+
+    `more` are sides that the files of lists have none of.
+    """
+    recs = options.recs
+    if len({*recs}) < len(recs):
+        raise ValueError("a file of lists is named twice; the last file is the ground truth")
+    named = dict(zip(recs, names_of(recs), strict=True))
+    lists = {path: name for path, name in named.items() if not is_saved(path)}
+    check_sides(options, [*(SIDES if lists else ()), *more, *lists.values(), *lists])
+
+
+def _settle_truth(options: argparse.Namespace) -> None:
+    """Take the last file as the ground truth of lists; as one more of saved results alone."""
+    several = "base" not in options and len(options.recs) > 1  # the gate names each of its files
+    if options.truth is None and several and not all(map(is_saved, options.recs)):
+        options.truth = options.recs.pop()
+    saved, truth = [*map(is_saved, options.recs)], options.truth
+    if truth is None and not all(saved):
+        lists = options.recs[saved.index(False)]
+        raise ValueError(f"{lists} is no saved result: TRUTH, the last file, is needed")
+    if truth is None:
+        return
+    if all(saved) and not is_saved(truth):
+        raise ValueError(
+            f"{truth}: saved results alone need no ground truth, and no lists are given: "
+            "leave it out, or name the lists before it"
+        )
+    if all(saved):
+        options.recs, options.truth = [*options.recs, truth], None
+    elif is_saved(truth):
+        raise ValueError(f"{truth} is a saved result: the last file is the truth")
+
+
+def asked_or_usual(
+    options: argparse.Namespace, usual: Sequence[str] = DEFAULT_METRICS
+) -> list[str]:
+    """Return the metrics asked for; else those of the usual ones that the convention has."""
+    known = convention_of(options.convention).metrics
+    return options.metrics or [name for name in usual if name in known]
+
+
+def _settle_asked(options: argparse.Namespace) -> None:
+    """Put the default metrics and k's where none are given."""
+    options.metrics = asked_or_usual(options)
+    if options.k is not None:
+        return
+    alone = [metric for metric in options.metrics if takes_k(metric)]
+    if len(alone) == len(options.metrics):
+        options.k = DEFAULT_KS
+        return
+    options.metrics = [
+        f"{metric}@{k}" if k else metric
+        for metric in options.metrics
+        for k in (DEFAULT_KS if metric in alone else [None])
+    ]
+
+
+def takes_k(metric: str) -> bool:
+    """Return whether a metric has no k of its own, and is not of the whole list."""
+    name = canonical(metric)
+    return "@" not in name and (name not in METRICS or METRICS[name].cut != "n")
+
+
+# Systems, evaluated or saved
+
+
+def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopKResult]:
+    """Return the results of all systems, by the names of their files: evaluated, or saved ones.
+
+    With `users`, they keep what is known of each.
+    """
+    columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
+    once = partial(GroundTruths, options.truth, columns=columns, format=form)
+    kept = form is not None or len(options.recs) > 1
+    truth = cache(once if kept else partial(Path, options.truth))
+    path, colon, column = (options.clusters or "").rpartition(":")
+    clusters = labels(options, "clusters", path, column, "row") if colon else {}
+    results: dict[str, TopKResult] = {}
+    saved: dict[str, TopKResult] = {}
+    fresh: list[TopKResult] = []
+    for name, recs in zip(names_of(options.recs), options.recs, strict=True):
+        if is_saved(recs):
+            found = {"": _loaded(options, recs)}
+        else:
+            found = _evaluate(options, recs, name, truth, users)
+        if colon:
+            found = {one: _clustered(result, clusters, path) for one, result in found.items()}
+        if is_saved(recs):
+            saved[recs] = found[""]
+        else:
+            fresh += found.values()
+        for one, result in found.items():
+            alone = len(options.recs) == 1
+            results[name if not one else one if alone else f"{name} {one}"] = result
+    _check_alike(options, saved, fresh)
+    return results
+
+
+def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
+    """Return a saved result with what is asked for alone; ValueError if it lacks some of it."""
+    result = TopKResult.load(path)
+    terms = result.terms
+    if not options.metrics and not options.k:
+        return result
+    asked = options.metrics or list(terms.metrics.values())
+    entries: list[Entry] = []
+    try:
+        for one in entries_of(asked, options.k, CONVENTIONS[terms.convention]):
+            name = one.metric.name
+            metric, _ = terms.find(name)
+            for k in one.ks:
+                terms.find(f"{name}@{k}")
+            own = (entry for entry in terms.entries if entry.metric == metric)
+            entries += [replace(one, metric=metric)] if one.ks else own
+    except KeyError as error:
+        raise ValueError(f"{path}: {error.args[0]}") from None
+    kept = {entry.metric.name for entry in entries}
+    pooled = tuple(name for name in terms.pooled if name in kept)
+    return replace(result, terms=replace(terms, entries=tuple(entries), pooled=pooled))
+
+
+def _evaluate(
+    options: argparse.Namespace, recs: str, name: str, truth: Callable[[], Any], users: bool
+) -> dict[str, TopKResult]:
+    """Evaluate the systems of a file, one without a name; an error names one of several files."""
+    of_lists = names_of_columns(options, "ranks", name, recs)
+    of_truth = names_of_columns(options, "ground_truths")
+    if of_lists != of_truth:
+        of_lists.pop(GROUP, None)  # named for both
+    by_side = {"ranks": of_lists, "ground_truths": of_truth}
+    how = given_options(options, "ranks")
+    policies = given_options(options, "convention")  # a synonym is kept where there are none
+    try:
+        found: Any = top_k_eval(
+            Ranks(recs, format=options.ranks_format, order=options.order, **how),
+            truth(),
+            options.k,
+            metrics=options.metrics,
+            convention=convention(options) if policies else options.convention,
+            columns=of_truth if of_lists == of_truth else by_side,
+            keep="users" if users else None,
+            clusters=None if ":" in (options.clusters or "") else options.clusters,
+            **given_options(options),
+            **_beside(options, recs, of_lists),
+        )
+        return {"": found} if isinstance(found, TopKResult) else found
+    except (ValueError, TypeError) as error:
+        facts = vars(error)
+        if "needs" in facts:
+            what = ITEMS[facts["needs"]].help.partition(", for ")[0]
+            error = ValueError(f"{facts['metric']} needs {option(facts['needs'])} FILE: {what}")
+        if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
+            raise error from None
+        raise prefixed(f"{recs}: ", error) from None
+
+
+# Files beside the lists: their ids are texts, and become numbers where those of the lists are
+
+
+def _beside(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
+    """Return what the files of items say, and the padding, as keywords of an evaluation."""
+    known: dict[str, Any] = {"padding": options.padding}
+    weighing = given_options(options, "propensities")
+    if weighing and options.propensities is None:
+        raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
+    named = ("padding", "items_as", "propensities", *ITEMS)
+    given = any(getattr(options, name) is not None for name in named)
+    users, items = numbered(options, recs, columns) if given else (False, False)
+    if options.padding is not None and items:
+        known["padding"] = integers("--padding", [options.padding])[0]
+    as_documents = items
+    if options.items_as is not None:
+        chunks, documents, *_ = tables.facts(options.items_as, "document")
+        if items:
+            chunks = integers(options.items_as, chunks)
+            with suppress(ValueError):  # documents may be text where chunks are numbers
+                documents = list(map(int, documents))
+            as_documents = not documents or isinstance(documents[0], int)
+        known["items_as"] = dict(zip(chunks, documents, strict=True))
+    if options.propensities is not None:
+        facts = tables.facts(options.propensities, "number")
+        if as_documents:
+            facts = facts._replace(items=integers(options.propensities, facts.items))
+        known["propensities"] = Propensities(facts, **weighing)
+    facts_of = facts_of_items(options, (users, items), ITEMS, as_documents)
+    return known | {"items": Items(**facts_of, **given_options(options, "items"))}
+
+
+def facts_of_items(
+    options: argparse.Namespace,
+    numbers: tuple[bool, bool],
+    names: Iterable[str],
+    as_documents: bool | None = None,
+) -> dict[str, Any]:
+    """Read files of `Items`; `numbers` says whether users, and items, of the lists are numbers.
+
+    So are items that the lists are evaluated as, by default those of the lists.
+    """
+    users, items = numbers
+    known: dict[str, Any] = {}
+    for name in names:
+        path = getattr(options, name)
+        if path is None:
+            continue
+        keys, values, *_ = tables.facts(path, ITEMS[name].file)
+        if ITEMS[name].file == "items":  # of each user
+            values = [integers(path, some) for some in values] if items else values
+            keys = integers(path, keys) if users else keys
+        elif items if as_documents is None else as_documents:
+            keys = integers(path, keys)
+        known[name] = dict(zip(keys, values, strict=True))
+    return known
+
+
+def numbered(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> tuple[bool, bool]:
+    """Return whether users, and items, of the lists are numbers: only formats with types."""
+    sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
+    if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
+        return False, False
+    stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
+    first = next(iter(stream.blocks((Texts(), Texts())))).lists
+    return first.users.names is None, first.items.names is None
+
+
+def integers(source: str, ids: Iterable[str]) -> list[int]:
+    """Return ids read as text as integers; `source` is named in the error."""
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{source}: the ids of the lists are numbers, but not all ids here are"
+        ) from None
+
+
+# Labels of users and of items, from a file: they are joined as text
+
+
+def labels(
+    options: argparse.Namespace, name: str, path: str, column: str, what: str
+) -> dict[Any, Any]:
+    """Return the label of each user or item, as `what` says, by its key as text.
+
+    The key may be several columns; `name` is that of the option.
+    """
+    id_ = "item_id" if what == "item" else "user_id"
+    key = names_of_columns(options, name).get(id_, id_)
+    table = tables.read_table(path)
+    parts = key if isinstance(key, list) else [key]
+    require(path, (*parts, column), list(getattr(table, "column_names", table)))
+    *keys, values = (
+        table[name] if isinstance(table, dict) else table.column(name).to_pylist()
+        for name in (*parts, column)
+    )
+    found: dict[Any, Any] = {}
+    users = zip(*keys, strict=True) if len(parts) > 1 else keys[0]
+    for key, value in zip(map(as_text, users), values, strict=True):
+        label = None if value == "" else value
+        if found.setdefault(key, label) != label:
+            raise ValueError(f"{path}: {what} {key!r} has two labels, {found[key]!r} and {label!r}")
+    return found
+
+
+def labels_of(options: argparse.Namespace, result: TopKResult) -> tuple[dict[Any, Any], int]:
+    """Return the labels of the users of a result by ``--segments``, and how many are of no user."""
+    path, _, column = options.segments.rpartition(":")
+    by_text = labels(options, "segments", path, column, "user")
+    known = _of_users(result, by_text, path)
+    return known, len(by_text) - len(known)
+
+
+def labels_of_items(
+    options: argparse.Namespace, results: Iterable[TopKResult]
+) -> tuple[dict[Any, Any], str]:
+    """Return the labels of items by ``--item-segments``, and their file."""
+    path, _, column = options.item_segments.rpartition(":")
+    by_text = labels(options, "segments", path, column, "item")
+    known = (one.hits.items for one in results if one.hits is not None)
+    if any(isinstance(items.example(), int) for items in known if items is not None):
+        by_text = dict(zip(integers(path, by_text), by_text.values(), strict=True))
+    return by_text, path
+
+
+def _clustered(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> TopKResult:
+    """Return a result with the clusters of its rows."""
+    known = _of_users(result, by_text, path)
+    without = next((one for one in result.users if known.get(one) is None), None)
+    if without is not None:
+        raise ValueError(f"{path}: has no cluster of row {without!r}")
+    unit = "rows" if result.terms.unit == USERS else result.terms.unit
+    terms = replace(result.terms, unit=unit)
+    return replace(result, terms=terms, clusters=[known[one] for one in result.users])
+
+
+def _of_users(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> dict[Any, Any]:
+    """Return labels by the users of a result: its keys may be numbers, a file's are text."""
+    keys = {user: as_text(user) for user in result.users}
+    known = {user: by_text[key] for user, key in keys.items() if key in by_text}
+    if by_text and result.n_users and not known:
+        raise ValueError(
+            f"{path}: has none of the users of the result; it has {next(iter(by_text))!r}"
+        )
+    return known
+
+
+def as_text(user: Any) -> Any:
+    """Return an id as text; of several columns, each of them."""
+    return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
+
+
+def title_of(
+    options: argparse.Namespace, of: str = "titles", what: str = "item"
+) -> Callable[[Any], Any]:
+    """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
+    path, _, column = (getattr(options, of) or "").rpartition(":")
+    known = labels(options, of, path, column, what) if path else {}
+    return lambda one: known.get(as_text(one))
+
+
+# Options of an evaluation beside saved results
+
+# Those that say how files look: beside a saved result they are of the other files alone.
+OF_FILES = {*("columns", "ranks_format", "ground_truths_format", "order", "padding", "system")}
+
+
+def _check_alone(options: argparse.Namespace, path: str) -> None:
+    """Raise ValueError for an option that nothing reads, where all results are saved ones."""
+    given = {name for name, one in vars(options).items() if one}
+    for name in EVALUATING:
+        of_rows = name == "clusters" and ":" in (options.clusters or "")
+        beside = any(given & {one, f"item_{one}"} for one in BESIDE)
+        if name not in options.asked or of_rows or (name == "columns" and beside):
+            continue
+        raise ValueError(
+            f"{_written(options, name)} changes nothing of {path}, a saved result, which keeps "
+            "the options it was made with: leave it out, or give the lists and the truth"
+        )
+
+
+def _check_alike(
+    options: argparse.Namespace, saved: Mapping[str, TopKResult], fresh: Iterable[TopKResult]
+) -> None:
+    """Raise ValueError for an option that a saved result, by its path, was not made with."""
+    for name in EVALUATING:
+        of_rows = name == "clusters" and ":" in (options.clusters or "")
+        if name not in options.asked or name in OF_FILES or of_rows:
+            continue
+        for path, kept in saved.items():
+            made = _made(kept, name)
+            if all(made == _made(one, name) for one in fresh):
+                continue
+            plain = isinstance(made, (str, float, int))
+            how = "with another one" if made else "without it"
+            if plain and name not in (*ITEMS, "items_as", "propensities"):
+                how = f"with {option(name, made)}"
+            raise ValueError(
+                f"{_written(options, name)} does not go with {path}: it was saved by an evaluation "
+                f"{how}: leave it out, or evaluate those lists with it too"
+            )
+
+
+def _made(result: TopKResult, keyword: str) -> Any:
+    """Return what an option of an evaluation was, as far as a result knows of it."""
+    terms, lists = result.terms, result.lists
+    if keyword in ITEMS:
+        return None if lists is None else lists.given.get(keyword)
+    if keyword == "clusters":
+        given = result.clusters
+        return None if given is None else dict(zip(result.users, given, strict=True))
+    known = {**terms.made_by, **vars(terms.grading)}
+    return known.get(keyword, getattr(terms, keyword, None))
+
+
+def _written(options: argparse.Namespace, name: str) -> str:
+    """Return an option as it was given, or its name alone where its value is long."""
+    value = getattr(options, name)
+    plain = isinstance(value, (str, float, int)) and value is not True
+    return option(name, value if plain else None)
+
+
+# Files in each other's place, and standard input
+
+
+def ranked_truth(options: argparse.Namespace) -> str:
+    """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
+    rank = columns_of(names_of_columns(options, "ground_truths"), "ground_truths")["rank"]
+    with suppress(Exception):  # no note is worth an error
+        if rank in _header(options.truth, options.ground_truths_format):
+            return (
+                f"{options.truth}, the last file, is taken as the ground truth, and it has a "
+                f"column {rank!r} as files of ranked lists have"
+            )
+    return ""
+
+
+def _header(path: str, given: str | None) -> Collection[str]:
+    """Return the names of the columns of a file, by its beginning."""
+    if not (os.path.isfile(path) or os.path.isdir(path)):
+        return ()  # a pipe, which has been read
+    format = find_format(path, given)
+    if not format.is_text:
+        return parquet.column_names(path)
+    line = first_line(path)
+    if format.delimiter:
+        return next(csv_rows([line], format.delimiter), [])
+    return TREC_COLUMNS.get(len(line.split()), []) if format.name == "trec" else json.loads(line)
+
+
+# Arguments that may be `-`, and the option that names the format of each, if there is one.
+PLACES = {
+    **dict.fromkeys(("recs", "new", "base"), "ranks_format"),
+    "truth": "ground_truths_format",
+    **dict.fromkeys(("log", "train"), ""),
+}
+
+
+class StandardInput:
+    """Standard input as a file in a folder of its own, since files may be read more than once.
+
+    Its name is ``stdin`` with the extension of its format, which is CSV where no option says
+    another. It may be gzipped.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._folder = self._path = ""
+        self._options = options
+
+    def take_place(self) -> None:
+        """Put the path of the file in place of ``-``; ValueError if it is given twice."""
+        for place, format_option in PLACES.items():
+            given = getattr(self._options, place, None)
+            paths = given if isinstance(given, list) else [given]
+            if "-" not in paths:
+                continue
+            if self._path or paths.count("-") > 1:
+                raise ValueError("- is standard input: it can be one of the files, not two")
+            format = getattr(self._options, format_option, None) or "csv"
+            self._folder = tempfile.mkdtemp(prefix="toplist-")
+            extension = "run" if format == "trec" else format
+            self._path = os.path.join(self._folder, f"stdin.{extension}")
+            found = [self._path if one == "-" else one for one in paths]
+            setattr(self._options, place, found if isinstance(given, list) else self._path)
+
+    def read(self) -> None:
+        """Read standard input to its end, if it is given."""
+        if not self._path:
+            return
+        stream: Any = sys.stdin.buffer
+        if stream.peek(2)[:2] == b"\x1f\x8b":
+            stream = gzip.GzipFile(fileobj=stream)
+        try:
+            with open(self._path, "wb") as file:
+                shutil.copyfileobj(stream, file)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{self._path}: not readable: {error}") from None
+
+    def named(self, text: str) -> str:
+        """Return a message with the plain name of the file."""
+        return text.replace(self._folder + os.sep, "") if self._folder else text
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
