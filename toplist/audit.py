@@ -300,7 +300,7 @@ def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[F
             for item, n in Counter(row).most_common()  # the most repeated is the example
             for _ in range(n - 1)
         ]
-        yield from _found(name, found, len(_items_of(rows)))
+        yield from _found(name, found, sum(map(len, rows.values())))
     both = [user for user, row in ranks.items() if row and truths.get(user)]
     perfect = [user for user in both if set(ranks[user]) <= set(truths[user])]
     if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):

@@ -49,7 +49,7 @@ from toplist import __version__
 from toplist.checks import near, printable
 from toplist.cli.options import HELP, Command, Kind, Parser, table
 from toplist.cli.output import Output, check_targets, settle_format, written
-from toplist.cli.reading import StandardInput
+from toplist.cli.standard_input import StandardInput
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"

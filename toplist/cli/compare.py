@@ -15,11 +15,11 @@ from toplist.cli.reading import (
     evaluated,
     evaluation,
     is_saved,
-    labels_of,
     names_of,
     ranked_truth,
     takes_k,
 )
+from toplist.cli.side_files import labels_of
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.datasets import MISSING, RESAMPLES, across

@@ -16,10 +16,9 @@ from toplist.cli.reading import (
     evaluated,
     evaluation,
     is_saved,
-    labels_of,
-    labels_of_items,
     ranked_truth,
 )
+from toplist.cli.side_files import labels_of, labels_of_items
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_name, dump
 from toplist.results.writing import Content

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from toplist import plots
 from toplist.cli.options import HELP, Kind, Option, table
-from toplist.cli.reading import PLACES
+from toplist.cli.standard_input import PLACES
 from toplist.comparing.comparison import compare
 from toplist.inputs.items import ITEMS
 from toplist.plots import axes

@@ -1,18 +1,13 @@
-"""What goes in: lists, truths and the files beside them, evaluated; standard input; saved results.
+"""What goes in: lists and truths, which are evaluated, and saved results beside them.
 
 A saved result keeps the options that it was made with: one that would be ignored is an error.
 Beside lists, which are evaluated now, it may stand where it was made with the same ones.
 """
 
 import argparse
-import gzip
 import json
 import os
 import re
-import shutil
-import sys
-import tempfile
-import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from toplist import files
-from toplist.checks import USERS, prefixed, require
+from toplist.checks import prefixed
 from toplist.cli.options import (
     BESIDE,
     CONVENTION,
@@ -34,10 +29,10 @@ from toplist.cli.options import (
     reading,
     table,
 )
+from toplist.cli.side_files import clustered, facts_of_items, integers, labels, numbered
 from toplist.evaluation.plan import entries_of
 from toplist.files import parquet, tables
-from toplist.files.batches import stream_of
-from toplist.files.formats import TEXT_IDS, TREC_COLUMNS, find_format, first_line
+from toplist.files.formats import TREC_COLUMNS, find_format, first_line
 from toplist.files.lines import csv_rows
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import read_gains
@@ -51,7 +46,6 @@ from toplist.inputs.options import (
     columns_of,
 )
 from toplist.inputs.sources import Ranks
-from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import (
     CONVENTIONS,
@@ -328,7 +322,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
         else:
             found = _evaluate(options, recs, name, truth, users)
         if colon:
-            found = {one: _clustered(result, clusters, path) for one, result in found.items()}
+            found = {one: clustered(result, clusters, path) for one, result in found.items()}
         if is_saved(recs):
             saved[recs] = found[""]
         else:
@@ -430,136 +424,6 @@ def _beside(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> 
     return known | {"items": Items(**facts_of, **given_options(options, "items"))}
 
 
-def facts_of_items(
-    options: argparse.Namespace,
-    numbers: tuple[bool, bool],
-    names: Iterable[str],
-    as_documents: bool | None = None,
-) -> dict[str, Any]:
-    """Read files of `Items`; `numbers` says whether users, and items, of the lists are numbers.
-
-    So are items that the lists are evaluated as, by default those of the lists.
-    """
-    users, items = numbers
-    known: dict[str, Any] = {}
-    for name in names:
-        path = getattr(options, name)
-        if path is None:
-            continue
-        keys, values, *_ = tables.facts(path, ITEMS[name].file)
-        if ITEMS[name].file == "items":  # of each user
-            values = [integers(path, some) for some in values] if items else values
-            keys = integers(path, keys) if users else keys
-        elif items if as_documents is None else as_documents:
-            keys = integers(path, keys)
-        known[name] = dict(zip(keys, values, strict=True))
-    return known
-
-
-def numbered(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> tuple[bool, bool]:
-    """Return whether users, and items, of the lists are numbers: only formats with types."""
-    sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
-    if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
-        return False, False
-    stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
-    first = next(iter(stream.blocks((Texts(), Texts())))).lists
-    return first.users.names is None, first.items.names is None
-
-
-def integers(source: str, ids: Iterable[str]) -> list[int]:
-    """Return ids read as text as integers; `source` is named in the error."""
-    try:
-        return [int(item) for item in ids]
-    except ValueError:
-        raise ValueError(
-            f"{source}: the ids of the lists are numbers, but not all ids here are"
-        ) from None
-
-
-# Labels of users and of items, from a file: they are joined as text
-
-
-def labels(
-    options: argparse.Namespace, name: str, path: str, column: str, what: str
-) -> dict[Any, Any]:
-    """Return the label of each user or item, as `what` says, by its key as text.
-
-    The key may be several columns; `name` is that of the option.
-    """
-    id_ = "item_id" if what == "item" else "user_id"
-    key = names_of_columns(options, name).get(id_, id_)
-    table = tables.read_table(path)
-    parts = key if isinstance(key, list) else [key]
-    require(path, (*parts, column), list(getattr(table, "column_names", table)))
-    *keys, values = (
-        table[name] if isinstance(table, dict) else table.column(name).to_pylist()
-        for name in (*parts, column)
-    )
-    found: dict[Any, Any] = {}
-    users = zip(*keys, strict=True) if len(parts) > 1 else keys[0]
-    for key, value in zip(map(as_text, users), values, strict=True):
-        label = None if value == "" else value
-        if found.setdefault(key, label) != label:
-            raise ValueError(f"{path}: {what} {key!r} has two labels, {found[key]!r} and {label!r}")
-    return found
-
-
-def labels_of(options: argparse.Namespace, result: TopKResult) -> tuple[dict[Any, Any], int]:
-    """Return the labels of the users of a result by ``--segments``, and how many are of no user."""
-    path, _, column = options.segments.rpartition(":")
-    by_text = labels(options, "segments", path, column, "user")
-    known = _of_users(result, by_text, path)
-    return known, len(by_text) - len(known)
-
-
-def labels_of_items(
-    options: argparse.Namespace, results: Iterable[TopKResult]
-) -> tuple[dict[Any, Any], str]:
-    """Return the labels of items by ``--item-segments``, and their file."""
-    path, _, column = options.item_segments.rpartition(":")
-    by_text = labels(options, "segments", path, column, "item")
-    known = (one.hits.items for one in results if one.hits is not None)
-    if any(isinstance(items.example(), int) for items in known if items is not None):
-        by_text = dict(zip(integers(path, by_text), by_text.values(), strict=True))
-    return by_text, path
-
-
-def _clustered(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> TopKResult:
-    """Return a result with the clusters of its rows."""
-    known = _of_users(result, by_text, path)
-    without = next((one for one in result.users if known.get(one) is None), None)
-    if without is not None:
-        raise ValueError(f"{path}: has no cluster of row {without!r}")
-    unit = "rows" if result.terms.unit == USERS else result.terms.unit
-    terms = replace(result.terms, unit=unit)
-    return replace(result, terms=terms, clusters=[known[one] for one in result.users])
-
-
-def _of_users(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> dict[Any, Any]:
-    """Return labels by the users of a result: its keys may be numbers, a file's are text."""
-    keys = {user: as_text(user) for user in result.users}
-    known = {user: by_text[key] for user, key in keys.items() if key in by_text}
-    if by_text and result.n_users and not known:
-        raise ValueError(
-            f"{path}: has none of the users of the result; it has {next(iter(by_text))!r}"
-        )
-    return known
-
-
-def as_text(user: Any) -> Any:
-    """Return an id as text; of several columns, each of them."""
-    return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
-
-
-def title_of(
-    options: argparse.Namespace, of: str = "titles", what: str = "item"
-) -> Callable[[Any], Any]:
-    """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
-    path, _, column = (getattr(options, of) or "").rpartition(":")
-    known = labels(options, of, path, column, what) if path else {}
-    return lambda one: known.get(as_text(one))
-
-
 # Options of an evaluation beside saved results
 
 # Those that say how files look: beside a saved result they are of the other files alone.
@@ -621,7 +485,7 @@ def _written(options: argparse.Namespace, name: str) -> str:
     return option(name, value if plain else None)
 
 
-# Files in each other's place, and standard input
+# Files in each other's place
 
 
 def ranked_truth(options: argparse.Namespace) -> str:
@@ -647,61 +511,3 @@ def _header(path: str, given: str | None) -> Collection[str]:
     if format.delimiter:
         return next(csv_rows([line], format.delimiter), [])
     return TREC_COLUMNS.get(len(line.split()), []) if format.name == "trec" else json.loads(line)
-
-
-# Arguments that may be `-`, and the option that names the format of each, if there is one.
-PLACES = {
-    **dict.fromkeys(("recs", "new", "base"), "ranks_format"),
-    "truth": "ground_truths_format",
-    **dict.fromkeys(("log", "train"), ""),
-}
-
-
-class StandardInput:
-    """Standard input as a file in a folder of its own, since files may be read more than once.
-
-    Its name is ``stdin`` with the extension of its format, which is CSV where no option says
-    another. It may be gzipped.
-    """
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._folder = self._path = ""
-        self._options = options
-
-    def take_place(self) -> None:
-        """Put the path of the file in place of ``-``; ValueError if it is given twice."""
-        for place, format_option in PLACES.items():
-            given = getattr(self._options, place, None)
-            paths = given if isinstance(given, list) else [given]
-            if "-" not in paths:
-                continue
-            if self._path or paths.count("-") > 1:
-                raise ValueError("- is standard input: it can be one of the files, not two")
-            format = getattr(self._options, format_option, None) or "csv"
-            self._folder = tempfile.mkdtemp(prefix="toplist-")
-            extension = "run" if format == "trec" else format
-            self._path = os.path.join(self._folder, f"stdin.{extension}")
-            found = [self._path if one == "-" else one for one in paths]
-            setattr(self._options, place, found if isinstance(given, list) else self._path)
-
-    def read(self) -> None:
-        """Read standard input to its end, if it is given."""
-        if not self._path:
-            return
-        stream: Any = sys.stdin.buffer
-        if stream.peek(2)[:2] == b"\x1f\x8b":
-            stream = gzip.GzipFile(fileobj=stream)
-        try:
-            with open(self._path, "wb") as file:
-                shutil.copyfileobj(stream, file)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{self._path}: not readable: {error}") from None
-
-    def named(self, text: str) -> str:
-        """Return a message with the plain name of the file."""
-        return text.replace(self._folder + os.sep, "") if self._folder else text
-
-    def remove(self) -> None:
-        """Remove the folder."""
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)

@@ -33,15 +33,12 @@ from toplist.cli.reading import (
     check_files,
     evaluated,
     evaluation,
-    facts_of_items,
     given_options,
     is_saved,
-    labels_of,
     names_of,
-    numbered,
     ranked_truth,
-    title_of,
 )
+from toplist.cli.side_files import facts_of_items, labels_of, numbered, title_of
 from toplist.comparing.comparison import compare
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables

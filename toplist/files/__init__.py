@@ -32,7 +32,7 @@ Databases and streams
 Tables that are larger than memory, or that lie in another engine, are put into the order of users
 by that engine: as files, or as a stream or hash buckets of users. A reader of record batches is a
 stream, which is read once: a RecordBatchReader, a relation of DuckDB, what ``collect_batches()`` of
-a lazy frame of polars returns. Beside it, ground truths have any form. Every recipe
+a lazy frame of polars returns. Ground truths beside a stream may have any form. Every recipe
 gives the means of a local run, bit for bit. Below, recs.parquet holds user_id, item_id and rank,
 truth.parquet user_id and item_id, both in no order. Of items with a score instead of a rank, equal
 ones have no order either: give ``ties="item"``. ``import toplist as tl`` comes first.
