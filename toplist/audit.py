@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -370,7 +371,14 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     value = side_to_builtin(to_builtin(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
-        return dict(zip(lists.users.decoded(lists.users.codes), lists.flat.rows, strict=True))
+        found = zip(lists.users.decoded(lists.users.codes), lists.flat.rows, strict=True)
+        if lists.grades is None or lists.grouped:
+            return dict(found)
+        relevant, starts = lists.grades > 0, lists.offsets[:-1].tolist()
+        return {
+            user: list(compress(row, relevant[start:]))
+            for (user, row), start in zip(found, starts, strict=True)
+        }
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
     rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
@@ -383,14 +391,20 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
 
 
 def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
-    """Whether a side is a log: a table, a dict or tuple of columns, or a path."""
-    if isinstance(value, (str, os.PathLike)) or cols.is_frame(value):
+    """Whether a side is a log: a table of items, a dict or tuple of columns, or a path."""
+    if isinstance(value, (str, os.PathLike)):
         return True
     if isinstance(value, tuple):
         return len(value) in (2, 3) and all(np.ndim(column) == 1 for column in value)
     names = dict(columns or {})
-    wanted = {names.get("user_id", "user_id"), names.get("item_id", "item_id")}
-    return isinstance(value, Mapping) and wanted <= set(value)
+    user, item = (names.get(name, name) for name in ("user_id", "item_id"))
+    if cols.is_frame(value):
+        frame = cols.readable(value)
+        if item not in cols.names_of(frame):
+            return True
+        ids = cols.read(frame, item)
+        return ids.lists("log") is None and ids.containers("log") is None
+    return isinstance(value, Mapping) and {user, item} <= set(value)
 
 
 def _items(row: Any) -> list[Any]:

@@ -92,6 +92,12 @@ def test_forms_of_the_sides():
     train = pandas.DataFrame({"user_id": ["ann"], "item_id": ["jam"]})
     assert found(RANKS, TRUTHS, train)["leaked"] == 1
     assert found(None, {"ann": {"jam": 0.0, "tea": 2.0}}, train) == {"cold_items": 1}
+    rows = {"user_id": [*RANKS], "item_id": [*RANKS.values()]}
+    graded = {"user_id": ["ann", "bob"], "item_id": [["jam", "fig"], ["tea"]],
+              "relevance": [[1, 0], [2]]}  # fmt: skip
+    for truths in ({"user_id": [*TRUTHS], "item_id": [*TRUTHS.values()]}, graded):
+        sides = pandas.DataFrame(rows), pandas.DataFrame(truths)
+        assert str(audit.check(*sides, TRAIN, k=3)) == str(audit.check(RANKS, TRUTHS, TRAIN, k=3))
     with pytest.raises(TypeError, match="ranks is a int"):
         audit.check(3)
     with pytest.raises(TypeError, match="give ranks, ground_truths, a training log"):

@@ -5,6 +5,7 @@ What a library itself makes is tested where it is installed.
 
 import math
 from collections import namedtuple
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -276,3 +277,28 @@ def test_predictions_like_those_of_surprise():
     assert tl.pointwise.mae(given) == tl.pointwise.mae([4.0, 1.0], [3.5, 2.5]) == 1.0
     with pytest.raises(ValueError, match="labels are 0 or 1; of ratings, compare first"):
         tl.pointwise.auc(given)
+
+
+class RunOfLibrary(Mapping):
+    """Scores by user, as runs of libraries are: `to_dict`, and users alone find a row."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, user):
+        if user not in self.rows:
+            raise TypeError(f"no text: {user!r}")
+        return self.rows[user]
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def to_dict(self):
+        return dict(self.rows)
+
+
+def test_a_mapping_with_to_dict_is_no_series():
+    equal_results(RunOfLibrary(RUN), TRUTHS, (RANKED, TRUTHS))

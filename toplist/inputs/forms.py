@@ -192,8 +192,11 @@ def read_once(
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
     ordering = k, padding, ties
-    if hasattr(ranks, "to_dict") and not is_frame(ranks):
-        return _series_once(ranks, ordering)
+    if hasattr(ranks, "to_dict"):
+        from toplist.inputs.keyed import is_series  # what few need, so that imports are quick
+
+        if is_series(ranks):
+            return _series_once(ranks, ordering)
     ranks = side_to_builtin(ranks, "ranks", ordering)
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
