@@ -82,6 +82,8 @@ def said(words, ranks, truths):
         words["items"] = tl.Items(**items)
     how = taken(("weighting", "clip"))
     if how:
+        if words.get("propensities") is None:
+            raise ValueError(f"{next(iter(how))} needs propensities")
         words["propensities"] = tl.Propensities(words["propensities"], **how)
     of_ranks, of_spark = taken(OF_RANKS), taken(OF_SPARK)
     if "ranks_format" in of_ranks:
