@@ -60,7 +60,7 @@ def pair(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def difference(n: int) -> np.ndarray:
     """Return the differences of these two."""
-    from toplist.stats.pairs import snap
+    from toplist.stats.estimates import snap
 
     return snap(*pair(n))
 
@@ -70,7 +70,7 @@ def curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
 
     Curves of 65,536 users are made once and used again, as a million of them need gigabytes.
     """
-    from toplist.stats.pairs import snap
+    from toplist.stats.estimates import snap
 
     rng = np.random.default_rng(7)
     n = 1 << 16
@@ -90,7 +90,7 @@ def curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
 
 def flips(n: int, n_columns: int = 1, n_threads: int = 1) -> Work:
     """Return sign flips of one difference, or of several jointly."""
-    from toplist.stats.pairs import snap
+    from toplist.stats.estimates import snap
     from toplist.stats.randomization import randomization
     from toplist.stats.simultaneous import maxt_flips
 
@@ -103,17 +103,18 @@ def flips(n: int, n_columns: int = 1, n_threads: int = 1) -> Work:
 
 def band(n: int, n_systems: int = 2, n_threads: int = 1) -> Work:
     """Return one pass over users, then the band of each system, and MaxT over all if many."""
-    from toplist.stats.simultaneous import Joint, maxt_t
+    from toplist.stats.estimates import Sums
     from toplist.stats.simultaneous import band as banded
+    from toplist.stats.simultaneous import maxt_t
 
     fill, n_columns = curves(n_systems), K * (n_systems - 1)
 
     def call() -> None:
-        joint = Joint.over(fill, n, n_columns, n_threads)
+        found = Sums.over(fill, n, n_columns, n_threads).estimate
         for first in range(0, n_columns, K):
-            banded(joint.at(np.arange(first, first + K)), n_threads=n_threads)
+            banded(found.at(np.arange(first, first + K)), n_threads=n_threads)
         if n_systems > 2:
-            maxt_t(joint, n_threads=n_threads)
+            maxt_t(found, n_threads=n_threads)
 
     return Work(call, float(n) * n_columns)
 
@@ -137,14 +138,14 @@ def bootstrap(n: int) -> Work:
 
 def t_tests(n: int) -> Work:
     """Return the t tests and effect sizes of 12 metrics and 4 comparisons."""
-    from toplist.stats.paired import paired
+    from toplist.stats import estimates
 
     values = systems(n)
 
     def call() -> None:
         for _ in range(12):
             for system in values[1:]:
-                paired(system, values[0], n_threads=1)
+                estimates.difference(system, values[0])
 
     return Work(call, 48.0 * n)
 

@@ -32,6 +32,7 @@ import argparse
 import functools
 import math
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -39,15 +40,12 @@ import numpy as np
 import toplist as tl
 from toplist import files
 from toplist.stats import datasets
-from toplist.stats.blocked import moments_of, tukey_hsd
-from toplist.stats.clustered import linearised, units
 from toplist.stats.distributions import f_sf, normal_sf, t_sf
-from toplist.stats.heterogeneity import welch
+from toplist.stats.estimates import Difference, Units, difference, estimate, runs, welch
 from toplist.stats.noninferiority import not_worse
-from toplist.stats.paired import paired, runs
 from toplist.stats.prediction_powered import ppi
 from toplist.stats.randomization import bootstrap
-from toplist.stats.simultaneous import Joint, maxt_t
+from toplist.stats.simultaneous import maxt_t, tukey
 
 SAMPLES = {
     "clusters": 2000,
@@ -76,9 +74,16 @@ Draw = Callable[[np.random.Generator], tuple[float, float]]
 Line = tuple[str, Draw]
 
 
-def beside(sums: np.ndarray, sizes: np.ndarray) -> float:
+def against_0(
+    d: np.ndarray, weights: np.ndarray | None = None, clusters: np.ndarray | None = None
+) -> Difference:
+    """Return the t test of differences."""
+    return difference(d, np.zeros(len(d)), Units.of(len(d), weights, clusters))
+
+
+def beside(d: np.ndarray, units: Units) -> float:
     """Return p by the linearised values alone, with n - 1 degrees of freedom."""
-    values = linearised(sums, sizes)
+    values = units.linearised(d)
     n = len(values)
     return 2 * t_sf(abs(values.mean()) / (values.std(ddof=1) / math.sqrt(n)), n - 1)
 
@@ -93,8 +98,7 @@ def of_clusters(n_clusters: int, kind: str, shared: float) -> Draw:
         labels = np.repeat(np.arange(n_clusters), sizes)
         d = math.sqrt(shared) * rng.normal(size=n_clusters)[labels]
         d += math.sqrt(1 - shared) * rng.normal(size=len(labels))
-        test = paired(d, np.zeros(len(d)), clusters=labels, n_threads=1).test
-        return test.p, beside(*units(d, clusters=labels))
+        return against_0(d, None, labels).p, beside(d, Units.of(len(d), None, labels))
 
     return draw
 
@@ -193,7 +197,7 @@ def of_weights(n: int, kind: str) -> Draw:
     def draw(rng: np.random.Generator) -> tuple[float, float]:
         w = rng.lognormal(size=n) if kind == "lognormal" else 1 + rng.pareto(1.2, n)
         d = rng.normal(size=n)
-        return paired(d, np.zeros(n), weights=w, n_threads=1).test.p, beside(w * d, w)
+        return against_0(d, w).p, beside(d, Units.of(n, w))
 
     return draw
 
@@ -207,7 +211,7 @@ def of_runs(kind: str, n_runs: int, share: float, fixed: bool = False) -> Draw:
         seeds = math.sqrt(share * n_runs / n) * rng.normal(size=(2, n_runs, 1))
         seeds[1] *= not fixed
         seeds /= math.sqrt(1 if fixed else 2)
-        found = runs(a + seeds[0], b + seeds[1], kind, n_threads=1).anew
+        found = runs(a + seeds[0], b + seeds[1], kind).anew
         return found.p, 2 * t_sf(abs(found.statistic), found.df)
 
     return draw
@@ -219,10 +223,10 @@ def of_tukey(n_twins: int, n_others: int, n: int = 100) -> Draw:
     def draw(rng: np.random.Generator) -> tuple[float, float]:
         twins = rng.normal(size=n) + 0.02 * rng.normal(size=(n_twins, n))
         table = np.vstack([twins, rng.normal(size=(n_others, n))])
-        first, second = np.triu_indices(len(table), 1)
-        joint = Joint.of((table[first] - table[second]).T, n_threads=1)
-        largest = maxt_t(joint, n_resamples=999, n_threads=1)
-        return largest.step_down.min(), tukey_hsd(moments_of(table.T)).p.min()
+        pairs = [*combinations(table, 2)]
+        found = estimate([a - b for a, b in pairs], Units(n), n_threads=1)
+        largest = maxt_t(found, n_resamples=999, n_threads=1)
+        return largest.step_down.min(), tukey([difference(*pair) for pair in pairs]).p.min()
 
     return draw
 
@@ -233,8 +237,7 @@ def of_bootstrap(n: int, differ: float) -> Draw:
     def draw(rng: np.random.Generator) -> tuple[float, float]:
         d = rng.exponential(size=n) * np.where(rng.random(n) < 0.25, 3.0, -1.0)
         d[rng.random(n) >= differ] = 0
-        test = paired(d, np.zeros(n), n_threads=1).test
-        return test.p, bootstrap(d, n_resamples=499, n_threads=1).p
+        return against_0(d).p, bootstrap(d, n_resamples=499, n_threads=1).p
 
     return draw
 
@@ -287,7 +290,7 @@ def of_segments(sizes: tuple[int, ...], kind: str) -> Draw:
                 d = far * spread * rng.exponential(size=n) if kind == "skewed" else d
                 d[rng.random(n) >= 0.2] = 0
             groups.append(d)
-            tests.append(paired(d, np.zeros(n), n_threads=1).test)
+            tests.append(against_0(d))
         known = [(one.difference, one.error, one.df) for one in tests if one.error > 0]
         found = welch(*np.array(known).reshape(-1, 3).T)
         every = np.concatenate(groups)
@@ -322,8 +325,8 @@ def of_weighted_segments(sizes: tuple[int, ...]) -> Draw:
         own, beside = [], []
         for n in sizes:
             d, w = rng.normal(size=n), rng.lognormal(size=n)
-            test = paired(d, np.zeros(n), weights=w, n_threads=1).test
-            values = linearised(w * d, w)
+            test = against_0(d, w)
+            values = Units.of(n, w).linearised(d)
             own.append((test.difference, test.error, test.df))
             beside.append((values.mean(), values.std(ddof=1) / math.sqrt(n), n - 1))
         return welch(*np.array(own).T).p, welch(*np.array(beside).T).p

@@ -6,8 +6,25 @@ import numpy as np
 from hypothesis import strategies as st
 
 from toplist.stats import randomization as draws
-from toplist.stats.paired import paired
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import Sums, Units, difference, snap
+
+
+def paired(a, b, *, weights=None, clusters=None, **how):
+    return difference(a, b, Units.of(len(a), weights, clusters), **how)
+
+
+def of_units(test, d, *more, weights=None, clusters=None, **how):
+    """Return a test of differences, or of two systems, over units."""
+    return test(d, *more, Units.of(len(d), weights, clusters), **how)
+
+
+def estimated(rows, **how):
+    return Sums.of(rows, **how).estimate
+
+
+def linearised(x, y):
+    return Units(len(x)).linearised(np.asarray(x, float), np.asarray(y, float))
+
 
 SIDES = {"p": "two-sided", "p_greater": "greater", "p_less": "less"}
 
@@ -62,7 +79,7 @@ def data_sets(draw):
 def all_p(a, b, side="two-sided"):
     d = snap(a, b)
     return {
-        "t": paired(a, b, alternative=side).test.p,
+        "t": paired(a, b, alternative=side).p,
         "flips": draws.randomization(d, alternative=side, n_resamples=499, seed=7).p,
         "bootstrap": draws.bootstrap(d, alternative=side, n_resamples=499, seed=7).p,
         "wilcoxon": draws.wilcoxon(d, alternative=side).p,

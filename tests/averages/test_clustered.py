@@ -11,7 +11,7 @@ from doors import by_words
 import toplist as tl
 from toplist import parallel
 from toplist.averages.clustered import of_values
-from toplist.stats.clustered import spread, units
+from toplist.stats.estimates import Units, estimate
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
 
@@ -37,8 +37,8 @@ def test_the_specification_says_so():
 def test_rows_without_a_value_leave_their_cluster():
     values = np.array([[0.3, np.nan], [0.1, 0.2], [0.5, np.nan], [np.nan, np.nan]])
     error, df = of_values(values, np.array([0, 0, 1, 2]))
-    assert error[0] == spread(*units([0.3, 0.1, 0.5], clusters=[0, 0, 1]))[0]
-    assert df[0] == spread(*units([0.3, 0.1, 0.5], clusters=[0, 0, 1]))[1]
+    expected = estimate([np.array([0.3, 0.1, 0.5])], Units.of(3, None, [0, 0, 1]))
+    assert (error[0], df[0]) == (expected.error[0], expected.df)
     assert np.isnan(error[1])
 
 

@@ -8,8 +8,7 @@ from systems import SHARES, TRUTH, segment, system
 
 import toplist as tl
 from toplist.comparing.inference import heterogeneity, heterogeneity_of_moments
-from toplist.stats.heterogeneity import welch
-from toplist.stats.paired import paired
+from toplist.stats.estimates import Units, difference, welch
 
 
 def thirds(user):
@@ -161,7 +160,7 @@ def test_weights_of_the_users_are_in_it():
     for label in ("even", "odd"):
         users = [user for user in lists if labels[user] == label]
         sides = ([side[user] for user in users] for side in (b, a))
-        tests.append(paired(*sides, weights=[weights[user] for user in users]).test)
+        tests.append(difference(*sides, Units.of(len(users), [weights[user] for user in users])))
     expected = welch(*np.array([(one.difference, one.error, one.df) for one in tests]).T)
     assert (found.f, found.df2, found.p) == pytest.approx((expected.f, expected.df2, expected.p))
 

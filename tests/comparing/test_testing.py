@@ -228,7 +228,7 @@ def test_clusters_by_position_keep_their_rows_where_a_user_is_left_out():
     assert repr(as_list) == repr(as_dict) and as_list.n == 23
 
 
-@pytest.mark.parametrize("what", ["tukey", "power", "band"])
+@pytest.mark.parametrize("what", ["tukey", "band"])
 def test_what_takes_no_weights_refuses_them(what):
     compared = tl.compare(results(weights={f"u{i}": 1.0 + i for i in range(60)}), baseline="a")
     asked = ("mrr", "b", "a") if what == "band" else ("mrr@2",)

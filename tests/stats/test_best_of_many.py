@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from toplist.stats.best_of_many import best_of_many
+from toplist.stats.estimates import Units
 
 
 def equal(rng, n_systems, n):
@@ -66,7 +67,7 @@ def test_it_is_the_definition():
     low = best_of_many(-x, higher_is_better=False)
     assert low == best_of_many(x)._replace(mean=low.mean, mean_of_all=low.mean_of_all)
     assert low.mean == -best_of_many(x).mean
-    weighted = best_of_many(x, weights=np.full(8, 3.0))
+    weighted = best_of_many(x, Units(8, np.full(8, 3.0)))
     assert weighted == pytest.approx(best_of_many(x), rel=1e-9)
 
 

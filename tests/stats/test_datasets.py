@@ -10,6 +10,7 @@ import pytest
 
 from toplist.stats import datasets
 from toplist.stats.distributions import chi2_sf
+from toplist.stats.estimates import Units
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
 # AUC of C4.5, with m, with cf, with both (Demšar 2006, table 6), voting untied as its ranks are.
@@ -199,7 +200,7 @@ def test_weights_are_as_users_twice():
     """Of whole weights: the spread of the ratio is that of users with their weights."""
     rng = np.random.default_rng(4)
     values, weights = users(rng, 2, 2000), rng.integers(1, 4, 2000).astype(float)
-    drawn = datasets.resampled(values, weights, n_resamples=4000)[:, 1]
+    drawn = datasets.resampled(values, Units.of(len(weights), weights), n_resamples=4000)[:, 1]
     d = values[1] - values[0]
     mean = np.average(d, weights=weights)
     error = math.sqrt((weights**2 * (d - mean) ** 2).sum()) / weights.sum()

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from toplist.stats.heterogeneity import welch
-from toplist.stats.paired import paired
+from toplist.stats.estimates import Units, difference, welch
 
 NEXT = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
 
@@ -56,7 +55,7 @@ def test_weighted_means_come_with_their_own_errors():
     """Weights of one size are none; others give the errors and degrees of freedom of CR2."""
     rng = np.random.default_rng(2)
     groups = [rng.normal(size=n) for n in (20, 50)]
-    tests = [paired(d, np.zeros(len(d)), weights=np.full(len(d), 3.0)).test for d in groups]
+    tests = [difference(d, np.zeros(len(d)), Units(len(d), np.full(len(d), 3.0))) for d in groups]
     found = welch(*np.array([(one.difference, one.error, one.df) for one in tests]).T)
     assert found == pytest.approx(of(groups), rel=1e-9)
 

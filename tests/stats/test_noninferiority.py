@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from paired_data import of_units
 
 from toplist.stats.noninferiority import n_to_decide, not_worse
 
@@ -131,16 +132,16 @@ def test_users_needed_are_those_of_the_power_of_the_t_test():
 def test_weights_are_as_in_the_t_test():
     new, base = drawn(300, -0.003, std=0.02)
     weights = np.random.default_rng(1).integers(1, 4, 300)
-    once = not_worse(new, base, 0.005, weights=weights)
+    once = of_units(not_worse, new, base, 0.005, weights=weights)
     assert once.test.difference == pytest.approx(np.average(new - base, weights=weights))
-    alike = not_worse(new, base, 0.005, weights=np.full(300, 7.0))
+    alike = of_units(not_worse, new, base, 0.005, weights=np.full(300, 7.0))
     assert alike.p_not_worse == pytest.approx(not_worse(new, base, 0.005).p_not_worse)
 
 
 def test_weights_of_few_who_differ_share_the_margin_by_their_size():
     d, weights = np.zeros(20), np.ones(20)
     d[:8], weights[:8] = [-0.4, 0.1, 0.3, -0.2, -0.5, 0.1, 0.2, -0.3], np.arange(1, 9)
-    found = not_worse(d, np.zeros(20), 0.05, weights=weights)
+    found = of_units(not_worse, d, np.zeros(20), 0.05, weights=weights)
     w = weights[:8]
     flipped = w * d[:8] + 0.05 * w * weights.sum() / w.sum()
     assert found.p_worse >= p_of_patterns(flipped, -1) - 1e-12
@@ -150,11 +151,13 @@ def test_weights_of_few_who_differ_share_the_margin_by_their_size():
 def test_rows_of_a_cluster_are_one():
     new, base = drawn(60, -0.02)
     clusters = np.arange(60) // 5
-    found = not_worse(new, base, 0.005, clusters=clusters)
+    found = of_units(not_worse, new, base, 0.005, clusters=clusters)
     assert found.differ == 12 and found.by_flips and found.test.n == 60
     sums = [(new - base + 0.005)[clusters == one].sum() for one in range(12)]
     assert found.p_worse >= p_of_patterns(sums, -1) - 1e-12
-    twice = not_worse(np.repeat(new, 3), np.repeat(base, 3), 0.005, clusters=np.arange(180) // 3)
+    twice = of_units(
+        not_worse, np.repeat(new, 3), np.repeat(base, 3), 0.005, clusters=np.arange(180) // 3
+    )
     assert twice.p_worse == pytest.approx(not_worse(new, base, 0.005).p_worse)
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paired_data import SIDES, mix, patterns, share_as_extreme
+from paired_data import SIDES, linearised, mix, of_units, paired, patterns, share_as_extreme
 
 from toplist.kernels.randomization import studentised_means, studentised_ratios
 from toplist.stats import randomization as draws
-from toplist.stats.paired import linearised, paired
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import Units, snap
 from toplist.stats.simultaneous import maxt_flips
 
 NUMBERS = st.lists(st.integers(-6, 6), min_size=1, max_size=9)
@@ -64,8 +63,10 @@ def test_weights_and_clusters_are_flipped_as_such():
     sums = np.array([d[clusters == c].sum() for c in np.unique(clusters)])
     for options, flipped in (({"weights": w}, w * d), ({"clusters": clusters}, sums)):
         expected = share_as_extreme(patterns(len(flipped)) @ flipped, flipped.sum(), "two-sided")
-        assert draws.randomization(d, **options).p == pytest.approx(expected)
-        assert maxt_flips([d, d], **options).p.tolist() == pytest.approx([expected] * 2)
+        assert of_units(draws.randomization, d, **options).p == pytest.approx(expected)
+        assert maxt_flips([d, d], Units.of(12, **options)).p.tolist() == pytest.approx(
+            [expected] * 2
+        )
 
 
 def test_flips_are_hashes_of_seed_user_and_flip():
@@ -144,7 +145,7 @@ def test_bootstrap_of_clusters_is_near_the_t_test():
     d = rng.normal(0.1, 1, 2000) + rng.normal(0, 0.5, 200)[labels]
     test, boot = (
         paired(d, np.zeros(2000), clusters=labels).test,
-        draws.bootstrap(d, clusters=labels),
+        of_units(draws.bootstrap, d, clusters=labels),
     )
     assert boot.statistic == pytest.approx(test.statistic)
     width = test.high - test.low

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paired_data import SIDES, data_sets, patterns
+from paired_data import SIDES, data_sets, estimated, paired, patterns
 
-from toplist.stats import paired as two
+from toplist.stats import distributions as two
 from toplist.stats import randomization as draws
-from toplist.stats.paired import paired
-from toplist.stats.pairs import snap
-from toplist.stats.simultaneous import Joint, band, maxt_flips, maxt_t
+from toplist.stats.estimates import snap
+from toplist.stats.simultaneous import band, maxt_flips, maxt_t
 
 
 def columns_of(seed, n=9, k=4):
@@ -63,7 +62,7 @@ def test_critical_value_against_scipy():
     rng = np.random.default_rng(3)
     d = rng.normal(size=(30, 2))
     d[:, 1] += d[:, 0]
-    joint = Joint.of(d)
+    joint = estimated(d)
     c = band(joint, n_resamples=200_000).critical
     t = scipy_stats.multivariate_t(shape=joint.correlation, df=29)
     inside = t.cdf([c, c], lower_limit=[-c, -c], random_state=1)
@@ -77,7 +76,7 @@ def test_adjusted_p(data, seed):
     rng = np.random.default_rng(seed)
     c = np.where(rng.random(len(a)) < 0.5, a, b)
     columns = [snap(a, b), snap(a, c), snap(b, c)]
-    for family in (maxt_flips(columns, n_resamples=299), maxt_t(Joint.of(np.transpose(columns)))):
+    for family in (maxt_flips(columns, n_resamples=299), maxt_t(estimated(np.transpose(columns)))):
         assert (family.p <= family.step_down).all()
         assert (family.step_down <= family.single_step).all()
         assert (family.single_step <= 1).all()
@@ -89,7 +88,7 @@ def test_bands():
     rng = np.random.default_rng(0)
     curves = rng.normal(size=(500, 8)).cumsum(axis=1)
     curves[:, 3] = 0.25  # does not vary
-    found = band(Joint.of(curves), n_resamples=2000)
+    found = band(estimated(curves), n_resamples=2000)
     test = paired(curves[:, 5], np.zeros(500)).test
     assert (found.low[5], found.high[5]) == pytest.approx((test.low, test.high))
     assert found.difference[3] == 0.25 and np.isnan([found.low_all[3], found.low[3]]).all()
@@ -101,7 +100,7 @@ def test_bands():
 def test_band_over_one_k_is_the_t_interval():
     d = np.random.default_rng(0).normal(size=(40, 1))
     for columns in (d, np.hstack([d, 2 * d, 0 * d])):
-        found = band(Joint.of(columns))
+        found = band(estimated(columns))
         assert found.critical == two.t_ppf(0.975, 39)
         assert found.low_all[0] == found.low[0]
 
@@ -110,14 +109,14 @@ def test_band_of_curves_that_are_nearly_one():
     """K past every list: the correlation is singular, and by rounding not even that."""
     d = np.random.default_rng(0).normal(size=(300, 1))
     noise = 1e-9 * np.random.default_rng(1).normal(size=(300, 60))
-    found = band(Joint.of(d + noise.cumsum(axis=1)), n_resamples=999)
+    found = band(estimated(d + noise.cumsum(axis=1)), n_resamples=999)
     assert found.critical == pytest.approx(two.t_ppf(0.975, 299), abs=0.2)
 
 
 def test_the_direction_changes_no_bit_either():
     columns = np.random.default_rng(0).normal(0.05, 1, (200, 5)).cumsum(axis=1)
     flip = np.array([1, -1, 1, -1, -1])
-    one, other = (maxt_t(Joint.of(c), n_resamples=999) for c in (columns, columns * flip))
+    one, other = (maxt_t(estimated(c), n_resamples=999) for c in (columns, columns * flip))
     assert one.step_down.tolist() == other.step_down.tolist()
     assert one.critical == other.critical
 
@@ -125,10 +124,11 @@ def test_the_direction_changes_no_bit_either():
 def test_the_threads_of_blas_do_not_matter():
     code = """if True:
         import numpy as np
-        from toplist.stats.simultaneous import Joint, band
+        from toplist.stats.estimates import Sums
+        from toplist.stats.simultaneous import band
         rng = np.random.default_rng(0)
-        joint = Joint.of(rng.normal(size=(1500, 66)))
-        print(joint.cross.tobytes().hex(), band(joint, n_resamples=5000))
+        sums = Sums.of(rng.normal(size=(1500, 66)))
+        print(sums.cross.tobytes().hex(), band(sums.estimate, n_resamples=5000))
     """
     found = {
         subprocess.run(

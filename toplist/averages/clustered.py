@@ -14,7 +14,7 @@ from toplist.checks import Bools, Floats, Ints
 from toplist.matching.hits import Hits
 from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import Metric
-from toplist.stats.clustered import degrees_of_freedom, spread, units
+from toplist.stats.estimates import Units, estimate
 
 
 class ClusterErrors(NamedTuple):
@@ -38,7 +38,7 @@ def of_hits(
 
         error² = Σ_c (Σ_{i in c} w_i (x_i - D y_i))² / (1 - π_c) / (Σ w y)²
 
-    with y = 1 but for ratios of sums; π_c is the share of the weights (`stats.clustered.spread`).
+    with y = 1 but for ratios of sums; π_c is the share of the weights (`stats.estimates`).
     Rows are filled block by block in the order of their clusters: no array has all rows and k's.
 
     Parameters
@@ -78,7 +78,7 @@ def of_hits(
     squares += (whole * pulls[last]) ** 2
     total: Any = average.y if isinstance(average, Pooled) else sizes.sum()
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
-    return ClusterErrors(error, np.full(len(cuts), degrees_of_freedom(sizes)))
+    return ClusterErrors(error, np.full(len(cuts), Units(len(sizes), sizes).df))
 
 
 def _residuals(
@@ -120,5 +120,6 @@ def of_values(values: Floats, clusters: Ints) -> ClusterErrors:
     found = []
     for column in values.T:
         known = ~np.isnan(column)
-        found.append(spread(*units(column[known], clusters=clusters[known])))
+        one = estimate([column[known]], Units.of(len(column[known]), None, clusters[known]))
+        found.append((float(one.error[0]), one.df))
     return ClusterErrors(*np.array(found).reshape(-1, 2).T)

@@ -20,7 +20,7 @@ from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
 from toplist.results.segments import Segments
 from toplist.results.writing import Content, write_all
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import snap
 
 Results = Mapping[str, TopKResult]
 # What is shown of every system: its result, or that by segment.

@@ -13,7 +13,7 @@ from toplist.checks import USERS, Floats, counted, worded
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table, number
 from toplist.stats import simultaneous
-from toplist.stats.paired import CAUTIONS, few
+from toplist.stats.estimates import CAUTIONS, cautions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,7 @@ class Band(Display, simultaneous.BandValues):
         if self.critical != self.critical:
             notes = [f"no interval: {users} are too few"]
         for caution, meaning in CAUTIONS.items():
-            places = [f"@{k}" for k, some in self.differ.items() if caution in few(some)]
+            places = [f"@{k}" for k, some in self.differ.items() if caution in cautions(some)]
             if places:
                 where = f"({', '.join(places[:4])}{', ...' * (len(places) > 4)})"
                 notes.append(f"{caution}: {worded(meaning, self.unit)} {where}")

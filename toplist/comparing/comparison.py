@@ -28,7 +28,7 @@ from toplist.results.markup import Cell, Look, Page
 from toplist.results.means import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.corrections import Correction
-from toplist.stats.paired import RUNS, Alternative, RunsAre
+from toplist.stats.estimates import RUNS, Alternative, RunsAre
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

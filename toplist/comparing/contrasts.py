@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toplist.checks import USERS, readable
-from toplist.stats.clustered import FEW_DF
+from toplist.stats.estimates import FEW_DF
 
 FEW_FOR_FLIPS = (
     "MaxT by flips with fewer than 200 users is liberal: of 12 true nulls one was rejected in 8 to "

@@ -189,4 +189,4 @@ def _drawn(one: Comparison, name: str, **how: Any) -> Floats:
         np.mean([source.values(run, name) for run in one.runs.get(system, (system,))], axis=0)
         for system in one.systems
     ]
-    return statistics.resampled(values, source.found.weights, **how)
+    return statistics.resampled(values, testing._units(source.found, None), **how)

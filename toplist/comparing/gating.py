@@ -17,7 +17,6 @@ from toplist.comparing.aligning import SameUsers
 from toplist.comparing.comparison import compare
 from toplist.comparing.pairwise import TestSpec
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.values import Units
 from toplist.comparing.verdicts import FloorVerdict, Gate, GateRow
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -25,8 +24,8 @@ from toplist.results.result import TopKResult
 from toplist.results.segments import label_text, rows_by_label
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import normal_ppf
+from toplist.stats.estimates import FEW, Units, difference
 from toplist.stats.noninferiority import n_to_decide, not_worse
-from toplist.stats.paired import FEW, paired
 from toplist.stats.planning import check_margin
 
 # The values of the users, of the new and of the base.
@@ -172,7 +171,7 @@ def _of_metrics(
         for label, members in segments.items():
             some = np.isin(source.found.rows["new"], members)
             if some.any():
-                row = test((both[0][some], both[1][some]), units.of(some))
+                row = test((both[0][some], both[1][some]), units.at(some))
                 parts.append(replace(row, segment=label_text(label, segments)))
     return whole, parts
 
@@ -196,7 +195,7 @@ def _of_metric(
     higher = bool(metric.higher_is_better)  # those without a direction are refused before
     better, worse = both if higher else both[::-1]
     how: dict[str, Any] = {"level": asked.level, "seed": asked.seed, "n_threads": asked.n_threads}
-    found = not_worse(better, worse, margin, **how, **units.given)
+    found = not_worse(better, worse, margin, units, **how)
     test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "by_flips", "n_needed")
     given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
@@ -230,7 +229,7 @@ def _of_floor(compared: SideBySide, asked: TestSpec, given: str, floor: float) -
     if asked.clusters is not None:
         source = _matched(compared, asked, name)
         values, units = source.values("new", name), testing._units(source.found, asked.clusters)
-        test = paired(values, np.zeros(len(values)), level=level, **units.given).test
+        test = difference(values, np.zeros(len(values)), units, level=level)
         mean, n, low, high = test.mean, test.n, test.low, test.high
     if low != low:
         raise ValueError(f"{name} has no interval over these users, which a floor is held against")

@@ -14,9 +14,7 @@ from toplist.comparing.aligning import few_of
 from toplist.comparing.contrasts import Contrast
 from toplist.comparing.tests import CORRECTED, Tests, p_is
 from toplist.stats.corrections import adjust
-from toplist.stats.heterogeneity import welch
-from toplist.stats.paired import FEW
-from toplist.stats.pairs import Pairs
+from toplist.stats.estimates import FEW, difference, welch
 
 # So many lines are printed below a table; of more tests, one line.
 SHOWN = 4
@@ -58,7 +56,7 @@ def heterogeneity(segments: Mapping[Any, ArrayLike]) -> Heterogeneity:
     """Test whether the mean of the users' differences differs between segments: Welch's F.
 
     A difference that is found in one segment and not in another does not say that these two
-    differ: this test does. It needs no equal variances (Welch 1951; `toplist.stats.heterogeneity`
+    differ: this test does. It needs no equal variances (Welch 1951; `toplist.stats.estimates.welch`
     has the formula). With 50 users and more in each segment a true null was rejected in 4 to 6 % of
     samples; in 1 to 9 % where fewer than 30 users of a segment differ (benchmarks/sizes.py).
 
@@ -86,10 +84,10 @@ def heterogeneity(segments: Mapping[Any, ArrayLike]) -> Heterogeneity:
     moments = {}
     for label, values in _checked(segments).items():
         try:
-            both = Pairs.of(values, np.zeros(np.shape(values)))
+            both = difference(values, np.zeros(np.shape(values)))
         except ValueError as error:
             raise prefixed(f"segment {label!r}: ", error) from None
-        moments[label] = both.n, both.mean, both.std
+        moments[label] = both.n, both.difference, both.std
     return heterogeneity_of_moments(moments)
 
 

@@ -82,8 +82,9 @@ All of it is own code on numpy and numba, the same bits for any number of thread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -104,10 +105,10 @@ from toplist.comparing.pairwise import (
     with_margin,
 )
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import USER, Units, in_one_order, read, read_pairs
+from toplist.comparing.values import USER, in_one_order, read, read_pairs
 from toplist.gone import no_attribute
 from toplist.inputs.flatten import is_frame
-from toplist.stats import blocked, paired, simultaneous
+from toplist.stats import estimates, simultaneous
 from toplist.stats.corrections import Correction, adjust
 from toplist.stats.datasets import (
     borda,
@@ -119,13 +120,14 @@ from toplist.stats.datasets import (
     resampled,
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
-from toplist.stats.paired import Alternative, RunsAre, TTest
-from toplist.stats.pairs import BLOCK, Pairs, snap
+from toplist.stats.estimates import Alternative, Difference, RunsAre, Sums, TTest, Units, snap
 from toplist.stats.planning import detectable, n_needed, power
 from toplist.stats.prediction_powered import ppi
 
 # The name of a measure that has none.
 VALUE = "value"
+# Users whose curves are looked at together.
+ROWS = 1 << 12
 # How the largest statistic of a family is distributed.
 FamilyMethod = Literal["t", "randomization"]
 
@@ -369,7 +371,7 @@ def family(
     """
     asked = TestSpec(method, "maxt", alternative, level, "all", n_resamples, seed, n_threads)
     columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
-    found = maxt(columns, asked, Units())
+    found = maxt(columns, asked, Units(len(columns[0])))
     return Family(
         tuple(pairs), found.statistic, found.p, found.step_down, found.single_step, found.critical
     )
@@ -413,28 +415,28 @@ def band(
     a, b = (np.asarray(one, np.float64) for one in in_one_order(values, baseline))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
-    joint = simultaneous.Joint.over(
+    sums = Sums.over(
         lambda lo, hi: snap(a[lo:hi].ravel(), b[lo:hi].ravel()).reshape(hi - lo, -1),
         *(a.shape[0], a.shape[1]),
         n_threads=n_threads,
     )
     counts = np.zeros(a.shape[1], np.int64)
-    for low in range(0, len(a), BLOCK):
-        rows = slice(low, low + BLOCK)
+    for low in range(0, len(a), ROWS):
+        rows = slice(low, low + ROWS)
         counts += np.count_nonzero(snap(a[rows], b[rows]), axis=0)
-    return banded(joint, asked, names, name, differ=dict(enumerate(counts.tolist(), 1)))
+    return banded(sums, asked, names, name, differ=dict(enumerate(counts.tolist(), 1)))
 
 
 def banded(
-    joint: simultaneous.Joint,
+    sums: Sums,
     asked: TestSpec,
     names: tuple[str, str],
     name: str,
     higher: bool | None = True,
     differ: Mapping[int, int] | None = None,
 ) -> Band:
-    """Return the band of merged moments."""
-    found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
+    """Return the band of the sums of differences over k."""
+    found = vars(simultaneous.band(sums.estimate, level=asked.level, **asked.drawn))
     what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher, "unit": asked.unit}
     return Band(**found, name=name, systems=names, **what, differ=differ or {})
 
@@ -460,7 +462,7 @@ def ratio(
     """
     given = {"the system": system, "the baseline": baseline}
     first, second = read_pairs(given, ("numerators", "divisors")).values()
-    return paired.ratio(*first, *second, alternative=alternative, level=level)
+    return estimates.ratio(*first, *second, alternative=alternative, level=level)
 
 
 def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) -> Tests:
@@ -484,35 +486,26 @@ def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) 
     ['a - b: 0.739', 'a - c: 0.000', 'b - c: 0.000']
     """
     found = read(values).values
-    systems, table = list(found), np.stack(list(found.values()), axis=1)
-    if len(systems) < 2:
-        raise ValueError(f"two systems are needed, and there is {systems[0]}")
-
-    def sizes(system: str, baseline: str) -> Pairs:
-        return Pairs.of(found[system], found[baseline])
-
-    return all_pairs(systems, blocked.moments_of(table), sizes, name, level)
+    if len(found) < 2:
+        raise ValueError(f"two systems are needed, and there is {next(iter(found))}")
+    pairs = [*combinations(found, 2)]
+    rows = [estimates.difference(found[a], found[b]) for a, b in pairs]
+    return all_pairs(pairs, rows, name, level)
 
 
 def all_pairs(
-    systems: Sequence[str],
-    moments: blocked.BlockMoments,
-    sizes: Callable[[str, str], Pairs],
-    name: str,
-    level: float = 0.95,
+    pairs: Sequence[tuple[str, str]], found: Sequence[Difference], name: str, level: float = 0.95
 ) -> Tests:
-    """Return Tukey's test from the moments of all systems, and of two of them for wins."""
-    found = blocked.tukey_hsd(moments, level)
-    rows, stds = [], []
-    for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
-        fields = ("difference", "statistic", "low", "high", "p")
-        numbers: dict[str, Any] = {one: float(getattr(found, one)[place]) for one in fields}
-        both = sizes(systems[i], systems[j])
-        stds.append(both.std)
-        numbers |= {"wins": both.wins, "ties": both.ties, "losses": both.losses}
-        numbers |= {"p_adjusted": numbers["p"], "df": found.df}
-        means = float(moments.means[i]), float(moments.means[j])
-        rows.append(Contrast(name, systems[i], systems[j], moments.n, *means, **numbers))
-    low, high = min(stds), max(stds)
+    """Return Tukey's test from the differences of all pairs of systems."""
+    tukey = simultaneous.tukey(found, level)
+    rows = []
+    for place, ((first, second), one) in enumerate(zip(pairs, found, strict=True)):
+        fields = ("statistic", "low", "high", "p")
+        numbers: dict[str, Any] = {key: float(getattr(tukey, key)[place]) for key in fields}
+        numbers |= {"wins": one.wins, "ties": one.ties, "losses": one.losses}
+        numbers |= {"p_adjusted": numbers["p"], "df": tukey.df}
+        means = one.mean, one.baseline_mean, one.difference
+        rows.append(Contrast(name, first, second, one.n, *means, **numbers))
+    low, high = min(one.std for one in found), max(one.std for one in found)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
     return Tests(tuple(rows), TestPlan("tukey", "none", level=level, notes=notes))

@@ -18,8 +18,7 @@ from toplist.results.means import has_keys, hits_of, in_line
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
 from toplist.stats.distributions import t_ppf
-from toplist.stats.paired import checked
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import checked, snap
 from toplist.stats.prediction_powered import Corrected, ppi
 
 # With ten queries of people the interval covers 91 % in place of 95, with fewer much less.

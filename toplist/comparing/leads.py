@@ -86,10 +86,9 @@ def lead(compared: SideBySide, names: Names | None, asked: TestSpec) -> Lead:
         source = testing._source(compared, [name], asked)
         if isinstance(source, moments.SharedMoments):
             raise moments.refuse("lead()", "test() works")
-        testing.check_no_clusters(source)
         rows[name] = best_of_many(
             [source.values(system, name) for system in compared.systems],
-            weights=source.found.weights,
+            testing._units(source.found, None),
             higher_is_better=bool(metric.higher_is_better),
             n_resamples=n_flips,
             seed=asked.seed,

@@ -20,10 +20,8 @@ from toplist.comparing.pairwise import Column, Pair, TestSpec, corrected, named,
 from toplist.comparing.tests import Tests
 from toplist.results.means import PER_USER, Means, hits_of, in_means
 from toplist.results.terms import Terms
-from toplist.stats.blocked import BlockMoments
-from toplist.stats.paired import of_moments
-from toplist.stats.pairs import Pairs
-from toplist.stats.simultaneous import Joint, MaxT, maxt_t
+from toplist.stats.estimates import Difference, Sums
+from toplist.stats.simultaneous import MaxT, maxt_t
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
 
 # What to do where moments of results without users do not do.
@@ -111,12 +109,13 @@ class SharedMoments:
     system_of: Mapping[str, str]
     users: str
 
-    def pairs(self, system: str, baseline: str, name: str) -> Pairs:
-        """Return the moments of two results in ``name@k``."""
+    def difference(self, system: str, baseline: str, name: str, asked: TestSpec) -> Difference:
+        """Return the difference of two results in ``name@k``."""
         self._check(name)
-        return self.moments.find(self.system_of[system], self.system_of[baseline], name)
+        found = self.moments.find(self.system_of[system], self.system_of[baseline], name)
+        return found.difference(**asked.of_users)
 
-    def curve(self, system: str, baseline: str, metric: str) -> Joint:
+    def curve(self, system: str, baseline: str, metric: str) -> Sums:
         """Return the moments of the difference of two results over k."""
         shape = self.moments.shape
         if metric not in shape.depths:
@@ -128,7 +127,7 @@ class SharedMoments:
         self._check(next(name for name in shape.names if name.rpartition("@")[0] == metric))
         return self.moments.curve(self.system_of[system], self.system_of[baseline], metric)
 
-    def joint(self, columns: Sequence[Column]) -> Joint:
+    def joint(self, columns: Sequence[Column]) -> Sums:
         """Return the moments of some (system, baseline, name) together."""
         shape = self.moments.shape
         if len(self.moments.joints) < len(shape.groups):
@@ -140,14 +139,6 @@ class SharedMoments:
             self._check(name)
         named = [(self.system_of[a], self.system_of[b], name) for a, b, name in columns]
         return self.moments.joint(named)
-
-    def blocked(self, name: str) -> BlockMoments:
-        """Return the moments of all results in ``name@k``, with users as blocks."""
-        first, *others = systems = list(self.system_of)
-        pairs = [self.pairs(a, b, name) for i, a in enumerate(systems) for b in systems[i + 1 :]]
-        values = [self.pairs(first, first, name), *(self.pairs(b, first, name) for b in others)]
-        means, own = [one.mean_a for one in values], [one.aa for one in values]
-        return BlockMoments.of_pairs(values[0].n, means, own, [one.dd for one in pairs])
 
     def _check(self, name: str) -> None:
         """Refuse a name without moments, and users whom some of the systems do not count."""
@@ -212,11 +203,10 @@ def contrasted(
         raise refuse(f"method={asked.method!r}", "method='t' works")
 
     def contrast(system: str, baseline: str, name: str) -> Contrast:
-        pairs = known.pairs(system, baseline, name)
-        return row_of(of_moments(pairs, asked.alternative, asked.level), asked)
+        return row_of(known.difference(system, baseline, name, asked), asked)
 
     def largest(columns: Sequence[Column]) -> MaxT:
-        return maxt_t(known.joint(columns), **(asked.drawn | asked.of_users))
+        return maxt_t(known.joint(columns).estimate, **(asked.drawn | asked.of_users))
 
     rows = named(contrast, pairs, names, higher)
     return corrected(rows, asked.plan(rows), largest)

@@ -19,7 +19,7 @@ from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, shortened
 from toplist.results.means import Means, hits_of
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import snap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,13 +23,19 @@ from toplist.comparing.contrasts import (
     TestPlan,
 )
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import Units
-from toplist.stats import clustered, paired, planning, randomization, simultaneous
-from toplist.stats.clustered import FEW_DF
+from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
-from toplist.stats.paired import RUNS, Alternative, RunsAre, checked
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import (
+    FEW_DF,
+    RUNS,
+    Alternative,
+    Difference,
+    RunsAre,
+    Units,
+    checked,
+    snap,
+)
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)
@@ -99,11 +104,7 @@ class TestSpec:
     @property
     def of_users(self) -> dict[str, Any]:
         """What tests over users are given."""
-        return {
-            "alternative": self.alternative,
-            "level": self.level,
-            "n_threads": self.n_threads,
-        }
+        return {"alternative": self.alternative, "level": self.level}
 
     def plan(self, rows: Sequence[Contrast], **more: Any) -> TestPlan:
         """Return how these comparisons were tested, with fields that are known later."""
@@ -218,13 +219,9 @@ def _notes(
         differ = [one.wins + one.losses for one in some]
         if min([*differ, units.n_clusters or FEW_DIFFER]) < FEW_DIFFER:
             yield FEW_DIFFER_FOR_BOOTSTRAP
-    of_units = units.weights is not None or units.clusters is not None
-    if asked.method == "t" and of_units and some:
-        sizes = clustered.units(np.ones(some[0].n), *units)[1]
-        df = clustered.degrees_of_freedom(sizes)
-        if df < FEW_DF:
-            words = "weights" if units.clusters is None else "clusters"
-            yield FEW_UNITS.format(df=df, units=words) + ONE_UNIT * (df < 1.5)
+    if asked.method == "t" and not units.plain and some and units.df < FEW_DF:
+        words = "weights" if units.clusters is None else "clusters"
+        yield FEW_UNITS.format(df=units.df, units=words) + ONE_UNIT * (units.df < 1.5)
 
 
 def named(
@@ -245,16 +242,16 @@ def named(
 
 def _contrast(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
     """Return one comparison without its names."""
-    row = row_of(paired.paired(a, b, **units.given, **asked.of_users), asked)
+    row = row_of(estimates.difference(a, b, units, **asked.of_users), asked)
     if asked.method == "t":
         return row
-    d, drawn = snap(a, b), {**asked.drawn, **units.given, "alternative": asked.alternative}
+    d, drawn = snap(a, b), {**asked.drawn, "alternative": asked.alternative}
     if asked.method == "randomization":
-        return _by(row, randomization.randomization(d, **drawn))
+        return _by(row, randomization.randomization(d, units, **drawn))
     if asked.method == "bootstrap":
-        boot = randomization.bootstrap(d, level=asked.level, **drawn)
+        boot = randomization.bootstrap(d, units, level=asked.level, **drawn)
         return replace(row, statistic=boot.statistic, p=boot.p, low=boot.low, high=boot.high)
-    if units.weights is not None or units.clusters is not None:
+    if not units.plain:
         raise ValueError(f"method={asked.method!r} takes neither weights nor clusters")
     test = randomization.wilcoxon if asked.method == "wilcoxon" else randomization.sign
     return _by(row, test(d, alternative=asked.alternative))
@@ -264,42 +261,26 @@ def _by(row: Contrast, outcome: randomization.Outcome) -> Contrast:
     return replace(row, statistic=outcome.statistic, p=outcome.p, exact=outcome.exact)
 
 
-def row_of(
-    both: paired.Paired, asked: TestSpec, parts: Parts | None = None, **more: Any
-) -> Contrast:
+def row_of(found: Difference, asked: TestSpec, parts: Parts | None = None, **more: Any) -> Contrast:
     """Return a comparison by its t test, or the two of an equivalence, without names."""
-    fields = both.test._asdict() | both.effects._asdict() | {"cautions": tuple(both.cautions)}
-    row = Contrast("", "", "", **(fields | more))
+    fields = found._asdict() | more
+    n_bounded, _ = fields.pop("n_bounded"), fields.pop("differ")
+    row = Contrast("", "", "", **fields)
     if asked.margin is None:
         return row
-    found = _margins(both, row, asked, parts)
-    if row.error == 0 and found.p != found.p:
+    within = planning.tost(
+        *(row.difference, row.error, parts or row.df, asked.margin, asked.level), n_bounded
+    )
+    if row.error == 0 and within.p != within.p:
         row = replace(row, cautions=(*row.cautions, "ALL ALIKE"))
-    if asked.runs is not None:
-        row = replace(row, p_users=_margins(both, both.test, asked).p)
-    return replace(row, **found._asdict())
-
-
-def _margins(
-    both: paired.Paired,
-    test: Contrast | paired.TTest,
-    asked: TestSpec,
-    parts: Parts | None = None,
-) -> planning.Equivalence:
-    """Return the tests of a difference against the margin."""
-    pairs, margin = both.moments, asked.margin or math.nan
-    n = 0.0
-    if test.error == 0 and pairs.bounded:
-        n = min(test.df + 1, pairs.weight**2 / pairs.weight2)
-    return planning.tost(test.difference, test.error, parts or test.df, margin, asked.level, n)
+    return replace(row, **within._asdict())
 
 
 def _of_runs(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
     """Return a comparison of systems that were trained several times."""
-    found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
-    trained = found.trained.test
-    anew = found.anew._asdict() | {"error_users": trained.error, "p_users": trained.p}
-    return row_of(found.trained, asked, found.parts, **anew, cautions=tuple(found.cautions))
+    found = estimates.runs(a, b, asked.runs or "", units, **asked.of_users)
+    trained = row_of(found.trained, asked)
+    return row_of(found.anew, asked, found.parts, error_users=trained.error, p_users=trained.p)
 
 
 def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = None) -> Tests:
@@ -329,13 +310,6 @@ def maxt(columns: list[Floats], asked: TestSpec, units: Units) -> simultaneous.M
     """Return the adjusted p of some columns of differences."""
     options = asked.drawn | asked.of_users
     if asked.method == "randomization":
-        return simultaneous.maxt_flips(columns, **options, **units.given)
-    if units.weights is not None or units.clusters is not None:
-        joint, df = simultaneous.Joint.of_units(columns, *units, asked.n_threads)
-        return simultaneous.maxt_t(joint, df=df, **options)
-    joint = simultaneous.Joint.over(
-        lambda first, last: np.stack([d[first:last] for d in columns], axis=1),
-        *(len(columns[0]), len(columns)),
-        n_threads=asked.n_threads,
-    )
-    return simultaneous.maxt_t(joint, **options)
+        return simultaneous.maxt_flips(columns, units, **options)
+    found = estimates.estimate(columns, units, n_threads=asked.n_threads)
+    return simultaneous.maxt_t(found, **options)

@@ -23,7 +23,7 @@ from toplist.results.json_text import json_number
 from toplist.results.markup import Cell, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats.datasets import DatasetsAre, Friedman, Replicability
-from toplist.stats.paired import Alternative, TTest
+from toplist.stats.estimates import Alternative, TTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,7 +24,7 @@ from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
 from toplist.stats.corrections import Correction
-from toplist.stats.paired import Alternative
+from toplist.stats.estimates import Alternative
 
 if TYPE_CHECKING:
     from typing import Self

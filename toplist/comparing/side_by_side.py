@@ -24,7 +24,7 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.terms import chosen
-from toplist.stats.paired import RunsAre
+from toplist.stats.estimates import RunsAre
 
 if TYPE_CHECKING:
     from typing import Self

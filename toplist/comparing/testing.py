@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from toplist.comparing.inference import banded
 from toplist.comparing.pairwise import TestSpec, contrasted, corrected, pairs_of
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import Units, clusters_by_user
+from toplist.comparing.values import clusters_by_user
 from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -28,10 +29,8 @@ from toplist.plots.axes import rules_of
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import Means, OwnerlessError, hits_of, in_means_of_all
-from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.clustered import numbered, spread, units, weights_of
-from toplist.stats.paired import FEW
-from toplist.stats.pairs import Pairs, snap
+from toplist.stats import estimates, planning
+from toplist.stats.estimates import FEW, Difference, Sums, Units, numbered, snap, weights_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -179,17 +178,13 @@ class _Matched:
             )
         return values
 
-    def pairs(self, system: str, baseline: str, name: str) -> Pairs:
-        """Return the moments of two results in ``name@k``."""
-        return Pairs.of(self.values(system, name), self.values(baseline, name))
+    def difference(self, system: str, baseline: str, name: str, asked: TestSpec) -> Difference:
+        """Return the difference of two results in ``name@k``."""
+        both = self.values(system, name), self.values(baseline, name)
+        return estimates.difference(*both, _units(self.found, asked.clusters), **asked.of_users)
 
-    def blocked(self, name: str) -> blocked.BlockMoments:
-        """Return the moments of all results in ``name@k``, with users as blocks."""
-        values = [self.values(system, name) for system in self.found.results]
-        return blocked.moments_of(np.stack(values, axis=1))
-
-    def curve(self, system: str, baseline: str, metric: str) -> simultaneous.Joint:
-        """Return the moments of the difference of two results over k, made block by block."""
+    def curve(self, system: str, baseline: str, metric: str) -> Sums:
+        """Return the sums of the difference of two results over k, made block by block."""
         pair = system, baseline
         depth = min(self.found.results[one].terms.depth for one in pair)
         fills = [_filler(self.found, one, metric, depth) for one in pair]
@@ -198,7 +193,7 @@ class _Matched:
             a, b = (fill(lo, hi) for fill in fills)
             return snap(a.ravel(), b.ravel()).reshape(a.shape)
 
-        return simultaneous.Joint.over(differences, self.found.n, depth, self.n_threads)
+        return Sums.over(differences, self.found.n, depth, self.n_threads)
 
 
 def _source(
@@ -223,32 +218,24 @@ def _source(
     return _Matched(found, asked.n_threads)
 
 
-def _unweighted(compared: SideBySide, name: str, asked: TestSpec, clustered: bool = False) -> Any:
-    """Return the moments or values of one name; the users must have no weights, nor clusters."""
+def _plain(compared: SideBySide, name: str, asked: TestSpec) -> Any:
+    """Return the moments or values of one name; the users have neither weights nor clusters."""
     source = _source(compared, [name], asked)
-    if isinstance(source, _Matched) and source.found.weights is not None:
+    if isinstance(source, _Matched) and not _units(source.found, asked.clusters).plain:
+        what = "users have weights" if source.found.weights is not None else "rows are in clusters"
         raise ValueError(
-            "the users have weights: test() and equivalence() take them, this does not"
+            f"the {what}: test(), equivalence(), power() and lead() take them, this does not"
         )
-    if not clustered:
-        check_no_clusters(source)
     return source
-
-
-def check_no_clusters(source: moments.SharedMoments | _Matched) -> None:
-    """Raise ValueError for rows in clusters, where what is asked takes every row for a unit."""
-    if isinstance(source, _Matched) and source.found.clusters is not None:
-        raise ValueError(
-            "the rows are in clusters: test(), equivalence() and power() take them, this does not"
-        )
 
 
 def tukey(compared: SideBySide, name: str, level: float, asked: TestSpec) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one = _one(compared, name)
-    source = _unweighted(compared, one, asked)
-    sizes = functools.partial(source.pairs, name=one)
-    return inference.all_pairs(list(compared.results), source.blocked(one), sizes, name, level)
+    source = _plain(compared, one, asked)
+    pairs = [*combinations(compared.results, 2)]
+    found = [source.difference(*pair, one, asked) for pair in pairs]
+    return inference.all_pairs(pairs, found, name, level)
 
 
 def _one(compared: SideBySide, name: str) -> str:
@@ -272,7 +259,7 @@ def band(
     for one in pair:
         _metric(compared, one, metric)
         _check_mean(compared, one, metric)
-    source = _unweighted(compared, f"{metric}@1", asked)
+    source = _plain(compared, f"{metric}@1", asked)
     higher = _higher(compared, f"{metric}@1")
     differ = {}
     for name in compared.results[pair[0]].names():
@@ -282,8 +269,7 @@ def band(
             and k is not None
             and name in compared.results[pair[1]].names()
         ):
-            both = source.pairs(*pair, name)
-            differ[k] = both.wins + both.losses
+            differ[k] = source.difference(*pair, name, asked).differ
     asked = replace(asked, unit=compared.unit)
     return banded(source.curve(*pair, metric), asked, pair, metric, higher, differ)
 
@@ -368,26 +354,22 @@ def power(
     _check_one_each(compared, "power()")
     rows, level = list[dict[str, Any]](), asked.level
     for name in _names(compared, names):
-        source = _unweighted(compared, name, asked, clustered=True)
-        matched = isinstance(source, _Matched)
-        clusters = _units(source.found, None).clusters if matched else None
+        source = _source(compared, [name], asked)
+        clusters = _units(source.found, None).n_clusters if isinstance(source, _Matched) else 0
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
-            pairs = source.pairs(system, baseline, name)
+            found = source.difference(system, baseline, name, asked)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
-            row |= {"n": pairs.n, "std": pairs.std}
-            n, std, differ = pairs.n, pairs.std, pairs.wins + pairs.losses
-            if clusters is not None:  # as many units as there are degrees of freedom, and one
-                d = snap(source.values(system, name), source.values(baseline, name))
-                sums, sizes = units(d, clusters=clusters)
-                error, df = spread(sums, sizes)
-                n, std, differ = df + 1, error * math.sqrt(df + 1), np.count_nonzero(sums)
-                effective = (pairs.std / error) ** 2 if error else math.nan
-                row |= {"n_clusters": len(sums), "effective": effective}
+            row |= {"n": found.n, "std": found.std}
+            # as many units as there are degrees of freedom, and one
+            n, std = found.df + 1, found.error * math.sqrt(found.df + 1)
+            if clusters:
+                effective = (found.std / found.error) ** 2 if found.error else math.nan
+                row |= {"n_clusters": clusters, "effective": effective}
             least = planning.detectable(std, n, power, level)
-            row["detectable"] = least if differ >= FEW else math.nan
+            row["detectable"] = least if found.differ >= FEW else math.nan
             if difference is not None:
                 needed = planning.n_needed(difference, std, power, level)
-                row["n_needed"] = needed if clusters is None else needed * pairs.n / n
+                row["n_needed"] = needed if n == found.n else needed * found.n / n
             rows.append(row)
     return Power(tuple(rows), power, level, difference, compared.unit)
 
@@ -518,15 +500,18 @@ def _check_one_each(compared: SideBySide, what: str) -> None:
 
 def _units(found: Aligned, clusters: Any) -> Units:
     """Return the weights and clusters of the users."""
-    if found.weights is not None:
-        weights_of(found.weights, found.n, found.users)
+    w = found.weights
+    if w is not None:
+        w = weights_of(w, found.n, found.users)
     if clusters is None:
         labels = found.clusters
-        return Units(found.weights, None if labels is None else numbered(labels, found.users))
-    if found.users is not None:
+        places = None if labels is None else numbered(labels, found.users)
+    elif found.users is not None:
         if not isinstance(clusters, Mapping) and not is_series(clusters):
             raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
-        return Units(found.weights, clusters_by_user(clusters, found.users, found.n))
-    first = next(iter(found.results))
-    places = clusters_by_user(clusters, None, found.results[first].n_users)
-    return Units(found.weights, None if places is None else places[found.rows[first]])
+        places = clusters_by_user(clusters, found.users, found.n)
+    else:
+        first = next(iter(found.results))
+        places = clusters_by_user(clusters, None, found.results[first].n_users)
+        places = None if places is None else places[found.rows[first]]
+    return Units.of(found.n, w, places)

@@ -23,7 +23,7 @@ from toplist.results.markup import (
 )
 from toplist.results.segments import NO_LABEL
 from toplist.stats import planning
-from toplist.stats.paired import CAUTIONS, FEW
+from toplist.stats.estimates import CAUTIONS, FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,41 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Bools, Floats, Ints, doubles
+from toplist.checks import Floats, Ints, doubles
 from toplist.inputs import columns as cols
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.user_values import keys_of, values_by_user
-from toplist.stats.clustered import numbered, weights_of
+from toplist.stats.estimates import Units, numbered, weights_of
 
 # The column of users in a table.
 USER = "user_id"
-
-
-class Units(NamedTuple):
-    """What belongs to the users, by row: their weights and clusters, if there are any."""
-
-    weights: Floats | None = None
-    clusters: Ints | None = None  # a number for each label
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters; 0 without any."""
-        return 0 if self.clusters is None else int(np.count_nonzero(np.bincount(self.clusters)))
-
-    def of(self, some: Bools) -> Units:
-        """Return those of some rows."""
-        weights, clusters = self
-        return Units(
-            None if weights is None else weights[some], None if clusters is None else clusters[some]
-        )
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """Both as keywords."""
-        return {"weights": self.weights, "clusters": self.clusters}
 
 
 class ParsedValues(NamedTuple):
@@ -83,13 +59,15 @@ def read(
     else:
         found, users = _aligned(values, users)
     n = next(iter(found.values())).shape[-1]
-    units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
-    if units.weights is not None:
-        w = weights_of(units.weights, n, users, zeros=True)
-        units, some = units._replace(weights=w), np.asarray(w > 0)
+    w, places = by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n)
+    if w is not None:
+        w = weights_of(w, n, users, zeros=True)
+        some = np.asarray(w > 0)
         if not some.all():  # a weight of 0 counts nothing
             found = {name: one[..., some] for name, one in found.items()}
-            units = units.of(some)
+            n, w = int(some.sum()), w[some]
+            places = None if places is None else places[some]
+    units = Units.of(n, w, places)
     return ParsedValues(found, units, users is not None)
 
 

@@ -388,7 +388,7 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     if given is None:
         return None
     from toplist.inputs.user_values import values_by_user  # imported late: few give clusters
-    from toplist.stats.clustered import numbered
+    from toplist.stats.estimates import numbered
 
     if isinstance(given, str):
         parts = columns_of(options.columns, "ground_truths")["user_id"]

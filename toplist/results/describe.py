@@ -13,7 +13,7 @@ from toplist.metrics.properties import equal_names
 from toplist.results.markup import LOOK as LOOK
 from toplist.results.markup import NOTHING, Cell, Grid, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys
-from toplist.stats.clustered import FEW_DF, degrees_of_freedom
+from toplist.stats.estimates import FEW_DF, Units
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -331,7 +331,7 @@ def _few(rough: Sequence[tuple[int, int, str]], unit: str) -> str:
 def _few_clusters(results: Sequence[Means]) -> str:
     """Say that intervals are rough: where few clusters, or a few large ones, are in them."""
     sizes = (result.cluster_sizes() for result in results)
-    least = min((degrees_of_freedom(some) for some in sizes if len(some) > 1), default=FEW_DF)
+    least = min((Units(len(some), some).df for some in sizes if len(some) > 1), default=FEW_DF)
     if least >= FEW_DF:
         return ""
     return f" (rough: clusters so few or unequal leave {least:.1f} degrees of freedom)"

@@ -485,7 +485,7 @@ class Means:
     @cached
     def _cluster_of(self) -> Ints:
         """The number of the cluster of every row."""
-        from toplist.stats.clustered import numbered
+        from toplist.stats.estimates import numbered
 
         return numbered(self.clusters, self.users)
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats
-from toplist.stats.clustered import units
-from toplist.stats.pairs import TIE, snap
+from toplist.stats.estimates import TIE, Units, snap
 from toplist.stats.randomization import differences, flipped_sums, resamples, seeded, share
 
 # The mean of the largest of 40 means is known to 1 % of itself.
@@ -45,8 +44,8 @@ class Best(NamedTuple):
 
 def best_of_many(
     values: Sequence[ArrayLike],
+    units: Units | None = None,
     *,
-    weights: ArrayLike | None = None,
     higher_is_better: bool = True,
     n_resamples: int = FLIPS,
     seed: int = 0,
@@ -71,8 +70,9 @@ def best_of_many(
     ----------
     values : sequence of (n,) float
         Of the same users, a row per system.
-    weights : (n,) float, optional
-        Means are weighted: w r is flipped, and divided by Σ w in the place of n.
+    units : Units, optional
+        Weights w, and clusters: sums of w r over these are flipped, n is their number, and T is
+        divided by Σ w.
     higher_is_better : bool
         False: the smallest mean is the best.
     n_resamples : int
@@ -92,11 +92,12 @@ def best_of_many(
     key, n_resamples = seeded(seed), resamples(n_resamples)
     systems = [differences(x) if higher_is_better else -differences(x) for x in values]
     of_user = functools.reduce(np.add, systems) / len(systems)
-    total, sizes = units(of_user, weights)
-    n, size = len(total), float(sizes.sum()) or math.nan
+    whose = Units(len(of_user)) if units is None else units
+    total, sizes = whose.sums(of_user), whose.sizes
+    n, size = len(total), whose.whole or math.nan
 
     def flips(first: int, _: int) -> tuple[float, Floats]:
-        sums, sizes = units(snap(systems[first], of_user), weights)
+        sums = whose.sums(snap(systems[first], of_user))
         ahead = float(sums.sum()) / size
         return ahead, flipped_sums(snap(sums, ahead * sizes), n_resamples, key, 1)
 

@@ -16,11 +16,9 @@ from numpy.typing import ArrayLike
 
 from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, choice, doubles, readable
-from toplist.stats.clustered import linearised
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import chi2_sf, f_sf, probability, range_ppf, range_sf
-from toplist.stats.paired import TTest, over, t_test
-from toplist.stats.pairs import TIE, Pairs, snap
+from toplist.stats.estimates import TIE, TTest, Units, difference, over, snap, t_test
 from toplist.stats.randomization import DRAWS, resamples, seeded
 
 # What the data sets are: all there are, or a sample of sets like them.
@@ -115,9 +113,9 @@ def over_datasets(
     """
     choice("of", of, OF)
     d = doubles(differences)
-    pairs = Pairs.of(d, np.zeros(len(d)))
+    test = difference(d, np.zeros(len(d)), level=level).test
     if of == "sample":
-        return t_test(pairs, level=level)
+        return test
     if errors is None or df is None:
         raise ValueError("of='these' needs errors= and df=, one per data set; of='sample' does not")
     squares, each = doubles(errors) ** 2, doubles(df)
@@ -128,7 +126,9 @@ def over_datasets(
         )
     total = float(squares.sum())
     whole = over(total**2, float((squares**2 / each).sum()))
-    return t_test(pairs, level=level, error=math.sqrt(total) / len(d), df=whole)
+    error = math.sqrt(total) / len(d)
+    found = t_test(test.difference, error, whole, level=level)
+    return TTest(*test[:5], error, whole, *found)
 
 
 def mid_ranks(values: ArrayLike, *, higher_is_better: bool = True) -> Floats:
@@ -270,7 +270,7 @@ def replicability(
 
 def resampled(
     values: Sequence[ArrayLike],
-    weights: Floats | None = None,
+    units: Units | None = None,
     *,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -278,16 +278,17 @@ def resampled(
 ) -> Floats:
     """Return the means of all systems less that of the first, of users drawn with replacement.
 
-    A resample has the same users for all systems. Of more than 4,096 users, strata of about as many
-    are drawn at random, and as many users of each as it has: they stay in the cache, and the
-    variance is smaller by a 4096th part. The draws depend on the seed alone.
+    A resample has the same users for all systems; where there are clusters, whole ones are drawn.
+    Of more than 4,096 users, strata of about as many are drawn at random, and as many users of each
+    as it has: they stay in the cache, and the variance is smaller by a 4096th part. The draws
+    depend on the seed alone.
 
     Parameters
     ----------
     values : sequence of (n,) float
         Of the same users, a row per system.
-    weights : (n,) float, optional
-        The means are ratios of sums, linearised.
+    units : Units, optional
+        Weights and clusters: the means are ratios of sums, linearised.
     n_resamples, seed, n_threads
         As in `toplist.stats.randomization.bootstrap`.
 
@@ -303,10 +304,9 @@ def resampled(
     """
     key, n_resamples = seeded(seed), resamples(n_resamples)
     first, *others = (doubles(one) for one in values)
-    columns = [snap(one, first) for one in others]
-    if weights is not None:
-        columns = [linearised(weights * one, weights) for one in columns]
-    n = len(first)
+    units = Units(len(first)) if units is None else units
+    columns = [units.linearised(snap(one, first)) for one in others]
+    n = len(units.sizes)
     table = np.reshape(columns, (len(columns), n)).T[np.random.default_rng(seed).permutation(n)]
     edges = np.linspace(0, n, -(-n // STRATUM) + 1).astype(int).tolist()
     strata = [table[low:high] for low, high in pairwise(edges)]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.stats import planning, randomization
-from toplist.stats.clustered import units
 from toplist.stats.distributions import t_sf
-from toplist.stats.paired import FEW, TTest, paired
-from toplist.stats.pairs import snap
+from toplist.stats.estimates import FEW, Difference, Units, difference, snap
 
 Verdict = Literal["not worse", "worse", "undecided"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -32,7 +30,7 @@ class MarginTest(NamedTuple):
     """
 
     verdict: Verdict
-    test: TTest
+    test: Difference
     p_not_worse: float
     p_worse: float
     differ: int
@@ -44,9 +42,8 @@ def not_worse(
     new: ArrayLike,
     base: ArrayLike,
     margin: float,
+    units: Units | None = None,
     *,
-    weights: ArrayLike | None = None,
-    clusters: Any = None,
     level: float = 0.95,
     seed: int = 0,
     n_threads: int | None = None,
@@ -73,12 +70,13 @@ def not_worse(
         A value per user, more being better; the same users in the same order.
     margin : float
         Above 0: the loss that does not matter.
-    weights, clusters, n_threads
-        As in `paired`; whole clusters are flipped.
+    units : Units, optional
+        Weights and clusters of the users; whole clusters are flipped.
     level : float
         Of the two-sided interval.
     seed : int
         Of the sign flips: 10,000 are drawn where more than 20 users differ.
+    n_threads : int, optional
 
     Examples
     --------
@@ -90,11 +88,11 @@ def not_worse(
     True
     """
     planning.check_margin(margin)
-    given: dict[str, Any] = {"weights": weights, "clusters": clusters}
-    test = paired(new, base, level=level, n_threads=n_threads, **given).test
+    test = difference(new, base, units, level=level)
     if not test.n:
         raise ValueError("there is no user to test")
-    sums, sizes = units(snap(new, base), **given)
+    units = Units(test.n) if units is None else units
+    sums, sizes = units.sums(snap(new, base)), units.sizes
     alpha, differ = (1 - level) / 2, int(np.count_nonzero(sums))
     if not differ:
         return MarginTest("not worse", test, math.nan, 1.0, 0, False, math.nan)

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import readable
 from toplist.stats.distributions import normal_ppf
-from toplist.stats.paired import checked
-from toplist.stats.pairs import TIE, pair
+from toplist.stats.estimates import TIE, checked, pair
 
 
 @readable

@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Floats, check_positive_int
-from toplist.stats.clustered import linearised, spread, units
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
-from toplist.stats.paired import checked, over, t_test
-from toplist.stats.pairs import TIE, Pairs, pair, snap
+from toplist.stats.estimates import TIE, Units, checked, estimate, over, pair, snap, t_test
 
 FLIPS = 10_000
 RESAMPLES = 9_999
@@ -63,9 +61,8 @@ class Bootstrapped(NamedTuple):
 
 def randomization(
     d: ArrayLike,
+    units: Units | None = None,
     *,
-    weights: ArrayLike | None = None,
-    clusters: Any = None,
     alternative: str = "two-sided",
     n_resamples: int = FLIPS,
     seed: int = 0,
@@ -83,8 +80,8 @@ def randomization(
     ----------
     d : (n,) float
         Differences of the users, as `snap` returns them.
-    weights, clusters : optional
-        As in `paired`; w d are flipped, and whole clusters.
+    units : Units, optional
+        Weights w and clusters of the users: w d are flipped, and whole clusters.
     alternative : {"two-sided", "greater", "less"}
         Of the mean difference against 0.
     n_resamples : int
@@ -103,7 +100,7 @@ def randomization(
     """
     checked(alternative, 0.5)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    values = units(differences(d), weights, clusters)[0]
+    values = differences(d) if units is None else units.sums(differences(d))
     n_nonzero, total = int(np.count_nonzero(values)), float(values.sum())
     if len(values) == 0:
         return Outcome(math.nan, math.nan, True, 0, 0)
@@ -117,9 +114,8 @@ def randomization(
 
 def bootstrap(
     d: ArrayLike,
+    units: Units | None = None,
     *,
-    weights: ArrayLike | None = None,
-    clusters: Any = None,
     alternative: str = "two-sided",
     level: float = 0.95,
     n_resamples: int = RESAMPLES,
@@ -136,7 +132,7 @@ def bootstrap(
 
     Parameters
     ----------
-    d, weights, clusters, alternative, seed, n_threads
+    d, units, alternative, seed, n_threads
         As in `randomization`; whole clusters are drawn.
     level : float
         Of the interval, which is two-sided.
@@ -154,13 +150,15 @@ def bootstrap(
     rank = math.floor(round((n_resamples + 1) * (1 - level) / 2, 9))
     if rank < 1:
         raise ValueError(f"n_resamples={n_resamples} are too few for level={level}")
-    sums, sizes = units(differences(d), weights, clusters)
-    whole = weights is None and clusters is None
-    values = sums if whole else linearised(sums, sizes)
-    moments = Pairs.of(values, np.zeros(len(values)), n_threads=n_threads)
-    mean, t = moments.mean, t_test(moments, alternative, level)
-    if not moments.std > 0:  # one user, or all the same: there is nothing to draw
-        return Bootstrapped(t.statistic, t.p, t.low, t.high, n_resamples)
+    values = differences(d)
+    units = Units(len(values)) if units is None else units
+    sums, sizes = units.sums(values), units.sizes
+    # t and t* by the same factor: without the correction of each unit for its size
+    alike = estimate([units.linearised(values)], Units(len(sums)), n_threads=1)
+    mean, error = float(alike.value[0]), float(alike.error[0])
+    t, *found = t_test(mean, error, alike.df, alternative, level)
+    if not error > 0:  # one user, or all the same: there is nothing to draw
+        return Bootstrapped(t, *found, n_resamples)
     drawn = np.empty(n_resamples)
     centred = snap(sums, mean * sizes)
     plain = bool((sizes == 1).all())
@@ -174,16 +172,16 @@ def bootstrap(
     tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
     parallel.each(fill, tasks, n_threads)
     drawn.sort()
-    drawn[np.abs(drawn - t.statistic) <= SAME * max(abs(t.statistic), 1.0)] = t.statistic
-    above = 1 + n_resamples - int(np.searchsorted(drawn, t.statistic, "left"))
-    below = 1 + int(np.searchsorted(drawn, t.statistic, "right"))
+    drawn[np.abs(drawn - t) <= SAME * max(abs(t), 1.0)] = t
+    above = 1 + n_resamples - int(np.searchsorted(drawn, t, "left"))
+    below = 1 + int(np.searchsorted(drawn, t, "right"))
     counts = {"two-sided": 2 * min(above, below), "greater": above, "less": below}
     p = min(counts[alternative] / (n_resamples + 1), 1.0)
     # (t - q) se is D - q se, and 0 exactly where q is t
-    low, high = ((t.statistic - drawn[place]) * moments.error for place in (-rank, rank - 1))
-    # t and t* by the same factor, as the t test has it
-    statistic = t.statistic if whole else over(mean, spread(sums, sizes)[0])
-    return Bootstrapped(statistic, p, float(low), float(high), n_resamples)
+    low, high = (float((t - drawn[place]) * error) for place in (-rank, rank - 1))
+    if not units.plain:  # as the t test has it
+        t = over(mean, float(estimate([values], units, n_threads=1).error[0]))
+    return Bootstrapped(t, p, low, high, n_resamples)
 
 
 def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,10 +17,16 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats, Ints
-from toplist.stats.clustered import degrees_of_freedom, residuals, units
-from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import checked, over
-from toplist.stats.pairs import TIE
+from toplist.stats.distributions import probability, range_ppf, range_sf, t_ppf, t_sf
+from toplist.stats.estimates import (
+    TIE,
+    Difference,
+    Estimate,
+    Units,
+    checked,
+    over,
+    product,
+)
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -37,8 +43,7 @@ from toplist.stats.randomization import (
 
 T = TypeVar("T")
 
-# Users that are added up together, and normal draws in one task of a thread, which stay in cache.
-BLOCK = 1 << 10
+# Normal draws in one task of a thread, which stay in cache.
 TASK = 1 << 17
 # So many draws leave the critical value uncertain by 0.006.
 DRAWS = 100_000
@@ -83,140 +88,9 @@ class BandValues:
     n_resamples: int
 
 
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """Moments of differences in many columns, which can be merged.
-
-    `n` is the number of users, `mean` (K,) the means, and `cross` (K, K) the sums over users of
-    products of deviations from them.
-    """
-
-    n: int
-    mean: Floats
-    cross: Floats
-
-    @classmethod
-    def of(cls, differences: ArrayLike, n_threads: int | None = None) -> Joint:
-        """Return the moments of differences (n, K), as `snap` returns them.
-
-        Examples
-        --------
-        >>> joint = Joint.of([[0.0, 1.0], [1.0, 1.0], [2.0, 4.0]])
-        >>> joint.mean, joint.std.round(3), float(joint.correlation[0, 1].round(3))
-        (array([1., 2.]), array([1.   , 1.732]), 0.866)
-        """
-        columns = np.asarray(differences, np.float64)
-        if columns.ndim != 2:
-            raise ValueError(f"differences have shape {columns.shape}: users by columns is needed")
-        n, n_columns = columns.shape
-        return cls.over(lambda low, high: columns[low:high], n, n_columns, n_threads)
-
-    @classmethod
-    def of_units(
-        cls,
-        columns: Sequence[ArrayLike],
-        weights: ArrayLike | None = None,
-        clusters: Any = None,
-        n_threads: int | None = None,
-    ) -> tuple[Joint, float]:
-        """Return the moments of differences with weights or in clusters, and degrees of freedom.
-
-        `n` is the number of units, and `error` as `clustered.spread` has it.
-
-        Examples
-        --------
-        >>> joint, df = Joint.of_units([[0.5, 0.1, 0.3, 0.2]], clusters=["a", "a", "b", "c"])
-        >>> joint.mean, joint.error.round(4), round(df, 1)
-        (array([0.275]), array([0.0289]), 1.8)
-        """
-        parts = [units(column, weights, clusters) for column in columns]
-        sizes = parts[0][1]
-        n = len(sizes)
-        means = np.array([float(sums.sum()) / float(sizes.sum()) for sums, _ in parts])
-        if n < 2:
-            return cls(n, means, np.zeros((len(parts), len(parts)))), n - 1.0
-        left = np.stack([residuals(sums, sizes) for sums, _ in parts], axis=1)
-        joint = cls.of(left * math.sqrt(n * (n - 1.0)), n_threads)
-        cross = joint.cross + n * joint.mean * joint.mean[:, None]  # not about their mean
-        return cls(n, means, cross), degrees_of_freedom(sizes)
-
-    @classmethod
-    def over(
-        cls,
-        fill: Callable[[int, int], Floats],
-        n: int,
-        n_columns: int,
-        n_threads: int | None = None,
-    ) -> Joint:
-        """Return the moments of differences that a function makes block by block.
-
-        Blocks of 1,024 users are merged in their order: the same bits for any number of threads.
-
-        Parameters
-        ----------
-        fill : callable
-            ``fill(first, last)`` returns the differences (last - first, K) of these users.
-        n, n_columns : int
-            The numbers of users and of columns.
-
-        Examples
-        --------
-        >>> a, b = np.eye(3), np.ones((3, 3)) / 3
-        >>> Joint.over(lambda first, last: a[first:last] - b[first:last], 3, 3).mean.round(6) + 0.0
-        array([0., 0., 0.])
-        """
-
-        def moments(first: int, last: int) -> Joint:
-            values = np.asarray(fill(first, last), np.float64)
-            mean = values.sum(axis=0) / (last - first)
-            if not np.isfinite(mean).all():
-                user = first + int(np.argmin(np.isfinite(values).all(axis=1)))
-                raise ValueError(f"a difference of user {user} is not finite")
-            values = values - mean
-            return cls(last - first, mean, _product(values.T, values))
-
-        blocks = [(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
-        return _merged(parallel.run(moments, blocks, n_threads), n_columns)
-
-    def __add__(self, other: Joint) -> Joint:
-        """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
-        return _merged([self, other], len(self.mean))
-
-    def at(self, columns: Any) -> Joint:
-        """Return the same of some of the columns."""
-        return Joint(self.n, self.mean[columns], self.cross[columns][:, columns])
-
-    @property
-    def std(self) -> Floats:
-        """The standard deviations (ddof = 1); 0 where it is rounding, NaN for one user."""
-        if self.n < 2:
-            return np.full_like(self.mean, math.nan)
-        std: Floats = np.sqrt(np.diagonal(self.cross) / (self.n - 1))
-        std[std <= TIE * np.abs(self.mean)] = 0.0
-        return std
-
-    @property
-    def error(self) -> Floats:
-        """The standard errors of the means."""
-        error: Floats = self.std / math.sqrt(self.n) if self.n else self.std
-        return error
-
-    @property
-    def correlation(self) -> Floats:
-        """The correlations; NaN where a column does not vary.
-
-        They are rounded to 9 digits, so that draws do not hang on how the sums were added up.
-        """
-        std = np.where(self.std > 0, self.std, math.nan)
-        correlation: Floats = (self.cross / (std[:, None] * std * (self.n - 1))).round(9)
-        np.fill_diagonal(correlation, std / std)
-        return correlation
-
-
 def maxt_t(
-    joint: Joint,
+    found: Estimate,
     *,
-    df: float | None = None,
     alternative: str = "two-sided",
     level: float = 0.95,
     n_resamples: int = DRAWS,
@@ -228,16 +102,14 @@ def maxt_t(
         step-down: p_i = (1 + #{max over j with |t_j| <= |t_i| of |T_bj| >= |t_i|}) / (B + 1)
 
     made to rise, where T_b are draws of the multivariate t with the columns' correlation and n - 1
-    degrees of freedom (Hothorn, Bretz, Westfall 2008). Only moments are needed, so that a million
-    users cost no more than a thousand. A column that does not vary has p 1 where it is
-    0, else that of sign flips, corrected by Bonferroni.
+    degrees of freedom, of weights and clusters their own (Hothorn, Bretz, Westfall 2008). Only
+    covariances are needed, so that a million users cost no more than a thousand. A column that
+    does not vary has p 1 where it is 0, else that of sign flips, corrected by Bonferroni.
 
     Parameters
     ----------
-    joint : Joint
-        Of the differences.
-    df : float, optional
-        Degrees of freedom, where weights or clusters make them other than n - 1.
+    found : Estimate
+        The mean differences.
     alternative : {"two-sided", "greater", "less"}
     level : float
         Of the critical value, which is two-sided.
@@ -250,27 +122,28 @@ def maxt_t(
 
     Examples
     --------
+    >>> from toplist.stats.estimates import Sums
     >>> d = np.random.default_rng(0).normal([0.2, 0.1], 1.0, (100, 2))
-    >>> both = maxt_t(Joint.of(d))
+    >>> both = maxt_t(Sums.of(d).estimate)
     >>> both.p.round(3), both.step_down.round(2), round(both.critical, 1)
     (array([0.188, 0.036]), array([0.19, 0.07]), 2.3)
     """
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    df, error = joint.n - 1.0 if df is None else df, joint.error
-    t = np.array([over(*pair) for pair in zip(joint.mean.tolist(), error.tolist(), strict=True)])
+    df, error = found.df, found.error
+    t = np.array([over(*pair) for pair in zip(found.value.tolist(), error.tolist(), strict=True)])
     sided = sided_of(t, alternative)
     factor = 2 if alternative == "two-sided" else 1
     p = np.array([min(factor * t_sf(one, df), 1.0) for one in sided])
     settled = error == 0  # by sign flips
-    flips = np.where(sided > 0, factor * 0.5**joint.n, 1.0)
+    flips = np.where(sided > 0, factor * 0.5**found.n, 1.0)
     p[settled] = np.where(t == 0, 1.0, flips)[settled]
     # neither the order nor the direction in which systems were given changes the draws
     columns = np.flatnonzero(error > 0)
-    keys = error, np.abs(joint.mean), np.abs(t)
+    keys = error, np.abs(found.value), np.abs(t)
     columns = columns[np.lexsort([one[columns] for one in keys])]
     signs = np.where(t[columns] < 0, -1.0, 1.0)
-    correlation = joint.at(columns).correlation * signs * signs[:, None]
+    correlation = found.at(columns).correlation * signs * signs[:, None]
     root, observed = _root(correlation), sided[columns]
     together = np.where(settled, np.minimum(len(p) * p, 1.0), p)
     step_down, single_step, largest = together.copy(), together.copy(), np.zeros(n_resamples)
@@ -290,9 +163,8 @@ def maxt_t(
 
 def maxt_flips(
     columns: Sequence[ArrayLike],
+    units: Units | None = None,
     *,
-    weights: ArrayLike | None = None,
-    clusters: Any = None,
     alternative: str = "two-sided",
     level: float = 0.95,
     n_resamples: int = FLIPS,
@@ -311,7 +183,7 @@ def maxt_flips(
     ----------
     columns : sequence of (n,) float
         Differences of the same users, a column per comparison.
-    weights, clusters, alternative, n_resamples, seed, n_threads
+    units, alternative, n_resamples, seed, n_threads
         As in `randomization`, whose p of each column is `p`.
     level : float
         Of the critical value.
@@ -324,10 +196,11 @@ def maxt_flips(
     """
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    all_values = [units(differences(d), weights, clusters)[0] for d in columns]
+    all_values = [differences(d) for d in columns]
     sizes = {len(values) for values in all_values}
     if len(sizes) > 1:
         raise ValueError(f"columns of {min(sizes)} and {max(sizes)} users: all need the same users")
+    all_values = all_values if units is None else [units.sums(one) for one in all_values]
     n = len(all_values[0]) if all_values else 0
     if n == 0:
         nothing = np.full(len(all_values), math.nan)
@@ -362,7 +235,7 @@ def maxt_flips(
 
 
 def band(
-    joint: Joint,
+    found: Estimate,
     *,
     level: float = 0.95,
     n_resamples: int = DRAWS,
@@ -381,8 +254,8 @@ def band(
 
     Parameters
     ----------
-    joint : Joint
-        Moments of the differences, a column per k.
+    found : Estimate
+        The mean differences, one per k.
     level : float
         Of both kinds of intervals.
     n_resamples, seed, n_threads
@@ -390,43 +263,79 @@ def band(
 
     Examples
     --------
+    >>> from toplist.stats.estimates import Sums
     >>> d = np.random.default_rng(0).normal(0.5, 1.0, (100, 5)).cumsum(axis=1)
-    >>> found = band(Joint.of(d))
+    >>> found = band(Sums.of(d).estimate)
     >>> found.difference.round(1), round(found.critical, 1)
     (array([0.4, 0.8, 1.4, 1.7, 2.4]), 2.5)
     """
     checked("two-sided", level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    df, error = joint.n - 1.0, joint.error
+    df, error = found.df, found.error
     varies = error > 0
-    root, largest = _root(joint.at(varies).correlation), np.zeros(n_resamples)
+    root, largest = _root(found.at(varies).correlation), np.zeros(n_resamples)
     if varies.any():
         parts = _drawn(lambda t: np.abs(t).max(axis=0), root, df, n_resamples, key, n_threads)
         largest = np.concatenate(parts)
     critical, half = _critical(largest, root, df, level), t_ppf(0.5 + level / 2, df) * error
-    known = np.where(varies | (joint.mean == 0), joint.mean, math.nan)
+    known = np.where(varies | (found.value == 0), found.value, math.nan)
     ends = (known + sign * width for width in (half, critical * error) for sign in (-1, 1))
     low, high, low_all, high_all = ends
-    points = joint.mean, joint.std, error, low, high
-    return BandValues(joint.n, *points, critical, low_all, high_all, n_resamples)
+    points = found.value, error * math.sqrt(found.n), error, low, high
+    return BandValues(found.n, *points, critical, low_all, high_all, n_resamples)
 
 
-def _merged(parts: Iterable[Joint], n_columns: int) -> Joint:
-    """Return the moments of all parts together."""
-    cross = np.zeros((n_columns, n_columns))
-    counts, means = np.empty(0), [np.empty((0, n_columns))]
-    for part in parts:
-        if part.n:
-            counts = np.append(counts, part.n)
-            means.append(part.mean[np.newaxis])
-            cross += part.cross
-    n = int(counts.sum())
-    if n == 0:
-        return Joint(0, np.full(n_columns, math.nan), cross)
-    stacked = np.vstack(means)
-    mean = (stacked * counts[:, None]).sum(axis=0) / n
-    apart = (stacked - mean) * np.sqrt(counts)[:, None]
-    return Joint(n, mean, cross + _product(apart.T, apart))
+class TukeyPairs(NamedTuple):
+    """Tukey's test of every pair of systems, (pairs,) each.
+
+    `low` to `high` are intervals that hold for all pairs at once, `df` the degrees of freedom, and
+    `critical` the quantile of the studentised range.
+    """
+
+    statistic: Floats
+    p: Floats
+    low: Floats
+    high: Floats
+    df: int
+    critical: float
+
+
+def tukey(pairs: Sequence[Difference], level: float = 0.95) -> TukeyPairs:
+    """Compare all pairs of systems by Tukey's studentised range (1953), users as blocks.
+
+        q = |D| / √(V / n),   p = P(Q > q),   D ± q(level) √(V / n)
+
+    of Q for S systems and (S - 1) (n - 1) degrees of freedom: the chance that any p of a pair that
+    does not differ is below 1 - level is at most that. The model is x_ui = mean + user u + system i
+    + rest; V, the variance of the rest of all systems, is half of the mean variance of the pairs'
+    differences, so that two systems that are nearly twins make the others look more alike than
+    they are.
+
+    Parameters
+    ----------
+    pairs : sequence of Difference
+        Of all S (S - 1) / 2 pairs, over the same users.
+    level : float
+
+    Examples
+    --------
+    >>> from itertools import combinations
+    >>> from toplist.stats.estimates import difference
+    >>> values = (np.random.default_rng(0).random((50, 3)) + [0.0, 0.0, 0.3]).T
+    >>> found = tukey([difference(a, b) for a, b in combinations(values, 2)])
+    >>> found.p.round(3), found.df
+    (array([0.674, 0.   , 0.003]), 98)
+    """
+    probability(level, "level")
+    n, n_systems = pairs[0].n, (1 + math.isqrt(1 + 8 * len(pairs))) // 2
+    variance = sum(one.std**2 for one in pairs) / (2 * len(pairs))
+    df, error = (n_systems - 1) * max(n - 1, 0), math.sqrt(variance / max(n, 1))
+    value = np.array([one.difference for one in pairs])
+    statistic = np.array([over(abs(one), error) for one in value.tolist()])
+    critical = range_ppf(level, n_systems, df)
+    p = np.array([range_sf(q, n_systems, df) for q in statistic.tolist()])
+    half = critical * error
+    return TukeyPairs(statistic, p, value - half, value + half, df, critical)
 
 
 def _counts(draws: Floats, observed: Floats, two_sided: bool) -> tuple[Ints, Floats, Floats]:
@@ -474,20 +383,10 @@ def _drawn(
         rng = np.random.default_rng([int(key), low])
         normal = rng.standard_normal((root.shape[1], high - low))
         normal /= np.sqrt(rng.chisquare(df, high - low) / df)
-        return use(_product(root, normal))
+        return use(product(root, normal))
 
     blocks = parallel.bounds(np.arange(n_resamples + 1), max(TASK // len(root), 1))
     return list(parallel.run(block, blocks, n_threads))
-
-
-def _product(a: Floats, b: Floats) -> Floats:
-    """Return a @ b, to the same bits for any number of threads.
-
-    A BLAS with several threads cuts matrices by their number, and sums each part in another order;
-    its threads wait by spinning, beside those that compute the blocks.
-    """
-    found: Floats = np.einsum("ij,jk->ik", a, b)
-    return found
 
 
 def _critical(largest: Floats, root: Floats, df: float, level: float) -> float:

@@ -9,22 +9,138 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from functools import reduce
+from dataclasses import dataclass, fields
 from itertools import combinations
-from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from toplist.checks import Floats
-from toplist.stats.pairs import FIELDS, Pairs, merged_columns, moments_of, snap
-from toplist.stats.simultaneous import Joint
+from toplist.stats.estimates import TIE, Difference, Sums, described, pair, snap
 
 # Users whose values are in memory at a time.
 USERS_AT_A_TIME = 1 << 12
 # Numbers of covariances that are sent, of 8 bytes each: those over k, and those of all names.
 MOST = 1 << 19
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """What is left of the values a and b of two systems, by user, and of d = a - b.
+
+    Attributes
+    ----------
+    n, wins, losses : int
+        All users, those with d > 0, and those with d < 0.
+    mean_a, mean_b, mean : float
+        Means of a, b and d.
+    aa, bb, dd, db : float
+        Sums of products of deviations from these means: of a with itself, of d with b.
+    """
+
+    n: int
+    wins: int
+    losses: int
+    mean_a: float
+    mean_b: float
+    mean: float
+    aa: float
+    bb: float
+    dd: float
+    db: float
+
+    @classmethod
+    def of(cls, a: ArrayLike, b: ArrayLike) -> PairSums:
+        """Return the sums of the values of two systems, user by user.
+
+        Examples
+        --------
+        >>> PairSums.of([0.3, 0.5, 0.1 + 0.2], [0.1, 0.6, 0.3]).wins
+        1
+        """
+        x, y = pair(a, b)
+        return cls.of_column(sums_of(x[np.newaxis], y[np.newaxis])[:, 0])
+
+    @classmethod
+    def of_column(cls, column: Floats) -> PairSums:
+        """Return the sums whose fields are the numbers of a column."""
+        n, wins, losses, *others = column.tolist()
+        return cls(int(n), int(wins), int(losses), *others)
+
+    @property
+    def reversed(self) -> PairSums:
+        """The sums of b and a: of -d."""
+        means = self.mean_b, self.mean_a, 0.0 - self.mean
+        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd)
+        return PairSums(self.n, self.losses, self.wins, *means, *products)
+
+    @property
+    def own(self) -> PairSums:
+        """The sums of a and a, which differ in nothing."""
+        return PairSums(self.n, 0, 0, self.mean_a, self.mean_a, 0.0, self.aa, self.aa, 0.0, 0.0)
+
+    def difference(self, alternative: str = "two-sided", level: float = 0.95) -> Difference:
+        """Return what `estimates.difference` does of the values.
+
+        Examples
+        --------
+        >>> found = PairSums.of([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1]).difference()
+        >>> round(found.p, 4), found.wins
+        (0.176, 3)
+        """
+        n, base = self.n, self.mean_b
+        one = Sums(n, np.array([self.mean]), np.array([[self.dd]])).estimate
+        of_ratio = math.nan
+        if base > 0 and n > 1:
+            # (mean a / mean b) b is b + relative b: where systems are near, no digits are lost
+            relative = self.mean / base
+            squares = self.dd - 2 * relative * self.db + relative**2 * self.bb
+            of_ratio = math.sqrt(max(squares, 0.0) / (n - 1) / n) / base
+        # of values in [0, 1] the variance is at most mean (1 - mean)
+        most = [(m * (1 - m) + TIE) * n for m in (self.mean_a, base)]
+        bounded = self.aa <= most[0] and self.bb <= most[1]
+        return described(
+            *(n, self.mean_a, base, one, float(one.error[0]) * math.sqrt(n)),
+            *(
+                self.wins,
+                self.losses,
+                self.wins + self.losses,
+                of_ratio,
+                n if bounded else 0.0,
+                alternative,
+                level,
+            ),
+        )
+
+
+# The numbers of a column that has all fields of `PairSums`.
+FIELDS = len(fields(PairSums))
+
+
+def sums_of(a: Floats, b: Floats) -> Floats:
+    """Return the fields of `PairSums` of each row of a and b, (rows, users), a column per row."""
+    d = snap(a, b)
+    counts = [np.full(len(d), float(d.shape[1])), (d > 0).sum(axis=1), (d < 0).sum(axis=1)]
+    means = [values.sum(axis=1) / max(d.shape[1], 1) for values in (a, b, d)]
+    a, b, d = (v - mean[:, np.newaxis] for v, mean in zip((a, b, d), means, strict=True))
+    products = [(one * other).sum(axis=1) for one, other in ((a, a), (b, b), (d, d), (d, b))]
+    return np.array([*counts, *means, *products])
+
+
+def merged(parts: Floats) -> Floats:
+    """Return the sums of all users, (fields, pairs), from those of parts, (parts, fields, pairs).
+
+    (Chan, Golub, LeVeque 1979, for many parts.)
+    """
+    n = parts[:, :1]
+    counts = parts[:, :3].sum(axis=0)
+    with np.errstate(invalid="ignore"):  # nobody has no mean
+        means = np.where(n > 0, n * parts[:, 3:6], 0.0).sum(axis=0) / counts[:1]
+    a, b, d = np.where(n > 0, parts[:, 3:6] - means, 0.0).transpose(1, 0, 2)
+    apart = np.stack([a * a, b * b, d * d, d * b], axis=1)
+    products = np.where(n > 0, parts[:, 6:] + n * apart, 0.0).sum(axis=0)
+    return np.vstack([counts, means, products])
 
 
 @dataclass(frozen=True)
@@ -68,21 +184,21 @@ class PairedMoments:
     Attributes
     ----------
     shape : MomentLayout
-    pairs : dict of ``name@k`` -> (12, n_pairs) float64
-        Of every pair, the fields of `Pairs`.
+    pairs : dict of ``name@k`` -> (10, n_pairs) float64
+        Of every pair, the fields of `PairSums`.
     left_out : dict of ``name@k`` -> int
         Users whom some of the systems count, and others do not.
-    joints : dict of place of a group -> Joint
+    joints : dict of place of a group -> Sums
         Of the differences of the first system to each other one, in every name.
-    curves : dict of metric -> list of Joint
+    curves : dict of metric -> list of Sums
         Of every pair, over k.
     """
 
     shape: MomentLayout
     pairs: Mapping[str, Floats]
     left_out: Mapping[str, int]
-    joints: Mapping[int, Joint]
-    curves: Mapping[str, Sequence[Joint]]
+    joints: Mapping[int, Sums]
+    curves: Mapping[str, Sequence[Sums]]
 
     def same_as(self, other: PairedMoments) -> bool:
         """Return whether both are of the same users, in the same shape."""
@@ -91,26 +207,26 @@ class PairedMoments:
         same = self.shape == other.shape and self.left_out == other.left_out
         return same and all(np.array_equal(self.pairs[n], other.pairs[n]) for n in self.pairs)
 
-    def find(self, system: str, baseline: str, name: str) -> Pairs:
+    def find(self, system: str, baseline: str, name: str) -> PairSums:
         """Return the moments of the values of two systems in ``name@k``."""
         i, j = (self.shape.systems.index(one) for one in (system, baseline))
         if i == j:
             other = next(one for one in self.shape.systems if one != system)
             return self.find(system, other, name).own
         column = self.shape.pairs.index((min(i, j), max(i, j)))
-        found = Pairs.of_column(self.pairs[name][:, column])
+        found = PairSums.of_column(self.pairs[name][:, column])
         return found if i < j else found.reversed
 
-    def curve(self, system: str, baseline: str, metric: str) -> Joint:
+    def curve(self, system: str, baseline: str, metric: str) -> Sums:
         """Return the moments of the difference of two systems over k."""
         i, j = (self.shape.systems.index(one) for one in (system, baseline))
         if i == j:
             first = self.curves[metric][0]
-            return Joint(first.n, 0.0 * first.mean, 0.0 * first.cross)
+            return Sums(first.n, 0.0 * first.mean, 0.0 * first.cross)
         found = self.curves[metric][self.shape.pairs.index((min(i, j), max(i, j)))]
-        return found if i < j else Joint(found.n, 0.0 - found.mean, found.cross)
+        return found if i < j else Sums(found.n, 0.0 - found.mean, found.cross)
 
-    def joint(self, columns: Sequence[tuple[str, str, str]]) -> Joint:
+    def joint(self, columns: Sequence[tuple[str, str, str]]) -> Sums:
         """Return the moments of some (system, baseline, name) together, names of one group.
 
         A difference a - b is (first - b) - (first - a); means and variances are those of `find`.
@@ -125,12 +241,12 @@ class PairedMoments:
         found = [self.find(*column) for column in columns]
         cross = signs @ self.joints[place].cross @ signs.T
         np.fill_diagonal(cross, [one.dd for one in found])
-        return Joint(found[0].n, np.array([one.mean for one in found]), cross)
+        return Sums(found[0].n, np.array([one.mean for one in found]), cross)
 
     def to_bytes(self) -> bytes:
         """Return the moments as bytes: compressed arrays of numpy, without pickle.
 
-        Of S systems, N names and metrics with K ranks they are at most 8 (S (S - 1) / 2 (12 N +
+        Of S systems, N names and metrics with K ranks they are at most 8 (S (S - 1) / 2 (10 N +
         sum of K (K + 3) / 2) + (S N)^2 / 2) bytes, however many users there are.
         """
         arrays: dict[str, Any] = {
@@ -163,16 +279,16 @@ class PairedMoments:
         several = list(parts)
         first = several[0]
         pairs = {
-            name: _merged(np.array([part.pairs[name] for part in several]))
+            name: merged(np.array([part.pairs[name] for part in several]))
             for name in first.shape.names
         }
         return cls(
             first.shape,
             pairs,
             {name: sum(part.left_out[name] for part in several) for name in first.shape.names},
-            {i: reduce(add, (part.joints[i] for part in several)) for i in first.joints},
+            {i: Sums.merged([part.joints[i] for part in several]) for i in first.joints},
             {
-                metric: [reduce(add, of_pair) for of_pair in zip(*curves, strict=True)]
+                metric: [Sums.merged(of_pair) for of_pair in zip(*curves, strict=True)]
                 for metric in first.curves
                 for curves in [[part.curves[metric] for part in several]]
             },
@@ -223,49 +339,43 @@ class Accumulator:
         for name in self.shape.groups[place]:
             table = values[name]
             rows = [
-                moments_of(np.broadcast_to(one, table[i + 1 :].shape), table[i + 1 :])
+                sums_of(np.broadcast_to(one, table[i + 1 :].shape), table[i + 1 :])
                 for i, one in enumerate(table[:-1])
             ]
             self.pairs[name].append(np.hstack(rows))
             columns += [snap(table[0], other) for other in table[1:]]
         if place in self.joints:
-            self.joints[place] += Joint.of(np.array(columns).T, n_threads=1)
+            self.joints[place] += Sums.of(np.array(columns).T, n_threads=1)
 
     def add_curves(self, metric: str, curves: Floats) -> None:
         """Add users by their values (S, users, K) in a metric over k."""
         for place, (i, j) in enumerate(self.shape.pairs):
             difference = snap(curves[i].ravel(), curves[j].ravel()).reshape(curves[i].shape)
-            self.curves[metric][place] += Joint.of(difference, n_threads=1)
+            self.curves[metric][place] += Sums.of(difference, n_threads=1)
 
     @property
     def moments(self) -> PairedMoments:
         """The moments of all users so far."""
-        pairs = {name: _merged(np.array(some)) for name, some in self.pairs.items()}
+        pairs = {name: merged(np.array(some)) for name, some in self.pairs.items()}
         return PairedMoments(self.shape, pairs, self.left_out, self.joints, self.curves)
 
 
-def _merged(blocks: Floats) -> Floats:
-    """Return blocks of users (blocks, 12, pairs) merged, (12, pairs)."""
-    found = [merged_columns(blocks[:, :, place].T) for place in range(blocks.shape[2])]
-    return np.array([astuple(one) for one in found], np.float64).T
+def _nobody(n_columns: int) -> Sums:
+    return Sums(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
 
 
-def _nobody(n_columns: int) -> Joint:
-    return Joint(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
-
-
-def _packed(joints: Sequence[Joint]) -> Floats:
-    """Return a row per Joint: n, the means, the upper triangle of the products."""
+def _packed(joints: Sequence[Sums]) -> Floats:
+    """Return a row per Sums: n, the means, the upper triangle of the products."""
     upper = np.triu_indices(len(joints[0].mean))
     return np.array([np.concatenate([[one.n], one.mean, one.cross[upper]]) for one in joints])
 
 
-def _unpacked(rows: Floats) -> list[Joint]:
+def _unpacked(rows: Floats) -> list[Sums]:
     """Return what `_packed` packed: of K columns, a row has 1 + K (K + 3) / 2 numbers."""
     k = (math.isqrt(8 * rows.shape[1] + 1) - 3) // 2
     found = []
     for row in rows:
         cross = np.zeros((k, k))
         cross[np.triu_indices(k)] = row[1 + k :]
-        found.append(Joint(int(row[0]), row[1 : 1 + k], cross + np.triu(cross, 1).T))
+        found.append(Sums(int(row[0]), row[1 : 1 + k], cross + np.triu(cross, 1).T))
     return found

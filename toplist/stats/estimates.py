@@ -1,0 +1,889 @@
+"""Estimates over rows: means and ratios of means, their errors, differences and t tests.
+
+Every number is θ = Σ w x / Σ w y over rows, a mean where y = 1. What a row adds to the error of θ,
+w (x - θ y) / Σ w y, is all that intervals and tests need: the rows of a cluster are added up, two
+systems are subtracted, squares add up to error², products to covariances.
+
+    error² = Σ_u (Σ_{i in u} w_i (x_i - θ y_i))² / (1 - π_u) / (Σ w y)²        (CR2)
+    df = 1 / (Σ π² + (Σ a)² - Σ a²),  a = π² / (1 - π)                         (Satterthwaite)
+
+over units u, which are rows, or clusters of rows; π_u is the unit's share of the weights. A large
+unit pulls θ towards itself: what is left of it is too small, by 1 - π (Bell, McCaffrey 2002). Of
+rows alone π = 1 / n: that is s² / n with n - 1 degrees of freedom, Student's. So there is one
+formula for means, pooled ratios, weights and clusters; and `Sums` is what is left of it where rows
+are gone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from toplist import parallel
+from toplist.checks import Bools, Floats, Ints, cached, choice, doubles, is_missing, readable
+from toplist.stats.distributions import (
+    Parts,
+    f_sf,
+    least,
+    mixed_t_ppf,
+    mixed_t_sf,
+    normal_ppf,
+    t_ppf,
+)
+
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
+RunsAre = Literal["independent", "paired"]
+RUNS: tuple[RunsAre, ...] = get_args(RunsAre)
+# Numbers that differ by less than this share of the larger one are equal: .1 + .2 and .3 are.
+TIE = 1e-12
+# Numbers that stay in the cache: in parts of this size `snap` takes a third of the time.
+CACHED = 1 << 14
+# Numbers of a block of units whose products are added up together, and its fewest units.
+BLOCK, UNITS = 1 << 15, 1 << 10
+# Below so many degrees of freedom, intervals and tests are rough.
+FEW_DF = 20
+# Fewer users who differ are few for a t test, and fewer than these where they are skewed.
+FEW, SOME = 30, 100
+# What `cautions` may return, and what it means.
+CAUTIONS = {
+    "SKEWED": f"fewer than {SOME} users differ: rough where most differ to one side",
+    "FEW DIFFER": f"fewer than {FEW} users differ",
+    "ONE RUN": "says nothing of other seeds",
+    "ALL ALIKE": "all differences are the same: too few users to show this margin, or no bounds",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What is drawn or flipped as one: n rows, or clusters of them, with weights.
+
+    Attributes
+    ----------
+    n : int
+        The number of rows.
+    weights : (n,) float64, or None
+        Positive.
+    clusters : (n,) int64, or None
+        The number of the cluster of each row, from 0 on, without gaps.
+
+    Examples
+    --------
+    >>> units = Units.of(3, clusters=["y", "x", "y"])
+    >>> units.sums(np.array([1.0, 2.0, 4.0])), units.sizes, round(units.df, 2)
+    (array([2., 5.]), array([1., 2.]), 1.0)
+    """
+
+    n: int
+    weights: Floats | None = None
+    clusters: Ints | None = None
+
+    @classmethod
+    def of(cls, n: int, weights: ArrayLike | None = None, clusters: Any = None) -> Units:
+        """Return units of weights and of labels, one per row.
+
+        Clusters come in the order of their labels, whatever the order of the rows.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For another number of weights or labels, weights that are not positive, and rows
+            without a label.
+        """
+        w = None if weights is None else weights_of(weights, n)
+        if clusters is None:
+            return cls(n, w)
+        places = numbered(clusters)
+        if places.shape != (n,):
+            raise ValueError(f"clusters has shape {places.shape}: one label per user, ({n},)")
+        return cls(n, w, _without_gaps(places))
+
+    def at(self, some: Bools) -> Units:
+        """Return those of some rows."""
+        w = None if self.weights is None else self.weights[some]
+        places = None if self.clusters is None else _without_gaps(self.clusters[some])
+        return Units(int(np.count_nonzero(some)), w, places)
+
+    @property
+    def plain(self) -> bool:
+        """Whether each row is a unit, and all count alike."""
+        return self.weights is None and self.clusters is None
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters; 0 without any."""
+        return 0 if self.clusters is None else len(self.sizes)
+
+    def sums(self, x: Floats) -> Floats:
+        """Return w x, (n,), added up over each unit."""
+        if self.weights is not None:
+            x = x * self.weights
+        if self.clusters is None:
+            return x
+        return np.bincount(self.clusters, x).astype(np.float64, copy=False)
+
+    @cached
+    def sizes(self) -> Floats:
+        """The weight of each unit."""
+        return self.sums(np.ones(self.n))
+
+    @cached
+    def whole(self) -> float:
+        """The weight of all of them."""
+        return float(self.sizes.sum())
+
+    @property
+    def effective(self) -> float:
+        """Kish's number of units of one size that are as certain, (Σ size)² / Σ size²."""
+        return self.whole**2 / float((self.sizes**2).sum()) if self.n else math.nan
+
+    @cached
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom; n - 1 of rows without weights."""
+        sizes = self.sizes
+        if len(sizes) < 2 or self.plain:
+            return len(sizes) - 1.0
+        shares = sizes / self.whole
+        pulls = np.sort(shares * sizes / (self.whole - sizes))
+        # (Σa)² - Σa² without loss of digits where one unit is nearly all
+        pairs = 2 * float((pulls[1:] * np.cumsum(pulls)[:-1]).sum())
+        return 1 / (float((shares**2).sum()) + pairs)
+
+    def mean(self, x: Floats) -> float:
+        """Return Σ w x / Σ w; NaN without rows."""
+        return float(self.sums(x).sum()) / self.whole if self.n else math.nan
+
+    def pulls(self, x: Floats, y: Floats | None = None) -> tuple[float, Floats]:
+        """Return θ, and what each unit adds to its error; NaN for fewer than two units.
+
+        Squares of what units add are error², and their products covariances.
+        """
+        sums, sizes = self.sums(x), self.sizes
+        by = sizes if y is None else self.sums(y)
+        total = self.whole if y is None else float(by.sum())
+        if total == 0:
+            if len(sizes) and y is not None:
+                raise ValueError("the divisors add up to 0: there is no ratio")
+            return math.nan, np.full(len(sizes), math.nan)
+        value = float(sums.sum()) / total
+        if len(sizes) < 2:
+            return value, np.full(len(sizes), math.nan)
+        left = sums - (value if by is sizes and self.plain else value * by)
+        left *= np.sqrt(self.whole / (self.whole - sizes)) / abs(total)
+        return value, left
+
+    def linearised(self, x: Floats, y: Floats | None = None) -> Floats:
+        """Return a value per unit whose plain mean and standard error are those of Σ w x / Σ w y.
+
+            r + (x - r y) / mean y,  r = Σx / Σy
+
+        (The delta method by its influence function; Särndal, Swensson, Wretman 1992, 5.6.) Its
+        squared error is n / (n - 1) Σ (x - r y)² / (Σy)² over n units: without the correction of
+        each for its size.
+
+        Examples
+        --------
+        >>> values = Units(3).linearised(np.array([2.0, 0.0, 1.0]), np.array([4.0, 1.0, 1.0]))
+        >>> values.round(3), float(values.mean().round(3))
+        (array([0.5 , 0.25, 0.75]), 0.5)
+        """
+        if self.plain and y is None:
+            return x
+        sums, by = self.sums(x), self.sizes if y is None else self.sums(y)
+        total = float(by.sum())
+        ratio = float(sums.sum()) / total if total else math.nan
+        values: Floats = ratio + (sums - ratio * by) * (len(by) / total)
+        return values
+
+
+def _without_gaps(places: Ints) -> Ints:
+    """Return numbers of clusters of which each is there."""
+    there = np.bincount(places) > 0
+    return places if there.all() else (np.cumsum(there) - 1)[places]
+
+
+class Estimate(NamedTuple):
+    """Estimates θ of m columns over the same units.
+
+    `value` (m,) are the estimates, `cov` (m, m) their covariances, `df` their degrees of freedom,
+    and `n` the number of units.
+    """
+
+    value: Floats
+    cov: Floats
+    df: float
+    n: int
+
+    @classmethod
+    def of(
+        cls,
+        values: Sequence[float],
+        pulls: Sequence[Floats],
+        df: float,
+        n_threads: int | None = None,
+    ) -> Estimate:
+        """Return estimates from what each unit adds to their errors, (units,) per column.
+
+        Blocks of units are added up in their order: the same bits for any number of threads.
+        """
+        n, m = len(pulls[0]), len(pulls)
+
+        def products(low: int, high: int) -> Floats:
+            left = np.stack([one[low:high] for one in pulls])
+            return product(left, left.T)
+
+        size = max(UNITS, BLOCK // m)
+        blocks = [(low, min(low + size, n)) for low in range(0, n, size)]
+        cov = np.zeros((m, m)) if n > 1 else np.full((m, m), math.nan)
+        for part in parallel.run(products, blocks, n_threads):
+            cov += part
+        return cls(np.array(values), cov, df, n)
+
+    @property
+    def error(self) -> Floats:
+        """The standard errors, (m,), exactly 0 where they are rounding."""
+        error = np.sqrt(np.diagonal(self.cov))
+        flat = error * math.sqrt(self.n) <= TIE * np.abs(self.value)
+        found: Floats = np.where(flat, 0.0, error)
+        return found
+
+    @property
+    def correlation(self) -> Floats:
+        """The correlations; NaN where a column does not vary.
+
+        They are rounded to 9 digits, so that draws do not hang on how the sums were added up.
+        """
+        error = np.where(self.error > 0, self.error, math.nan)
+        correlation: Floats = (self.cov / (error[:, np.newaxis] * error)).round(9)
+        np.fill_diagonal(correlation, error / error)
+        return correlation
+
+    def at(self, columns: Any) -> Estimate:
+        """Return some of the columns."""
+        return Estimate(self.value[columns], self.cov[columns][:, columns], self.df, self.n)
+
+
+def estimate(
+    columns: Sequence[Floats],
+    units: Units,
+    divisors: Sequence[Floats] | None = None,
+    n_threads: int | None = None,
+) -> Estimate:
+    """Return Σ w x / Σ w y of columns x, each (n,); y is 1 for means.
+
+    Examples
+    --------
+    >>> values = np.array([0.3, 0.1, -0.2, 0.4, 0.0, 0.2])
+    >>> found = estimate([values], Units.of(6, clusters=list("aaabbc")))
+    >>> found.error.round(4), round(found.df, 4)
+    (array([0.0558]), 1.6667)
+    """
+    by: Iterable[Floats | None] = repeat(None) if divisors is None else divisors
+    found = [units.pulls(x, y) for x, y in zip(columns, by, strict=False)]
+    values, pulls = zip(*found, strict=True)
+    return Estimate.of(values, pulls, units.df, n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What is left of rows that are units: their number, means, and centred products of columns.
+
+    `mean` (m,) are the means, and `cross` (m, m) the sums over rows of products of deviations from
+    them. Parts of the rows can be added (Chan, Golub, LeVeque 1979).
+
+    Examples
+    --------
+    >>> found = Sums.of([[0.0, 1.0], [1.0, 1.0]]) + Sums.of([[2.0, 4.0]])
+    >>> found.mean, found.estimate.error.round(3), found.estimate.correlation[0, 1].round(3)
+    (array([1., 2.]), array([0.577, 1.   ]), np.float64(0.866))
+    """
+
+    n: int
+    mean: Floats
+    cross: Floats
+
+    @classmethod
+    def of(cls, rows: ArrayLike, n_threads: int | None = None) -> Sums:
+        """Return the sums of rows (n, m)."""
+        table = np.asarray(rows, np.float64)
+        if table.ndim != 2:
+            raise ValueError(f"differences have shape {table.shape}: users by columns is needed")
+        return cls.over(lambda low, high: table[low:high], *table.shape, n_threads)
+
+    @classmethod
+    def over(
+        cls,
+        fill: Callable[[int, int], Floats],
+        n: int,
+        m: int,
+        n_threads: int | None = None,
+    ) -> Sums:
+        """Return the sums of rows that a function makes block by block.
+
+        Blocks of rows are merged in their order: the same bits for any number of threads.
+
+        Parameters
+        ----------
+        fill : callable
+            ``fill(first, last)`` returns these rows, (last - first, m).
+        n, m : int
+            The numbers of rows and of columns.
+        """
+
+        def block(first: int, last: int) -> Sums:
+            rows = np.asarray(fill(first, last), np.float64)
+            mean = rows.sum(axis=0) / (last - first)
+            if not np.isfinite(mean).all():
+                user = first + int(np.argmin(np.isfinite(rows).all(axis=1)))
+                raise ValueError(f"a difference of user {user} is not finite")
+            rows = rows - mean
+            return cls(last - first, mean, product(rows.T, rows))
+
+        blocks = [(low, min(low + UNITS, n)) for low in range(0, n, UNITS)]
+        nobody = cls(0, np.full(m, math.nan), np.zeros((m, m)))
+        return cls.merged([nobody, *parallel.run(block, blocks, n_threads)])
+
+    @classmethod
+    def merged(cls, parts: Sequence[Sums]) -> Sums:
+        """Return the sums of the rows of all parts."""
+        some = [part for part in parts if part.n]
+        if not some:
+            return parts[0]
+        counts = np.array([part.n for part in some], np.float64)
+        means = np.stack([part.mean for part in some])
+        n, cross = int(counts.sum()), np.zeros_like(some[0].cross)
+        for part in some:
+            cross += part.cross
+        mean = (means * counts[:, np.newaxis]).sum(axis=0) / n
+        apart = (means - mean) * np.sqrt(counts)[:, np.newaxis]
+        return cls(n, mean, cross + product(apart.T, apart))
+
+    def __add__(self, other: Sums) -> Sums:
+        """Return the sums of the rows of both."""
+        return Sums.merged([self, other])
+
+    @property
+    def estimate(self) -> Estimate:
+        """The means of the columns, with covariances s² / n."""
+        cov = self.cross / ((self.n - 1) * self.n) if self.n > 1 else self.cross * math.nan
+        return Estimate(self.mean, cov, self.n - 1.0, self.n)
+
+
+@readable
+class TTest(NamedTuple):
+    """A t test of a mean difference, with its interval.
+
+    `n` counts users; `mean` and `baseline_mean` are of the first and the second system, and
+    `difference` is the first less the second. `std` is the standard deviation of the users'
+    differences, `error` the standard error of their mean, and `df` the degrees of freedom.
+    The interval from `low` to `high` is two-sided, whatever the alternative.
+    """
+
+    n: int
+    mean: float
+    baseline_mean: float
+    difference: float
+    std: float
+    error: float
+    df: float
+    statistic: float
+    p: float
+    low: float
+    high: float
+
+
+def t_test(
+    value: float,
+    error: float,
+    df: float | Parts,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+) -> tuple[float, float, float, float]:
+    """Return t, p and both ends of the interval of an estimate against 0.
+
+        t = θ / error,  interval θ ± t_(1 - a/2) error
+
+    (Student 1908.) Where all values are 0, p is 1. Where they are all the same, by the 1e-12th
+    part, t is infinite, p that of sign flips, 2^(1 - n) (2^-n one-sided), and there is no interval.
+    A NaN error gives NaN. `df` may be the variances that error² is made of, each with its own.
+
+    Examples
+    --------
+    >>> t, p, low, high = t_test(0.55, 0.25, 1)
+    >>> round(t, 4), round(p, 4)
+    (2.2, 0.2716)
+    """
+    if math.isnan(error):
+        return math.nan, math.nan, math.nan, math.nan
+    t = over(value, error)
+    if error == 0 and t == 0:
+        return t, 1.0, value, value
+    if error == 0:  # by sign flips: all values alike say no more of how they spread
+        wrong = (alternative == "greater" and t < 0) or (alternative == "less" and t > 0)
+        p = 0.5 ** (least(df) + (alternative != "two-sided"))
+        return t, 1.0 if wrong else p, math.nan, math.nan
+    tails = {"two-sided": (2, abs(t)), "greater": (1, t), "less": (1, -t)}
+    factor, above = tails[alternative]
+    half = mixed_t_ppf(0.5 + level / 2, df) * error
+    return t, min(factor * mixed_t_sf(above, df), 1.0), value - half, value + half
+
+
+class Difference(NamedTuple):
+    """A system less its baseline: t test, effect sizes, and names of `CAUTIONS`.
+
+    The first fields are those of `TTest`. `wins`, `ties` and `losses` count rows, without weights.
+    `relative` is mean / baseline_mean - 1 and `d_z` the difference over `std`, each with its
+    interval. `n_bounded` are the rows (without weights) of values that all lie in [0, 1], and 0 of
+    others. `differ` is the number of units that differ: rows, or clusters of them.
+    """
+
+    n: int
+    mean: float
+    baseline_mean: float
+    difference: float
+    std: float
+    error: float
+    df: float
+    statistic: float
+    p: float
+    low: float
+    high: float
+    wins: int
+    ties: int
+    losses: int
+    relative: float
+    relative_low: float
+    relative_high: float
+    d_z: float
+    d_z_low: float
+    d_z_high: float
+    cautions: tuple[str, ...]
+    n_bounded: float
+    differ: int
+
+    @property
+    def test(self) -> TTest:
+        """The t test alone."""
+        return TTest(*self[:11])
+
+
+def difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    units: Units | None = None,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+) -> Difference:
+    """Return the paired t test of a system less its baseline, with how large the difference is.
+
+        d_z = D / s,  interval d_z ± z √(error²/s² + d_z²/2n)
+        relative = mean a / mean b - 1, by the delta method
+
+    Infinite where D is divided by 0, and 0 where D is 0, too; `relative` is NaN for a mean b that
+    is not above 0.
+
+    Parameters
+    ----------
+    a, b : (n,) float
+        A value per row; the same rows in the same order.
+    units : Units, optional
+        Their weights and clusters.
+    alternative : {"two-sided", "greater", "less"}
+        Of the first system's mean against the second's.
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> found = difference([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1])
+    >>> round(found.p, 4), found.wins, found.cautions
+    (0.176, 3, ('SKEWED', 'FEW DIFFER'))
+    >>> units = Units.of(4, clusters=["ann", "ann", "bob", "cid"])
+    >>> found = difference([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1], units)
+    >>> round(found.df, 3), round(found.error, 4)
+    (1.8, 0.201)
+    """
+    checked(alternative, level)
+    x, y = pair(a, b)
+    n = len(x)
+    units = Units(n) if units is None else units
+    d = snap(x, y)
+    one, base = estimate([d], units, n_threads=1), units.mean(y)
+    of_ratio = math.nan
+    if base > 0:
+        of_ratio = float(estimate([d], units, [y], n_threads=1).error[0])
+    kish, w = float(n), units.weights
+    if w is not None:
+        kish = float(w.sum() ** 2 / (w**2).sum())
+    value = float(one.value[0])
+    squares = (d - value) ** 2 if w is None else w * (d - value) ** 2
+    spread = n - 1.0 if w is None else float(w.sum()) * (1 - 1 / kish)
+    std = math.sqrt(float(squares.sum()) / spread) if n > 1 else math.nan
+    bounded = n > 0 and min(x.min(), y.min()) >= 0 and max(x.max(), y.max()) <= 1
+    return described(
+        *(n, units.mean(x), base, one, 0.0 if std <= TIE * abs(value) else std),
+        *(int((d > 0).sum()), int((d < 0).sum()), np.count_nonzero(units.sums(d)), of_ratio),
+        *(min(units.df + 1, kish) if bounded else 0.0, alternative, level),
+    )
+
+
+def described(
+    n: int,
+    mean: float,
+    base: float,
+    one: Estimate,
+    std: float,
+    wins: int,
+    losses: int,
+    differ: int,
+    of_ratio: float,
+    n_bounded: float,
+    alternative: str,
+    level: float,
+) -> Difference:
+    """Return all that is said of a difference, from numbers that rows, or sums of them, have.
+
+    `one` is the estimate of the difference, and `of_ratio` the error of mean / base.
+    """
+    value, error, df = float(one.value[0]), float(one.error[0]), one.df
+    d_z = over(value, std)
+    share = error / std if std else 0.0
+    half = math.hypot(share, d_z / math.sqrt(2 * max(n, 1))) if share else 0.0
+    half *= normal_ppf(0.5 + level / 2)
+    relative = math.nan, math.nan, math.nan
+    if n > 1 and not wins + losses:
+        relative = 0.0, 0.0, 0.0
+    elif base > 0:
+        reach = t_ppf(0.5 + level / 2, df) * of_ratio
+        relative = value / base, value / base - reach, value / base + reach
+    return Difference(
+        *(n, mean, base, value, std, error, df, *t_test(value, error, df, alternative, level)),
+        *(wins, n - wins - losses, losses, *relative, d_z, d_z - half, d_z + half),
+        *(cautions(wins + losses), n_bounded, differ),
+    )
+
+
+def ratio(
+    x_a: ArrayLike,
+    y_a: ArrayLike,
+    x_b: ArrayLike,
+    y_b: ArrayLike,
+    units: Units | None = None,
+    *,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+) -> TTest:
+    """Return the t test of a difference of ratios of sums, Σ w x_a / Σ w y_a - Σ w x_b / Σ w y_b.
+
+        e = (x_a - r_a y_a) / mean y_a - (x_b - r_b y_b) / mean y_b,  error = s_e / √n
+
+    (The delta method.)
+
+    Parameters
+    ----------
+    x_a, y_a, x_b, y_b : (n,) float
+        Numerators and divisors of each row in both systems.
+
+    Examples
+    --------
+    >>> test = ratio([2, 0, 1], [4, 1, 1], [1, 0, 1], [4, 1, 1])
+    >>> round(test.difference, 4), round(test.error, 4)
+    (0.1667, 0.0833)
+    """
+    checked(alternative, level)
+    (xa, ya), (xb, yb) = pair(x_a, y_a), pair(x_b, y_b)
+    pair(xa, xb)
+    units = Units(len(xa)) if units is None else units
+    (a, first), (b, second) = units.pulls(xa, ya), units.pulls(xb, yb)
+    one = Estimate.of([float(snap(a, b))], [first - second], units.df, 1)
+    value, error = float(one.value[0]), float(one.error[0])
+    t = t_test(value, error, units.df, alternative, level)
+    return TTest(len(xa), a, b, value, error * math.sqrt(one.n), error, units.df, *t)
+
+
+class Runs(NamedTuple):
+    """Two systems in several runs: what holds for these trained models, and for ones trained anew.
+
+    `trained` compares the users' means over the runs, `anew` takes the runs for a sample, too. Its
+    squared error is that of users and that of runs, `parts`, with their degrees of freedom.
+    """
+
+    trained: Difference
+    anew: Difference
+    parts: Parts
+    n_runs: int
+    baseline_runs: int
+
+
+def runs(
+    a: ArrayLike,
+    b: ArrayLike,
+    kind: str = "independent",
+    units: Units | None = None,
+    *,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+) -> Runs:
+    """Return the comparison of two systems that were trained several times.
+
+    Users are averaged over runs first. With s_d of these averages, and v_i its parts,
+
+        independent: v = s_d²/n + s_A²/r_A + s_B²/r_B    (s_A², s_B²: variances of the runs' means)
+        paired:      v = s_d²/n + s_diff²/r              (of the runs' differences; same splits)
+        t_q = (v_users t_q(df_users) + v_runs t_q(df_runs)) / v          (Cochran, Cox 1957)
+
+    where a variance of two systems' runs has Welch's degrees of freedom. By Satterthwaite's, which
+    are `df`, a true null was rejected in up to 13 % of samples of two runs. v is a bit too large,
+    by the variance within user and run. Of one run there is no variance: then `anew` is NaN. A
+    system that comes out the same in every run may be given as often. Repeated splits overlap:
+    their variance is a lower bound.
+
+    Parameters
+    ----------
+    a, b : (n_runs, n) float
+        A row per run. Paired runs are as many in both.
+    kind : {"independent", "paired"}
+    units, alternative, level
+        As in `difference`.
+
+    Examples
+    --------
+    >>> both = runs([[0.5, 0.9, 0.1], [0.3, 0.8, 0.1]], [[0.2, 0.1, 0.2], [0.2, 0.2, 0.1]])
+    >>> round(both.trained.error, 4), round(both.anew.error, 4), round(both.anew.df, 2)
+    (0.2205, 0.2261, 2.2)
+    """
+    choice("runs", kind, RUNS)
+    rows = [np.asarray(side, np.float64) for side in (a, b)]
+    for side in rows:
+        if side.ndim != 2 or len(side) == 0:
+            raise ValueError(
+                f"runs have shape {side.shape}: a row of users' values per run is needed"
+            )
+    n_runs, baseline_runs = map(len, rows)
+    if kind == "paired" and n_runs != baseline_runs:
+        unlike = f"not {n_runs} and {baseline_runs}"
+        raise ValueError(f"runs='paired' needs as many runs of both systems, {unlike}")
+    trained = difference(*(side.mean(axis=0) for side in rows), units, alternative, level)
+    units = Units(rows[0].shape[1]) if units is None else units
+    means = [np.array([units.mean(one) for one in side]) for side in rows]
+    every = [snap(*means)] if kind == "paired" else means
+    spreads = [estimate([some], Units(len(some)), n_threads=1) for some in every]
+    of_runs = added([(float(one.error[0]) ** 2, one.df) for one in spreads])
+    parts = (trained.error**2, trained.df), of_runs
+    variance, df = added(parts)
+    error, value = math.sqrt(variance), trained.difference
+    t, p, low, high = t_test(value, error, parts, alternative, level)
+    more = ("ONE RUN",) if min(n_runs, baseline_runs) < 2 else ()
+    anew = trained._replace(
+        **{"error": error, "df": df, "statistic": t, "p": p, "low": low, "high": high},
+        cautions=(*trained.cautions, *more),
+    )
+    return Runs(trained, anew, parts, n_runs, baseline_runs)
+
+
+def added(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return a sum of variances, and its degrees of freedom (Satterthwaite 1946).
+
+    Examples
+    --------
+    >>> added([(1.0, 4.0), (1.0, 4.0)])
+    (2.0, 8.0)
+    """
+    variance = sum(v for v, _ in parts)
+    below = sum(v**2 / df for v, df in parts if v > 0)
+    return variance, variance**2 / below if below else parts[0][1] if variance == 0 else math.nan
+
+
+class Welch(NamedTuple):
+    """Welch's F with its degrees of freedom and p; `pooled` is the mean of all, by precision."""
+
+    f: float
+    df1: float
+    df2: float
+    p: float
+    pooled: float
+
+
+def welch(means: ArrayLike, errors: ArrayLike, df: ArrayLike) -> Welch:
+    """Return Welch's F of the means of G independent groups.
+
+        w = 1 / error²,  W = Σw,  m = Σ w mean / W,  L = Σ (1 - w/W)² / df
+        F = Σ w (mean - m)² / (G - 1) / (1 + 2 (G - 2) L / (G² - 1))
+        df1 = G - 1,  df2 = (G² - 1) / 3L
+
+    (Welch 1951, On the comparison of several mean values.) Of n values with the standard deviation
+    s, the error is s / √n and df is n - 1; weighted means have others (`Units.df`). NaN for
+    fewer than two groups.
+
+    Parameters
+    ----------
+    means, errors, df : (G,) float
+        Of each group: the mean, its standard error above 0, and the degrees of freedom of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> n, s = np.array([966, 1260, 1106]), np.array([0.135, 0.103, 0.1])
+    >>> found = welch([0.0073, 0.0058, 0.0006], s / np.sqrt(n), n - 1)
+    >>> round(found.f, 4), found.df1, round(found.df2, 1), round(found.p, 4)
+    (1.1196, 2, 2074.8, 0.3266)
+    """
+    m, w, dfs = doubles(means), 1 / doubles(errors) ** 2, doubles(df)
+    n = len(m)
+    if n < 2:
+        return Welch(*[math.nan] * 5)
+    shares = w / w.sum()
+    pooled = float((shares * m).sum())
+    spread = float(((1 - shares) ** 2 / dfs).sum())
+    between = float((w * (m - pooled) ** 2).sum()) / (n - 1)
+    f = between / (1 + 2 * (n - 2) * spread / (n**2 - 1))
+    df2 = (n**2 - 1) / (3 * spread)
+    return Welch(f, n - 1, df2, f_sf(f, n - 1, df2), pooled)
+
+
+def cautions(differ: int) -> tuple[str, ...]:
+    """Return the names of `CAUTIONS` that concern so many rows that differ; none where none does.
+
+    Examples
+    --------
+    >>> cautions(0), cautions(29), cautions(99), cautions(100)
+    ((), ('SKEWED', 'FEW DIFFER'), ('SKEWED',), ())
+    """
+    found = ("SKEWED",) if 0 < differ < SOME else ()
+    return (*found, "FEW DIFFER") if 0 < differ < FEW else found
+
+
+def snap(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Return a - b, and exactly 0 where |a - b| <= 1e-12 max(|a|, |b|).
+
+    What differs by rounding only is a tie, not a win.
+
+    Examples
+    --------
+    >>> snap([0.1 + 0.2, 0.5], [0.3, 0.4]).round(3)
+    array([0. , 0.1])
+    """
+    x, y = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    d = np.empty(x.shape)
+    x, y, flat = x.reshape(-1), y.reshape(-1), d.reshape(-1)
+    for low in range(0, len(flat), CACHED):
+        part = slice(low, low + CACHED)
+        np.subtract(x[part], y[part], out=flat[part])
+        most = np.maximum(np.abs(x[part]), np.abs(y[part]))
+        np.copyto(flat[part], 0.0, where=np.abs(flat[part]) <= TIE * most)
+    return d
+
+
+def pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the values of two systems as float64; they are as many, and all are finite.
+
+    Examples
+    --------
+    >>> pair([1, 0], [0.5, 0])
+    (array([1., 0.]), array([0.5, 0. ]))
+    """
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"values of shape {x.shape} and {y.shape}: one per user in both is needed")
+    for values in (x, y):
+        if not np.isfinite(values).all():
+            user = int(np.argmin(np.isfinite(values)))
+            raise ValueError(f"the value of user {user} is {values[user]}: it must be finite")
+    return x, y
+
+
+def over(number: float, divisor: float) -> float:
+    """Return a ratio: 0 for 0 / 0, infinite for all else over 0.
+
+    Examples
+    --------
+    >>> over(0.0, 0.0), over(-1.0, 0.0), over(1.0, 2.0)
+    (0.0, -inf, 0.5)
+    """
+    if divisor or math.isnan(divisor):
+        return number / divisor
+    return math.copysign(math.inf, number) if number else 0.0
+
+
+def product(a: Floats, b: Floats) -> Floats:
+    """Return a @ b, to the same bits for any number of threads.
+
+    A BLAS with several threads cuts matrices by their number, and sums each part in another order;
+    its threads wait by spinning, beside those that compute the blocks.
+    """
+    found: Floats = np.einsum("ij,jk->ik", a, b)
+    return found
+
+
+def checked(alternative: str, level: float) -> None:
+    """Raise ValueError for an unknown alternative, or a level that is not between 0 and 1.
+
+    Examples
+    --------
+    >>> checked("greater", 95)
+    Traceback (most recent call last):
+    ValueError: level must be a number between 0 and 1, not 95
+    """
+    choice("alternative", alternative, ALTERNATIVES)
+    number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
+    if not number or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1, not {level!r}")
+
+
+def numbered(labels: Any, users: Sequence[Any] | None = None) -> Ints:
+    """Return a number from 0 on for each label, in the order of the labels.
+
+    Labels are equal where Python says so. In an array of numpy 1 and "1" would be, too. What is
+    numbered already is returned as it is; `users` are for the message where one has no label.
+
+    Examples
+    --------
+    >>> numbered(["b", "a", "b"]), numbered([1, "1"])
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:
+        dense = len(labels) == 0 or (labels.min() >= 0 and labels.max() < 2 * len(labels))
+        return labels if dense else np.unique(labels, return_inverse=True)[1]
+    given: Sequence[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    try:
+        found = dict.fromkeys(given)
+    except TypeError as error:
+        raise TypeError(f"clusters: a label cannot be compared: {error}") from None
+    if any(map(is_missing, found)):
+        row = next(i for i, one in enumerate(given) if is_missing(one))
+        user = row if users is None else users[row]
+        raise ValueError(f"clusters: user {user!r} has none, {given[row]!r}")
+    try:
+        order = sorted(found)
+    except TypeError:  # of several kinds
+        order = sorted(found, key=repr)
+    places = {label: place for place, label in enumerate(order)}
+    return np.fromiter(map(places.__getitem__, given), np.int64, len(given))
+
+
+def weights_of(
+    weights: ArrayLike, n: int, users: Sequence[Any] | None = None, zeros: bool = False
+) -> Floats:
+    """Return weights as float64, one per user, all positive; with `zeros`, 0 or more.
+
+    Examples
+    --------
+    >>> weights_of([2, 1], 2)
+    array([2., 1.])
+    """
+    w = doubles(weights)
+    if w.shape != (n,):
+        raise ValueError(f"weights has shape {w.shape}: one per user is needed, ({n},)")
+    good = ((w >= 0) if zeros else (w > 0)) & np.isfinite(w)
+    if not good.all():
+        row = int(np.argmin(good))
+        user = row if users is None else repr(users[row])
+        least = "0 or more" if zeros else "positive"
+        raise ValueError(f"the weight of user {user} is {w[row]}: it must be {least} and finite")
+    return w
