@@ -22,11 +22,11 @@ from toplist.checks import (
     prefixed,
     readable,
 )
-from toplist.inputs.flatten import Flat, is_container, is_truth_container, written
+from toplist.inputs.factorize import written
+from toplist.inputs.flatten import Flat, is_container, is_truth_container
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import ColumnNames, Duplicates, Joining
-from toplist.inputs.sides import Sides
 from toplist.inputs.sources import of_source
 from toplist.inputs.texts import Texts
 from toplist.matching.holes import holes
@@ -226,14 +226,14 @@ def unjudged(
                 columns=said["columns"], ties=said["ties"] or "order", users=said.get("users")
             )
             opened = _opened(lists, "ranks", said, texts)
-            hits, sides = read_and_joined(opened, truths, k, joining)
+            hits, ranked, _ = read_and_joined(opened, truths, k, joining)
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
-        keys = sides.users
+        keys = ranked.users
         users, ranks = holes(hits, k)
         if duplicates == "first":
-            users, ranks = _first_places(sides, users, ranks)
-        items = _items(sides.sources[0], users, ranks)
+            users, ranks = _first_places(ranked, users, ranks)
+        items = _items(ranked, users, ranks)
         codes = np.fromiter(map(numbers.__getitem__, items), np.int64, len(items))
         found.append(np.array([users, codes, ranks, np.full(len(users), at)]))
     places = np.concatenate(found, axis=1)
@@ -250,12 +250,12 @@ def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, T
     return loaded(stream_of(side, name, *how), texts)
 
 
-def _first_places(sides: Sides, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
+def _first_places(lists: Flat, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
     """Return the places of items that do not stand above them in the same list."""
-    starts = offsets_of(sides.lengths)
-    owners = np.repeat(np.arange(len(sides.lengths)), sides.lengths)
-    places = np.arange(len(owners)) - starts[owners] + sides.ranked.offsets[owners]
-    codes = sides.ranked.items[places]
+    starts = offsets_of(lists.lengths)
+    owners = np.repeat(np.arange(len(lists.lengths)), lists.lengths)
+    places = np.arange(len(owners)) - starts[owners] + lists.offsets[owners]
+    codes = lists.ids[places]
     order = np.lexsort((codes, owners))  # copies in the order of their ranks
     again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
     later = np.zeros(len(owners), bool)
@@ -266,11 +266,10 @@ def _first_places(sides: Sides, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
 
 def _items(lists: Flat, users: Ints, ranks: Ints) -> list[Any]:
     """Return the items at some ranks of some users' lists, as they were written."""
-    if isinstance(lists.ids, np.ndarray):
+    if lists.source is None:
         return written(lists.ids[lists.offsets[users] + ranks - 1], lists.names)
-    rows = lists.ids
     places = zip(users.tolist(), (ranks - 1).tolist(), strict=True)
-    return [rows[user][place] for user, place in places]
+    return [lists.given(user)[place] for user, place in places]
 
 
 def _valued(

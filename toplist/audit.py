@@ -371,7 +371,7 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     value = side_to_builtin(to_builtin(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
-        found = zip(lists.users.decoded(lists.users.codes), lists.flat.rows, strict=True)
+        found = zip(lists.keys, lists.rows, strict=True)
         if lists.grades is None or lists.grouped:
             return dict(found)
         relevant, starts = lists.grades > 0, lists.offsets[:-1].tolist()

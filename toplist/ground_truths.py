@@ -1,16 +1,19 @@
 """`GroundTruths`: ground truths in any form, read once for the evaluation of many lists."""
 
 import os
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from toplist.checks import cached, choice
 from toplist.inputs.columns import readable
-from toplist.inputs.flatten import is_frame
+from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import read_sides, side_to_builtin, truths_of_many
+from toplist.inputs.grades import STANDARD
+from toplist.inputs.judged import Judged
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import CountedItems, ListsByUser
+from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import Lists
 from toplist.inputs.options import ColumnNames, FormatName
 from toplist.inputs.tables import lists_of
@@ -93,7 +96,8 @@ class GroundTruths(KeptTruths):
         nothing: Any = {}
         if known.users is None or isinstance(known.rows, CountedItems):
             nothing = Lists(np.zeros(len(known) + 1, int), np.empty(0, int))
-        read_sides(nothing, known)  # what is wrong with the truths is said here
+        _, truth, *_ = read_sides(nothing, known)  # what is wrong with the truths is said here
+        truth.once(STANDARD, partial(Judged.of, truth, STANDARD))
         vars(self).update({name: one for name, one in vars(known).items() if name != "rows"})
         return known.rows
 
@@ -110,6 +114,6 @@ def _rows(truths: Any, columns: ColumnNames, texts: tuple[Texts, Texts]) -> Any:
     found = side_to_builtin(truths, "ground_truths")
     if isinstance(found, (set, frozenset)):
         raise TypeError("GroundTruths are of many users: give one user's items as [items]")
-    if is_frame(found) or isinstance(found, ListsByUser):
+    if is_frame(found) or isinstance(found, Flat):
         return lists_of(readable(found), "ground_truths", columns, known=texts)
     return found if isinstance(found, dict) else truths_of_many(found)

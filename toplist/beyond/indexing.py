@@ -15,11 +15,12 @@ import numpy as np
 
 from toplist import kernels, parallel
 from toplist.checks import Ints, check_positive_int, prefixed
-from toplist.inputs.factorize import Numbering
-from toplist.inputs.flatten import Flat, collapsed, item_twice, name_user, trim, written
+from toplist.inputs.factorize import Numbering, written
+from toplist.inputs.flatten import Flat, item_twice, name_user
 from toplist.inputs.forms import read_ranks
-from toplist.inputs.ids import alone, encode, padding_code
-from toplist.inputs.options import Duplicates, Reading, repeats_of
+from toplist.inputs.ids import alone, encode
+from toplist.inputs.options import Duplicates, Joining, Reading, repeats_of
+from toplist.inputs.shaping import shaped, unpadded
 from toplist.inputs.texts import Texts
 from toplist.matching.hits import Hits
 
@@ -66,9 +67,13 @@ class ReadLists:
 
     flat: Flat
     k: int | None
-    users: Sequence[Any] | None
     single: bool
     settled: bool = False
+
+    @property
+    def users(self) -> Any:
+        """The keys of keyed inputs, else None."""
+        return self.flat.users
 
 
 class ListingCounts:
@@ -96,21 +101,16 @@ def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     if isinstance(ranks, ListingCounts):
         name = type(ranks).__name__
         raise TypeError(f"ranks is of type {name}, which holds no lists: give the lists themselves")
-    padding, items_as = how.get("padding"), how.get("items_as")
-    collapse = repeats_of(how.get("duplicates"), items_as) == "collapse"
-    depth = None if collapse else k
-    users, flat, single = read_ranks(ranks, depth, how.get("columns"), padding)
-    flat = alone(flat, users)
-    if items_as is not None:
+    joining = Joining(**how)
+    flat, single = read_ranks(ranks, joining.depth(k), joining.columns, joining.padding)
+    flat = alone(flat)
+    if joining.items_as is not None:
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
 
-        flat = ItemMap.of(items_as).mapped(flat, padding, users)
-    elif collapse and padding is not None and flat.lengths.any():
-        flat = trim(flat, padding_code(padding, flat), users)
-    if collapse:
-        flat = collapsed(flat, how.get("n_threads"), own=items_as is not None)
-        flat = flat if k is None else flat.cut(k)
-    return ReadLists(flat, k, users, single, collapse or items_as is not None)
+        flat = ItemMap.of(joining.items_as).mapped(flat, joining.padding)
+    if joining.collapses:
+        flat = shaped(flat, k, joining)
+    return ReadLists(flat, k, single, joining.collapses or joining.items_as is not None)
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,13 @@ def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
             rules = replace(rules, ids=np.arange(len(rules.ids)))
         else:  # of these lists alone
             rules = replace(rules, ids=places, kept={})
-    codes, offsets, lengths, n_items = _indices(lists.flat, rules, lists.users)
+    codes, offsets, lengths, n_items = _indices(lists.flat, rules)
     depth = int(lengths.max(initial=0)) if lists.k is None else lists.k
     found = IndexedLists(codes, offsets, lengths, n_items, depth, lists.users, lists.single, places)
     return _cleaned(found, lists.flat, rules)
 
 
-def codes_of(flat: Flat, rules: Indexing, users: Sequence[Any] | None) -> Ints:
+def codes_of(flat: Flat, rules: Indexing) -> Ints:
     """Return the index of every id of some users, also of repeated ones; below 0 if left out.
 
     Raises
@@ -175,15 +175,15 @@ def codes_of(flat: Flat, rules: Indexing, users: Sequence[Any] | None) -> Ints:
     ValueError
         For an id that is none of the items, unless `rules` say what it is, and if all are none.
     """
-    codes, _, _, n_items = _indices(flat, replace(rules, padding=None), users)
+    codes, _, _, n_items = _indices(flat, replace(rules, padding=None))
     others = np.flatnonzero(codes.view(np.uint64) >= n_items)
     if not len(others):
         return codes
     if rules.unknown is None:
-        user = int(np.searchsorted(flat.offsets, others[0], side="right")) - 1
+        user = flat.user_at(others[0])
         item = flat.row(user)[others[0] - flat.offsets[user]]
         raise ValueError(
-            f"{flat.side}: {name_user(users, user)} has item {item!r}, which is not in "
+            f"{flat.side}: {flat.name_user(user)} has item {item!r}, which is not in "
             f"{rules.name} ({len(others):,} such places); "
             f"{rules.way_out}"
         )
@@ -210,9 +210,7 @@ def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
     return np.union1d([0], known).astype(np.int64)  # at least one, to show in a message
 
 
-def _indices(
-    flat: Flat, rules: Indexing, users: Sequence[Any] | None
-) -> tuple[Ints, Ints, Ints, int]:
+def _indices(flat: Flat, rules: Indexing) -> tuple[Ints, Ints, Ints, int]:
     """Return codes, offsets, lengths and the number of items; ids of no item have codes above."""
     size = 0 if rules.ids is None else len(rules.ids)
     ids = np.empty(0, np.int64) if rules.ids is None else rules.ids
@@ -220,14 +218,13 @@ def _indices(
         raise ValueError(f"{rules.name} holds the padding id {rules.padding!r}")
     if flat.names is not None:
         places, n_items = _places_of(flat.names, rules)
-        if rules.padding is not None:
-            flat = trim(flat, padding_code(rules.padding, flat), users)
+        flat = unpadded(flat, rules.padding)
         return places[flat.ids], flat.offsets, flat.lengths, n_items
     if "ids" not in rules.kept:
         rows = ids if isinstance(ids, np.ndarray) else [ids]
         rules.kept["ids"] = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
-    known, keys = rules.kept["ids"], None if users is None else list(users)
-    ranked, catalogue, _ = encode(flat, known, rules.padding, keys, hashing=False)
+    ranked, catalogue = encode(flat, rules.kept["ids"], hashing=False)
+    ranked = unpadded(ranked, rules.padding)
     if rules.ids is None:
         own = Numbering()
         codes = own.number(ranked.ids)
@@ -267,7 +264,7 @@ def _places_of(names: Sequence[Any], rules: Indexing) -> tuple[Ints, int]:
         places = np.empty(0, np.int64)
     new, size = names[len(places) :], 0 if rules.ids is None else len(rules.ids)
     row = Flat("ranks", [new], np.array([0, len(new)]), np.array([len(new)]))
-    codes, _, _, n_items = _indices(row, replace(rules, padding=None), None)
+    codes, _, _, n_items = _indices(row, replace(rules, padding=None))
     codes = codes + np.where(codes < size, 0, np.count_nonzero(places >= size))
     places = np.concatenate([places, codes])
     if isinstance(names, Texts) and rules.ids is not None:
@@ -335,13 +332,10 @@ def indexed_together(
     """
     rules = Indexing(None).reading(how)
     flats = [replace(one.flat, side=name) for one, name in zip(lists, names, strict=True)]
-    if rules.padding is not None:  # each side by itself: one may be without padding already
-        flats = [
-            flat
-            if one.settled or not flat.lengths.any()
-            else trim(flat, padding_code(rules.padding, flat), one.users)
-            for flat, one in zip(flats, lists, strict=True)
-        ]
+    flats = [  # each side by itself: one may be without padding already
+        flat if one.settled else unpadded(flat, rules.padding)
+        for flat, one in zip(flats, lists, strict=True)
+    ]
     *codes, n_items = _numbered_together(*flats)
     found = []
     for one, flat, numbers, name in zip(lists, flats, codes, names, strict=True):
@@ -362,7 +356,7 @@ def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
         ids, rows = (flat.ids, flat.ids) if flat.names is None else (flat.names, [flat.names])
         ends = np.array([0, len(ids)])
         alone.append(Flat(flat.side, rows, ends, ends[1:]))
-    encoded = encode(alone[0], alone[1], None, None, hashing=False)
+    encoded = encode(alone[0], alone[1], hashing=False)
     codes: list[Any] = [encoded[0].ids, encoded[1].ids]
     low = min(int(part.min(initial=0)) for part in codes)
     high = max(int(part.max(initial=0)) for part in codes)

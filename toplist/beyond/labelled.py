@@ -120,7 +120,7 @@ class Calibration(OfLabels):
         if not 0 < self._alpha < 1:
             raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
         self._by_rank = weights == "rank"
-        self._own = codes_of(history.flat, self.items.reading(reading), history.users)
+        self._own = codes_of(history.flat, self.items.reading(reading))
 
     def fills(self, listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
         """Return the number of users, and what writes their curves."""

@@ -238,7 +238,7 @@ class PopularityLift(OfUser):
 
     def __init__(self, history: UserItems, listed: ItemValues, reading: Reading) -> None:
         self.items, self._listed, self._history = listed.items, listed, history
-        codes = codes_of(history.flat, listed.items.reading(reading), history.users)
+        codes = codes_of(history.flat, listed.items.reading(reading))
         row = np.repeat(np.arange(len(history.flat.lengths)), history.flat.lengths)[codes >= 0]
         values = listed.values[codes[codes >= 0]]
         n, total = (np.bincount(row, one, len(history.flat.lengths)) for one in (None, values))

@@ -298,7 +298,7 @@ def evaluate_lists(
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     users = lists.users if lists.users is not None or hits is None else hits.users
-    lists = replace(lists, k=depth, users=users)
+    lists = replace(lists, k=depth, flat=replace(lists.flat, users=users))
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
         if "catalogue" not in known.sources:

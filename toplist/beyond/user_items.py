@@ -11,13 +11,13 @@ import numpy as np
 from toplist.beyond.indexing import IndexedLists, ReadLists
 from toplist.checks import Ints, cached, prefixed
 from toplist.inputs import columns as cols
-from toplist.inputs.flatten import CONTAINERS, Flat, compact, flatten, is_frame, is_truth_container
-from toplist.inputs.flatten import trim as trimmed
+from toplist.inputs.flatten import CONTAINERS, Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.forms import side_to_builtin, truths_of_many
-from toplist.inputs.ids import alone, padding_code
+from toplist.inputs.ids import alone
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Reading, columns_of, named_in
+from toplist.inputs.shaping import compact, unpadded
 from toplist.inputs.tables import SideTable, read
 
 
@@ -31,16 +31,18 @@ class UserItems:
         The keyword that gave them, for messages.
     flat : Flat
         The items as integers or codes, without padding; an item counts as often as it is there.
-    users : list or None
-        Whose they are; None by position.
     everyone : bool
         Whether the only row is for every user.
     """
 
     name: str
     flat: Flat
-    users: list[Any] | None = None
     everyone: bool = False
+
+    @property
+    def users(self) -> Any:
+        """Whose they are; None by position."""
+        return self.flat.users
 
     @classmethod
     def of(cls, given: Any, name: str, how: Reading, single: bool = False) -> UserItems:
@@ -61,11 +63,8 @@ class UserItems:
         if isinstance(given, cls):
             return given
         try:
-            users, flat, everyone = _read(given, name, how, single)
-            flat = alone(flat)
-            padding = how.get("padding")
-            if padding is not None and flat.lengths.any():
-                flat = trimmed(flat, padding_code(padding, flat), users)
+            flat, everyone = _read(given, name, how, single)
+            flat = unpadded(alone(flat), how.get("padding"))
             lists = compact(flat)
             ids, offsets = lists.items, lists.offsets
             if lists.gains is not None and (lists.gains <= 0).any():  # grades: judged, not liked
@@ -75,10 +74,10 @@ class UserItems:
             if how.get("items_as") is not None:
                 from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
 
-                flat = ItemMap.of(how["items_as"]).mapped(flat, None, users, repeats=True)
+                flat = ItemMap.of(how["items_as"]).mapped(flat, repeats=True)
         except (TypeError, ValueError) as error:
             raise error if str(error).startswith(name) else prefixed(f"{name}: ", error) from None
-        return cls(name, flat, users, everyone)
+        return cls(name, flat, everyone)
 
     def rows(self, lists: ReadLists | IndexedLists, n: int, whole: bool = True) -> Ints:
         """Return the row of each of n users, -1 of those who have none.
@@ -124,26 +123,26 @@ class UserItems:
         starts, lengths = self.flat.offsets[rows], self.flat.lengths[rows]
         offsets = offsets_of(lengths)
         at = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        flat = replace(self.flat, ids=self.flat.ids[at], offsets=offsets, lengths=lengths)
-        return ReadLists(flat, None, None, single=False, settled=True)
+        some = {"ids": self.flat.ids[at], "offsets": offsets, "lengths": lengths}
+        return ReadLists(replace(self.flat, **some, users=None), None, single=False, settled=True)
 
 
-def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] | None, Flat, bool]:
-    """Return the users, the items of each, and whether these are for everyone."""
+def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[Flat, bool]:
+    """Return the items of users, and whether these are for everyone."""
     if isinstance(given, (set, frozenset)):
-        return None, flatten([given], None, name, how.get("padding")), True
+        return flatten([given], None, name, how.get("padding")), True
     value = side_to_builtin(given, "ground_truths")
     if is_frame(value):
         frame = cols.readable(value)
         names = columns_of(how.get("columns"), "ground_truths")
         names = named_in(names, cols.names_of(frame), "ground_truths")
         lists = read(SideTable(frame, name, names, order="file"))
-        return lists.keys, lists.flat, False
+        return replace(lists, users=lists.keys), False
     padding = how.get("padding")
     if isinstance(value, Mapping):
         rows = [row if is_truth_container(row) else [row] for row in value.values()]
         users = None if isinstance(value, CountedItems) else list(value)
-        return users, flatten(rows, None, name, padding), False
+        return replace(flatten(rows, None, name, padding), users=users), False
     if not isinstance(value, (Lists, np.ndarray, *CONTAINERS)):
         raise TypeError(
             f"{name} is a {type(given).__name__}: give a dict user -> items, a table of user_id "
@@ -152,4 +151,4 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] 
     rows = truths_of_many(value)
     if single and rows is not value and all(map(len, rows)):  # bare ids, of one user then
         rows = [value]
-    return None, flatten(rows, None, name, padding), False
+    return flatten(rows, None, name, padding), False

@@ -72,17 +72,17 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
                 f"this Hits does not have its {hits.about.n_extra:,}: give the lists and the "
                 "ground truths"
             )
-        users, flat, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
-        extra = with_a_list_alone(hits, users or (), flat, joining.padding)
+        lists, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
+        extra = with_a_list_alone(hits, lists, joining.padding)
     return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest), extra)
 
 
-def with_a_list_alone(hits: Hits, users: Sequence[Any], lists: Flat, padding: Any = None) -> Hits:
+def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
     """Return the users of lists who have no row in hits, as hits without a relevant item.
 
     An empty list is no list.
     """
-    known = set(hits.users or ())
+    known, users = set(hits.users or ()), lists.users or ()
     rows = [row for row, user in enumerate(users) if user not in known]
     lengths = np.minimum(lists.lengths[rows], hits.k)
     if padding is not None:
@@ -310,13 +310,13 @@ def _list_curves(
         hits, single = hits_of(ranks, truths, depth, ruled(ranks, joining, plan.rules))
     elif found.of_truth:
         raise TypeError(f"{metric.name} needs ground_truths")
-    users, flat, alone = read_ranks(ranks, joining.depth(depth), joining.columns)
+    flat, alone = read_ranks(ranks, joining.depth(depth), joining.columns)
     longest = int(flat.lengths.max(initial=0))
     result = lists_of(plan, [found], ranks, hits, longest)
     assert result is not None
     if not found.of_users:
         return result.averages()[found.name].mean
-    rows: Sequence[Any] = range(len(flat.lengths)) if users is None else users
+    rows: Sequence[Any] = range(len(flat.lengths)) if flat.users is None else flat.users
     if hits is not None:
         rows = range(len(hits)) if hits.users is None else hits.users
     out = result.per_user(found.name, rows)

@@ -99,14 +99,15 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     from toplist.evaluation.plan import counted_users, lacks
     from toplist.inputs.factorize import Column
     from toplist.inputs.id_hashes import hashes_of
-    from toplist.inputs.sides import sides_of
     from toplist.inputs.tables import lists_of
     from toplist.matching.match import closed_up, join
     from toplist.metrics.conventions import convention_of
     from toplist.results.means import without_users
 
     _check_known(whole)
-    terms, joining = whole.terms, Joining(unjudged=whole.terms.unjudged)
+    terms, grading = whole.terms, whole.terms.grading
+    how: Any = {"relevant_from": grading.relevant_from, "gains": grading.gains}
+    joining = Joining("first", unjudged=terms.unjudged, **how)
     depth = max(terms.depth, 1)
     side = truths if hasattr(truths, "lists") else side_to_builtin(truths, "ground_truths")
     truth = lists_of(side, "ground_truths", columns)
@@ -123,10 +124,10 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     def without_lists(rows: Ints, joining: Joining) -> Hits:
         users = Column("user_id", truth.users.codes[rows], truth.users.names)
         offsets = np.zeros(len(rows) + 1, np.int64)
-        nothing = Flat("ranks", offsets[:0], offsets, offsets[1:], names=truth.items.names)
-        relevant = truth.take(rows).flat
-        sides = sides_of(users, nothing, relevant, 0, depth, None, terms.grading, False)
-        return closed_up(join(sides, "first", None), depth, joining)
+        names = truth.items.names
+        nothing = Flat("ranks", offsets[:0], offsets, offsets[1:], names=names, users=users)
+        relevant = replace(truth.take(rows), users=users)
+        return closed_up(join(nothing, relevant, depth, joining, whole=False), depth, joining)
 
     rows = np.flatnonzero(~here)
     hits = without_lists(rows, joining._replace(listed=terms.relevant == "listed"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,7 +15,6 @@ from toplist.checks import (
     USERS,
     cached,
     check_positive_int,
-    doubles,
 )
 from toplist.inputs.flatten import name_user
 from toplist.inputs.items import OF, Items, needs
@@ -59,8 +57,6 @@ NOTHING_TO_DROP = (
     "so that every list would be perfect: give those with grade 0, {item: 0}, or count unjudged "
     "items as misses"
 )
-# Squares of weights, summed over users, stay finite up to here.
-LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +165,11 @@ class Plan:
         counted = counted_users(hits, rules, terms.metrics.values())
         if self.counts_all:  # who has a list, or an item that was observed
             counted &= (hits.n_relevant > 0) | (hits.n_listed > 0)
-        given = None if weights is None else _weights(weights, hits)
+        given = None
+        if weights is not None:
+            from toplist.inputs.user_values import weights_of  # imported late: few give weights
+
+            given = weights_of(weights, hits.users, len(hits))
         if own is not None:
             given = own if given is None else own * given
         more: Any = {"clusters": _clusters(self.options, hits), "depth": depth}
@@ -348,40 +348,6 @@ def _of_lists(entry: Entry, items: Items) -> list[Entry]:
     return [replace(entry, metric=variant(metric.base, {"label": one})) for one in labels]
 
 
-def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
-    """Return one weight per row."""
-    from toplist.inputs.user_values import values_by_user  # imported late: few give weights
-
-    if isinstance(weights, np.ma.MaskedArray):
-        raise TypeError("weights is a masked array: fill it")
-    values: Any = weights
-    if not (isinstance(weights, np.ndarray) and len(weights) == len(hits)):  # no Python objects
-        values, _ = values_by_user(weights, hits.users, len(hits), "weights")
-        absent = [row for row, value in enumerate(values) if value is None]
-        if absent:
-            user = name_user(hits.users, absent[0])
-            raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
-    plain = np.asarray(values)
-    objects = plain.dtype.kind == "O" and _are_numbers(values)
-    if plain.size and plain.dtype.kind not in "biuf" and not objects:
-        raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
-    found = doubles(values)
-    if found.shape != (len(hits),):
-        raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
-    bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
-    if len(bad):
-        raise ValueError(
-            f"{name_user(hits.users, int(bad[0]))} has weight {found[bad[0]]:g}: a number from 0 "
-            f"to {LARGEST:g} is needed"
-        )
-    small = found[found > 0]
-    if len(small) and small.max() < 1 / LARGEST:
-        raise ValueError(
-            f"the largest weight is {small.max():g}: give larger ones, they are relative"
-        )
-    return found
-
-
 def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     """Return the label of the cluster of every row; None where no clusters are given."""
     given = options.clusters
@@ -403,13 +369,6 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     labels, _ = values_by_user(given, hits.users, len(hits), "clusters")
     numbered(labels, hits.users)  # refuses rows without a cluster
     return labels
-
-
-def _are_numbers(values: Any) -> bool:
-    """Return whether Python objects, Decimals say, are numbers."""
-    return all(isinstance(one, (numbers.Number, np.number)) for one in values) and not any(
-        isinstance(one, (complex, np.complexfloating)) for one in values
-    )
 
 
 def entries_of(

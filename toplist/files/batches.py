@@ -32,7 +32,7 @@ from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import numbered
-from toplist.inputs.keyed import ListsByUser
+from toplist.inputs.flatten import Flat
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
     GROUP,
@@ -63,7 +63,7 @@ class Block(NamedTuple):
     `is_long` says that the file has a row per user and item, so that more of a user may follow.
     """
 
-    lists: ListsByUser
+    lists: Flat
     begins: Ints
     is_long: bool = True
 
@@ -178,7 +178,7 @@ class Source:
             rows = lists.offsets[:-1] if is_long else np.arange(len(table.frame))
             yield Block(lists, table.places(rows), is_long)
 
-    def whole(self, known: IdTexts) -> ListsByUser:
+    def whole(self, known: IdTexts) -> Flat:
         """Return all lists, the rows of a user in any place."""
         table = joined(str(self.path), [*self._tables(known)])
         lists = self._read(table)
@@ -312,7 +312,7 @@ class Source:
         found = Wanted((*ids, called[rule]), ids, called[rule], rule)
         return found._replace(called=called | {rule: found.key})
 
-    def _read(self, table: SideTable, in_runs: bool = False) -> ListsByUser:
+    def _read(self, table: SideTable, in_runs: bool = False) -> Flat:
         """Return the lists of a table."""
         try:
             return tables.read(table, in_runs)
@@ -428,12 +428,13 @@ def complete_users(where: str, found: Iterable[SideTable], least: int) -> Iterat
         yield joined(where, held)
 
 
-def _some(lists: ListsByUser, which: Bools) -> ListsByUser:
+def _some(lists: Flat, which: Bools) -> Flat:
     """Return lists with some of their items."""
     offsets = np.append(0, np.cumsum(which))[lists.offsets]
-    items = replace(lists.items, codes=lists.items.codes[which])
     grades = None if lists.grades is None else lists.grades[which]
-    return replace(lists, items=items, offsets=offsets, grades=grades)
+    return replace(
+        lists, ids=lists.ids[which], offsets=offsets, lengths=np.diff(offsets), grades=grades
+    )
 
 
 def stream_of(
@@ -453,7 +454,7 @@ def stream_of(
     return Source(path, side, columns, order, ties, found)
 
 
-def loaded(source: Source, known: IdTexts) -> ListsByUser:
+def loaded(source: Source, known: IdTexts) -> Flat:
     """Return all lists of a file; errors name the file and the place."""
     try:
         return source.whole(known)

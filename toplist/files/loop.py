@@ -33,15 +33,14 @@ from toplist.files.codes import Codes, in_texts
 from toplist.files.errors import named, short
 from toplist.files.memory import free_memory
 from toplist.inputs.factorize import Column, Numbering, numbered
-from toplist.inputs.flatten import Flat, Scored, compact, is_stream, trim
+from toplist.inputs.flatten import Flat, Scored, is_stream
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.id_hashes import hashes_of
-from toplist.inputs.ids import padding_code
+from toplist.inputs.judged import check_no_matrix
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import ListsByUser
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Options
-from toplist.inputs.sides import check_no_matrix, sides_of
+from toplist.inputs.shaping import compact, shaped, unpadded
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.inputs.texts import Texts
 from toplist.matching.about import Unmatched
@@ -131,7 +130,7 @@ def _are_texts(streams: Streams) -> bool:
 
 
 def _in_whole(
-    streams: Streams, plan: Plan, texts: IdTexts, ranked: ListsByUser, truth: ListsByUser
+    streams: Streams, plan: Plan, texts: IdTexts, ranked: Flat, truth: Flat
 ) -> TopKResult:
     """Evaluate lists and truths that were read whole: one block, with values per user."""
 
@@ -144,7 +143,7 @@ def _in_whole(
     if _are_texts(streams):
         for place, side in enumerate(sides):
             users, items = map(in_text, (side.users, side.items), texts)
-            sides[place] = replace(side, users=users, items=items)
+            sides[place] = side.under(users, items)
     try:
         return evaluate(plan, *sides)
     except (ValueError, TypeError) as error:
@@ -201,7 +200,7 @@ def in_blocks(
 
 def truth_of(
     stream: Source, codes: tuple[Codes, Codes], options: Options, kept: KeptTruths | None
-) -> ListsByUser:
+) -> Flat:
     """Return all ground truths of a stream by common codes, the rows of a user in any place.
 
     They may have been read for other lists.
@@ -213,14 +212,14 @@ def truth_of(
         items = Codes(items.names is not None, items.texts)
     begins: list[Ints] = []  # of lists, of which a user has one
 
-    def encoded(part: Block) -> ListsByUser:
-        lists = part.lists
-        own = codes[0].encode(lists.users, source), items.encode(lists.items, source)
+    def encoded(part: Block) -> Flat:
+        lists, listed = part.lists, part.lists.items
+        own = codes[0].encode(lists.users, source), items.encode(listed, source)
         if not part.is_long:
             begins.append(part.begins)
-        if own[0] is lists.users and own[1] is lists.items:  # with what is known of them
+        if own[0] is lists.users and own[1] is listed:  # with what is known of them
             return lists
-        return replace(lists, users=own[0], items=own[1])
+        return lists.under(*own)
 
     try:
         if kept is None:
@@ -238,23 +237,20 @@ def truth_of(
         elif len(distinct) < len(numbers):
             truth = _by_user(truth, numbers, distinct)
         if options.items_as is not None:
-            truth = options.items_as.lists(truth, padding, whole=True)
-            truth = replace(truth, items=codes[1].encode(truth.items, source))
+            truth = options.items_as.mapped(truth, padding, whole=True)
+            truth = truth.under(truth.users, codes[1].encode(truth.items, source))
         elif truth.items.names is None and not truth.grouped and len(truth.items):
-            rows = Lists(truth.offsets, truth.items.codes)
-            if padding is not None:
-                rows = compact(trim(truth.flat, padding_code(padding, truth.flat), truth.users))
-            check_no_matrix(rows, truth.users)
+            check_no_matrix(compact(unpadded(truth, padding)), truth.users)
     except (ValueError, TypeError) as error:
         raise stream.located(error) from None
     return truth
 
 
-def _as_one(parts: list[ListsByUser]) -> ListsByUser:
+def _as_one(parts: list[Flat]) -> Flat:
     """Return the lists of parts, one after another; these are forgotten as they are copied."""
     if not parts:
         nothing = Column("", np.empty(0, np.int64))
-        return ListsByUser("ground_truths", nothing, nothing, np.zeros(1, np.int64))
+        return Flat.of("ground_truths", nothing, nothing, np.zeros(1, np.int64))
     if len(parts) == 1:
         return parts[0]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
@@ -265,24 +261,22 @@ def _as_one(parts: list[ListsByUser]) -> ListsByUser:
     user = item = 0
     for place, part in enumerate(parts):
         users[user : user + len(part.users)] = part.users.codes
-        items[item : item + len(part.items)] = part.items.codes
+        items[item : item + len(part.ids)] = part.ids
         if grades is not None:
-            grades[item : item + len(part.items)] = 1.0 if part.grades is None else part.grades
-        user, item = user + len(part.users), item + len(part.items)
+            grades[item : item + len(part.ids)] = 1.0 if part.grades is None else part.grades
+        user, item = user + len(part.users), item + len(part.ids)
         parts[place] = last
     columns = replace(last.users, codes=users), replace(last.items, codes=items)
-    return replace(
-        last, users=columns[0], items=columns[1], offsets=offsets, grades=grades, grouped=grouped
-    )
+    return Flat.of(last.side, *columns, offsets, grades, last.scored, grouped)
 
 
-def _by_user(lists: ListsByUser, numbers: Ints, distinct: Ints) -> ListsByUser:
+def _by_user(lists: Flat, numbers: Ints, distinct: Ints) -> Flat:
     """Return lists whose users are numbered with those of one user as one, in their order."""
     order = np.argsort(numbers, kind="stable")
     whole = lists.take(order)
-    ends = np.cumsum(np.bincount(numbers))
+    offsets = whole.offsets[np.append(0, np.cumsum(np.bincount(numbers)))]
     users = replace(lists.users, codes=distinct)
-    return replace(whole, users=users, offsets=whole.offsets[np.append(0, ends)])
+    return replace(whole, users=users, offsets=offsets, lengths=np.diff(offsets))
 
 
 class RowsApartError(ValueError):
@@ -293,13 +287,13 @@ class _Ranked:
     """The lists: their blocks by common codes, and where the list of each user begins."""
 
     def __init__(
-        self, stream: Source, truth: ListsByUser, codes: tuple[Codes, Codes], options: Options
+        self, stream: Source, truth: Flat, codes: tuple[Codes, Codes], options: Options
     ) -> None:
         self.stream, self.truth, self.codes, self.options = stream, truth, codes, options
         self.begins = np.full(len(truth.users), -1)  # of users of the truth, then of others
         self.others = Numbering()
 
-    def blocks(self) -> Iterator[tuple[ListsByUser, Ints]]:
+    def blocks(self) -> Iterator[tuple[Flat, Ints]]:
         """Yield lists of complete users, and the place of each user in the truth; -1: in none."""
         texts = self.codes[0].texts, self.codes[1].texts
         try:
@@ -313,7 +307,7 @@ class _Ranked:
                 self._check_together(getattr(error, "user", None))
             raise self.stream.located(error) from None
 
-    def sorted_blocks(self, error: RowsApartError) -> Iterator[tuple[ListsByUser, Ints]]:
+    def sorted_blocks(self, error: RowsApartError) -> Iterator[tuple[Flat, Ints]]:
         """Yield the lists of a file that is read whole, the rows of a user in any place.
 
         RowsApartError, with the way out, if it can be read once, or does not fit into memory.
@@ -332,22 +326,23 @@ class _Ranked:
             raise stream.located(wrong) from None
         return self._cut(lists)
 
-    def _cut(self, lists: ListsByUser) -> Iterator[tuple[ListsByUser, Ints]]:
+    def _cut(self, lists: Flat) -> Iterator[tuple[Flat, Ints]]:
         """Yield lists in blocks."""
         places = self.truth.places.find(lists.users.codes)
         for lo, hi in parallel.bounds(lists.offsets):
             users = replace(lists.users, codes=lists.users.codes[lo:hi])
             offsets = lists.offsets[lo : hi + 1]
-            items = replace(lists.items, codes=lists.items.codes[offsets[0] : offsets[-1]])
-            some = {"users": users, "items": items, "offsets": offsets - offsets[0]}
-            yield replace(lists, **some, scored=None if lo else lists.scored), places[lo:hi]
+            ids, lengths = lists.ids[offsets[0] : offsets[-1]], lists.lengths[lo:hi]
+            some = {"ids": ids, "offsets": offsets - offsets[0], "lengths": lengths}
+            scored = None if lo else lists.scored
+            yield replace(lists, users=users, **some, scored=scored), places[lo:hi]
 
-    def _encoded(self, lists: ListsByUser) -> ListsByUser:
+    def _encoded(self, lists: Flat) -> Flat:
         source, items_as = str(self.stream.path), self.options.items_as
         users = self.codes[0].encode(lists.users, source)
         if items_as is not None:
-            lists = items_as.lists(lists, self.options.padding)
-        return replace(lists, users=users, items=self.codes[1].encode(lists.items, source))
+            lists = items_as.mapped(lists, self.options.padding)
+        return lists.under(users, self.codes[1].encode(lists.items, source))
 
     def _places(self, users: Column, part: Block) -> Ints:
         """Return the place of each user in the truth; ValueError for one who was met before."""
@@ -407,7 +402,7 @@ class Loop:
     """
 
     def __init__(
-        self, streams: Streams, plan: Plan, truth: ListsByUser, items: Codes, is_part: bool
+        self, streams: Streams, plan: Plan, truth: Flat, items: Codes, is_part: bool
     ) -> None:
         self.streams, self.plan, self.truth, self.items = streams, plan, truth, items
         self.counts_listed = plan.options.keep == "part"
@@ -428,7 +423,7 @@ class Loop:
         self.unmatched: Unmatched | None = None  # of the first block without a hit
         self.truths: list[Fingerprint] = []  # of every block: together, that of the file
 
-    def run(self, blocks: Iterable[tuple[ListsByUser, Ints]]) -> TopKResult:
+    def run(self, blocks: Iterable[tuple[Flat, Ints]]) -> TopKResult:
         """Evaluate all blocks, and users of the truth who are in none."""
         for lists, places in blocks:
             self._measure(lists)
@@ -446,7 +441,7 @@ class Loop:
         if not self.measured:  # a part without lists has the same metrics as others
             none = np.empty(0, np.int64)
             users, items = replace(self.truth.users, codes=none), Column("item_id", none)
-            self._measure(ListsByUser("ranks", users, items, np.zeros(1, np.int64)))
+            self._measure(Flat.of("ranks", users, items, np.zeros(1, np.int64)))
         absent = np.flatnonzero(self.without)
         nobody = len(absent) == len(self.without)
         if nobody and self.n_extra and len(absent) and not self.is_part:
@@ -461,51 +456,47 @@ class Loop:
             self._evaluate(users, places, nothing)
         return self._finish()
 
-    def _lengths(self, lists: ListsByUser) -> Ints:
+    def _lengths(self, lists: Flat) -> Ints:
         """Return the lengths of lists without their padding."""
-        flat, padding = replace(lists.flat, names=self.items.names), self.plan.options.padding
-        if padding is None or not len(flat.ids):
-            return flat.lengths
-        return trim(flat, padding_code(padding, flat), lists.users).lengths
+        lists = replace(lists, names=self.items.names)
+        return unpadded(lists, self.plan.options.padding).lengths
 
-    def _measure(self, lists: ListsByUser) -> None:
+    def _measure(self, lists: Flat) -> None:
         """Add what is of the lists alone: equal scores, and metrics of the lists themselves."""
         self.measured = True
         if lists.scored is not None:
             self.scored = lists.scored if self.scored is None else self.scored + lists.scored
         metrics = [one for one in self.plan.list_metrics if not one.of_truth]
         if metrics:
-            items = replace(lists.items, names=self.items.names)
-            self._add(lists_of(self.plan, metrics, replace(lists, items=items, scored=None)))
+            lists = replace(lists, names=self.items.names, scored=None)
+            self._add(lists_of(self.plan, metrics, lists))
 
     def _add(self, part: ListResult | None) -> None:
         """Add the metrics of some lists to those of the lists so far."""
         self.lists = part if self.lists is None or part is None else self.lists.plus(part, True)
 
-    def _evaluate_lists(self, lists: ListsByUser, places: Ints, which: Bools) -> None:
+    def _evaluate_lists(self, lists: Flat, places: Ints, which: Bools) -> None:
         """Add the users of some lists of a block."""
         if not which.all():
             rows = np.flatnonzero(which)
             users = replace(lists.users, codes=lists.users.codes[rows])
             lists, places = replace(lists.take(rows), users=users), places[rows]
-        self._evaluate(lists.users, places, lists.flat)
+        self._evaluate(lists.users, places, lists)
 
     def _evaluate(self, users: Column, places: Ints, ranked: Flat) -> None:
         """Add users to the result, with their lists and the truths at some places; -1: none."""
         names = self.items.names
         sides = (
-            replace(ranked, names=names, scored=None),
-            replace(self.truth.take(places).flat, names=names),
+            replace(ranked, names=names, scored=None, users=users),
+            replace(self.truth.take(places), names=names, users=users),
         )
         try:
-            hits = self._joined(users, *sides)
+            hits = self._joined(*sides)
         except (ValueError, TypeError) as error:
             raise located(error, self.streams) from None
         of_truth = [one for one in self.plan.list_metrics if one.of_truth]
         if of_truth:
-            items = Column("item_id", ranked.ids, names)
-            lists = ListsByUser("ranks", users, items, ranked.offsets)
-            self._add(lists_of(self.plan, of_truth, lists, hits))
+            self._add(lists_of(self.plan, of_truth, sides[0], hits))
         self.unmatched = self.unmatched or hits.about.unmatched
         self.truths += hits.about.fingerprints
         self.longest = max(self.longest, hits.k)
@@ -521,12 +512,12 @@ class Loop:
         part = replace(without_users(self.plan.part(hits)), fingerprints=())
         self.result = part if self.result is None else self.result + part
 
-    def _joined(self, users: Sequence[Any], ranked: Flat, truth: Flat) -> Hits:
+    def _joined(self, ranked: Flat, truth: Flat) -> Hits:
         """Join lists of integers, or codes, that are in the order of the users."""
         joining = ruled(None, self.plan.joining, self.plan.rules)
-        read = joining.cut(self.plan.depth), joining.padding, joining.grading
-        sides = sides_of(users, ranked, truth, 0, *read, False, shaping=joining.shaping)
-        hits = join(sides, joining.repeats, joining.n_threads)
+        depth = joining.cut(self.plan.depth)
+        ranked, truth = shaped(ranked, depth, joining), unpadded(truth, joining.padding)
+        hits = join(ranked, truth, depth, joining, whole=False)
         return closed_up(hits, self.plan.depth, joining)
 
     def _finish(self) -> TopKResult:

@@ -8,30 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints, about
+from toplist.checks import Bools, Ints
 from toplist.inputs import grades
-from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
+from toplist.inputs.factorize import Numbering, blocks, numbered_by, used_codes
 from toplist.inputs.facts import DOCUMENT, by_item
-from toplist.inputs.flatten import (
-    Flat,
-    collapsed,
-    compact,
-    name_user,
-    of_column,
-    trim,
-    user_of,
-)
+from toplist.inputs.flatten import Flat, of_column
 from toplist.inputs.id_hashes import hashes_of, total_of
-from toplist.inputs.ids import alone, kinds_of, padding_code, two_kinds
-from toplist.inputs.keyed import ListsByUser
+from toplist.inputs.ids import alone, kinds_of, two_kinds
+from toplist.inputs.judged import check_no_matrix
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.sides import check_no_matrix
+from toplist.inputs.shaping import collapsed, compact, unpadded
 from toplist.inputs.texts import Texts, joined
 
 NAME = "items_as"
@@ -89,26 +80,12 @@ class ItemMap:
         facts = by_item(items_as, DOCUMENT, f"{NAME}=")
         return cls(dict(zip(facts.items, facts.values, strict=True)))
 
-    def sides(
-        self, ranked: Flat, truth: Flat, padding: Any, users: Sequence[Any] | None
-    ) -> tuple[Flat, Flat]:
+    def sides(self, ranked: Flat, truth: Flat, padding: Any) -> tuple[Flat, Flat]:
         """Return both sides of documents, without padding; truths hold each once."""
-        own, relevant = self._of_truth(truth, padding, users)
-        return own.mapped(ranked, padding, users), relevant
+        own, relevant = self._of_truth(truth, padding)
+        return own.mapped(ranked, padding), relevant
 
-    def tables(
-        self, ranked: ListsByUser, truth: ListsByUser, padding: Any
-    ) -> tuple[ListsByUser, ListsByUser]:
-        """Do what `sides` does for lists that are keyed by user."""
-        own, relevant = self._of_truth(truth.flat, padding, _Keys(truth))
-        lists = relevant.once(ListsByUser, partial(_listed, truth, relevant))
-        return own.lists(ranked, padding), lists
-
-    def lists(self, lists: ListsByUser, padding: Any = None, whole: bool = False) -> ListsByUser:
-        """Return lists of documents, without padding; truths hold each once."""
-        return _listed(lists, self.mapped(lists.flat, padding, _Keys(lists), whole))
-
-    def _of_truth(self, truth: Flat, padding: Any, users: Any) -> tuple[ItemMap, Flat]:
+    def _of_truth(self, truth: Flat, padding: Any) -> tuple[ItemMap, Flat]:
         """Return a truth of documents, and the map by which it was made: this, or one like it.
 
         A truth that is kept for many lists keeps what the last map made of it. What a function
@@ -119,17 +96,12 @@ class ItemMap:
             same = self is known or (self._function is None and self._places == known._places)
             if same and known._function is self._function and dropped == padding:
                 return known, found
-        flat = self.mapped(truth, padding, users, whole=True)
+        flat = self.mapped(truth, padding, whole=True)
         kept[:] = [(self, padding, flat)]
         return self, flat
 
     def mapped(
-        self,
-        flat: Flat,
-        padding: Any = None,
-        users: Any = None,
-        whole: bool = False,
-        repeats: bool = False,
+        self, flat: Flat, padding: Any = None, whole: bool = False, repeats: bool = False
     ) -> Flat:
         """Return one side of documents, without padding; truths hold each once.
 
@@ -143,20 +115,20 @@ class ItemMap:
         ValueError
             For an id that has no document.
         """
-        flat, of_truth = alone(flat, users), flat.side != "ranks"
-        if padding is not None and flat.lengths.any() and not self._other_kind(flat, padding):
-            flat = trim(flat, padding_code(padding, flat), users)
+        flat, of_truth = alone(flat), flat.side != "ranks"
+        if padding is not None and not self._other_kind(flat, padding):
+            flat = unpadded(flat, padding)
         lists = compact(flat)
         flat = replace(flat, ids=lists.items, offsets=lists.offsets, grades=lists.gains)
         if of_truth:
             if whole and flat.names is None and not flat.grouped:
-                check_no_matrix(lists, users)
+                check_no_matrix(lists, flat.users)
             if lists.gains is not None and not flat.grouped:
-                grades.check(lists, flat, users)
-        found = replace(flat, ids=self._documents(flat, users), names=self._names)
+                grades.check(lists, flat)
+        found = replace(flat, ids=self._documents(flat), names=self._names)
         return found if repeats or flat.grouped or not of_truth else _once(found)
 
-    def _documents(self, flat: Flat, users: Any) -> Ints:
+    def _documents(self, flat: Flat) -> Ints:
         """Return the document of each id: an integer, or a code."""
         codes, known = self._looked_up(flat)
         out = np.empty(len(codes), np.int64)
@@ -167,7 +139,7 @@ class ItemMap:
         bounds = blocks(len(codes))
         for (lo, _), wrong in zip(bounds, parallel.run(look, bounds, None), strict=True):
             if wrong >= 0:
-                raise self._unknown(flat, lo + wrong, users)
+                raise self._unknown(flat, lo + wrong)
         return out
 
     def _looked_up(self, flat: Flat) -> tuple[Any, tuple[Ints, Bools]]:
@@ -241,9 +213,9 @@ class ItemMap:
         is_text = flat.names is not None and isinstance(next(iter(flat.names), ""), str)
         return len(set(self._kinds.values())) > 1 and isinstance(padding, str) != is_text
 
-    def _unknown(self, flat: Flat, place: int, users: Any) -> Exception:
+    def _unknown(self, flat: Flat, place: int) -> Any:
         """Return the error of an id that has no document."""
-        user = int(np.searchsorted(flat.offsets, place, side="right")) - 1
+        user = flat.user_at(place)
         at = place - int(flat.offsets[user])
         item = flat.row(user)[at]
         kinds = self._kinds.values()
@@ -252,14 +224,14 @@ class ItemMap:
             error: Exception = two_kinds(
                 "ids", f"{item!r} in {flat.side}", f"{example!r} in {NAME}", "convert one side"
             )
-            return about(error, side=flat.side, user=user_of(users, user), item=item)
+            return flat.about(error, user, item=item)
         rank = f" at rank {at + 1}" if flat.side == "ranks" else ""
         error = ValueError(
-            f"{flat.side}: {name_user(users, user)} has item {item!r}{rank}, of which {NAME}= "
+            f"{flat.side}: {flat.name_user(user)} has item {item!r}{rank}, of which {NAME}= "
             f"has no document: add it, {{{item!r}: DOCUMENT}}, give the chunks of the whole "
             "index, or a function that takes ids and returns their documents",
         )
-        return about(error, side=flat.side, user=user_of(users, user), item=item)
+        return flat.about(error, user, item=item)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without what is looked up again."""
@@ -297,27 +269,6 @@ class _Table:
         distinct = Numbering()
         distinct.number(ids[~inside])
         return distinct.codes.copy()
-
-
-class _Keys(Sequence[Any]):
-    """The users of lists, looked up where a message needs them."""
-
-    def __init__(self, lists: ListsByUser) -> None:
-        self._users = lists.users
-
-    def __len__(self) -> int:
-        """Return the number of users."""
-        return len(self._users.codes)
-
-    def __getitem__(self, at: Any) -> Any:
-        """Return one user, as written."""
-        return self._users.decode(self._users.codes[at])
-
-
-def _listed(lists: ListsByUser, flat: Flat) -> ListsByUser:
-    """Return lists with other items, those of a `Flat` without gaps."""
-    items = Column(lists.items.name, flat.ids, flat.names)
-    return replace(lists, items=items, offsets=flat.offsets, grades=flat.grades)
 
 
 def _names_at(names: Any, codes: Ints) -> list[Any]:

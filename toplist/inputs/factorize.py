@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Ints
-from toplist.inputs.flatten import written
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -241,6 +240,14 @@ class Column(Sequence[Any]):
     def decoded(self, codes: NDArray[Any]) -> list[Any]:
         """Return many ids as they were written in the column."""
         return written(codes, self.names)
+
+
+def written(codes: NDArray[Any], names: Any) -> list[Any]:
+    """Return ids as they were written: integers themselves, or the names that they are codes of."""
+    if hasattr(names, "decoded"):
+        return names.decoded(codes)  # type: ignore[no-any-return]
+    found: list[Any] = codes.tolist()
+    return found if names is None else list(map(names.__getitem__, found))
 
 
 def recoded(codes: NDArray[Any], new: Ints) -> Ints:

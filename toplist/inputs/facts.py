@@ -25,8 +25,8 @@ from toplist.checks import (
     require,
 )
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes
-from toplist.inputs.flatten import CONTAINERS, first_repeat, is_frame, written
+from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes, written
+from toplist.inputs.flatten import CONTAINERS, first_repeat, is_frame
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.lists import offsets_of

@@ -1,4 +1,4 @@
-"""Containers of ids and arrays, recognised by type; `Flat`: all ids of one side in one array."""
+"""Containers of ids and arrays, recognised by type; `Flat`: the lists of one side, in one array."""
 
 from array import array as array_of
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, about, doubles
+from toplist.inputs.factorize import Column, Numbering, written
 from toplist.inputs.lists import Lists, offsets_of
 
 T = TypeVar("T")
 
 CONTAINERS = (list, tuple, range)
+# Ids that a thread copies at a time.
+COPIED = 1 << 18
 # Floats that numpy has no type for: float32 holds every one of them exactly.
 _NARROW = ("bfloat16", "float8")
 _OF_ONE_USER = (
@@ -64,12 +67,14 @@ class GroupedIds(tuple[Any, ...]):
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
+    """The lists of one side: user u's ids are the `lengths[u]` from `offsets[u]` on.
 
     `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
-    a place for each id. With `names`, the ids are codes of these. `scored` is known of lists that
-    came with scores. If `grouped`, the grades are no grades, but the group of each id: a number
-    that is the same for the ids of one group of a user.
+    a place for each id. With `names`, the ids are codes of these; with `source`, they are hashes of
+    the strings there. `scored` is known of lists that came with scores. If `grouped`, the grades
+    are no grades, but the group of each id: a number that is the same for the ids of one group of
+    a user. `users` are the keys of the users: a list, a `Column` of lists that were read from a
+    table, or None where they are known by position. `column` is what a table calls its items.
     """
 
     side: str
@@ -80,6 +85,71 @@ class Flat:
     names: Any = None
     scored: Scored | None = None
     grouped: bool = False
+    users: Any = None
+    source: "Flat | None" = None
+    column: str = "item_id"
+
+    @classmethod
+    def of(
+        cls,
+        side: str,
+        users: Column,
+        items: Column,
+        offsets: Ints,
+        grades: Floats | None = None,
+        scored: Scored | None = None,
+        grouped: bool = False,
+    ) -> "Flat":
+        """Return the lists of a table: list i is ``items.codes[offsets[i]:offsets[i + 1]]``."""
+        ids = items.codes, offsets, np.diff(offsets), grades, items.names
+        return cls(side, *ids, scored, grouped, users, column=items.name)
+
+    def under(self, users: Column, items: Column) -> "Flat":
+        """Return the same lists by other codes of users and items."""
+        return replace(self, users=users, ids=items.codes, names=items.names)
+
+    @property
+    def items(self) -> Column:
+        """The items of lists that are encoded, one list after another."""
+        return Column(self.column, self.ids, self.names)
+
+    @property
+    def keys(self) -> list[Any]:
+        """The users, as they were written."""
+        return self.once("keys", lambda: list(self.users))
+
+    @property
+    def places(self) -> Numbering:
+        """Where the list of each user is, by the code of the user; ValueError for two lists."""
+        return self.once(Numbering, self._numbered)
+
+    def _numbered(self) -> Numbering:
+        found = Numbering()
+        self.check_no_two(found.number(self.users.codes))
+        return found
+
+    def check_no_two(self, numbers: Ints) -> None:
+        """Raise ValueError for a user with two lists; `numbers` are those of the users."""
+        counts = np.bincount(numbers, minlength=1)
+        if counts.max() > 1:
+            first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
+            raise user_in_two_rows(self.side, self.users[first], first, second)
+
+    def take(self, places: Ints) -> "Flat":
+        """Return the lists at `places` (-1: an empty one); the users are unchanged."""
+        starts, lengths = (np.append(one, 0)[places] for one in (self.offsets[:-1], self.lengths))
+        offsets = offsets_of(lengths)
+        ids = np.empty(offsets[-1], np.int64)
+        grades = None if self.grades is None else np.empty(offsets[-1])
+
+        def copy(lo: int, hi: int) -> None:
+            where = starts[lo:hi], lengths[lo:hi], offsets[lo:hi]
+            kernels.grouping.gather(*where, self.ids, ids)
+            if grades is not None and self.grades is not None:
+                kernels.grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
+
+        parallel.each(copy, parallel.bounds(offsets, COPIED), None)
+        return replace(self, ids=ids, offsets=offsets, lengths=lengths, grades=grades)
 
     def once(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, computed once: many lists may meet the same truths."""
@@ -94,31 +164,47 @@ class Flat:
         """Keep the first `depth` ids of every list."""
         return replace(self, lengths=np.minimum(self.lengths, depth))
 
+    def block(self, lo: int, hi: int) -> tuple[NDArray[Any], Ints, Ints]:
+        """Return ids, offsets among all ids and lengths of the users ``lo..hi``, for kernels."""
+        offsets = self.offsets[lo : hi + 1]
+        ids = np.ascontiguousarray(self.ids[offsets[0] : offsets[-1]])
+        return ids, offsets, self.lengths[lo:hi]
+
     @property
     def rows(self) -> Iterable[Sequence[Any]]:
         """The ids as Python objects, user by user."""
+        if self.source is not None:
+            return self.source.rows
         if not isinstance(self.ids, np.ndarray):
             return self.ids  # type: ignore[no-any-return]
         return map(self.row, range(len(self.lengths)))
 
     def given(self, user: int) -> Any:
         """Return the container of ids that one user was given as, or a list of them."""
+        if self.source is not None:
+            return self.source.given(user)
         return self.row(user) if isinstance(self.ids, np.ndarray) else self.ids[user]
+
+    def name_user(self, user: int) -> str:
+        """Name a user in a message: by key, or by position."""
+        return name_user(self.users, user)
+
+    def about(self, error: Exception, user: int, **more: Any) -> Any:
+        """Return an error of one user with the side, the user's key or position, and more."""
+        return about(error, side=self.side, user=user_of(self.users, user), **more)
+
+    def user_at(self, place: Any) -> int:
+        """Return the row of the user whose id is at a place of all ids."""
+        return int(np.searchsorted(self.offsets, place, side="right")) - 1
 
     def row(self, user: int) -> Sequence[Any]:
         """Return the ids of one user as Python objects, as they were written."""
+        if self.source is not None:
+            return self.source.row(user)
         if not isinstance(self.ids, np.ndarray):
             return list(self.ids[user])
         start = self.offsets[user]
         return written(self.ids[start : start + self.lengths[user]], self.names)
-
-
-def written(codes: NDArray[Any], names: Any) -> list[Any]:
-    """Return ids as they were written: integers themselves, or the names that they are codes of."""
-    if hasattr(names, "decoded"):
-        return names.decoded(codes)  # type: ignore[no-any-return]
-    found: list[Any] = codes.tolist()
-    return found if names is None else list(map(names.__getitem__, found))
 
 
 def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Flat:
@@ -192,63 +278,6 @@ def _grades_of(rows: Sequence[Any]) -> Floats:
     return doubles(flat)
 
 
-def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
-    """Shorten the lists by the padding at their ends."""
-    if padding is None:
-        return flat
-
-    ids = flat.ids
-    lengths, user, place = kernels.join.trim(ids, flat.offsets, flat.lengths, padding)
-    if user >= 0:
-        error = ValueError(
-            f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "
-            "before a real id: padding is only dropped from the end"
-        )
-        raise about(error, side=flat.side, user=user_of(users, user))
-    return replace(flat, lengths=lengths)
-
-
-def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
-    """Return lists of integers, or codes, that hold each id once: its first place counts.
-
-    `own` says that nobody else has the ids, which are written then.
-
-    Examples
-    --------
-    >>> lists = collapsed(flatten(np.array([[7, 7, 5, 7], [1, 2, 3, 4]]), None, "ranks"), 1)
-    >>> list(lists.rows)
-    [[7, 5], [1, 2, 3, 4]]
-    """
-    ids = flat.ids
-    n_kept, bounds = np.empty(len(flat.lengths), np.int64), parallel.bounds(flat.offsets)
-    nothing = np.empty(0, np.int64)
-
-    def collapse(out: Ints, lo: int, hi: int) -> None:
-        starts, part = flat.offsets[lo : hi + 1], slice(flat.offsets[lo], flat.offsets[hi])
-        rows = ids[part], starts, flat.lengths[lo:hi]
-        kernels.repeats.collapse(*rows, out[part], n_kept[lo:hi], out is ids)
-
-    if not own:  # most lists have no repeats, and need no copy: the first block often tells
-        collapse(nothing, *bounds[0])
-        first = slice(*bounds[0])
-        if np.array_equal(n_kept[first], flat.lengths[first]):
-            parallel.each(lambda lo, hi: collapse(nothing, lo, hi), bounds[1:], n_threads)
-            if np.array_equal(n_kept, flat.lengths):
-                return flat
-    out = ids if own else np.empty(len(ids), np.int64)
-    parallel.each(lambda lo, hi: collapse(out, lo, hi), bounds, n_threads)
-    return replace(flat, ids=out, lengths=n_kept)
-
-
-def compact(flat: Flat) -> Lists:
-    """Close the gaps that padding left."""
-    if flat.lengths.sum() == len(flat.ids):
-        return Lists(flat.offsets, flat.ids, flat.grades)
-    offsets = offsets_of(flat.lengths)
-    kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
-    return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])
-
-
 def is_frame(value: Any) -> bool:
     """Whether `value` is a table with named columns: of pandas, polars, Arrow or others like them.
 
@@ -315,6 +344,14 @@ def name_user(users: Sequence[Any] | None, position: int) -> str:
 def user_of(users: Sequence[Any] | None, position: int) -> Any:
     """Return a user's key, or the position."""
     return position if users is None else users[position]
+
+
+def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueError:
+    """Return the error of a user with two lists."""
+    error = ValueError(
+        f"{side}: user {user!r} is in rows {first} and {second}: a user has one list"
+    )
+    return about(error, side=side, user=user)
 
 
 def first_repeat(values: Iterable[Any]) -> tuple[int, int] | None:

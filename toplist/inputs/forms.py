@@ -1,4 +1,4 @@
-"""Read ranked lists and ground truths in every accepted form, into `Sides`.
+"""Read ranked lists and ground truths in every accepted form, as lists that can be joined.
 
 What an argument means is decided by its type, never by its length or its values:
 
@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import check_positive_int
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -37,42 +36,45 @@ from toplist.inputs.flatten import (
     is_tensor,
     is_truth_container,
 )
-from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.options import ColumnNames, Shaping
-from toplist.inputs.sides import AS_GIVEN, Sides, sides_of
+from toplist.inputs.options import ColumnNames, Joining
+from toplist.inputs.shaping import shaped, unpadded
 
 if TYPE_CHECKING:
     from toplist.inputs.kept import KeptTruths
+
+PLAINLY = Joining()
 
 
 def read_sides(
     ranks: Any,
     ground_truths: Any,
     k: int | None = None,
-    padding: Any = None,
-    grading: Grading = STANDARD,
-    columns: ColumnNames = None,
-    ties: str = "order",
-    users: Any = None,
+    joining: Joining = PLAINLY,
     hashing: bool = True,
-    shaping: Shaping = AS_GIVEN,
-) -> Sides:
+) -> tuple[Flat, Flat, int, bool]:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
 
-    Without `hashing`, strings of lists are numbered: two of them share a hash. `shaping` is what
-    becomes of the lists before they are cut at `k`.
+    Lists are cut at `k`, and what else becomes of them says `joining`, whose `items_as` is an
+    `ItemMap`. Without `hashing`, strings of lists are numbered: two of them share a hash.
+
+    Returns
+    -------
+    ranked, truth
+        Lists of the same users, a row per user of the truth; without padding.
+    n_extra
+        How many users have a list alone.
+    single
+        Whether one user was given bare.
 
     Raises
     ------
     TypeError
         For forms and ids that are not accepted, or a mapping on one side only.
     ValueError
-        For a bad `k`, sides of different length or without a common user, misplaced padding.
+        For sides of different length or without a common user, misplaced padding.
     """
-    if k is not None:
-        k = check_positive_int(k, "k")
     from toplist.inputs.objects import check_not_swapped, scored, to_builtin
 
     kept = ground_truths if _is_of("kept", "KeptTruths", ground_truths) else None
@@ -84,13 +86,14 @@ def read_sides(
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
         check_not_swapped(ranks, ground_truths)
-    depth = shaping.depth(k)
+    padding, ties, items_as = joining.padding, joining.ties, joining.items_as
+    depth = None if joining.collapses else k
     given, ranks = ranks, side_to_builtin(ranks, "ranks", (depth, padding, ties))
     tied = scored(given)
     if kept is None:
         ground_truths = side_to_builtin(ground_truths, "ground_truths")
     tables = _by_user(ranks) or _by_user(ground_truths)
-    if users is not None and (tables or isinstance(ranks, Mapping)):
+    if joining.users is not None and (tables or isinstance(ranks, Mapping)):
         keyed = "tables" if tables else "dicts"
         raise TypeError(
             f"users= names the rows of lists by position, but here are {keyed}, which have keys of "
@@ -100,33 +103,34 @@ def read_sides(
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         sides = ranks, kept or ground_truths
-        found = read_tables(*sides, k, padding, grading, columns, ties, shaping)
-        return found if tied is None else replace(found, scored=tied)
+        ranked, truth, n_extra = read_tables(*sides, padding, joining.columns, ties, items_as)
+        ranked = ranked if tied is None else replace(ranked, scored=tied)
+        padding = padding if items_as is None else None
+        return shaped(ranked, k, joining), unpadded(truth, padding), n_extra, False
+    keys, rank_rows, n_extra, single = _rows_of_ranks(ranks, ground_truths, kept)
     if kept is None:
-        keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
-        truth = flatten(truth_rows, None, "ground_truths", padding)
+        rows = _rows_of_truths(ground_truths, single)
+        truth = replace(flatten(rows, None, "ground_truths", padding), users=keys)
     else:
-        keys, rank_rows, n_extra, single = *_beside(ranks, kept), False
         truth = kept.flat if padding is None else kept.flattened(padding)
-    ranked = flatten(rank_rows, depth, "ranks")
+    ranked = replace(flatten(rank_rows, depth, "ranks"), users=keys, scored=tied)
     if len(ranked.lengths) != len(truth.lengths):
         raise ValueError(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
             "lists by position need one ground truth each"
         )
-    if users is not None:
+    if joining.users is not None:
         from toplist.inputs.user_values import keys_of
 
-        keys = keys_of(users, len(truth.lengths))
-    more: dict[str, Any] = {"single": single, "shaping": shaping}
-    if shaping.items_as is not None:
-        listed, relevant = shaping.items_as.sides(ranked, truth, padding, keys)
+        ranked = replace(ranked, users=keys_of(joining.users, len(truth.lengths)))
+        truth = truth if kept is not None else replace(truth, users=ranked.users)
+    if items_as is not None:
+        ranked, truth = items_as.sides(ranked, truth, padding)
+        padding = None
     else:
-        hashing = hashing and not shaping.collapse
-        listed, relevant, more["hashed"] = encode(ranked, truth, padding, keys, hashing)
-        more["sources"] = ranked, truth
-    found = sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
-    return found if tied is None else replace(found, scored=tied)
+        hashing = hashing and not joining.collapses and padding is None
+        ranked, truth = encode(ranked, truth, hashing)
+    return shaped(ranked, k, joining), unpadded(truth, padding), n_extra, single
 
 
 def are_queries(ranks: Any, truths: Any) -> bool:
@@ -144,8 +148,8 @@ def are_queries(ranks: Any, truths: Any) -> bool:
 
 
 def _by_user(value: Any) -> bool:
-    """Whether a side is a table, or `ListsByUser`: lists that were read from one."""
-    return is_frame(value) or _is_of("keyed", "ListsByUser", value)
+    """Whether a side is a table, or lists that were read from one."""
+    return is_frame(value) or isinstance(value, Flat)
 
 
 def _is_of(module: str, kind: str, value: Any) -> bool:
@@ -156,13 +160,11 @@ def _is_of(module: str, kind: str, value: Any) -> bool:
 
 def read_ranks(
     ranks: Any, k: int | None = None, columns: ColumnNames = None, padding: Any = None
-) -> tuple[list[Any] | None, Flat, bool]:
+) -> tuple[Flat, bool]:
     """Read ranked lists without a ground truth; `padding` is only known, not dropped.
 
     Returns
     -------
-    users
-        The keys of keyed inputs, else None.
     flat
         The lists cut at `k`, not yet encoded.
     single
@@ -173,14 +175,15 @@ def read_ranks(
         from toplist.inputs.tables import lists_of
 
         lists = lists_of(ranks, "ranks", columns)
-        flat = lists.flat
-        return lists.users.decoded(lists.users.codes), flat if k is None else flat.cut(k), False
+        flat = replace(lists, users=lists.keys)
+        return flat if k is None else flat.cut(k), False
     _refuse(ranks, ())
     if isinstance(ranks, Mapping):
-        users, rows, *_ = _by_key(ranks, dict.fromkeys(ranks, ()))
-        return users, flatten(rows, k, "ranks"), False
+        _check_users(ranks, "ranks")
+        check_ranked(ranks)
+        return replace(flatten([*ranks.values()], k, "ranks"), users=[*ranks]), False
     single = not _holds_many(ranks, ())
-    return None, flatten([ranks] if single else ranks, k, "ranks"), single
+    return flatten([ranks] if single else ranks, k, "ranks"), single
 
 
 def read_once(
@@ -188,7 +191,7 @@ def read_once(
 ) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 
-    A table becomes `ListsByUser`, Python lists of integers `Lists`, cut at `k`. Everything else is
+    A table becomes `Flat`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
     ordering = k, padding, ties
@@ -230,15 +233,41 @@ _ONE_KEYED = (
 )
 
 
-def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:
-    """Return (users, rank rows, truth rows, one bare user?, users of ranks only)."""
+def _rows_of_ranks(
+    ranks: Any, truths: Any, kept: KeptTruths | None
+) -> tuple[list[Any] | None, Any, int, bool]:
+    """Return the users, their rows of ranks, how many others are left over, and if one is bare."""
     _refuse(ranks, truths)
     if isinstance(ranks, Mapping):
         if not isinstance(truths, Mapping):
             raise TypeError(_ONE_KEYED)
-        return _by_key(ranks, truths)
-    if _holds_many(ranks, truths):
-        return None, ranks, truths_of_many(truths), False, 0
+        return *_by_key(ranks, truths, kept), False
+    if kept is not None:
+        if kept.users is not None and not _counts_rows(truths):
+            raise TypeError(_ONE_BY_POSITION)
+        if not _holds_many(ranks, kept.flat.lengths):
+            raise TypeError(
+                f"ranks is one user's list of ids, ground_truths is of {len(kept):,} users: give a "
+                "list of lists"
+            )
+    elif not _holds_many(ranks, truths):
+        _check_of_one(truths)
+        return None, [ranks], 0, True
+    elif isinstance(truths, Mapping):
+        raise TypeError(_ONE_BY_POSITION)
+    return None, ranks, 0, False
+
+
+def _rows_of_truths(truths: Any, single: bool) -> Any:
+    """Return ground truths as they can be flattened, each bare id in a list."""
+    if not single and not isinstance(truths, Mapping):
+        return truths_of_many(truths)
+    rows = [truths] if single else truths.values()
+    return [row if is_truth_container(row) else [row] for row in rows]
+
+
+def _check_of_one(truths: Any) -> None:
+    """Raise TypeError for ground truths of many users beside the list of one."""
     if isinstance(truths, (Lists, np.ndarray)) and not is_container(truths):
         raise TypeError(
             f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
@@ -248,29 +277,6 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
             f"ranks is one user's list of ids, ground_truths holds a {type(truths[0]).__name__}, "
             "as for many users: give [ranks], or that user's ids"
         )
-    return None, [ranks], [truths if is_truth_container(truths) else [truths]], True, 0
-
-
-def _beside(ranks: Any, kept: KeptTruths) -> tuple[list[Any] | None, Any, int]:
-    """Return the users of kept truths, the rows of ranks for these, and how many are left over."""
-    from toplist.inputs.keyed import CountedItems
-
-    _refuse(ranks, ())
-    users, rows = kept.users, kept.rows
-    if isinstance(ranks, Mapping):
-        if users is None:
-            raise TypeError(_ONE_KEYED)
-        _check_counted(ranks, rows)
-        _check_users(ranks, "ranks")
-        return users, *_rows_of(ranks, users)
-    if users is not None and not isinstance(rows, CountedItems):
-        raise TypeError(_ONE_BY_POSITION)
-    if not _holds_many(ranks, kept.flat.lengths):
-        raise TypeError(
-            f"ranks is one user's list of ids, ground_truths is of {len(kept):,} users: give a "
-            "list of lists"
-        )
-    return None, ranks, 0
 
 
 def _check_no_path(ranks: Any, truths: Any) -> None:
@@ -314,27 +320,18 @@ def _refuse(ranks: Any, truths: Any) -> None:
 
 
 def _by_key(
-    ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
-) -> tuple[list[Any], list[Any], list[Any], bool, int]:
+    ranks: Mapping[Any, Any], truths: Any, kept: KeptTruths | None
+) -> tuple[list[Any], list[Any], int]:
+    """Return the users of the truths, their ranked lists, and how many others there are."""
     if not type(ranks) is type(truths) is dict:
-        _check_counted(ranks, truths)
-    for side, rows in (("ranks", ranks), ("ground_truths", truths)):
-        _check_users(rows, side)
-    users = list(truths)
-    listed, n_extra = _rows_of(ranks, users)
-    bare = [row if is_truth_container(row) else [row] for row in truths.values()]
-    return users, listed, bare, False, n_extra
+        from toplist.inputs.keyed import check_not_counted
 
-
-def _check_counted(ranks: Any, truths: Any) -> None:
-    from toplist.inputs.keyed import check_not_counted
-
-    check_not_counted("ranks", ranks, "ground_truths", truths)
-    check_not_counted("ground_truths", truths, "ranks", ranks)
-
-
-def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int]:
-    """Return the ranked lists of some users, and how many others there are."""
+        check_not_counted("ranks", ranks, "ground_truths", truths)
+        check_not_counted("ground_truths", truths, "ranks", ranks)
+    _check_users(ranks, "ranks")
+    if kept is None:  # else they were checked when they were read
+        _check_users(truths, "ground_truths")
+    users: Any = list(truths) if kept is None else kept.users
     n_common = sum(map(ranks.__contains__, users))
     if ranks and not n_common:
         from toplist.inputs.keyed import no_common_user, no_truths
@@ -342,7 +339,14 @@ def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int
         listed = next(iter(ranks))
         raise no_common_user(listed, users[0]) if users else no_truths(listed)
     check_ranked(ranks)
-    return [ranks.get(user, ()) for user in users], len(ranks) - n_common
+    return users, [ranks.get(user, ()) for user in users], len(ranks) - n_common
+
+
+def _counts_rows(rows: Any) -> bool:
+    """Whether rows are those of a Series that only counts them."""
+    from toplist.inputs.keyed import CountedItems
+
+    return isinstance(rows, CountedItems)
 
 
 def _check_users(rows: Mapping[Any, Any], side: str) -> None:

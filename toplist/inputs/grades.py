@@ -1,7 +1,7 @@
 """Grades of relevant items: from which grade on an item is relevant, and the gain of a hit."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +10,11 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import (
     Floats,
-    about,
     choice,
     doubles,
     plain,
 )
-from toplist.inputs.flatten import Flat, name_user, user_of
+from toplist.inputs.flatten import Flat
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains, GainTable
@@ -179,15 +178,13 @@ def score_in(columns: Iterable[Any], names: Mapping[str, Any]) -> str | None:
     return None
 
 
-def apply(
-    truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None
-) -> tuple[Lists, Lists]:
+def apply(truth: Lists, source: Flat, grading: Grading) -> tuple[Lists, Lists]:
     """Check the grades of a truth; return all its items, and the relevant ones with their gains.
 
     An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
     grade, or 2^grade - 1 with exponential gains; one whose grade is below 0 is never relevant.
     `Lists.gains` are grades of all items, and gains of the relevant ones: None where each is 1.
-    Both are one object where that is so. `source` is for messages.
+    Both are one object where that is so. `source` has what they were made of, for messages.
 
     Raises
     ------
@@ -202,13 +199,13 @@ def apply(
                 "Lists with gains"
             )
         return truth, truth
-    check(truth, source, users)
+    check(truth, source)
     gains = grading.gains_of(np.maximum(grades, 0.0))
     none = np.flatnonzero(np.isnan(gains))
     if len(none):
         grade = f"{grades[none[0]]:g}"
         wrong = f"{{}}, item {{!r}}: grade {grade} has no gain; add it, gains={{{{{grade}: ...}}}}"
-        raise _refused(truth, source, users, none[0], wrong)
+        raise _refused(truth, source, none[0], wrong)
     large = np.flatnonzero(~(gains <= LARGEST))
     if len(large):
         bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
@@ -217,7 +214,7 @@ def apply(
         if grading.gains == "exponential":
             wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; gains='linear' takes "
             wrong += "the grade"
-        raise _refused(truth, source, users, large[0], wrong)
+        raise _refused(truth, source, large[0], wrong)
     kept = grades > 0 if least is None else grades >= least
     if kept.all():
         if np.all(gains == 1):
@@ -230,7 +227,7 @@ def apply(
     return truth, Lists(offsets, items, None if np.all(gains == 1) else gains)
 
 
-def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
+def check(truth: Lists, source: Flat) -> None:
     """Raise ValueError for a grade that is none, and for an item with two."""
     grades = truth.gains
     if grades is None:
@@ -238,19 +235,17 @@ def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
     bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
         wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is finite"
-        raise _refused(truth, source, users, bad[0], wrong)
-    if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
-        twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
-        if twice >= 0:
-            wrong = "{} has item {!r} twice in the ground truth, with different grades"
-            raise _refused(truth, source, users, twice, wrong)
+        raise _refused(truth, source, bad[0], wrong)
+    twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
+    if twice >= 0:
+        wrong = "{} has item {!r} twice in the ground truth, with different grades"
+        raise _refused(truth, source, twice, wrong)
 
 
-def _refused(
-    truth: Lists, source: Flat, users: Sequence[Any] | None, position: int, words: str
-) -> ValueError:
+def _refused(truth: Lists, source: Flat, position: int, words: str) -> ValueError:
     """Return the error of a grade at a position of the flat ids: words with its user and item."""
     user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
     item = source.row(user)[position - truth.offsets[user]]
-    error = ValueError(words.format(name_user(users, user), item))
-    return about(error, side="ground_truths", user=user_of(users, user), item=item)
+    error = ValueError(words.format(source.name_user(user), item))
+    found: ValueError = source.about(error, user, item=item)
+    return found

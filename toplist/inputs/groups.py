@@ -134,16 +134,16 @@ class Coverage:
     order: Ints
 
     @classmethod
-    def of(cls, truth: Lists, source: Flat, flat: Flat) -> tuple[Lists, Coverage]:
+    def of(cls, truth: Lists, flat: Flat) -> tuple[Lists, Coverage]:
         """Return the distinct relevant items, and their groups.
 
-        `truth` has the group of each id in place of a gain; `flat` are its ids with their names,
-        `source` as they were written, in case that they are hashes.
+        `truth` has the group of each id in place of a gain; `flat` are its ids with their names, or
+        with the source of the hashes that they are.
         """
         ids, offsets = truth.items, truth.offsets
         assert truth.gains is not None
         labels: Any = truth.gains
-        order = _ranked(ids, source, flat)
+        order = _ranked(ids, flat)
         numbers, n_groups = np.empty(len(ids), np.int64), np.empty(len(truth), np.int64)
         if not kernels.coverage.number_runs(offsets, labels, numbers, n_groups):
             rows, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
@@ -248,15 +248,14 @@ class Coverage:
         return gains, ideal
 
 
-def _ranked(ids: Ints, source: Flat, flat: Flat) -> Ints:
+def _ranked(ids: Ints, flat: Flat) -> Ints:
     """Return a number for each id, in the order of the ids as they were written."""
     column = Column("item_id", ids, flat.names)
-    if flat.names is None and not isinstance(source.ids, np.ndarray) and ids.size:
-        written = list(chain.from_iterable(source.ids))
-        if isinstance(written[0], str):  # the ids are their hashes
-            numbering = Numbering()
-            codes = numbering.number(ids)
-            places = np.empty(len(numbering), np.int64)
-            places[codes[::-1]] = np.arange(len(ids))[::-1]  # the first of each
-            column = Column("item_id", codes, [written[at] for at in places.tolist()])
+    if flat.source is not None:
+        written = list(chain.from_iterable(flat.rows))
+        numbering = Numbering()
+        codes = numbering.number(ids)
+        places = np.empty(len(numbering), np.int64)
+        places[codes[::-1]] = np.arange(len(ids))[::-1]  # the first of each
+        column = Column("item_id", codes, [written[at] for at in places.tolist()])
     return order_of_ids(column, "ground_truths")

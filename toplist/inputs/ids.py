@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Ints, about, is_missing
-from toplist.inputs.flatten import Flat, name_user, trim, user_of
+from toplist.checks import Ints, is_missing
+from toplist.inputs.flatten import Flat
 from toplist.inputs.lists import offsets_of
 
 _NEVER_ID = (
@@ -35,53 +35,43 @@ CHUNK = 512
 _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 
 
-def encode(
-    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
-) -> tuple[Flat, Flat, bool]:
-    """Encode both sides alike as integers, and drop `padding` from the ends of their lists.
+def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
+    """Encode both sides alike as integers.
 
-    With `hashing`, strings are hashed where there is neither padding nor a grade (a group is
-    none); then the hits
-    have to be verified. Returns both sides, and whether their integers are hashes.
+    With `hashing`, strings are hashed where there is no grade (a group is none); then the hits have
+    to be verified, by the source of the hashes.
 
     Raises
     ------
     TypeError
         For ids that are floats, bools, None or containers, or of two kinds.
     ValueError
-        For integers that int64 does not hold, and padding before a real id.
+        For integers that int64 does not hold.
     """
-    with naming_missing(users, ranked, truth):
-        return _encode(ranked, truth, padding, users, hashing)
+    with naming_missing(ranked, truth):
+        return _encode(ranked, truth, hashing)
 
 
-def _encode(
-    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
-) -> tuple[Flat, Flat, bool]:
+def _encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
     """Do what `encode` does; its errors of ids that are missing name a type."""
-    if not (ranked.lengths.any() or truth.lengths.any()):
-        padding = None
     integers = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))
-    numeric = integers[0] is not None and integers[1] is not None
-    plain = padding is None and (truth.grades is None or truth.grouped)
-    if not numeric and hashing and plain:
+    as_integers = integers[0] is not None and integers[1] is not None
+    if not as_integers and hashing and (truth.grades is None or truth.grouped):
         hashes = hashed(ranked), truth.once(hashed, partial(hashed, truth))
         if hashes[0] is not None and hashes[1] is not None:
-            return hashes[0], hashes[1], True
-    if not numeric:
+            return hashes[0], hashes[1]
+    if not as_integers:
         truth, known = truth.once(_Numbers, partial(_Numbers.of, truth))
         numbers = known.copy()
         ranked = replace(numbers.encode(ranked), names=list(numbers.codes))
     else:
         ranked = replace(ranked, ids=integers[0])
         truth = truth.once("integers", partial(replace, truth, ids=integers[1]))
-    if padding is not None:
-        ranked, truth = (trim(f, padding_code(padding, f), users) for f in (ranked, truth))
-    return ranked, truth, False
+    return ranked, truth
 
 
 @contextmanager
-def naming_missing(users: Any, *sides: Flat) -> Iterator[None]:
+def naming_missing(*sides: Flat) -> Iterator[None]:
     """Let the error of what is no id be that of an item that is missing, if one is.
 
     A NaN among integers makes floats of all, of which any would be named else.
@@ -89,13 +79,13 @@ def naming_missing(users: Any, *sides: Flat) -> Iterator[None]:
     try:
         yield
     except TypeError:
-        found = next(filter(None, (_missing(flat, users) for flat in sides)), None)
+        found = next(filter(None, map(_missing, sides)), None)
         if found is None:
             raise
         raise found from None
 
 
-def _missing(flat: Flat, users: Any) -> TypeError | None:
+def _missing(flat: Flat) -> TypeError | None:
     """Return the error of the first item that is missing; None without one, and beside scores."""
     if flat.side not in ("ranks", "ground_truths"):  # a catalogue has no users
         return None
@@ -104,38 +94,28 @@ def _missing(flat: Flat, users: Any) -> TypeError | None:
             if is_missing(item):
                 where = f"at rank {place + 1}" if flat.side == "ranks" else "among its items"
                 error = TypeError(
-                    f"{flat.side}: {name_user(users, user)} has {item!r} {where}: an item is "
+                    f"{flat.side}: {flat.name_user(user)} has {item!r} {where}: an item is "
                     "missing; leave it out, or write padding as an id and name it"
                 )
-                return about(error, side=flat.side, user=user_of(users, user))
+                found: TypeError = flat.about(error, user)
+                return found
             if isinstance(item, (float, np.floating)) and not float(item).is_integer():
                 return None
     return None
 
 
-def encode_alone(flat: Flat, users: Any = None) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the ids of one side as integers, or as codes and the distinct ids.
-
-    `users` are for messages.
-    """
-    with naming_missing(users, flat):
+def alone(flat: Flat) -> Flat:
+    """Return one side as integers, or as codes with the distinct ids as names."""
+    with naming_missing(flat):
         ids = integers_of(flat)
         if ids is not None:
-            return ids, None
+            return flat if ids is flat.ids else replace(flat, ids=ids)
         numbers = _Numbers()
-        return numbers.encode(flat).ids, list(numbers.codes)
-
-
-def alone(flat: Flat, users: Any = None) -> Flat:
-    """Return one side as integers, or as codes with the distinct ids as names."""
-    if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind in "iu":
-        return replace(flat, ids=signed(flat.ids, flat.side))
-    ids, names = encode_alone(flat, users)
-    return replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
+        return replace(numbers.encode(flat), names=list(numbers.codes))
 
 
 def integers_of(flat: Flat) -> NDArray[Any] | None:
-    """Return the ids as one integer array, or None if they are not all 64-bit integers."""
+    """Return the ids as one array of signed integers, or None if one of them is no int64."""
     if not isinstance(flat.ids, np.ndarray):
         return _packed(flat)
     kind = flat.ids.dtype.kind
@@ -153,7 +133,7 @@ def integers_of(flat: Flat) -> NDArray[Any] | None:
 
 
 def _packed(flat: Flat) -> Ints | None:
-    """Return the integers in rows as an array, or None if they are not all 64-bit integers.
+    """Return the integers in rows as an array, or None if one of them is no int64.
 
     struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into integers,
     and takes 1.4 x its time. It does not refuse bools; these are among the 0s and 1s.
@@ -384,7 +364,7 @@ def hashed(flat: Flat) -> Flat | None:
         if len(ends) != n:
             return None
         kernels.texts.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
-    return replace(flat, ids=hashes, offsets=offsets)
+    return replace(flat, ids=hashes, offsets=offsets, source=replace(flat))
 
 
 def agree(ranked: Flat, truth: Flat, offsets: Ints, ranks: NDArray[Any], n_relevant: Ints) -> bool:

@@ -1,8 +1,7 @@
 """`KeptTruths`: ground truths that are read, checked and encoded once, for many lists.
 
 What follows from the truths alone is kept by the objects that it follows from: encoded ids,
-relevant items and hashes by `Flat.once`, keys and places of users by `ListsByUser`, the numbers of
-texts by `Texts`.
+relevant items, hashes, keys and places of users by `Flat.once`, the numbers of texts by `Texts`.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ import numpy as np
 
 from toplist.checks import cached
 from toplist.inputs.flatten import Flat, GroupedIds, flatten, is_truth_container
-from toplist.inputs.keyed import ListsByUser, encoded, keyed
+from toplist.inputs.keyed import encoded, keyed
 from toplist.inputs.lists import Lists
 from toplist.inputs.texts import Texts
 
 
 class KeptTruths:
-    """Ground truths in one of three forms: `rows` by position or by key, or `ListsByUser`.
+    """Ground truths in one of three forms: `rows` by position or by key, or read from a table.
 
     `texts` number the users and items of tables that are text, also those of the lists; `stream` is
     the file that they are from.
@@ -29,40 +28,36 @@ class KeptTruths:
 
     def __init__(self, rows: Any, texts: tuple[Texts, Texts], stream: Any = None) -> None:
         self.texts, self.stream = texts, stream
-        self.rows = rows if isinstance(rows, ListsByUser) else _copied(rows)
+        self.rows = rows if isinstance(rows, Flat) else _copied(rows)
 
     def __len__(self) -> int:
         """Return the number of users."""
         rows = self.rows
-        return len(rows.users.codes) if isinstance(rows, ListsByUser) else len(rows)
-
-    @property
-    def is_table(self) -> bool:
-        """Whether they are from a table or a file."""
-        return isinstance(self.rows, ListsByUser)
+        return len(rows.users.codes) if isinstance(rows, Flat) else len(rows)
 
     @cached
     def users(self) -> list[Any] | None:
         """The keys of the users; None where they are known by position."""
-        if isinstance(self.rows, ListsByUser):
+        if isinstance(self.rows, Flat):
             return self.rows.keys
         return list(self.rows) if isinstance(self.rows, Mapping) else None
 
     @cached
-    def lists(self) -> ListsByUser:
+    def lists(self) -> Flat:
         """The truths in the form of a table, text by the numbers of `texts`."""
         return self.listed()
 
-    def listed(self, padding: Any = None) -> ListsByUser:
+    def listed(self, padding: Any = None) -> Flat:
         """Return the truths in the form of a table, sets without `padding`."""
-        if isinstance(self.rows, ListsByUser):
+        if isinstance(self.rows, Flat):
             return self.rows
         found = keyed(self.rows, "ground_truths", padding)
-        users, items = (
-            encoded(column, known) if column.names and isinstance(column.names[0], str) else column
-            for column, known in zip((found.users, found.items), self.texts, strict=True)
+        return found.under(
+            *(
+                encoded(one, known) if one.names and isinstance(one.names[0], str) else one
+                for one, known in zip((found.users, found.items), self.texts, strict=True)
+            )
         )
-        return replace(found, users=users, items=items)
 
     @cached
     def flat(self) -> Flat:
@@ -71,10 +66,10 @@ class KeptTruths:
 
     def flattened(self, padding: Any = None) -> Flat:
         """Return the ids of all rows, sets without `padding`."""
-        if isinstance(self.rows, ListsByUser):
-            return self.rows.flat
+        if isinstance(self.rows, Flat):
+            return self.rows
         rows = list(self.rows.values()) if isinstance(self.rows, Mapping) else self.rows
-        return flatten(rows, None, "ground_truths", padding)
+        return replace(flatten(rows, None, "ground_truths", padding), users=self.users)
 
 
 def _copied(rows: Any) -> Any:

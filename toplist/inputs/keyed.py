@@ -1,98 +1,28 @@
-"""`ListsByUser`: lists keyed by a column of users, and `align`: two such sides, user by user.
+"""Lists keyed by a column of users, and `align`: two such sides, user by user.
 
-Every table takes this form, and so do a dict and a pandas Series if the other side is a table. The
-rows of two aligned sides follow the order in which users first appear in the truth. A Series whose
-index only counts its rows has no keys beside lists by position.
+Every table is read so, and so are a dict and a pandas Series if the other side is a table. The rows
+of two aligned sides follow the order in which users first appear in the truth. A Series whose index
+only counts its rows has no keys beside lists by position.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, about, cached
-from toplist.inputs.factorize import Column, Numbering, numbered, numbered_by, recoded
-from toplist.inputs.flatten import Flat, Scored, flatten, is_frame, is_truth_container
-from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
-from toplist.inputs.lists import offsets_of
+from toplist.checks import about
+from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
+from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
+from toplist.inputs.ids import alone, kinds_of, two_kinds
 from toplist.inputs.texts import Texts, joined
 
-# Ids that a thread copies at a time.
-COPIED = 1 << 18
 
-
-@dataclass(frozen=True, eq=False)
-class ListsByUser:
-    """Lists of ids, each under its user: list i is ``items.codes[offsets[i]:offsets[i + 1]]``.
-
-    `grouped` is as in `Flat`.
-    """
-
-    side: str
-    users: Column
-    items: Column
-    offsets: Ints
-    grades: Floats | None = None
-    scored: Scored | None = None
-    grouped: bool = False
-
-    def take(self, places: Ints) -> "ListsByUser":
-        """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
-        offsets = offsets_of(np.append(np.diff(self.offsets), 0)[places])
-        items = np.empty(offsets[-1], np.int64)
-        grades = None if self.grades is None else np.empty(offsets[-1])
-        self.copy_to(places, offsets[:-1], items, grades)
-        return replace(self, items=replace(self.items, codes=items), offsets=offsets, grades=grades)
-
-    def copy_to(self, places: Ints, targets: Ints, items: Ints, grades: Floats | None) -> None:
-        """Copy the lists at `places` into `items`, and their grades, each from its target on."""
-        starts = np.append(self.offsets[:-1], 0)[places]
-        lengths = np.append(np.diff(self.offsets), 0)[places]
-
-        def copy(lo: int, hi: int) -> None:
-            where = starts[lo:hi], lengths[lo:hi], targets[lo:hi]
-            kernels.grouping.gather(*where, self.items.codes, items)
-            if grades is not None and self.grades is not None:
-                kernels.grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
-
-        list(parallel.run(copy, parallel.bounds(offsets_of(lengths), COPIED), None))
-
-    @cached
-    def flat(self) -> Flat:
-        """The lists, in their order."""
-        lengths, items = np.diff(self.offsets), self.items
-        ids = items.codes, self.offsets, lengths, self.grades, items.names
-        return Flat(self.side, *ids, self.scored, self.grouped)
-
-    @cached
-    def keys(self) -> list[Any]:
-        """The users, as they were written."""
-        return self.users.decoded(self.users.codes)
-
-    @cached
-    def places(self) -> Numbering:
-        """Where the list of each user is, by the code of the user; ValueError for two lists."""
-        found = Numbering()
-        self.check_no_two(found.number(self.users.codes))
-        return found
-
-    def check_no_two(self, numbers: Ints) -> None:
-        """Raise ValueError for a user with two lists; `numbers` are those of the users."""
-        counts = np.bincount(numbers, minlength=1)
-        if counts.max() > 1:
-            first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
-            raise user_in_two_rows(self.side, self.keys[first], first, second)
-
-
-def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> ListsByUser:
+def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> Flat:
     """Return a dict user -> ids in the form of a table; `padding` is only dropped from sets."""
     lists = [r if is_truth_container(r) else [r] for r in rows.values()]
-    flat = flatten(lists, None, side, padding)
-    items = Column("item_id", *encode_alone(flat, list(rows)))
-    users = column_of("user_id", list(rows), side)
-    return ListsByUser(side, users, items, flat.offsets, flat.grades, grouped=flat.grouped)
+    found = alone(replace(flatten(lists, None, side, padding), users=list(rows)))
+    return replace(found, users=column_of("user_id", list(rows), side))
 
 
 def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
@@ -115,8 +45,8 @@ def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
     return Column(name, numbered_by(places, ids)[0], list(places))
 
 
-def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Flat, int]:
-    """Align two sides by user: users, their ranked and relevant ids, and how many are left over.
+def align(ranked: Flat, truth: Flat) -> tuple[Flat, Flat, int]:
+    """Align two sides by user: their ranked and relevant ids, and how many users are left over.
 
     Raises
     ------
@@ -125,10 +55,11 @@ def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Fla
     ValueError
         For a user who is twice on a side, or no user on both sides.
     """
-    users, items = alike(ranked.users, truth.users), alike(ranked.items, truth.items)
-    ranked = replace(ranked, users=users[0], items=items[0])
-    if users[1] is not truth.users or items[1] is not truth.items:
-        truth = replace(truth, users=users[1], items=items[1])
+    given = truth.items
+    users, items = alike(ranked.users, truth.users), alike(ranked.items, given)
+    ranked = ranked.under(users[0], items[0])
+    if users[1] is not truth.users or items[1] is not given:
+        truth = truth.under(users[1], items[1])
     n_users, known = len(truth.users.codes), truth.places
     numbers = known.find(ranked.users.codes)
     unknown = numbers < 0
@@ -143,7 +74,7 @@ def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Fla
     places = places[:n_users]
     if len(numbers) != n_users or not np.array_equal(places, np.arange(n_users)):
         ranked = ranked.take(places)
-    return truth.keys, ranked.flat, truth.flat, n_extra
+    return replace(ranked, users=truth.keys), truth, n_extra
 
 
 def alike(a: Column, b: Column) -> tuple[Column, Column]:
@@ -181,14 +112,6 @@ def _of_int64(column: Column) -> Column:
     if column.codes.dtype == np.int64:
         return column
     return Column(column.name, column.codes.astype(np.int64))
-
-
-def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueError:
-    """Return the error of a user with two lists."""
-    error = ValueError(
-        f"{side}: user {user!r} is in rows {first} and {second}: a user has one list"
-    )
-    return about(error, side=side, user=user)
 
 
 def no_truths(ranked: Any) -> ValueError:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from itertools import chain
+from itertools import chain, count
 from operator import ne
 from typing import Any, NamedTuple
 
@@ -197,16 +197,55 @@ def unscored(ranks: Any, ordering: Ordering) -> Any:
     """
     if not ranks:
         return ranks
-    if isinstance(ranks, (list, tuple)):
-        return _by_position(ranks, ordering)
-    if not _has_scores(_first(ranks.values())):
+    keyed = isinstance(ranks, Mapping)
+    if not keyed:
+        of_one = scored_row(ranks, "", ordering)
+        if of_one is not None:
+            return of_one
+    names = (f"user {user!r}" for user in ranks) if keyed else map("user {}".format, count())
+    found, known = [], False
+    for name, row in zip(names, ranks.values() if keyed else ranks, strict=False):
+        nothing = isinstance(row, (list, tuple, Mapping)) and not row
+        if not known and not keyed and isinstance(row, Mapping) and row:
+            return ranks
+        ids = [] if nothing else scored_row(row, name, ordering)
+        if ids is None and not known:
+            return ranks
+        if ids is None and not (is_container(row) and len(row) == 0):
+            raise TypeError(
+                f"ranks: {name} has a {type(row).__name__} without scores, other users have items "
+                "with scores: give all of them alike"
+            )
+        known = known or not nothing
+        found.append(row if ids is None else ids)
+    if not known:
         return ranks
-    rows = {user: _ids(row, f"user {user!r}", ordering) for user, row in ranks.items()}
+    if not keyed:
+        return found
+    rows = dict(zip(ranks, found, strict=True))
     if type(ranks) is dict or not isinstance(ranks, dict):
         return rows
-    found = copy(ranks)  # what a dict of another type says of its rows stays true
-    found.update(rows)
-    return found
+    same = copy(ranks)  # what a dict of another type says of its rows stays true
+    same.update(rows)
+    return same
+
+
+def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
+    """Return the ranked ids of one user, whose name is for messages; None if they have no scores.
+
+    A pair may be one of 2-D arrays, of all users.
+    """
+    if isinstance(row, Mapping):
+        found = row.get("hits")
+        if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
+            return [hit["_id"] for hit in found.get("hits", ())]
+        return _by_score(list(row), list(row.values()), user, ordering.ties)
+    if not isinstance(row, (list, tuple)) or not row:
+        return None
+    if _is_hit(row[0]):
+        return _of_hits(row, user, ordering)
+    pair = _pair(row)
+    return None if pair is None else _of_pair(*pair, user, ordering)
 
 
 def scored(ranks: Any) -> Scored | None:
@@ -223,18 +262,6 @@ def scored(ranks: Any) -> Scored | None:
     return Scored(tied, sum(map(len, rows)))
 
 
-def _by_position(ranks: Sequence[Any], ordering: Ordering) -> Any:
-    pair = _pair(ranks)
-    if pair is not None:
-        return _of_pair(*pair, "", ordering)
-    if _is_hit(ranks[0]):
-        return _of_hits(ranks, "", ordering)
-    first = _first(ranks)
-    if isinstance(first, Mapping) or not _has_scores(first):
-        return ranks
-    return [_ids(row, f"user {place}", ordering) for place, row in enumerate(ranks)]
-
-
 def _first(rows: Iterable[Any]) -> Any:
     """Return the first row that is not empty; None where a row before it is no container."""
     for row in rows:
@@ -245,35 +272,8 @@ def _first(rows: Iterable[Any]) -> Any:
     return None
 
 
-def _has_scores(row: Any) -> bool:
-    """Whether one user's row is of items with scores."""
-    if row is None or isinstance(row, Mapping):
-        return row is not None
-    return _is_hit(row[0]) or _pair(row) is not None
-
-
 def _is_hit(value: Any) -> bool:
     return isinstance(value, Mapping) and "corpus_id" in value and "score" in value
-
-
-def _ids(row: Any, user: str, ordering: Ordering) -> Any:
-    """Return the ranked ids of one user, whose name is for messages."""
-    if isinstance(row, Mapping):
-        found = row.get("hits")
-        if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
-            return [hit["_id"] for hit in found.get("hits", ())]
-        return _by_score(list(row), list(row.values()), user, ordering.ties)
-    if is_container(row) and len(row) == 0:
-        return row
-    pair = _pair(row)
-    if pair is not None:
-        return _of_pair(*pair, user, ordering)
-    if isinstance(row, (list, tuple)) and _is_hit(row[0]):
-        return _of_hits(row, user, ordering)
-    raise TypeError(
-        f"ranks: {user} has a {type(row).__name__} without scores, other users have items with "
-        "scores: give all of them alike"
-    )
 
 
 def _of(user: str | None, row: int = 0) -> str:
@@ -393,22 +393,17 @@ def check_not_swapped(ranks: Any, truths: Any) -> None:
     >>> check_not_swapped({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.71, "c": 0.25}})
     Traceback (most recent call last):
         ...
-    TypeError: ranks holds whole numbers by item, like grades, ground_truths numbers with a \
-fraction, like scores: are the arguments swapped? If not, give lists, \
+    TypeError: ranks holds whole numbers by item, like grades: are the arguments swapped? \
+If not, give lists, \
 {user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}
     """
     scores, relevant = _first(ranks.values()), _first(truths.values())
     if not isinstance(scores, Mapping) or not _like_grades(ranks):
         return
-    if isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0]):
+    of_ids = isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0])
+    if of_ids or (isinstance(relevant, Mapping) and not _whole(truths)):
         raise TypeError(
-            "ranks holds whole numbers by item, like grades, ground_truths lists: are the "
-            f"arguments swapped? {_SORTED}"
-        )
-    if isinstance(relevant, Mapping) and not _whole(truths):
-        raise TypeError(
-            "ranks holds whole numbers by item, like grades, ground_truths numbers with a "
-            f"fraction, like scores: are the arguments swapped? {_SORTED}"
+            "ranks holds whole numbers by item, like grades: are the arguments swapped? " + _SORTED
         )
 
 

@@ -71,22 +71,6 @@ def repeats_of(duplicates: Duplicates | None, items_as: Any) -> Duplicates:
     return duplicates
 
 
-class Shaping(NamedTuple):
-    """What becomes of lists before they are joined.
-
-    Their ids are mapped by `items_as` (an `ItemMap`); if `collapse`, later copies of an id leave,
-    before the list is cut.
-    """
-
-    items_as: Any = None
-    collapse: bool = False
-    n_threads: int | None = None
-
-    def depth(self, k: int | None) -> int | None:
-        """Return how deep lists are read, to be cut at k."""
-        return None if self.collapse else k
-
-
 class Joining(NamedTuple):
     """How lists are joined with ground truths, in the order of the public keywords.
 
@@ -113,9 +97,9 @@ class Joining(NamedTuple):
         return repeats_of(self.duplicates, self.items_as)
 
     @property
-    def shaping(self) -> Shaping:
-        """What becomes of the lists first."""
-        return Shaping(self.items_as, self.repeats == "collapse", self.n_threads)
+    def collapses(self) -> bool:
+        """Whether later copies of an id leave a list, before it is cut."""
+        return self.repeats == "collapse"
 
     def cut(self, k: int | None) -> int | None:
         """Return where lists are cut for values down to k."""
@@ -123,7 +107,7 @@ class Joining(NamedTuple):
 
     def depth(self, k: int | None) -> int | None:
         """Return how deep lists are read for values down to k."""
-        return self.shaping.depth(self.cut(k))
+        return None if self.collapses else self.cut(k)
 
     @property
     def grading(self) -> Grading:

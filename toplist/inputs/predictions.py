@@ -12,7 +12,7 @@ from toplist.checks import Floats, Ints, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
-from toplist.inputs.ids import encode_alone
+from toplist.inputs.ids import alone
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
@@ -158,5 +158,5 @@ def _users(values: Any) -> Ints:
     plain = isinstance(values, np.ndarray) and values.dtype != object
     rows = values if plain else [list(values)]
     end = np.array([len(values)])
-    codes, _ = encode_alone(Flat("users", rows, np.append(0, end), end))
+    codes: Ints = alone(Flat("users", rows, np.append(0, end), end)).ids
     return codes.astype(np.int64, copy=False)

@@ -19,22 +19,20 @@ from toplist.checks import Bools, Floats, Ints, about, cached, no_columns, requi
 from toplist.inputs import columns as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
-from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
-from toplist.inputs.grades import Grading, check_ignored, score_in
-from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import (
-    ListsByUser,
-    align,
-    check_not_counted,
-    column_of,
-    keyed,
-    no_truths,
+from toplist.inputs.flatten import (
+    Flat,
+    Scored,
+    check_ranked,
+    first_repeat,
+    is_frame,
     user_in_two_rows,
 )
+from toplist.inputs.grades import check_ignored, score_in
+from toplist.inputs.kept import KeptTruths
+from toplist.inputs.keyed import align, check_not_counted, column_of, keyed, no_truths
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import GROUP, SIDES, ColumnNames, Shaping, columns_of, named_in
+from toplist.inputs.options import GROUP, SIDES, ColumnNames, columns_of, named_in
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
-from toplist.inputs.sides import AS_GIVEN, Sides, sides_of
 from toplist.inputs.texts import Texts
 
 # The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
@@ -44,14 +42,15 @@ WITHOUT_GAPS = "frame.assign(score=-frame['rank']).drop(columns='rank')"
 def read_tables(
     ranks: Any,
     truths: Any,
-    k: int | None,
     padding: Any,
-    grading: Grading,
     columns: ColumnNames,
     ties: str = "order",
-    shaping: Shaping = AS_GIVEN,
-) -> Sides:
-    """Read two sides of which at least one is a table."""
+    items_as: Any = None,
+) -> tuple[Flat, Flat, int]:
+    """Read two sides of which at least one is a table, and count users of ranks alone.
+
+    Padding is only dropped from sets, or where `items_as` (an `ItemMap`) makes documents of ids.
+    """
     known = truths.texts if isinstance(truths, KeptTruths) else (Texts(), Texts())
     ranked = lists_of(ranks, "ranks", columns, ties, known)
     truth = lists_of(truths, "ground_truths", columns, known=known, padding=padding)
@@ -59,12 +58,11 @@ def read_tables(
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     check_not_counted("ground_truths", rows, "ranks", map(ranked.users.decode, ranked.users.codes))
     listed = ranked.users.codes
-    if len(listed) and not len(truth.users.codes) and not isinstance(truths, ListsByUser):
-        raise no_truths(ranked.users.decode(listed[0]))  # `ListsByUser` may be a part of all
-    if shaping.items_as is not None:
-        ranked, truth = shaping.items_as.tables(ranked, truth, padding)
-        padding = None
-    return sides_of(*align(ranked, truth), k, padding, grading, shaping=shaping)
+    if len(listed) and not len(truth.users.codes) and not isinstance(truths, Flat):
+        raise no_truths(ranked.users.decode(listed[0]))  # what was read may be a part of all
+    if items_as is not None:
+        ranked, truth = items_as.sides(ranked, truth, padding)
+    return align(ranked, truth)
 
 
 def check_no_grades(side: str, columns: Iterable[Any], names: Mapping[str, Any]) -> None:
@@ -96,8 +94,8 @@ def lists_of(
     ties: str = "order",
     known: tuple[Texts, Texts] | None = None,
     padding: Any = None,
-) -> ListsByUser:
-    """Return one side as `ListsByUser`; it or the other side is a table.
+) -> Flat:
+    """Return one side as lists by user; it or the other side is a table.
 
     With `known`, users and items of a table that are text are numbered by these. `padding` is only
     dropped from sets.
@@ -107,7 +105,7 @@ def lists_of(
         names = named_in(columns_of(columns, side), cols.names_of(frame), side)
         known = known or (Texts(), Texts())
         return read(SideTable(frame, side, names, ties=ties, known=known))
-    if isinstance(value, ListsByUser):
+    if isinstance(value, Flat):
         return value
     if isinstance(value, KeptTruths) and value.users is not None:
         return value.lists if padding is None else value.listed(padding)
@@ -296,7 +294,7 @@ class SideTable:
         return found
 
 
-def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
+def read(table: SideTable, in_runs: bool = False) -> Flat:
     """Return the lists of a table.
 
     Parameters
@@ -347,7 +345,7 @@ def put_in_order(
     groups: Groups,
     items: Column,
     values: NDArray[Any] | None,
-) -> ListsByUser:
+) -> Flat:
     """Put items in the order of ranks or scores; without these, keep their order, with grades.
 
     `ordering` is the side, what the values are (rank, score or relevance), and how items of equal
@@ -364,10 +362,10 @@ def put_in_order(
         if groups.rows is not None:
             items, grades = in_order(groups, items, grades)
     lists = groups.users, items, groups.offsets, grades
-    return ListsByUser(side, *lists, grouped=value == GROUP and grades is not None)
+    return Flat.of(side, *lists, grouped=value == GROUP and grades is not None)
 
 
-def _of_lists(table: SideTable, offsets: Ints, column: cols.Cells) -> ListsByUser:
+def _of_lists(table: SideTable, offsets: Ints, column: cols.Cells) -> Flat:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     users = table.ids("user_id")
     items = column.ids(table.side, table.where, table.known[1], offsets)
@@ -396,7 +394,7 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     return keyed
 
 
-def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
+def _of_python(table: SideTable, rows: list[Any]) -> Flat:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
     lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
     if table.value is None:
@@ -518,7 +516,7 @@ SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks 
 
 def by_score(
     side: str, scores: NDArray[Any], groups: Groups, items: Column, ties: str = "order"
-) -> ListsByUser:
+) -> Flat:
     """Return the lists of every user by score, falling; equal scores as `ties` says.
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
@@ -532,7 +530,7 @@ def by_score(
         _check_finite(side, scores, groups, items)
     steps = kernels.steps(offsets)
     tied = sum(kernels.grouping.count_tied(scores, offsets[lo : hi + 1]) for lo, hi in steps)
-    found = ListsByUser(side, groups.users, items, offsets, None, Scored(tied, len(scores)))
+    found = Flat.of(side, groups.users, items, offsets, None, Scored(tied, len(scores)))
     if kernels.grouping.scores_in_order(scores, offsets, by_id):
         return found
     codes = items.codes.astype(np.int64)
@@ -544,7 +542,7 @@ def by_score(
             kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
     else:
         kernels.grouping.sort_by_score(offsets, scores, codes)
-    return replace(found, items=replace(items, codes=codes.astype(items.codes.dtype, copy=False)))
+    return replace(found, ids=codes.astype(items.codes.dtype, copy=False))
 
 
 def _check_finite(side: str, scores: Floats, groups: Groups, items: Column) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from toplist.inputs.flatten import first_repeat, is_frame, of_column
+import numpy as np
+
+from toplist.checks import Floats, doubles
+from toplist.inputs.flatten import first_repeat, is_frame, name_user, of_column
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import counts_rows, dict_of, is_series
+
+# Squares of weights, summed over users, stay finite up to here.
+LARGEST = 1e100
 
 
 def values_by_user(
@@ -81,6 +88,57 @@ def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any
             f"name the rows by users=, or give {what}.to_numpy() in the order of the rows"
         )
     return dict_of(series, what, "user")
+
+
+def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats:
+    """Return one weight per row, as `values_by_user` finds it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `values_by_user`; for a row without a weight, and one that is no number from 0 to
+        `LARGEST`.
+
+    Examples
+    --------
+    >>> weights_of({"ann": 2, "bob": 0.5}, ["bob", "ann"], 2).tolist()
+    [0.5, 2.0]
+    """
+    if isinstance(weights, np.ma.MaskedArray):
+        raise TypeError("weights is a masked array: fill it")
+    values: Any = weights
+    if not (isinstance(weights, np.ndarray) and len(weights) == n_rows):  # no Python objects
+        values, _ = values_by_user(weights, users, n_rows, "weights")
+        absent = [row for row, value in enumerate(values) if value is None]
+        if absent:
+            user = name_user(users, absent[0])
+            raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
+    plain = np.asarray(values)
+    objects = plain.dtype.kind == "O" and _are_numbers(values)
+    if plain.size and plain.dtype.kind not in "biuf" and not objects:
+        raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
+    found = doubles(values)
+    if found.shape != (n_rows,):
+        raise ValueError(f"weights has shape {found.shape}: one per user is needed, {n_rows}")
+    bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
+    if len(bad):
+        raise ValueError(
+            f"{name_user(users, int(bad[0]))} has weight {found[bad[0]]:g}: a number from 0 "
+            f"to {LARGEST:g} is needed"
+        )
+    small = found[found > 0]
+    if len(small) and small.max() < 1 / LARGEST:
+        raise ValueError(
+            f"the largest weight is {small.max():g}: give larger ones, they are relative"
+        )
+    return found
+
+
+def _are_numbers(values: Any) -> bool:
+    """Return whether Python objects, Decimals say, are numbers."""
+    return all(isinstance(one, (numbers.Number, np.number)) for one in values) and not any(
+        isinstance(one, (complex, np.complexfloating)) for one in values
+    )
 
 
 def keys_of(users: Any, n_rows: int) -> list[Any]:

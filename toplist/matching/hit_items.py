@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
-from toplist.inputs.flatten import Flat, written
+from toplist.inputs.factorize import written
+from toplist.inputs.flatten import Flat
 from toplist.inputs.lists import Lists, offsets_of, places_of
 
 if TYPE_CHECKING:
     from toplist.inputs.facts import ItemLabels
-    from toplist.inputs.sides import Sides
+    from toplist.inputs.judged import Judged
 
 CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"
 
@@ -110,17 +111,14 @@ class HitItems:
     rows: Ints | None = None
 
     @classmethod
-    def of(cls, sides: Sides, places: NDArray[np.int32], n_truth: Ints) -> HitItems:
-        """Return the items of hits that were just joined."""
-        truth, known = sides.truth, sides.known
+    def of(cls, given: Flat, judged: Judged, places: NDArray[np.int32], n_truth: Ints) -> HitItems:
+        """Return the items of hits that were just joined with ground truths, as they were given."""
+        truth, known = judged.truth, judged.known
         if "items" not in known:
             distinct = int(n_truth.sum()) == len(truth.items)
-            source = sides.sources[1]
-            written = source if sides.hashed else None
-            judged = known.get("judged")
-            hashes = known.get("hashes") if judged is None else judged
-            how = sides.names, written, distinct, hashes
-            known["items"] = TruthItems(truth, *how)
+            of_judged = known.get("judged")
+            hashes = known.get("hashes") if of_judged is None else of_judged
+            known["items"] = TruthItems(truth, given.names, given.source, distinct, hashes)
         return cls(places, (known["items"],))
 
     @property

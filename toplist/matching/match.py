@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, about, check_positive_int, choice
+from toplist.checks import Bools, Floats, check_positive_int, choice
 from toplist.inputs import ids
-from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
+from toplist.inputs.flatten import Flat, first_repeat, item_twice
 from toplist.inputs.forms import read_sides
+from toplist.inputs.grades import Grading
+from toplist.inputs.judged import Judged, Words
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import (
     MEMORY,
@@ -30,7 +32,6 @@ from toplist.inputs.options import (
     Options,
     Unjudged,
 )
-from toplist.inputs.sides import Sides, Words
 from toplist.inputs.sources import of_source
 from toplist.matching.about import About, Unmatched
 from toplist.matching.hits import Hits, above, trusted
@@ -156,13 +157,14 @@ class HashCollisionError(Exception):
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
-    hits, sides = read_and_joined(ranks, truths, k, joining)
-    return closed_up(hits, k, joining), sides.single
+    hits, _, single = read_and_joined(ranks, truths, k, joining)
+    return closed_up(hits, k, joining), single
 
 
-def read_and_joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, Sides]:
-    """Return the hits as deep as lists are read for k, and the sides that were joined."""
-    duplicates, n_threads = joining.repeats, joining.n_threads
+def read_and_joined(
+    ranks: Any, truths: Any, k: int | None, joining: Joining
+) -> tuple[Hits, Flat, bool]:
+    """Return the hits as deep as lists are read for k, these lists, and whether a user was bare."""
     choice("ties", joining.ties, TIES)
     choice("unjudged", joining.unjudged, UNJUDGED)
     k = None if k is None else check_positive_int(k, "k")
@@ -170,15 +172,14 @@ def read_and_joined(ranks: Any, truths: Any, k: int | None, joining: Joining) ->
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
 
         joining = joining._replace(items_as=ItemMap.of(joining.items_as))
-    how = joining.padding, joining.grading, joining.columns, joining.ties, joining.users
-    read = partial(read_sides, ranks, truths, joining.cut(k), *how, shaping=joining.shaping)
-    sides = read()
+    depth = joining.cut(k)
+    ranked, truth, n_extra, single = read_sides(ranks, truths, depth, joining)
     try:
-        hits = join(sides, duplicates, n_threads, joining.fingerprints)
+        hits = join(ranked, truth, depth, joining, n_extra)
     except HashCollisionError:
-        sides = read(hashing=False)
-        hits = join(sides, duplicates, n_threads, joining.fingerprints)
-    return hits, sides
+        ranked, truth, *_ = read_sides(ranks, truths, depth, joining, hashing=False)
+        hits = join(ranked, truth, depth, joining, n_extra)
+    return hits, ranked, single
 
 
 def closed_up(hits: Hits, k: int | None, joining: Joining) -> Hits:
@@ -189,55 +190,67 @@ def closed_up(hits: Hits, k: int | None, joining: Joining) -> Hits:
 
 
 def join(
-    sides: Sides, duplicates: Duplicates, n_threads: int | None, fingerprints: bool = True
+    ranked: Flat,
+    truth: Flat,
+    k: int | None,
+    joining: Joining,
+    n_extra: int = 0,
+    whole: bool = True,
 ) -> Hits:
-    """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
-    bounds, known = parallel.bounds(sides.ranked.offsets + sides.truth.offsets), sides.known
-    groups = sides.groups
+    """Join lists that are read to k with the ground truths of the same users, in blocks of users.
+
+    Both are of integers, codes of the same names, or hashes. `n_extra` is how many users have a
+    list alone; `whole` says that these are all users of the truth.
+    """
+    fingerprints = joining.fingerprints
+    judged = truth.once(joining.grading, partial(Judged.of, truth, joining.grading, whole))
+    known, groups = judged.known, judged.groups
     if fingerprints and groups is not None and "hashes" not in known:
-        items = sides.truth.items
-        words = items.view(np.uint64) if sides.words is None else sides.words(items)
-        known["hashes"] = groups.hashes(sides.truth, words)
+        items = judged.truth.items
+        words = items.view(np.uint64) if judged.words is None else judged.words(items)
+        known["hashes"] = groups.hashes(judged.truth, words)
     hashing = fingerprints and "hashes" not in known
-    of_block = partial(_join_block, sides, duplicates == "raise", hashing)
-    parts = list(parallel.run(of_block, bounds, n_threads))
+    of_block = partial(_join_block, ranked, judged, joining.repeats == "raise", hashing)
+    bounds = parallel.bounds(ranked.offsets + judged.truth.offsets)
+    parts = list(parallel.run(of_block, bounds, joining.n_threads))
     ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged = (
         parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     )
     known.setdefault("ideal", ideal)
     if hashing:
         known["hashes"] = hashes
-        known["judged"] = None if sides.relevant is sides.truth else of_judged
+        known["judged"] = None if judged.relevant is judged.truth else of_judged
     users, *found = known.get("fingerprint", (known,))
-    if fingerprints and users is not sides.users:
-        found = [_fingerprint(known["hashes"].copy(), sides.users)]
-        known["fingerprint"] = sides.users, *found
+    if fingerprints and users is not ranked.users:
+        found = [_fingerprint(known["hashes"].copy(), ranked.users)]
+        known["fingerprint"] = ranked.users, *found
     offsets = offsets_of(n_hits)
-    if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_truth):
+    if ranked.source is not None and not ids.agree(ranked, truth, offsets, ranks, n_truth):
         raise HashCollisionError
-    graded, items_of = sides.truth.gains is not None, None
+    graded, items_of = judged.truth.gains is not None, None
     if groups is None:
         from toplist.matching.hit_items import HitItems  # not before there are hits
 
-        items_of = HitItems.of(sides, places, n_truth)
+        items_of = HitItems.of(truth, judged, places, n_truth)
+    found_one = _any_relevant(judged, joining.grading, ranks, grades)
     about = About(
-        n_extra=sides.n_extra,
+        n_extra=n_extra,
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
         judged_hashes=known.get("judged") if fingerprints else None,
-        unmatched=None if _any_relevant(sides, ranks, grades) else _unmatched(sides),
-        scored=sides.scored,
+        unmatched=None if found_one else _unmatched(ranked, truth),
+        scored=ranked.scored,
     )
     return trusted(
         offsets=offsets,
         ranks=ranks,
         n_truth=n_truth,
-        n_listed=sides.lengths,
+        n_listed=ranked.lengths,
         grades=grades if graded else None,
         truth_grades=known["ideal"] if graded else None,
-        k=sides.depth,
-        grading=sides.grading,
-        users=sides.users[:] if isinstance(sides.users, list) else sides.users,
+        k=int(ranked.lengths.max(initial=0)) if k is None else k,
+        grading=joining.grading,
+        users=ranked.users[:] if isinstance(ranked.users, list) else ranked.users,
         coverage=None if groups is None else replace(groups, items=places),
         items=items_of,
         about=about,
@@ -262,16 +275,16 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
 
 def _join_block(
-    sides: Sides, distinct: bool, hashing: bool, lo: int, hi: int
+    ranked: Flat, judged: Judged, distinct: bool, hashing: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and of items of the truth, and which of these each hit is.
 
     Then the grades of the hits and of the truth, best first, and hashes of the relevant items and
     of all judged ones.
     """
-    items, listed, _ = sides.ranked.block(lo, hi)
-    truths, offsets, values = sides.truth.block(lo, hi)
-    lengths, sizes = sides.lengths[lo:hi], np.diff(offsets)
+    items, listed, lengths = ranked.block(lo, hi)
+    truths, offsets, values = judged.truth.block(lo, hi)
+    sizes = np.diff(offsets)
     most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, offsets
     n_hits, n_truth = np.empty((2, len(lengths)), np.int64)
@@ -285,17 +298,17 @@ def _join_block(
         ranks, places = np.empty(room, np.int32), np.empty(room, np.int32)
         user = kernels.join.join(*arrays, distinct, tables, ranks, places, n_hits, n_truth)
         if user >= 0:
-            raise _repeat_error(sides, lo + user)
+            raise _repeat_error(ranked, lo + user)
     n, ideal, hashes, of_judged = int(n_hits.sum()), np.empty(0), *np.empty((2, 0), np.uint64)
     ranks, places, grades = ranks[:n].copy(), places[:n].copy(), values
     if len(values):
         grades = values[np.repeat(offsets[:-1] - offsets[0], n_hits) + places]
     if hashing:
         repeated = n_truth < sizes
-        hashes = _row_hashes(sides.relevant.block(lo, hi), sides.words, repeated)
-        if sides.relevant is not sides.truth:
-            of_judged = _row_hashes((truths, offsets, values), sides.words, repeated)
-    if sides.truth.gains is not None and "ideal" not in sides.known:
+        hashes = _row_hashes(judged.relevant.block(lo, hi), judged.words, repeated)
+        if judged.relevant is not judged.truth:
+            of_judged = _row_hashes((truths, offsets, values), judged.words, repeated)
+    if judged.truth.gains is not None and "ideal" not in judged.known:
         ideal = np.empty(len(truths))
         ideal = ideal[: kernels.join.ideals(truths, offsets, values, n_truth, ideal)]
     return ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged
@@ -315,16 +328,16 @@ def _row_hashes(
     return hashes
 
 
-def _repeat_error(sides: Sides, user: int) -> Exception:
+def _repeat_error(lists: Flat, user: int) -> Any:
     """Return the error of a list that holds an id twice."""
-    written = sides.sources[0].row(user)
+    written = lists.row(user)
     twice = first_repeat(written)
     if twice is None:
         return HashCollisionError()
     item = written[twice[1]]
     fills = all(other == item for other in written[twice[0] :])
-    error = item_twice(name_user(sides.users, user), item, twice[0] + 1, twice[1] + 1, fills)
-    return about(error, side="ranks", user=user_of(sides.users, user), item=item)
+    error = item_twice(lists.name_user(user), item, twice[0] + 1, twice[1] + 1, fills)
+    return lists.about(error, user, item=item)
 
 
 # Ids of each side that are compared.
@@ -339,19 +352,19 @@ CAUSES: dict[str, Callable[[str], str]] = {
 }
 
 
-def _any_relevant(sides: Sides, ranks: NDArray[np.int32], grades: Floats) -> bool:
+def _any_relevant(
+    judged: Judged, grading: Grading, ranks: NDArray[np.int32], grades: Floats
+) -> bool:
     """Return whether some hit is relevant."""
-    if sides.relevant is sides.truth or not len(grades):
+    if judged.relevant is judged.truth or not len(grades):
         return len(ranks) > 0
-    return bool(above(grades, sides.grading.relevant_from).any())
+    return bool(above(grades, grading.relevant_from).any())
 
 
-def _unmatched(sides: Sides) -> Unmatched | None:
+def _unmatched(ranked: Flat, truth: Flat) -> Unmatched | None:
     """Return what keeps the ids of lists without any hit apart; None if a side has no id."""
-    ranked, truth = sides.sources
-    listed = _some(ranked, sides.lengths)
-    relevant = _some(truth, truth.lengths)
-    if not listed or not relevant or not np.any(np.diff(sides.truth.offsets)):
+    listed, relevant = _some(ranked), _some(truth)
+    if not listed or not relevant:
         return None
     if isinstance(listed[0], str) and isinstance(relevant[0], str):
         found = _cause(listed, relevant)
@@ -375,10 +388,10 @@ def _cause(listed: list[str], relevant: list[str]) -> Unmatched | None:
     return None
 
 
-def _some(flat: Flat, lengths: Any) -> list[Any]:
+def _some(flat: Flat) -> list[Any]:
     """Return some thousand ids of one side, as written; only one if they are no text."""
-    users = np.flatnonzero(lengths[:COMPARED]).tolist()
-    found = chain.from_iterable(islice(flat.row(user), int(lengths[user])) for user in users)
+    users = np.flatnonzero(flat.lengths[:COMPARED]).tolist()
+    found = chain.from_iterable(map(flat.row, users))
     first = list(islice(found, 1))
     if not first or not isinstance(first[0], str):
         return first

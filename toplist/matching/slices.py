@@ -5,7 +5,7 @@ Lists stay as they are, and so do ranks. A slice has the users with a relevant i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
+from toplist.inputs.factorize import Column
 from toplist.inputs.facts import ItemLabels
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
@@ -29,30 +30,6 @@ HOW = (
 # The users (rows) with a relevant item of a label, and their hits of such items.
 Slice = tuple[Ints, Hits]
 Make = Callable[[], Slice]  # so that slices are made where they are used, on all cores
-
-
-class _Chosen(Sequence[Any]):
-    """The keys of some users, looked up where they are needed."""
-
-    def __init__(self, users: Sequence[Any], rows: Ints) -> None:
-        self._users, self._rows = users, rows
-
-    def __len__(self) -> int:
-        """Return the number of users."""
-        return len(self._rows)
-
-    def __repr__(self) -> str:
-        """Return the keys, as those of a list."""
-        return repr(self[:])
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the keys."""
-        return iter(self[:])
-
-    def __getitem__(self, at: Any) -> Any:
-        """Return one key, or a list of some."""
-        rows = self._rows[at].tolist()
-        return [self._users[row] for row in rows] if isinstance(at, slice) else self._users[rows]
 
 
 def sliced(
@@ -102,7 +79,7 @@ def _parts(
     if hits.grades is not None and of_truth is not None:
         grades, best = hits.grades[order], np.empty(len(judged))
         kernels.join.ideals(judged, offsets_of(n_truth), of_truth[judged], n_truth, best)
-    keys = range(len(hits)) if hits.users is None else hits.users
+    keys = None if hits.users is None else hits.users[:]
 
     def part(at: int) -> Slice:
         of_users, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
@@ -118,7 +95,7 @@ def _parts(
             n_listed=hits.n_listed.take(rows),
             grades=None if grades is None else grades[of_hits],
             truth_grades=None if best is None else best[of_items],
-            users=_Chosen(keys, rows),
+            users=Column("user_id", rows, keys),
             items=None,
             about=about,
         )

@@ -14,11 +14,11 @@ from toplist.beyond.user_items import UserItems
 from toplist.checks import is_missing, printable
 from toplist.files.batches import Source, loaded
 from toplist.inputs.facts import Fact, by_item, ids_of
-from toplist.inputs.flatten import is_frame
+from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import ListsByUser, is_series, keyed_rows
+from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.options import ColumnNames
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts
@@ -62,13 +62,13 @@ def items_of(
         given = side.rows if isinstance(side, KeptTruths) else side
         if isinstance(given, Source):
             given = loaded(given, (Texts(), Texts()))
-        if not isinstance(given, ListsByUser):
+        if not isinstance(given, Flat):
             given = side_to_builtin(given, name, (None, None, ties or "order"))
         if is_series(given):
             given = keyed_rows(given, name)
         if is_frame(given):
             given = lists_of(given, name, columns, ties or "order")
-        if isinstance(given, ListsByUser):
+        if isinstance(given, Flat):
             return _of_table(given, users, relevant_from)
         if isinstance(given, Mapping):
             users = [user for user in users if user in given]
@@ -118,7 +118,7 @@ def history_of(
 
 
 def _of_table(
-    lists: ListsByUser, users: Sequence[Any], relevant_from: float | None
+    lists: Flat, users: Sequence[Any], relevant_from: float | None
 ) -> dict[Any, list[Any]]:
     """Return the items of some users of a table."""
     places = {user: place for place, user in enumerate(lists.keys)}

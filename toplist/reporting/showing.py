@@ -26,7 +26,7 @@ from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
 from toplist.inputs.items import Items
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.options import ColumnNames, Duplicates
+from toplist.inputs.options import ColumnNames, Duplicates, Joining
 from toplist.inputs.sources import of_source
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
@@ -359,9 +359,9 @@ def show(
                 file: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
                 given = of_file(stream_of(given, "ranks", *file), user)
             read = {one: said[one] for one in ("columns", "users") if one in said}
-            ties = said["ties"] or "order"
-            sides = read_sides(given, kept, None, padding, ties=ties, **read)
-            row = [*sides.sources[0].row(place)][: int(sides.lengths[place])]
+            joining = Joining(padding=padding, ties=said["ties"] or "order", **read)
+            ranked, *_ = read_sides(given, kept, None, joining)
+            row = [*ranked.row(place)][: int(ranked.lengths[place])]
             lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
             values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
         except (ValueError, TypeError) as error:
@@ -458,7 +458,7 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
 
     def rows(lists: Any) -> list[Any]:
         own = [i for i, one in enumerate(lists.keys) if str(one) == str(user)]
-        return [_row(lists.flat, place) for place in own]
+        return [_row(lists, place) for place in own]
 
     found = []
     if stream.in_blocks:
