@@ -222,6 +222,9 @@ FILES = tables() | trec_files()
 @example(("a.csv", b"user_id,item_id\nuser_id,item_id\n"), "ground_truths", 16)
 @example(("a.csv", b"user_id,item_id\na,b\n\n\n\n"), "ground_truths", 16)
 @example(("a.csv", b'user_id,item_id\nu,"i"i\nu,i\n'), "ground_truths", 16)
+@example(("a.run", b"q1 Q0 a 1 1 \n"), "ranks", 16)
+@example(("a.run", b"q1 Q0 a 1 1\n Q0 b 2 2 tag\n"), "ranks", 16)
+@example(("a.qrels", b" 0 a 1"), "ground_truths", 16)
 def test_both_readers_agree(folder, file, side, size):
     name, content = file
     path = folder / name

@@ -51,7 +51,9 @@ def _read_fields(
     if not text.isascii() and codecs.BOM_UTF8 in text:  # pyarrow would drop it
         return None
     columns = None
-    if not any(blank in text for blank in (b"\t", b"\r", b"\v", b"\f", b"  ")):
+    # one blank between two fields, and none before the first or after the last
+    others = (b"\t", b"\r", b"\v", b"\f", b"  ", b" \n", b"\n ")
+    if text.strip(b" ") == text and not any(blank in text for blank in others):
         columns = _columns(text, " ", header, wanted, value, quotes=False)
     if columns is None:
         fields = b"\n".join(b" ".join(line.split()) for line in text.split(b"\n"))

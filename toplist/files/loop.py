@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.beyond.results import ListResult
 from toplist.checks import Bools, Ints, about
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
@@ -210,32 +210,27 @@ def truth_of(
     items, texts = codes[1], (codes[0].texts, codes[1].texts)
     if options.items_as is not None:
         items = Codes(items.names is not None, items.texts)
-    begins: list[Ints] = []  # of lists, of which a user has one
+    begins: list[Ints] = []  # of lists of which a user has one
 
     def encoded(part: Block) -> Flat:
         lists, listed = part.lists, part.lists.items
         own = codes[0].encode(lists.users, source), items.encode(listed, source)
-        if not part.is_long:
+        if not part.is_long or (lists.grouped and stream.batches is not None):
             begins.append(part.begins)
         if own[0] is lists.users and own[1] is listed:  # with what is known of them
             return lists
         return lists.under(*own)
 
     try:
-        if kept is None:
-            truth = _as_one([encoded(part) for part in stream.blocks(texts)])
-        else:
-            truth = encoded(Block(kept.lists, np.arange(len(kept))))
-        numbers, distinct = numbered(truth.users.codes)
-        if len(distinct) < len(numbers) and begins:
-            raise stream.two_lists(truth.users, numbers, np.concatenate(begins))
-        if len(distinct) < len(numbers) and truth.grouped:
-            if stream.batches is not None:
-                raise stream.two_lists(truth.users, numbers, truth.offsets)
+        parts = stream.blocks(texts) if kept is None else [Block(kept.lists, np.arange(len(kept)))]
+        truth, numbers = _by_user(map(encoded, parts))
+        twice = len(truth.users) < len(numbers)
+        if twice and begins:
+            users = replace(truth.users, codes=truth.users.codes[numbers])
+            raise stream.two_lists(users, numbers, np.concatenate(begins))
+        if twice and truth.grouped:
             # groups are numbered in each block alone
             truth = encoded(Block(stream.whole(texts), truth.offsets))
-        elif len(distinct) < len(numbers):
-            truth = _by_user(truth, numbers, distinct)
         if options.items_as is not None:
             truth = options.items_as.mapped(truth, padding, whole=True)
             truth = truth.under(truth.users, codes[1].encode(truth.items, source))
@@ -246,37 +241,51 @@ def truth_of(
     return truth
 
 
-def _as_one(parts: list[Flat]) -> Flat:
-    """Return the lists of parts, one after another; these are forgotten as they are copied."""
-    if not parts:
-        nothing = Column("", np.empty(0, np.int64))
-        return Flat.of("ground_truths", nothing, nothing, np.zeros(1, np.int64))
-    if len(parts) == 1:
-        return parts[0]
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    last, offsets = parts[-1], offsets_of(lengths)
-    users, items = np.empty(len(lengths), np.int64), np.empty(offsets[-1], np.int64)
-    grades = None if all(part.grades is None for part in parts) else np.empty(offsets[-1])
-    grouped = any(part.grouped for part in parts)
-    user = item = 0
-    for place, part in enumerate(parts):
-        users[user : user + len(part.users)] = part.users.codes
-        items[item : item + len(part.ids)] = part.ids
-        if grades is not None:
-            grades[item : item + len(part.ids)] = 1.0 if part.grades is None else part.grades
-        user, item = user + len(part.users), item + len(part.ids)
-        parts[place] = last
-    columns = replace(last.users, codes=users), replace(last.items, codes=items)
-    return Flat.of(last.side, *columns, offsets, grades, last.scored, grouped)
+def _by_user(parts: Iterable[Flat]) -> tuple[Flat, Ints]:
+    """Return the lists of all parts, those of a user as one, and the number of each list's user.
+
+    Users are in order of appearance. Parts are held in as few bytes as their numbers need, and
+    forgotten as they are copied: rows in no order are a list each.
+    """
+    numbering, held, last = Numbering(), list[tuple[Any, ...]](), None
+    graded = grouped = False
+    for last in parts:
+        columns = numbering.number(last.users.codes), np.diff(last.offsets), last.ids
+        held.append((*map(_narrow, columns), last.grades))
+        graded, grouped = graded or last.grades is not None, grouped or last.grouped
+    numbers = np.concatenate([one[0] for one in held] or [np.empty(0, np.int64)])
+    if last is None:
+        nothing = Column("", numbers)
+        return Flat.of("ground_truths", nothing, nothing, np.zeros(1, np.int64)), numbers
+    if len(held) == 1 and len(numbering) == len(numbers):
+        return last, numbers
+    lengths = np.zeros(len(numbering), np.int64)
+    for whose, sizes, *_ in held:
+        np.add.at(lengths, whose, sizes)
+    offsets = offsets_of(lengths)
+    ends, items = offsets[:-1].copy(), np.empty(offsets[-1], np.int64)
+    grades = np.empty(offsets[-1] if graded else 0)
+    held.reverse()
+    while held:
+        whose, sizes, ids, values = held.pop()
+        if graded and values is None:
+            values = np.ones(len(ids))
+        rows = np.repeat(whose.astype(np.int64), sizes)
+        of_part = rows, ids.astype(np.int64), grades[:0] if values is None else values
+        kernels.grouping.place_in_order(*of_part, ends, items, grades)
+    users, listed = replace(last.users, codes=numbering.codes), replace(last.items, codes=items)
+    kept = grades if graded else None
+    found = Flat.of(last.side, users, listed, offsets, kept, last.scored, grouped)
+    found.once(Numbering, lambda: numbering)
+    return found, numbers
 
 
-def _by_user(lists: Flat, numbers: Ints, distinct: Ints) -> Flat:
-    """Return lists whose users are numbered with those of one user as one, in their order."""
-    order = np.argsort(numbers, kind="stable")
-    whole = lists.take(order)
-    offsets = whole.offsets[np.append(0, np.cumsum(np.bincount(numbers)))]
-    users = replace(lists.users, codes=distinct)
-    return replace(whole, users=users, offsets=offsets, lengths=np.diff(offsets))
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return integers of the smallest signed type that holds them."""
+    least, most = numbers.min(initial=0), numbers.max(initial=0)
+    kinds = (np.int8, np.int16, np.int32)
+    fits = (one for one in kinds if np.iinfo(one).min <= least and most <= np.iinfo(one).max)
+    return numbers.astype(next(fits, np.int64))
 
 
 class RowsApartError(ValueError):
