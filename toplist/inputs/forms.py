@@ -75,7 +75,7 @@ def read_sides(
     ValueError
         For sides of different length or without a common user, misplaced padding.
     """
-    from toplist.inputs.objects import check_not_swapped, scored, to_builtin
+    from toplist.inputs.objects import ByScore, check_not_swapped, scored, to_builtin
 
     kept = ground_truths if _is_of("kept", "KeptTruths", ground_truths) else None
     ground_truths = to_builtin(ground_truths, "ground_truths") if kept is None else kept.rows
@@ -89,7 +89,7 @@ def read_sides(
     padding, ties, items_as = joining.padding, joining.ties, joining.items_as
     depth = None if joining.collapses else k
     given, ranks = ranks, side_to_builtin(ranks, "ranks", (depth, padding, ties))
-    tied = scored(given)
+    tied = ranks.scored if isinstance(ranks, ByScore) else scored(given)
     if kept is None:
         ground_truths = side_to_builtin(ground_truths, "ground_truths")
     tables = _by_user(ranks) or _by_user(ground_truths)

@@ -29,8 +29,8 @@ _NEVER_ID = (
     *(list, tuple, range, np.ndarray, Set, Mapping, Iterator),
 )
 _WAY_OUT = "give integers or strings"
-# Users whose strings are joined at a time: about a megabyte of text for lists of 100.
-CHUNK = 512
+# Users whose strings are joined at a time: half a megabyte of text for lists of 100.
+CHUNK = 256
 # Made once: to make them takes as long as to write the ids of ten users.
 _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 
@@ -38,8 +38,8 @@ _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
     """Encode both sides alike as integers.
 
-    With `hashing`, strings are hashed where there is no grade (a group is none); then the hits have
-    to be verified, by the source of the hashes.
+    With `hashing`, strings are hashed; then the hits have to be verified, by the source of the
+    hashes.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def _encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
     """Do what `encode` does; its errors of ids that are missing name a type."""
     integers = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))
     as_integers = integers[0] is not None and integers[1] is not None
-    if not as_integers and hashing and (truth.grades is None or truth.grouped):
+    if not as_integers and hashing:
         hashes = hashed(ranked), truth.once(hashed, partial(hashed, truth))
         if hashes[0] is not None and hashes[1] is not None:
             return hashes[0], hashes[1]
@@ -370,21 +370,20 @@ def hashed(flat: Flat) -> Flat | None:
 def agree(ranked: Flat, truth: Flat, offsets: Ints, ranks: NDArray[Any], n_relevant: Ints) -> bool:
     """Return whether the hits of hashes are hits of the strings themselves."""
 
-    def sizes() -> Ints:
-        return np.fromiter((len(_set(row)) for row in truth.rows), np.int64, len(n_relevant))
+    def sets() -> list[Any]:
+        return [row if isinstance(row, (set, frozenset, dict)) else {*row} for row in truth.rows]
 
-    if not np.array_equal(truth.once(agree, sizes), n_relevant):
+    relevant = truth.once(agree, sets)
+    if not np.array_equal(np.fromiter(map(len, relevant), np.int64, len(relevant)), n_relevant):
         return False
-    ends, ranks_of = offsets.tolist(), ranks.tolist()
-    for user in np.flatnonzero(np.diff(offsets)).tolist():
-        listed, relevant = ranked.given(user), _set(truth.given(user))
-        if not all(listed[r - 1] in relevant for r in ranks_of[ends[user] : ends[user + 1]]):
-            return False
-    return True
-
-
-def _set(row: Any) -> Any:
-    return row if isinstance(row, (set, frozenset)) else set(row)
+    listed, users = list(ranked.rows), np.flatnonzero(np.diff(offsets))
+    places, ends = (ranks - 1).tolist(), offsets.tolist()
+    return all(
+        all(
+            map(relevant[u].__contains__, map(listed[u].__getitem__, places[ends[u] : ends[u + 1]]))
+        )
+        for u in users.tolist()
+    )
 
 
 def two_kinds(what: str, first: str, second: str, way_out: str) -> TypeError:

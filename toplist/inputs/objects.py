@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from toplist.checks import about
 from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
-from toplist.inputs.ordering import places_by_id
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.ordering import as_integers, by_value, comparable, places_by_id
+from toplist.kernels.sorting import order_of_rows
 
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1
@@ -198,6 +200,8 @@ def unscored(ranks: Any, ordering: Ordering) -> Any:
     if not ranks:
         return ranks
     keyed = isinstance(ranks, Mapping)
+    if keyed and (ordered := _all_by_score(ranks, ordering)) is not None:
+        return ordered
     if not keyed:
         of_one = scored_row(ranks, "", ordering)
         if of_one is not None:
@@ -246,6 +250,44 @@ def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
         return _of_hits(row, user, ordering)
     pair = _pair(row)
     return None if pair is None else _of_pair(*pair, user, ordering)
+
+
+class ByScore(dict[Any, list[Any]]):
+    """Lists by user that were ordered by scores; `scored` says how many of these are equal."""
+
+    scored: Scored
+
+
+def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | None:
+    """Return the lists of a mapping user -> {item: number}, ordered at once; None for all else.
+
+    That is ten times as fast as a sort for each user. Lists are cut at k.
+    """
+    rows = [*ranks.values()]
+    if set(map(type, rows)) != {dict} or (isinstance(ranks, dict) and type(ranks) is not dict):
+        return None
+    scores = by_value([*chain.from_iterable(row.values() for row in rows)], exact=True)
+    if scores is None or not len(scores) or np.isnan(scores).any():
+        return None
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
+    order, again = order_of_rows(~as_integers(comparable(scores)), offsets)
+    tied = set[int]()
+    if ordering.ties != "order":
+        tied.update((np.searchsorted(offsets, again, side="right") - 1).tolist())
+    starts = offsets[:-1]
+    places = (order - np.repeat(starts, np.diff(offsets))).tolist()
+    ends = np.minimum(offsets[1:], starts + (ordering.k or len(order))).tolist()
+    found = ByScore()
+    for at, (user, row, lo, hi) in enumerate(zip(ranks, rows, starts.tolist(), ends, strict=True)):
+        items = [*row]
+        if at in tied:
+            values = [*row.values()]
+            found[user] = _by_score(items, values, f"user {user!r}", ordering.ties)
+        else:
+            found[user] = [items[place] for place in places[lo:hi]]
+    runs = int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
+    found.scored = Scored(len(again) + runs, len(order))
+    return found
 
 
 def scored(ranks: Any) -> Scored | None:

@@ -60,9 +60,12 @@ def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
         array = np.array(values)
         if array.dtype.kind in "iu":  # else some need 64 bits and others a sign, or more bits
             return array
-    whole = (one for one in values if isinstance(one, (int, np.integer)))
-    if exact and any(abs(int(one)) > EXACT for one in whole):
-        return None
+    if all(issubclass(kind, (float, np.float32)) for kind in kinds):
+        return np.fromiter(values, np.float64, len(values))
+    if exact and any(issubclass(kind, (int, np.integer)) for kind in kinds):
+        whole = (one for one in values if isinstance(one, (int, np.integer)))
+        if any(abs(int(one)) > EXACT for one in whole):
+            return None
     return doubles(values)
 
 
