@@ -24,6 +24,7 @@ SAMPLE = 2_000
 
 def lists(n_users: int, repeats: int) -> None:
     """Measure the metrics of the lists themselves."""
+    import toplist as tl
     from toplist import beyond
     from toplist.beyond.results import evaluate_lists
     from toplist.inputs.options import ItemData
@@ -36,24 +37,20 @@ def lists(n_users: int, repeats: int) -> None:
     hashed = np.random.default_rng(1).permutation(2 * N_ITEMS)[:N_ITEMS] * 10**12
     options = {"duplicates": "raise", "n_threads": 2}
 
+    def of_lists(name: str, lists: np.ndarray = ids, **facts: Any) -> np.ndarray:
+        return tl.curves(name, lists, items=tl.Items(**facts), **options)
+
     def population() -> list[np.ndarray]:
         found = beyond.exposure(ids, catalogue=N_ITEMS, **options)
-        return [
-            beyond.item_coverage(found),
-            beyond.gini(found),
-            beyond.shannon_entropy(found),
-        ]
+        return [tl.curves(name, found) for name in ("item_coverage", "gini", "shannon_entropy")]
 
     def items() -> list[np.ndarray]:
-        return [
-            beyond.average_popularity(ids, counts=counts, **options),
-            beyond.tail_percentage(ids, counts=counts, **options),
-        ]
+        return [of_lists(name, counts=counts) for name in ("average_popularity", "tail_percentage")]
 
     wide = hashed[ids]
     calls: dict[str, Callable[[], Any]] = {
         "coverage, Gini and entropy at every k": population,
-        "the same, ids not the indices": lambda: beyond.gini(wide, catalogue=hashed, **options),
+        "the same, ids not the indices": lambda: of_lists("gini", wide, catalogue=hashed),
         "popularity and tail of every user at every k": items,
         "means and std of both, by name in top_k_eval": lambda: evaluate_lists(
             [LIST_METRICS[name] for name in ("average_popularity", "tail_percentage")],
@@ -61,9 +58,9 @@ def lists(n_users: int, repeats: int) -> None:
             ids.shape[1],
             ItemData({"counts": counts}, "raise", options, {}),
         ),
-        "novelty of every user at every k": lambda: beyond.novelty(ids, counts=counts, **options),
-        "diversity of every user, cosine of 16 features": lambda: beyond.intra_list_diversity(
-            ids, features=features, **options
+        "novelty of every user at every k": lambda: of_lists("novelty", counts=counts),
+        "diversity of every user, cosine of 16 features": lambda: of_lists(
+            "intra_list_diversity", features=features
         ),
         "counts at every rank, to merge": lambda: (
             beyond.exposure(ids, catalogue=N_ITEMS, **options).pairs

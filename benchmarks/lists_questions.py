@@ -30,6 +30,7 @@ from lists_formulas import (
 from toplist import beyond
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from listwise import listwise
 from oracle import beyond as oracle
 from oracle import lists as twins
 
@@ -103,7 +104,7 @@ def by_matrix(world: World, user: str, k: int, matrix: list[list[float]]) -> flo
 
 def diverse(features: str, **options: Any) -> Callable[..., Any]:
     """Return toplist's diversity."""
-    return lambda world, lists, k: beyond.intra_list_diversity(
+    return lambda world, lists, k: listwise.intra_list_diversity(
         lists, k, features=getattr(world, features), **options
     )
 
@@ -119,7 +120,7 @@ def calibration(name: str, by_rank: bool) -> Question:
         lambda world, user, k: function(
             world.lists[user], world.histories[user], k, world.labels, by_rank=by_rank
         ),
-        lambda world, lists, k: beyond.calibration(
+        lambda world, lists, k: listwise.calibration(
             lists,
             k,
             history=world.histories,
@@ -153,7 +154,7 @@ def baseline_serendipity(theirs: str, stated: Stated) -> Question:
         lambda world, user, k: twins.serendipity(
             world.lists[user], world.given.truths[user], k, world.popular
         ),
-        lambda world, lists, k: beyond.serendipity(
+        lambda world, lists, k: listwise.serendipity(
             lists, world.given.truths, k, expected=world.popular
         ),
         stated,
@@ -166,7 +167,7 @@ def popularity(theirs: str, ours: str, counts: str, **options: Any) -> Question:
         theirs,
         ours,
         mean_of(lambda world, item: getattr(world, counts).get(item, 0)),
-        lambda world, lists, k: beyond.average_popularity(
+        lambda world, lists, k: listwise.average_popularity(
             lists, k, counts=getattr(world, counts), unknown=0
         ),
         **options,
@@ -184,7 +185,7 @@ def coverage(theirs: str, counted: bool) -> Question:
         "item_coverage" + (", times the catalogue" if counted else ""),
         lambda world, lists, k: times(world) * oracle.item_coverage(lists.values(), k, world.items),
         lambda world, lists, k: (
-            times(world) * beyond.item_coverage(lists, k, catalogue=world.items)
+            times(world) * listwise.item_coverage(lists, k, catalogue=world.items)
         ),
         whole=True,
     )
@@ -205,7 +206,7 @@ def novelty_from(theirs: str, users: bool, stated: Stated | None = None) -> Ques
         theirs,
         "novelty" + (", cold items as of one user" if users else ", cold items left out"),
         mean_of(bits),
-        lambda world, lists, k: beyond.novelty(
+        lambda world, lists, k: listwise.novelty(
             lists, k, counts=world.seen, total=total(world), unknown=unknown
         ),
         stated,
@@ -242,14 +243,14 @@ RECTOOLS = (
         "IntraListDiversity, jaccard",
         "intra_list_diversity, jaccard",
         diversity("labels", twins.jaccard_distance),
-        lambda world, lists, k: beyond.intra_list_diversity(lists, k, labels=world.labels),
+        lambda world, lists, k: listwise.intra_list_diversity(lists, k, labels=world.labels),
         stated=Stated("scipy's distance of two items without labels is 0, here 1", unlike_pairs),
     ),
     Question(
         "IntraListDiversity, given",
         "intra_list_diversity, a matrix",
         lambda world, user, k: by_matrix(world, user, k, world.given.distances),
-        lambda world, lists, k: beyond.intra_list_diversity(
+        lambda world, lists, k: listwise.intra_list_diversity(
             lists, k, distances=np.array(world.given.distances)
         ),
     ),
@@ -269,7 +270,7 @@ LENSKIT = (
         "ListGini",
         "gini",
         lambda world, lists, k: oracle.gini(lists.values(), k, world.items),
-        lambda world, lists, k: beyond.gini(lists, k, catalogue=world.items),
+        lambda world, lists, k: listwise.gini(lists, k, catalogue=world.items),
         whole=True,
     ),
     Question(
@@ -294,7 +295,7 @@ RECOMMENDERS = (
         "user_diversity",
         "intra_list_diversity, a matrix of users in common",
         lambda world, user, k: by_matrix(world, user, k, world.apart),
-        lambda world, lists, k: beyond.intra_list_diversity(
+        lambda world, lists, k: listwise.intra_list_diversity(
             lists, k, distances=np.array(world.apart)
         ),
     ),
@@ -316,7 +317,7 @@ RECOMMENDERS = (
         lambda world, lists, k: oracle.item_coverage(
             [[item for item in row if item in world.seen] for row in lists.values()], k, world.seen
         ),
-        lambda world, lists, k: beyond.item_coverage(
+        lambda world, lists, k: listwise.item_coverage(
             lists, k, catalogue=[*world.seen], unknown="skip"
         ),
         Stated("cold items are counted among those listed, which may exceed 1", cold_are_counted),
@@ -326,7 +327,7 @@ RECOMMENDERS = (
         "distributional_coverage",
         "shannon_entropy, bits",
         lambda world, lists, k: oracle.shannon_entropy(lists.values(), k, 2),
-        lambda world, lists, k: beyond.shannon_entropy(lists, k, unit="bits"),
+        lambda world, lists, k: listwise.shannon_entropy(lists, k, unit="bits"),
         whole=True,
     ),
 )
@@ -336,7 +337,7 @@ REPLAY = (
         "Unexpectedness",
         "unexpectedness",
         lambda world, user, k: twins.unexpectedness(world.lists[user], k, world.popular),
-        lambda world, lists, k: beyond.unexpectedness(lists, k, expected=world.popular),
+        lambda world, lists, k: listwise.unexpectedness(lists, k, expected=world.popular),
         Stated("the baseline is cut at k, too, which divides lists of any length", over_k),
     ),
 )
@@ -347,7 +348,7 @@ SCIPY = (
         "pdist of rows, cosine",
         "personalisation",
         lambda world, lists, k: oracle.personalisation(rows_of(lists), k),
-        lambda world, lists, k: beyond.personalisation(rows_of(lists), k),
+        lambda world, lists, k: listwise.personalisation(rows_of(lists), k),
         Stated(
             "both lengths in place of k divide what is shared",
             lambda world, lists, k: twins.personalisation_by_cosine(rows_of(lists), k),
@@ -372,7 +373,7 @@ ELLIOT = (
         "APLT",
         "tail_percentage",
         mean_of(lambda world, item: item in world.tail),
-        lambda world, lists, k: beyond.tail_percentage(
+        lambda world, lists, k: listwise.tail_percentage(
             lists, k, counts={i: int(i not in world.tail) for i in world.items}, max_count=0
         ),
     ),
@@ -381,14 +382,14 @@ ELLIOT = (
         "Gini",
         "1 - gini, over n - 1",
         lambda world, lists, k: 1 - oracle.gini(lists.values(), k, world.items, "n-1"),
-        lambda world, lists, k: 1 - beyond.gini(lists, k, catalogue=world.items, divisor="n-1"),
+        lambda world, lists, k: 1 - listwise.gini(lists, k, catalogue=world.items, divisor="n-1"),
         whole=True,
     ),
     Question(
         "SEntropy",
         "shannon_entropy, bits",
         lambda world, lists, k: oracle.shannon_entropy(lists.values(), k, 2),
-        lambda world, lists, k: beyond.shannon_entropy(lists, k, unit="bits"),
+        lambda world, lists, k: listwise.shannon_entropy(lists, k, unit="bits"),
         Stated(
             "every user weighs the same, however short the list, or empty", users_weigh_the_same
         ),
@@ -416,7 +417,7 @@ CLAYRS = (
         lambda world, user, k: twins.popularity_lift(
             world.lists[user], world.histories[user], k, world.counts
         ),
-        lambda world, lists, k: beyond.popularity_lift(
+        lambda world, lists, k: listwise.popularity_lift(
             lists, k, history=world.histories, counts=world.counts
         ),
     ),

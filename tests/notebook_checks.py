@@ -7,9 +7,9 @@ from itertools import chain
 from math import isclose
 
 import numpy as np
+from listwise import listwise
 
 import toplist as tl
-from toplist import beyond
 
 
 def quickstart(page):
@@ -140,7 +140,7 @@ def beyond_accuracy(page):
     coverage, varied = page.at_10.loc[["item_coverage@10", "intra_list_diversity@10"]].to_numpy()
     assert coverage.round(2).tolist() == [0.43, 0.11]
     assert varied.round(2).tolist() == [0.22, 0.80]
-    of_users = beyond.novelty(page.itemknn, counts=page.n_reads)[:, 9]
+    of_users = listwise.novelty(page.itemknn, counts=page.n_reads)[:, 9]
     assert isclose(page.at_10.loc["novelty@10", "itemknn"], np.nanmean(of_users))
 
     ours, other = page.results["itemknn"], page.results["co-read"]
@@ -156,10 +156,10 @@ def beyond_accuracy(page):
         n = len(x)
         by_hand = np.sum((2 * np.arange(1, n + 1) - n - 1) * x) / (n * x.sum())
         assert isclose(page.ginis.loc["over the catalogue, by n", name], by_hand)
-        assert beyond.gini(page.seen[name])[9] == page.results[name]["gini@10"]
+        assert listwise.gini(page.seen[name])[9] == page.results[name]["gini@10"]
     assert (page.counts["co-read"] == 0).mean() > 0.89
     of_log = page.log.groupby("user_id")["item_id"].agg(list)
-    assert beyond.gini(of_log, catalogue=page.items)[-1] < ours["gini@10"]
+    assert listwise.gini(of_log, catalogue=page.items)[-1] < ours["gini@10"]
     ginis = page.ginis.T
     assert (ginis["over the recommended, by n"] < ginis["over the catalogue, by n"]).all()
     assert (page.of_three, page.of_thousand) == (0, 1 - 3 / 1_000)

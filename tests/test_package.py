@@ -17,16 +17,16 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import numba
 import pytest
 
 import toplist
 from toplist import CONVENTIONS, METRICS
-from toplist.beyond import OF_USERS, WHOLE
 from toplist.cli import main
 from toplist.inputs.items import ITEMS
-from toplist.metrics.beyond_accuracy import LIST_METRICS, variant
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetricName, variant
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(toplist.__file__).parent
@@ -365,9 +365,15 @@ def test_every_keyword_about_items_has_a_row():
     assert {keyword for metric in metrics for keyword in metric.needs} == set(ITEMS)
 
 
-def test_every_metric_of_the_lists_has_its_function():
-    for name, metric in LIST_METRICS.items():
-        assert (name in OF_USERS, name in WHOLE) == (metric.of_users, not metric.of_users)
+def test_every_metric_of_the_lists_has_a_name_for_editors():
+    assert list(LIST_METRICS) == list(get_args(ListMetricName))
+
+
+@pytest.mark.parametrize("name", LIST_METRICS)
+def test_a_function_of_before_names_the_metric(name):
+    words = rf'toplist.beyond.{name} is gone since 0.4: write toplist.curves\("{name}'
+    with pytest.raises(AttributeError, match=words):
+        getattr(toplist.beyond, name)
 
 
 def test_data_tables_hold_what_their_names_say():

@@ -115,7 +115,7 @@ def splits() -> None:
     assert_type(split.truths("test"), dict[Any, list[Any]])
     ranks = tl.loo.ranks_of(np.ones((len(users), len(items))), held_out, ties="worst")
     assert_type(tl.top_k_eval(tl.Hits.from_ranks(ranks, 3), k=1)["hit@1"], float)
-    assert_type(tl.beyond.gini([[1, 2]], catalogue=3, over="catalogue"), Curve)
+    assert_type(tl.curves("gini(over=recommended)", [[1, 2]]), Curve)
     assert_type(tl.pointwise.auc([0, 1], [0.2, 0.3]), float)
     assert_type(tl.audit.check(RANKS, TRUTHS).ok, bool)
 
@@ -176,8 +176,7 @@ if TYPE_CHECKING:
         tl.loo.leave_one_out([], repeats="all")  # type: ignore[arg-type]
         tl.loo.holdout([], 0.2, short="keep")  # type: ignore[arg-type]
         tl.loo.holdout([], 0.2, by="basket")  # type: ignore[arg-type]
-        tl.beyond.gini([], over="all")  # type: ignore[arg-type]
-        tl.beyond.intra_list_diversity([], features={}, distance="l2")  # type: ignore[arg-type]
+        tl.Items(unknown="keep")  # type: ignore[arg-type]
         tl.scores.ndcg([], [], ties="mean")  # type: ignore[arg-type]
         tl.pointwise.gauc([], [], weights="clicks")  # type: ignore[arg-type]
         tl.files.read_ranks("a.csv", format="parquet")  # type: ignore[arg-type]

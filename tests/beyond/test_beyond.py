@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from listwise import listwise
 from oracle import beyond as oracle
 
 import toplist as tl
@@ -28,53 +29,53 @@ def same(found, expected, tolerance=1e-12):
 
 
 def test_the_matrix_that_libraries_disagree_about():
-    assert beyond.item_coverage(LISTS, catalogue=8)[-1] == 0.875
-    assert beyond.gini(LISTS, catalogue=8)[-1] == pytest.approx(0.341667, abs=5e-7)
-    elliot = 1 - beyond.gini(LISTS, catalogue=8, divisor="n-1")[-1]
+    assert listwise.item_coverage(LISTS, catalogue=8)[-1] == 0.875
+    assert listwise.gini(LISTS, catalogue=8)[-1] == pytest.approx(0.341667, abs=5e-7)
+    elliot = 1 - listwise.gini(LISTS, catalogue=8, divisor="n-1")[-1]
     assert elliot == pytest.approx(0.609524, abs=5e-7)
-    evidently = beyond.gini(LISTS, over="recommended", divisor="n-1")[-1]
+    evidently = listwise.gini(LISTS, over="recommended", divisor="n-1")[-1]
     assert evidently == pytest.approx(0.288889, abs=5e-7)
-    assert beyond.shannon_entropy(LISTS)[-1] == pytest.approx(1.841390, abs=5e-7)
-    assert beyond.shannon_entropy(LISTS, unit="bits")[-1] == pytest.approx(2.656565, abs=5e-7)
-    recbole = beyond.shannon_entropy(LISTS, variant="recbole")[-1]
+    assert listwise.shannon_entropy(LISTS)[-1] == pytest.approx(1.841390, abs=5e-7)
+    assert listwise.shannon_entropy(LISTS, unit="bits")[-1] == pytest.approx(2.656565, abs=5e-7)
+    recbole = listwise.shannon_entropy(LISTS, normalised="recbole")[-1]
     assert recbole == pytest.approx(0.263056, abs=5e-7)
 
 
 PEERS = {  # of other projects' metrics: the function here, and its options for a case
-    "item_coverage": (beyond.item_coverage, lambda c: {"catalogue": c["num_items"]}),
-    "gini_index": (beyond.gini, lambda c: {"catalogue": c["num_items"]}),
-    "shannon_entropy": (beyond.shannon_entropy, lambda c: {"variant": "recbole"}),
+    "item_coverage": (listwise.item_coverage, lambda c: {"catalogue": c["num_items"]}),
+    "gini_index": (listwise.gini, lambda c: {"catalogue": c["num_items"]}),
+    "shannon_entropy": (listwise.shannon_entropy, lambda c: {"normalised": "recbole"}),
     "average_popularity": (
-        beyond.average_popularity,
+        listwise.average_popularity,
         lambda c: {"counts": whole_keys(c["item_count"]), "unknown": 0},
     ),
     "tail_percentage": (
-        beyond.tail_percentage,
+        listwise.tail_percentage,
         lambda c: (
             {"counts": whole_keys(c["item_count"]), "unknown": "head"} | {"share": c["tail_ratio"]}
         ),
     ),
     "avg_rec_popularity": (
-        beyond.average_popularity,
+        listwise.average_popularity,
         lambda c: {"counts": c["item_count"]},
     ),
     "mean_inv_user_freq": (
-        beyond.novelty,
+        listwise.novelty,
         lambda c: (
             {"counts": buyers(c["train"]), "total": len(c["train"]), "unknown": 1} | {"k": c["k"]}
         ),
     ),
     "intra_list_diversity": (
-        beyond.intra_list_diversity,
+        listwise.intra_list_diversity,
         lambda c: {"features": c["features"], "distance": "hamming", "unknown": "nan"},
     ),
-    "coverage": (beyond.item_coverage, lambda c: {"catalogue": c["catalog"], "unknown": "skip"}),
+    "coverage": (listwise.item_coverage, lambda c: {"catalogue": c["catalog"], "unknown": "skip"}),
     "popularity": (
-        beyond.average_popularity,
+        listwise.average_popularity,
         lambda c: {"counts": {i: n / len(c["train"]) for i, n in buyers(c["train"]).items()}},
     ),
     "novelty": (
-        beyond.novelty,
+        listwise.novelty,
         lambda c: {"counts": whole_keys(c["item_count"]), "total": c["n_users"]},
     ),
 }
@@ -130,10 +131,10 @@ def curve(function, lists, k, *rest):
 
 
 POPULATION = [  # functions, options, formulas, and what these take after k
-    (beyond.personalisation, {}, oracle.personalisation, ()),
-    (beyond.shannon_entropy, {}, oracle.shannon_entropy, ()),
-    (beyond.shannon_entropy, {"unit": "bits"}, oracle.shannon_entropy, (2,)),
-    (beyond.shannon_entropy, {"variant": "recbole"}, oracle.recbole_entropy, ()),
+    (listwise.personalisation, {}, oracle.personalisation, ()),
+    (listwise.shannon_entropy, {}, oracle.shannon_entropy, ()),
+    (listwise.shannon_entropy, {"unit": "bits"}, oracle.shannon_entropy, (2,)),
+    (listwise.shannon_entropy, {"normalised": "recbole"}, oracle.recbole_entropy, ()),
 ]
 
 
@@ -145,11 +146,11 @@ POPULATION = [  # functions, options, formulas, and what these take after k
 def test_population_metrics_are_the_formulas(lists, k):
     exposure = beyond.exposure(lists, k, catalogue=IDS)
     for source, at, options in ((exposure, None, {}), (lists, k, {"catalogue": 7})):
-        found = beyond.item_coverage(source, at, **options)
+        found = listwise.item_coverage(source, at, **options)
         assert found.tolist() == curve(oracle.item_coverage, lists, k, IDS)
         for divisor in ("n", "n-1"):
             for over, items in (("catalogue", IDS), ("recommended", None)):
-                found = beyond.gini(source, at, over=over, divisor=divisor, **options)
+                found = listwise.gini(source, at, over=over, divisor=divisor, **options)
                 same(found, curve(oracle.gini, lists, k, items, divisor))
         for function, more, formula, rest in POPULATION:
             same(function(source, at, **more, **options), curve(formula, lists, k, *rest))
@@ -174,15 +175,15 @@ def test_item_values_are_the_formulas(lists, k, numbers):
         return per_user(lists, k, lambda user, one, at: oracle.mean_of(one, at, value))
 
     options = {"counts": counts}
-    found = beyond.average_popularity(lists, k, unknown=0, **options)
+    found = listwise.average_popularity(lists, k, unknown=0, **options)
     same(found, means(lambda item: counts.get(item, 0)))
     if {item for one in lists for item in one[:k]} != {6}:  # no other is an error
-        same(beyond.average_popularity(lists, k, unknown="skip", **options), means(counts.get))
+        same(listwise.average_popularity(lists, k, unknown="skip", **options), means(counts.get))
     for tail in ({"share": 0.3}, {"max_count": 4}):
         items = oracle.recbole_tail(counts, *tail.values())
-        found = beyond.tail_percentage(lists, k, unknown="head", **tail, **options)
+        found = listwise.tail_percentage(lists, k, unknown="head", **tail, **options)
         same(found, means(items.__contains__))
-    found = beyond.novelty(lists, k, total=10, unknown=1, **options)
+    found = listwise.novelty(lists, k, total=10, unknown=1, **options)
     same(found, means(lambda item: -math.log2((counts.get(item) or 1) / 10)))
 
 
@@ -202,14 +203,14 @@ def test_diversity_is_the_formula(lists, k, vectors):
     options = {"features": features, "single": 0.25, "unknown": "skip"}
     if {item for one in lists for item in one[:k]} == {6}:
         with pytest.raises(ValueError, match="no item of ranks is in features: it has 0, ranks ha"):
-            beyond.intra_list_diversity(lists, k, **options)
+            listwise.intra_list_diversity(lists, k, **options)
         return
     for name, distance in DISTANCES.items():
 
         def value(_, one, at, distance=distance):
             return oracle.intra_list_diversity(one, at, features, distance, single=0.25)
 
-        found = beyond.intra_list_diversity(lists, k, distance=name, **options)
+        found = listwise.intra_list_diversity(lists, k, distance=name, **options)
         same(found, per_user(lists, k, value))
 
 
@@ -226,9 +227,9 @@ def test_serendipity_is_the_formula(users):
     def unexpected(u, one, at):
         return oracle.mean_of(one, at, lambda item: item not in baselines[u])
 
-    found = beyond.serendipity(lists, truths, expected=baselines)
+    found = listwise.serendipity(lists, truths, expected=baselines)
     same(found, per_user(lists, None, value))
-    found = beyond.unexpectedness(lists, expected=baselines)
+    found = listwise.unexpectedness(lists, expected=baselines)
     same(found, per_user(lists, None, unexpected))
 
 
@@ -236,14 +237,14 @@ def test_serendipity_by_other_divisors_and_keys():
     ranks, truths = {"a": [1, 2, 3], "b": [4]}, {"b": {4}, "a": {1, 3}}
     baseline = {"a": [1], "c": [9]}  # of b nothing was to be expected
     options = {"expected": baseline}
-    assert beyond.serendipity(ranks, truths, **options).round(4).tolist() == [
+    assert listwise.serendipity(ranks, truths, **options).round(4).tolist() == [
         [1.0, 0.5, 0.3333],
         [0.0, 0.0, 0.3333],
     ]
-    assert beyond.serendipity(ranks, truths, divisor="n", **options)[0].tolist() == [1, 1, 1]
-    found = beyond.serendipity(ranks, truths, divisor="unexpected", **options)
+    assert listwise.serendipity(ranks, truths, divisor="n", **options)[0].tolist() == [1, 1, 1]
+    found = listwise.serendipity(ranks, truths, divisor="unexpected", **options)
     assert found.tolist() == [[1, 1, 1], [0, 0, 0.5]]
-    everyone = beyond.serendipity(ranks, truths, expected={4})
+    everyone = listwise.serendipity(ranks, truths, expected={4})
     assert everyone[0].tolist() == [0, 0, 0]
 
 
@@ -269,7 +270,7 @@ def test_neither_threads_nor_the_order_of_users_leave_a_trace(monkeypatch):
     monkeypatch.setattr(parallel, "BLOCK", 64)
     assert bits(whole) == bits(shuffled) == bits(beyond.exposure(lists, catalogue=60, n_threads=4))
     counts = np.arange(60)
-    one, four = (beyond.average_popularity(lists, counts=counts, n_threads=n) for n in (1, 4))
+    one, four = (listwise.average_popularity(lists, counts=counts, n_threads=n) for n in (1, 4))
     assert one.tobytes() == four.tobytes()
 
 
@@ -299,18 +300,18 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k():
     lists = random_lists(30, 40, 8)
     counts, features = np.arange(40), np.random.default_rng(0).random((40, 3))
     for function, options in (
-        (beyond.average_popularity, {"counts": counts}),
-        (beyond.novelty, {"counts": counts + 1}),
-        (beyond.tail_percentage, {"counts": counts}),
-        (beyond.intra_list_diversity, {"features": features}),
-        (beyond.unexpectedness, {"expected": {1, 2, 3}}),
+        (listwise.average_popularity, {"counts": counts}),
+        (listwise.novelty, {"counts": counts + 1}),
+        (listwise.tail_percentage, {"counts": counts}),
+        (listwise.intra_list_diversity, {"features": features}),
+        (listwise.unexpectedness, {"expected": {1, 2, 3}}),
     ):
         whole = function(lists, **options)
         assert whole.shape == (30, 8)
         same(function(lists, 5, **options), whole[:, :5], 0)
         for ranked, row in zip(lists, whole, strict=True):
             same(function(ranked, **options), row, 0)  # one bare user: (K,)
-    for function in (beyond.item_coverage, beyond.gini, beyond.shannon_entropy):
+    for function in (listwise.item_coverage, listwise.gini, listwise.shannon_entropy):
         whole = function(lists, catalogue=40)
         same(function(lists, 5, catalogue=40), whole[:5], 0)
 
@@ -319,22 +320,22 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k():
 
 
 def test_nobody_and_one_user_with_one_item():
-    assert beyond.gini({}, catalogue=3).shape == (0,)
-    assert beyond.item_coverage([[0]], catalogue=1).tolist() == [1.0]
-    assert beyond.gini([[0]], catalogue=1).tolist() == [0.0]
-    assert beyond.gini([[0]], catalogue=1, divisor="n-1").tolist() == [0.0]
-    assert beyond.shannon_entropy([[0]]).tolist() == [0.0]
+    assert listwise.gini({}, catalogue=3).shape == (0,)
+    assert listwise.item_coverage([[0]], catalogue=1).tolist() == [1.0]
+    assert listwise.gini([[0]], catalogue=1).tolist() == [0.0]
+    assert listwise.gini([[0]], catalogue=1, divisor="n-1").tolist() == [0.0]
+    assert listwise.shannon_entropy([[0]]).tolist() == [0.0]
     for over in ("catalogue", "recommended"):
-        assert beyond.shannon_entropy([[0]], catalogue=1, normalised=over).tolist() == [0.0]
-    assert beyond.tail_percentage([[0]], counts=[5]).tolist() == [[1.0]]
+        assert listwise.shannon_entropy([[0]], catalogue=1, normalised=over).tolist() == [0.0]
+    assert listwise.tail_percentage([[0]], counts=[5]).tolist() == [[1.0]]
 
 
 def test_all_users_the_same_list():
     lists = np.tile(np.arange(4), (1000, 1))
-    assert beyond.gini(lists, over="recommended").tolist() == [0, 0, 0, 0]
-    assert beyond.gini(lists, catalogue=4, divisor="n-1").tolist()[0] == 1.0
-    assert beyond.personalisation(lists).tolist() == [0, 0, 0, 0]
-    found = beyond.shannon_entropy(lists, catalogue=8, normalised="recommended")
+    assert listwise.gini(lists, over="recommended").tolist() == [0, 0, 0, 0]
+    assert listwise.gini(lists, catalogue=4, divisor="n-1").tolist()[0] == 1.0
+    assert listwise.personalisation(lists).tolist() == [0, 0, 0, 0]
+    found = listwise.shannon_entropy(lists, catalogue=8, normalised="recommended")
     assert found.tolist() == [0, 1, pytest.approx(1, abs=1e-15), 1]
 
 
@@ -345,73 +346,75 @@ def test_one_long_list_among_many_short_ones():
     assert exposure.curves.covered[[0, 4_999, -1]].tolist() == [5_000, 5_000, 20_000]
     x = np.sort(np.where(np.arange(20_000) < 5_000, 2, 1))
     i = np.arange(1, 20_001)
-    same(beyond.gini(exposure)[-1], ((2 * i - 20_001) * x).sum() / (20_000 * x.sum()))
+    same(listwise.gini(exposure)[-1], ((2 * i - 20_001) * x).sum() / (20_000 * x.sum()))
 
 
 # Errors
 
 
 WRONG_VALUES = [
-    (lambda: beyond.item_coverage(LISTS), "item_coverage needs catalogue="),
-    (lambda: beyond.gini(LISTS), "gini over the catalogue needs catalogue="),
-    (lambda: beyond.shannon_entropy(LISTS, normalised="catalogue"), "catalogue needs catalogue="),
+    (lambda: listwise.item_coverage(LISTS), r"item_coverage needs toplist.Items\(catalogue="),
+    (lambda: listwise.gini(LISTS), r"gini needs toplist.Items\(catalogue="),
     (
-        lambda: beyond.item_coverage({"ann": [1, 9], "bob": [9]}, catalogue=8),
+        lambda: listwise.shannon_entropy(LISTS, normalised="catalogue"),
+        r"=catalogue\) needs toplist.Items\(catalogue=",
+    ),
+    (
+        lambda: listwise.item_coverage({"ann": [1, 9], "bob": [9]}, catalogue=8),
         r"user 'ann' lists item 9 at rank 2, .* in catalogue \(2 such places\); unknown='skip'",
     ),
     (
-        lambda: beyond.average_popularity([["a", "z"]], counts={"a": 1}),
+        lambda: listwise.average_popularity([["a", "z"]], counts={"a": 1}),
         "user 0 lists item 'z' at rank 2, which is not in counts .*; unknown='skip'",
     ),
     (
-        lambda: beyond.novelty([["a"]], counts={"a": 0, "b": 1}),
-        "item 'a' at rank 1, .* with a count above 0; unknown='skip'",
+        lambda: listwise.novelty([["a"]], counts={"a": 0, "b": 1}),
+        "item 'a' at rank 1, .* unknown='skip' .* a count of 0 is none",
     ),
     (
-        lambda: beyond.intra_list_diversity([[5]], features={1: [1]}),
-        "item 5 at rank 1, which is not in features .* 'nan' gives NaN",
+        lambda: listwise.intra_list_diversity([[5]], features={1: [1]}),
+        "item 5 at rank 1, which is not in features .*unknown=nan.* gives NaN",
     ),
     (
-        lambda: beyond.gini([[1, 2], [3, 4, 3]], catalogue=8),
+        lambda: listwise.gini([[1, 2], [3, 4, 3]], catalogue=8),
         "user 1 has item 3 at ranks 1 and 3: .*duplicates='first'",
     ),
-    (lambda: beyond.item_coverage(LISTS, catalogue=True), "catalogue must be"),
-    (lambda: beyond.item_coverage(LISTS, catalogue=0), "catalogue must be at least 1"),
-    (lambda: beyond.gini(LISTS, catalogue=8, over="all"), "over='all': choose from"),
-    (lambda: beyond.gini(LISTS, catalogue=8, divisor="N"), "divisor='N'"),
-    (lambda: beyond.gini(LISTS, catalogue=8, unknown="zero"), "unknown='zero'"),
-    (lambda: beyond.gini(LISTS, catalogue=8, k=0), "k must be at least 1"),
-    (lambda: beyond.shannon_entropy(LISTS, unit="dits"), "unit='dits'"),
+    (lambda: listwise.item_coverage(LISTS, catalogue=True), "catalogue must be"),
+    (lambda: listwise.item_coverage(LISTS, catalogue=0), "catalogue must be at least 1"),
+    (lambda: listwise.gini(LISTS, catalogue=8, over="all"), "over='all': choose from"),
+    (lambda: listwise.gini(LISTS, catalogue=8, divisor="N"), "divisor='N'"),
+    (lambda: listwise.gini(LISTS, catalogue=8, unknown="zero"), "takes over, divisor, not unknown"),
+    (lambda: listwise.gini(LISTS, catalogue=8, k=0), "k must be at least 1"),
+    (lambda: listwise.shannon_entropy(LISTS, unit="dits"), "unit='dits'"),
+    (lambda: listwise.gini(EXPOSURE, 4), "k=4 is deeper than this Exposure was read to, k=3"),
+    (lambda: listwise.average_popularity(LISTS, counts={5: -1}), "counts: item 5 has -1"),
     (
-        lambda: beyond.shannon_entropy(LISTS, normalised="recommended", variant="recbole"),
-        "is for variant='shannon'",
-    ),
-    (lambda: beyond.gini(EXPOSURE, 4), "k=4 is deeper than this Exposure was read to, k=3"),
-    (lambda: beyond.average_popularity(LISTS, counts={5: -1}), "counts: item 5 has -1"),
-    (
-        lambda: beyond.average_popularity(LISTS, counts=[1], unknown=-1),
-        "unknown=-1: give 'raise', 'skip', or a count",
+        lambda: listwise.average_popularity(LISTS, counts=[1], unknown=-1),
+        "unknown must be a finite number from 0 on, not -1",
     ),
     (
-        lambda: beyond.tail_percentage(LISTS, counts=[1], share=0.1, max_count=3),
+        lambda: listwise.tail_percentage(LISTS, counts=[1], share=0.1, max_count=3),
         "the tail is given twice",
     ),
-    (lambda: beyond.tail_percentage(LISTS, counts=[1], share=2), "share must"),
-    (lambda: beyond.tail_percentage(LISTS, counts=[1], n_items=0), "n_items"),
+    (lambda: listwise.tail_percentage(LISTS, counts=[1], share=2), "share must"),
+    (lambda: listwise.tail_percentage(LISTS, counts=[1], n_items=0), "n_items"),
     (
-        lambda: beyond.tail_percentage(LISTS, counts=[1], unknown="zero"),
-        "choose from 'raise', 'skip', 'tail', 'head'",
+        lambda: listwise.tail_percentage(LISTS, counts=[1], unknown="zero"),
+        "choose from 'tail', 'head'",
     ),
-    (lambda: beyond.novelty(LISTS, counts=[1], total=0), "total must be"),
-    (lambda: beyond.novelty(LISTS, counts=[1], unknown=0), "unknown=0: a count"),
+    (lambda: listwise.novelty(LISTS, counts=[1], total=0), "total must be"),
     (
-        lambda: beyond.intra_list_diversity(LISTS, features={1: [1], 2: [1, 2]}),
+        lambda: listwise.novelty(LISTS, counts=[1], unknown=0),
+        "unknown must be .* above 0, not 0",
+    ),
+    (
+        lambda: listwise.intra_list_diversity(LISTS, features={1: [1], 2: [1, 2]}),
         "item 1 has 1 numbers, item 2 2",
     ),
-    (lambda: beyond.intra_list_diversity(LISTS, features=[[NAN]]), "item 0 .* is not finite"),
-    (lambda: beyond.intra_list_diversity(LISTS, features=[[1]], distance="L3"), "distance='L3'"),
-    (lambda: beyond.serendipity(LISTS, LISTS, expected=LISTS, divisor="R"), "divisor='R'"),
-    (lambda: beyond.item_coverage(LISTS, catalogue=[1, -1], padding=-1), "the padding id -1"),
+    (lambda: listwise.intra_list_diversity(LISTS, features=[[NAN]]), "item 0 .* is not finite"),
+    (lambda: listwise.intra_list_diversity(LISTS, features=[[1]], distance="L3"), "distance='L3'"),
+    (lambda: listwise.serendipity(LISTS, LISTS, expected=LISTS, divisor="R"), "divisor='R'"),
+    (lambda: listwise.item_coverage(LISTS, catalogue=[1, -1], padding=-1), "the padding id -1"),
     (lambda: EXPOSURE + beyond.exposure(LISTS, 1, catalogue=8), "to k=3 and to k=1 do not merge"),
     (lambda: EXPOSURE + beyond.exposure(LISTS, catalogue=9), "two catalogues do not merge"),
     (
@@ -420,16 +423,19 @@ WRONG_VALUES = [
     ),
 ]
 WRONG_TYPES = [
-    (lambda: beyond.item_coverage([["a"]], catalogue=3), "'a' in ranks and 0 in catalogue"),
-    (lambda: beyond.item_coverage([[0.5]], catalogue=3), "0.5 is a float, never an id"),
-    (lambda: beyond.item_coverage(LISTS, catalogue="abc"), "catalogue is a str: give"),
-    (lambda: beyond.item_coverage(tl.match([[1]], [[1]]), catalogue=8), "a Hits, .* holds no ids"),
-    (lambda: beyond.item_coverage({1, 2}, catalogue=8), "has no ranking"),
-    (lambda: beyond.gini(EXPOSURE, catalogue=9), "it takes no catalogue"),
-    (lambda: beyond.average_popularity(LISTS, counts="abc"), "give a dict item -> number"),
-    (lambda: beyond.average_popularity(LISTS, counts={5: "1"}), "must hold numbers"),
+    (lambda: listwise.item_coverage([["a"]], catalogue=3), "'a' in ranks and 0 in catalogue"),
+    (lambda: listwise.item_coverage([[0.5]], catalogue=3), "0.5 is a float, never an id"),
+    (lambda: listwise.item_coverage(LISTS, catalogue="abc"), "catalogue is a str: give"),
     (
-        lambda: beyond.intra_list_diversity(LISTS, features=[1, 2]),
+        lambda: listwise.item_coverage(tl.match([[1]], [[1]]), catalogue=8),
+        "a Hits holds no ids",
+    ),
+    (lambda: listwise.item_coverage({1, 2}, catalogue=8), "has no ranking"),
+    (lambda: listwise.gini(EXPOSURE, catalogue=9), "it takes no items"),
+    (lambda: listwise.average_popularity(LISTS, counts="abc"), "give a dict item -> number"),
+    (lambda: listwise.average_popularity(LISTS, counts={5: "1"}), "must hold numbers"),
+    (
+        lambda: listwise.intra_list_diversity(LISTS, features=[1, 2]),
         "item -> vector, .* or a 2-D",
     ),
     (lambda: EXPOSURE + 1, "Exposure"),
@@ -446,7 +452,7 @@ def test_what_is_refused(call, words):
 def test_inputs_are_not_changed():
     lists = np.array(LISTS)
     lists.flags.writeable = False
-    beyond.gini(lists, catalogue=6, unknown="skip", duplicates="first")
+    listwise.gini(lists, catalogue=6, unknown="skip", duplicates="first")
     assert lists.tolist() == LISTS
 
 
@@ -464,11 +470,11 @@ def test_long_ragged_lists_are_the_formulas(n_threads):
     known = range(0, 60, 2)
     half = beyond.exposure(lists, catalogue=known, unknown="skip", n_threads=n_threads)
     for k in range(1, depth + 1):
-        assert beyond.item_coverage(exposure)[k - 1] == oracle.item_coverage(lists, k, range(60))
-        same(beyond.gini(exposure)[k - 1], oracle.gini(lists, k, range(60)))
-        same(beyond.shannon_entropy(exposure)[k - 1], oracle.shannon_entropy(lists, k))
-        same(beyond.gini(half)[k - 1], oracle.gini(lists, k, known))
-    same(beyond.personalisation(exposure)[19], oracle.personalisation(lists, 20))
+        assert listwise.item_coverage(exposure)[k - 1] == oracle.item_coverage(lists, k, range(60))
+        same(listwise.gini(exposure)[k - 1], oracle.gini(lists, k, range(60)))
+        same(listwise.shannon_entropy(exposure)[k - 1], oracle.shannon_entropy(lists, k))
+        same(listwise.gini(half)[k - 1], oracle.gini(lists, k, known))
+    same(listwise.personalisation(exposure)[19], oracle.personalisation(lists, 20))
     merged = sum(beyond.exposure(lists[u::3], depth, catalogue=60) for u in range(3))
     assert bits(merged) == bits(exposure)
 
@@ -482,8 +488,8 @@ def test_ids_that_outgrow_their_first_table():
 
 def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
     counts, lists = {1: 5, 2: 1, 10: 1}, [[2, 10], [10, 1]]
-    numbers = tl.beyond.tail_percentage(lists, counts=counts, n_items=1)
-    text = tl.beyond.tail_percentage(
+    numbers = listwise.tail_percentage(lists, counts=counts, n_items=1)
+    text = listwise.tail_percentage(
         [list(map(str, row)) for row in lists],
         counts={str(item): count for item, count in counts.items()},
         n_items=1,
@@ -494,15 +500,15 @@ def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
 def test_repeats_of_unknown_items_are_left_out_or_refused():
     lists, first = [["a", "z", "z", "y"]], {"duplicates": "first"}
     counts = {"counts": {"a": 6}}
-    popularity = tl.beyond.average_popularity(lists, **counts, unknown=0, **first)
+    popularity = listwise.average_popularity(lists, **counts, unknown=0, **first)
     assert popularity.tolist() == [[6, 3, 3, 2]]
-    numbers = tl.beyond.average_popularity([[0, 7, 7, 9]], counts=[6], unknown=0, **first)
+    numbers = listwise.average_popularity([[0, 7, 7, 9]], counts=[6], unknown=0, **first)
     assert numbers.tolist() == [[6, 3, 3, 2]]
-    novelty = tl.beyond.novelty(lists, counts={"a": 8, "z": 0}, total=8, unknown=1, **first)
+    novelty = listwise.novelty(lists, counts={"a": 8, "z": 0}, total=8, unknown=1, **first)
     assert novelty.tolist() == [[0, 1.5, 1.5, 2]]
     options = {"counts": {"a": 9, "b": 1}, "n_items": 1, "unknown": "tail"}
-    tail = tl.beyond.tail_percentage(lists, **options, **first)
+    tail = listwise.tail_percentage(lists, **options, **first)
     assert tail.tolist() == [[0, 1 / 2, 1 / 2, 2 / 3]]
     for unknown in (0, "skip"):
         with pytest.raises(ValueError, match="user 0 has item 'z' at ranks 2 and 3"):
-            tl.beyond.average_popularity(lists, **counts, unknown=unknown)
+            listwise.average_popularity(lists, **counts, unknown=unknown)

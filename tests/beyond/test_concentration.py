@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from doors import by_words
+from listwise import listwise
 from oracle import beyond as oracle
 
 import toplist as tl
@@ -38,13 +39,13 @@ def test_merged_exposures_beyond_31_bits_are_exact(times):
     assert found.counts().tolist() == [count << times for count in LISTED] + [0]
     assert found.curves.total.tolist() == [5 << times, 10 << times, 15 << times]
     coverage = [oracle.coverage_of_counts(one, CATALOGUE) for one in counts.values()]
-    assert beyond.item_coverage(found).tolist() == coverage
+    assert listwise.item_coverage(found).tolist() == coverage
     gini = [oracle.gini_of_counts(one, CATALOGUE) for one in counts.values()]
-    assert beyond.gini(found).tolist() == gini
+    assert listwise.gini(found).tolist() == gini
     entropy = [oracle.entropy_of_counts(one) for one in counts.values()]
-    np.testing.assert_allclose(beyond.shannon_entropy(found), entropy, rtol=4e-15)
+    np.testing.assert_allclose(listwise.shannon_entropy(found), entropy, rtol=4e-15)
     shared = [oracle.personalisation_of_counts(one, k, 5 << times) for k, one in counts.items()]
-    np.testing.assert_allclose(beyond.personalisation(found), shared, rtol=4e-15)
+    np.testing.assert_allclose(listwise.personalisation(found), shared, rtol=4e-15)
 
 
 def test_many_lists_with_few_listings_of_an_item_at_each_rank():
@@ -53,9 +54,9 @@ def test_many_lists_with_few_listings_of_an_item_at_each_rank():
     rotated = [[(u + r) % n for r in range(n)] for u in range(n)]
     found = doubled(beyond.exposure(rotated, catalogue=n), 24)
     assert found.n_users == 2**31 and found.counts().tolist() == [2**31] * n
-    np.testing.assert_array_equal(beyond.gini(found), 0.0)
+    np.testing.assert_array_equal(listwise.gini(found), 0.0)
     expected = [oracle.personalisation_of_counts({k << 24: n}, k, 2**31) for k in range(1, n + 1)]
-    np.testing.assert_allclose(beyond.personalisation(found), expected, rtol=0, atol=4e-16)
+    np.testing.assert_allclose(listwise.personalisation(found), expected, rtol=0, atol=4e-16)
 
 
 @pytest.mark.parametrize("table", [0, 1 << 25])
@@ -77,9 +78,9 @@ def test_parts_add_up_to_the_whole_by_tables_and_by_sorting(monkeypatch, table):
             assert found.n_users == sum(map(bool, lists)) < 40
             for mine, theirs in zip(found.pairs, whole.pairs, strict=True):
                 assert np.array_equal(mine, theirs)
-            assert np.array_equal(tl.beyond.gini(found), tl.beyond.gini(whole))
-            assert np.array_equal(tl.beyond.item_coverage(found), tl.beyond.item_coverage(whole))
-            entropies = tl.beyond.shannon_entropy(found), tl.beyond.shannon_entropy(whole)
+            assert np.array_equal(listwise.gini(found), listwise.gini(whole))
+            assert np.array_equal(listwise.item_coverage(found), listwise.item_coverage(whole))
+            entropies = listwise.shannon_entropy(found), listwise.shannon_entropy(whole)
             assert np.array_equal(*entropies)
         assert pickle.dumps(parts[0]) == before  # nothing was added to the first part itself
 
@@ -96,7 +97,7 @@ def test_an_empty_list_is_no_list(nothing):
     result = by_words(lists, {"a": {1}, "c": {2}}, 2, metrics=names, **known)
     assert [result[f"{name}@2"] for name in names] == [0.5, 0.75, 0.375]
     assert [result.n_of(name) for name in names] == [2, 2, 2]
-    assert beyond.personalisation(lists, 2, padding=-1).tolist() == [0, 0.5]
+    assert listwise.personalisation(lists, 2, padding=-1).tolist() == [0, 0.5]
     assert beyond.exposure(lists, 2, **known).n_users == 2
 
 
@@ -119,6 +120,6 @@ def test_exposures_over_the_same_items_merge_whatever_their_order(one, other):
             "a": 1,
             "m": 1,
         }
-        assert beyond.gini(merged)[-1] == pytest.approx(2 / 15, rel=1e-15)
+        assert listwise.gini(merged)[-1] == pytest.approx(2 / 15, rel=1e-15)
     with pytest.raises(ValueError, match="over two catalogues"):
         parts[0] + beyond.exposure([["a"]], 2, catalogue=["a", "m", "y"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from listwise import listwise
 
 import toplist as tl
 from toplist import beyond
@@ -48,10 +49,10 @@ def test_every_form_gives_the_same(form):
     ids = list(map(kind, range(8)))
     for catalogue in (ids, np.array(ids), set(ids), dict.fromkeys(ids), [*ids, ids[3], ids[5]]):
         exposure = beyond.exposure(ranks, catalogue=catalogue)
-        assert beyond.item_coverage(exposure).tolist() == COVERAGE
-        np.testing.assert_allclose(beyond.gini(exposure), GINI, rtol=0, atol=1e-12)
-    expected = beyond.shannon_entropy(LISTS)
-    assert beyond.shannon_entropy(ranks).tobytes() == expected.tobytes()
+        assert listwise.item_coverage(exposure).tolist() == COVERAGE
+        np.testing.assert_allclose(listwise.gini(exposure), GINI, rtol=0, atol=1e-12)
+    expected = listwise.shannon_entropy(LISTS)
+    assert listwise.shannon_entropy(ranks).tobytes() == expected.tobytes()
     overlaps_are_the_plain_ones(ranks, others)
     groups_are_the_plain_ones(exposure, {kind(item): group for item, group in GROUPS.items()})
 
@@ -69,10 +70,10 @@ def test_tables(library, kind):
 
     options = {"columns": {"user_id": "who"}}
     catalogue = list(map(kind, range(8)))
-    found = beyond.item_coverage(table(LISTS), catalogue=catalogue, **options)
+    found = listwise.item_coverage(table(LISTS), catalogue=catalogue, **options)
     assert found.tolist() == COVERAGE
     counts = {kind(i): i for i in range(8)}
-    found = beyond.average_popularity(table(LISTS), 2, counts=counts, **options)
+    found = listwise.average_popularity(table(LISTS), 2, counts=counts, **options)
     assert found[:, 0].tolist() == [5, 1, 2, 4, 5]  # users as they first appear
     groups = {kind(item): group for item, group in GROUPS.items()}
     exposure = beyond.exposure(table(LISTS), catalogue=catalogue, **options)
@@ -107,9 +108,9 @@ def test_series_of_lists_and_of_counts():
     with pytest.raises(TypeError, match="b is keyed by user, a is by position"):
         beyond.overlap(a, {0: [2, 1], 1: [4]})
     train = pandas.Series([3, 3, 5, 7, 7, 7])
-    found = beyond.average_popularity([[5, 7, 3]], counts=train.value_counts())
+    found = listwise.average_popularity([[5, 7, 3]], counts=train.value_counts())
     assert found.tolist() == [[1, 2, 2]]
-    assert beyond.item_coverage([[5, 7]], catalogue=train)[-1] == pytest.approx(2 / 3)
+    assert listwise.item_coverage([[5, 7]], catalogue=train)[-1] == pytest.approx(2 / 3)
 
 
 def test_padding_and_repeats():
@@ -119,12 +120,12 @@ def test_padding_and_repeats():
         (text, [["c", "", ""], ["b", "x", ""]], list("abcd"), ""),
     ):
         options = {"padding": padding}
-        found = beyond.item_coverage(padded, catalogue=catalogue, **options)
+        found = listwise.item_coverage(padded, catalogue=catalogue, **options)
         assert found.tolist() == [0.5, 0.75]
         found = beyond.overlap(padded, other, divisor="union", **options)
         assert found.per_user.tolist() == [[1, 0.5], [1, 0.5]]
     first = {"duplicates": "first"}
-    found = beyond.average_popularity([[0, 0, 1]], counts=[4, 2, 1], **first)
+    found = listwise.average_popularity([[0, 0, 1]], counts=[4, 2, 1], **first)
     assert found.tolist() == [[4, 4, 3]]
     found = beyond.exposure([[0, 0, 1]], catalogue=2, **first)
     assert found.curves.total.tolist() == [1, 1, 2]
@@ -138,5 +139,5 @@ def test_padding_of_text_in_a_table():
     lists = [["a", "b", ""], ["b", "c", ""]]
     table = polars.DataFrame({"user_id": [1, 2], "item_id": lists})
     for found in (lists, table):
-        entropy = beyond.shannon_entropy(found, padding="")
-        np.testing.assert_array_equal(entropy, beyond.shannon_entropy([["a", "b"], ["b", "c"]]))
+        entropy = listwise.shannon_entropy(found, padding="")
+        np.testing.assert_array_equal(entropy, listwise.shannon_entropy([["a", "b"], ["b", "c"]]))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.beyond.given import digest_of
+from toplist.beyond.listed import fact
 from toplist.inputs.facts import ItemLabels
 from toplist.inputs.items import ITEMS
 from toplist.inputs.options import ItemData
@@ -19,7 +20,7 @@ MATRIX = np.array([[0, 0.25, 0.5], [0.25, 0, 1], [0.5, 1, 0]])
 
 
 def digest(name, data):
-    return digest_of(name, ItemData({name: data}, "raise", {}, {}))
+    return digest_of(fact(name, ItemData({name: data}, "raise", {}, {})))
 
 
 def forms():

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from listwise import listwise
 from oracle import beyond as beyond_oracle
 from oracle import lists as oracle
-
-from toplist import beyond
 
 NAN = math.nan
 
@@ -56,7 +55,7 @@ THIRD = math.log2(3)
 
 def hamming(lists, k, features, **options):
     return at(
-        beyond.intra_list_diversity(lists, k, features=features, distance="hamming", **options)
+        listwise.intra_list_diversity(lists, k, features=features, distance="hamming", **options)
     )
 
 
@@ -76,7 +75,7 @@ def popularity(k, divisor, expected):
         f"{RECTOOLS}popularity.py:23 k={k} of {divisor}",
         expected,
         means(POPULAR, k, counts),
-        at(beyond.average_popularity(POPULAR, k, counts=counts)),
+        at(listwise.average_popularity(POPULAR, k, counts=counts)),
     )
 
 
@@ -86,7 +85,7 @@ def self_information(k, expected):
         f"{RECTOOLS}novelty.py:23 k={k}",
         expected,
         means(NEW, k, bits),
-        at(beyond.novelty(NEW, k, counts={"i1": 3, "i2": 1}, total=3, unknown=1)),
+        at(listwise.novelty(NEW, k, counts={"i1": 3, "i2": 1}, total=3, unknown=1)),
     )
 
 
@@ -110,7 +109,7 @@ FROM_RECTOOLS = [
         f"{RECTOOLS}catalog.py:25",
         0.4,
         beyond_oracle.item_coverage([[1, 2], [1, 2], [], [1]], 2, range(5)),
-        at(beyond.item_coverage([[1, 2], [1, 2], [], [1]], 2, catalogue=5)),
+        at(listwise.item_coverage([[1, 2], [1, 2], [], [1]], 2, catalogue=5)),
     ),
 ]
 
@@ -143,27 +142,27 @@ FROM_RECOMMENDERS = [
         RECOMMENDERS + "461",
         0.8,
         beyond_oracle.item_coverage(SHOWN, 2, SEEN),
-        at(beyond.item_coverage(SHOWN, catalogue=[*SEEN])),
+        at(listwise.item_coverage(SHOWN, catalogue=[*SEEN])),
     ),
     Golden(
         RECOMMENDERS + "469",
         1.9183,
         beyond_oracle.shannon_entropy(SHOWN, 2, 2),
-        at(beyond.shannon_entropy(SHOWN, unit="bits")),
+        at(listwise.shannon_entropy(SHOWN, unit="bits")),
         5e-5,
     ),
     Golden(
         RECOMMENDERS + "477",
         [3, 3, 2, 1.41504, 3],
         means([[item] for item in SEEN], 1, {i: -math.log2(n / 8) for i, n in SEEN.items()}),
-        at(beyond.novelty([[item] for item in SEEN], counts=SEEN)),
+        at(listwise.novelty([[item] for item in SEEN], counts=SEEN)),
         5e-6,
     ),
     Golden(
         RECOMMENDERS + "498",
         2.83333,
         np.mean(means(SHOWN, 2, {i: -math.log2(n / 8) for i, n in SEEN.items()})),
-        at(beyond.novelty(SHOWN, counts=SEEN)).mean(),
+        at(listwise.novelty(SHOWN, counts=SEEN)).mean(),
         5e-6,
     ),
     Golden(
@@ -182,7 +181,7 @@ FROM_RECOMMENDERS = [
         RECOMMENDERS + "619",
         [0.5, 0.5, 0.5],
         diversity(SHOWN, 2, FEATURES, beyond_oracle.cosine_distance),
-        at(beyond.intra_list_diversity(SHOWN, features=FEATURES)),
+        at(listwise.intra_list_diversity(SHOWN, features=FEATURES)),
     ),
 ]
 
@@ -196,7 +195,7 @@ def similar(line, labels, expected):
     mean = 1 - beyond_oracle.intra_list_diversity(
         items, len(items), labels, beyond_oracle.cosine_distance
     )
-    found = at(beyond.intra_list_diversity([items], features=labels))[0]
+    found = at(listwise.intra_list_diversity([items], features=labels))[0]
     return Golden(f"{LENSKIT}ils.py:{line}", expected, mean, 1 - found, 5e-4)
 
 
@@ -230,27 +229,27 @@ FROM_RECMETRICS = [
         RECMETRICS + "10",
         0.10697151566593581,
         means([[*WATCHED]], 10, {i: -math.log2(n / 933) for i, n in WATCHED.items()})[0],
-        at(beyond.novelty([[*WATCHED]], counts=WATCHED, total=933))[0],
+        at(listwise.novelty([[*WATCHED]], counts=WATCHED, total=933))[0],
         1e-15,
     ),
     Golden(
         RECMETRICS + "44",
         0.5,
         beyond_oracle.item_coverage(["XYZ", "XYZ"], 3, "ABCXYZ"),
-        at(beyond.item_coverage([[*"XYZ"], [*"XYZ"]], catalogue=[*"ABCXYZ"])),
+        at(listwise.item_coverage([[*"XYZ"], [*"XYZ"]], catalogue=[*"ABCXYZ"])),
     ),
     Golden(
         RECMETRICS + "255",
         0.916,
         oracle.personalisation_by_cosine(STRANGERS, 4),
-        at(beyond.personalisation(STRANGERS)),  # the lists are as long as k
+        at(listwise.personalisation(STRANGERS)),  # the lists are as long as k
         7e-4,
     ),
     Golden(
         RECMETRICS + "274",
         0.5,
         1 - beyond_oracle.intra_list_diversity([*GENRES], 4, GENRES, beyond_oracle.cosine_distance),
-        1 - at(beyond.intra_list_diversity([[*GENRES]], features=GENRES))[0],
+        1 - at(listwise.intra_list_diversity([[*GENRES]], features=GENRES))[0],
     ),
 ]
 
@@ -295,7 +294,7 @@ FROM_OTHERS = [
         "sb-ai-lab/RePlay b4e051e8 replay/metrics/unexpectedness.py, documentation, k=4",
         [0.5, 0.5],
         [oracle.unexpectedness(*shown) for shown in UNEXPECTED],
-        [beyond.unexpectedness(row, k, expected=known)[-1] for row, k, known in UNEXPECTED],
+        [listwise.unexpectedness(row, k, expected=known)[-1] for row, k, known in UNEXPECTED],
     ),
     Golden(
         "ethen8181/machine-learning 1dcc979 recsys/calibration/calibrated_reco.ipynb, in bits",

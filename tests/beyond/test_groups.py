@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from listwise import listwise
 from oracle import beyond as oracle
 
 from toplist import beyond
@@ -157,7 +158,7 @@ def test_counts_of_a_database_are_those_of_the_lists(lists):
         assert repr(found) == repr(expected)
         for mine, theirs in zip(found.pairs, expected.pairs, strict=True):
             assert np.array_equal(mine, theirs)
-        for figure in (beyond.gini, beyond.item_coverage, beyond.shannon_entropy):
+        for figure in (listwise.gini, listwise.item_coverage, listwise.shannon_entropy):
             assert figure(found).tobytes() == figure(expected).tobytes()
         assert np.array_equal((found + expected).counts(), 2 * expected.counts())
 
@@ -167,9 +168,9 @@ def test_more_lists_than_a_machine_holds():
     found = beyond.Exposure.from_counts(
         ["a", "b", "a"], [1, 1, 2], [n, n // 4, n // 2], n_users=2 * n, catalogue=list("abcd")
     )
-    assert beyond.item_coverage(found).tolist() == [0.5, 0.5]
+    assert listwise.item_coverage(found).tolist() == [0.5, 0.5]
     expected = oracle.gini_of_counts({n * 3 // 2: 1, n // 4: 1}, 4)
-    assert beyond.gini(found)[1] == expected
+    assert listwise.gini(found)[1] == expected
 
 
 def test_more_items_than_a_dict_holds():

@@ -9,10 +9,10 @@ from doors import by_words
 from file_helpers import sent, through_a_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from listwise import listwise
 from oracle import beyond as oracle
 
 import toplist as tl
-from toplist import beyond
 from toplist.kernels import labels as kernels
 
 ITEMS = list("abcdefgh")
@@ -45,13 +45,13 @@ def test_calibration_is_the_formula(users, k):
     for distance in ("kl", "hellinger"):
         for weights in ("equal", "rank"):
             how = {"distance": distance, "weights": weights}
-            found = beyond.calibration(lists, k, history=histories, labels=LABELS, **how)
+            found = listwise.calibration(lists, k, history=histories, labels=LABELS, **how)
 
             def value(ranked, history, _, at, how=how):
                 return oracle.calibration(ranked, at, history, AS_LISTS, **how)
 
             same(found, value, users, k)
-    found = beyond.calibration(lists, k, history=histories, labels=LABELS, alpha=0.5)
+    found = listwise.calibration(lists, k, history=histories, labels=LABELS, alpha=0.5)
     same(found, lambda r, h, _, at: oracle.calibration(r, at, h, AS_LISTS, alpha=0.5), users, k)
 
 
@@ -59,7 +59,7 @@ def test_calibration_is_the_formula(users, k):
 @given(USERS, st.integers(1, 8))
 def test_lift_diversity_and_shares_are_the_formulas(users, k):
     lists, histories, truths = map(list, zip(*users, strict=True))
-    found = beyond.popularity_lift(lists, k, history=histories, counts=COUNTS)
+    found = listwise.popularity_lift(lists, k, history=histories, counts=COUNTS)
     same(found, lambda r, h, _, at: oracle.popularity_lift(r, at, h, COUNTS), users, k)
     apart = np.random.default_rng(k).random((8, 8))
     apart += apart.T
@@ -69,28 +69,28 @@ def test_lift_diversity_and_shares_are_the_formulas(users, k):
         ({"labels": LABELS}, every, oracle.jaccard_distance),
         ({"distances": dict(zip(ITEMS, apart, strict=True))}, rows, lambda i, j: apart[i, j]),
     ):
-        found = beyond.intra_list_diversity(lists, k, single=0.25, **keywords)
+        found = listwise.intra_list_diversity(lists, k, single=0.25, **keywords)
 
         def value(ranked, _, __, at, features=features, distance=distance):
             return oracle.intra_list_diversity(ranked, at, features, distance, 0.25)
 
         same(found, value, users, k)
-    shares = beyond.exposure_share(lists, k, labels=LABELS)
-    hits = beyond.hit_share(lists, truths, k, labels=LABELS)
-    assert list(shares) == list(hits) == ["war", "love", "fun"]
-    for label in shares:
+    for label in ("war", "love", "fun"):
+        of = {"labels": LABELS, "label": label}
         same(
-            shares[label],
+            listwise.exposure_share(lists, k, **of),
             lambda r, _, __, at, label=label: oracle.label_exposure(r, at, AS_LISTS, label),
             users,
             k,
         )
         same(
-            hits[label],
+            listwise.hit_share(lists, truths, k, **of),
             lambda r, _, t, at, label=label: oracle.label_hits(r, t, at, AS_LISTS, label),
             users,
             k,
         )
+    with pytest.raises(ValueError, match=r"name a label, as in 'hit_share\(label=war\)'"):
+        listwise.hit_share(lists, truths, k, labels=LABELS)
 
 
 def test_logarithms_are_those_of_math():
@@ -107,13 +107,13 @@ def test_many_labels_and_both_ends_of_the_distances():
     lists, history = {"u": list(range(100))}, {"u": list(range(100))}
     for distance, most in (("kl", -math.log(0.01)), ("hellinger", 1.0)):
         how = {"labels": labels, "distance": distance}
-        found = beyond.calibration(lists, history=history, **how)
+        found = listwise.calibration(lists, history=history, **how)
         assert found[0, -1] == pytest.approx(0, abs=1e-7) and (np.diff(found[0]) <= 0).all()
         apart = {i: [i] for i in range(200)}
         how["labels"] = apart
-        found = beyond.calibration(lists, history={"u": [150, 151]}, **how)
+        found = listwise.calibration(lists, history={"u": [150, 151]}, **how)
         assert found[0] == pytest.approx([most] * 100, abs=1e-12)
-    found = beyond.intra_list_diversity(lists, labels=labels)
+    found = listwise.intra_list_diversity(lists, labels=labels)
     assert found[0, 1:] == pytest.approx([0.8] * 99, abs=1e-12)  # one label of five
 
 
@@ -162,10 +162,10 @@ def test_every_form_of_history_and_labels_is_the_same(form, text):
     lists = {u: [name((u * 3 + r) % 10) for r in range(4)] for u in range(6)}
     history = {u: [name((u + 2 * r) % 10) for r in (0, 1, 1)] for u in range(5)}
     labels = {name(i): [["x"], ["y", "x"], []][i % 3] for i in range(10)}
-    expected = beyond.calibration(lists, history=history, labels=labels)
+    expected = listwise.calibration(lists, history=history, labels=labels)
     made = _series() if form == "series" else FORMS.get(form) or _frames(form)
     given = {"history": made[0](history), "labels": made[1](labels)}
-    found = beyond.calibration(lists, **given)
+    found = listwise.calibration(lists, **given)
     assert found.tobytes() == expected.tobytes()
     truth = {u: [name(0)] for u in lists}
     result = by_words(lists, truth, 4, metrics="calibration", **given)
@@ -176,7 +176,7 @@ def test_every_form_of_history_and_labels_is_the_same(form, text):
 
 def test_by_position_and_names_of_positions():
     lists, history = [["a"], ["b"]], [["c"], ["a"]]
-    expected = beyond.calibration(lists, history=history, labels=LABELS)
+    expected = listwise.calibration(lists, history=history, labels=LABELS)
     truth = [{"a"}, {"b"}]
     result = tl.top_k_eval(
         lists, truth, 1, metrics="calibration", items=tl.Items(history=history, labels=LABELS)
@@ -193,44 +193,44 @@ def test_by_position_and_names_of_positions():
     assert result.per_user("calibration", keyed=True) == dict(
         zip("uv", expected.tolist(), strict=True)
     )
-    one = beyond.calibration(["a"], history=["c"], labels=LABELS)
+    one = listwise.calibration(["a"], history=["c"], labels=LABELS)
     assert one.tolist() == expected[0].tolist()
 
 
 def test_a_square_table_of_distances():
     pandas = pytest.importorskip("pandas")
     given = pandas.DataFrame([[0.5, 0.0], [0.0, 0.5]], index=["y", "x"], columns=["x", "y"])
-    assert beyond.intra_list_diversity([["x", "y"]], distances=given).tolist() == [[0, 0.5]]
+    assert listwise.intra_list_diversity([["x", "y"]], distances=given).tolist() == [[0, 0.5]]
 
 
 def test_unknown_items():
     lists, history = [["a", "x", "b"]], [["a", "y"]]
     known = {"history": history, "labels": LABELS}
     with pytest.raises(ValueError, match=r"history: user 0 has item 'y', which is not in labels"):
-        beyond.calibration(lists, **known)
+        listwise.calibration(lists, **known)
     with pytest.raises(ValueError, match="user 0 lists item 'x' at rank 2, which is not in labels"):
-        beyond.calibration(lists, **known | {"history": [["a"]]})
-    found = beyond.calibration(lists, unknown="skip", **known)
-    expected = beyond.calibration([["a", "b"]], history=[["a"]], labels=LABELS)
+        listwise.calibration(lists, **known | {"history": [["a"]]})
+    found = listwise.calibration(lists, unknown="skip", **known)
+    expected = listwise.calibration([["a", "b"]], history=[["a"]], labels=LABELS)
     assert found[0, [0, 2]].tolist() == expected[0].tolist() and found[0, 0] == found[0, 1]
     lift = {"history": history, "counts": {"a": 2, "b": 6}}
-    found = beyond.popularity_lift(lists, unknown="skip", **lift)
+    found = listwise.popularity_lift(lists, unknown="skip", **lift)
     assert found.tolist() == [[0, 0, 1]]
-    assert beyond.popularity_lift(lists, unknown=2, **lift)[0, 1] == 0
+    assert listwise.popularity_lift(lists, unknown=2, **lift)[0, 1] == 0
     other = known | {"labels": {"q": "war"}}
     with pytest.raises(ValueError, match="no item of ranks is in labels: it has 'q', ranks ha"):
-        beyond.exposure_share(lists, labels={"q": "war"}, unknown="skip")
+        listwise.exposure_share(lists, labels={"q": "war"}, label="war", unknown="skip")
     with pytest.raises(ValueError, match="no item of history is in labels: it has 'q', histor"):
-        beyond.calibration([["q"]], unknown="skip", **other)
+        listwise.calibration([["q"]], unknown="skip", **other)
     for name in ("nan", "skip"):
         given = {"labels": LABELS}, {"distances": {"a": [0, 1], "b": [1, 0]}}
         for one in given:
-            found = beyond.intra_list_diversity(lists, unknown=name, **one)
+            found = listwise.intra_list_diversity(lists, unknown=name, **one)
             assert np.isnan(found[0, 2]) == (name == "nan")
 
 
 def test_grades_of_0_are_no_baseline():
-    found = beyond.unexpectedness([[1, 2]], expected=[{1: 0, 2: 3}])
+    found = listwise.unexpectedness([[1, 2]], expected=[{1: 0, 2: 3}])
     assert found.tolist() == [[1.0, 0.5]]
 
 
@@ -258,7 +258,7 @@ def test_grades_of_0_are_no_baseline():
         ),
         ({"metrics": "calibration(x=1)"}, ValueError, "takes distance, weights, alpha, not x"),
         ({"metrics": "calibration(weights=rnak)"}, ValueError, "did you mean 'rank'"),
-        ({"metrics": "novelty(p=1)"}, ValueError, "'novelty' takes no parameter, not p"),
+        ({"metrics": "novelty(p=1)"}, ValueError, "'novelty' takes total, unknown, not p"),
     ],
 )
 def test_errors(given, error, message):
@@ -270,32 +270,32 @@ def test_errors(given, error, message):
 def test_errors_of_positions_tables_and_distances():
     known = {"labels": LABELS}
     with pytest.raises(TypeError, match="history is by key, ranks is not: users= names the lists"):
-        beyond.calibration([["a"]], history={"u": ["a"]}, **known)
+        listwise.calibration([["a"]], history={"u": ["a"]}, **known)
     with pytest.raises(ValueError, match="2 ranked lists but 1 users in history"):
-        beyond.calibration([["a"], ["b"]], history=[["a"]], **known)
+        listwise.calibration([["a"], ["b"]], history=[["a"]], **known)
     with pytest.raises(ValueError, match="alpha must be above 0 and below 1, not 0"):
-        beyond.calibration([["a"]], history=[["a"]], alpha=0, **known)
-    with pytest.raises(ValueError, match=r"intra_list_diversity\(distance=jaccard\) needs labels="):
-        beyond.intra_list_diversity([["a"]], distance="jaccard")
+        listwise.calibration([["a"]], history=[["a"]], alpha=0, **known)
+    with pytest.raises(ValueError, match=r"\(distance=jaccard\) needs toplist.Items\(labels="):
+        listwise.intra_list_diversity([["a"]], distance="jaccard")
     for matrix, error, words in (
         ([[0, 1]], TypeError, "give a square array"),
         ([[0, 1], [2, 0]], ValueError, "the same in both directions"),
         ([[0, math.nan], [math.nan, 0]], ValueError, "must be finite"),
     ):
         with pytest.raises(error, match=words):
-            beyond.intra_list_diversity([[0, 1]], distances=matrix)
+            listwise.intra_list_diversity([[0, 1]], distances=matrix)
     pandas = pytest.importorskip("pandas")
     for frame, words in (
         (pandas.DataFrame({"person": ["u"], "item_id": ["a"]}), "no column 'user_id'"),
         (pandas.DataFrame({"user_id": ["u"], "thing": ["a"]}), "no column 'item_id'"),
     ):
         with pytest.raises(ValueError, match=f"history: {words}"):
-            beyond.calibration({"u": ["a"]}, history=frame, **known)
+            listwise.calibration({"u": ["a"]}, history=frame, **known)
     with pytest.raises(TypeError, match="labels is a Series that counts its rows: give it by"):
-        beyond.calibration([["a"]], history=[["a"]], labels=pandas.Series(["x"]))
+        listwise.calibration([["a"]], history=[["a"]], labels=pandas.Series(["x"]))
     frame = pandas.DataFrame({"item_id": ["a"], "a": ["x"], "b": ["y"]})
     with pytest.raises(ValueError, match="labels: give a table of item_id and one column o"):
-        beyond.calibration([["a"]], history=[["a"]], labels=frame)
+        listwise.calibration([["a"]], history=[["a"]], labels=frame)
 
 
 # In an evaluation
@@ -438,7 +438,7 @@ def test_any_order_of_users_is_the_same():
     assert {t.name: t.n for t in tests[0]}["serendipity@6"] == len(TRUTH)
     values = []
     for x in (RANKS, other, turned(other)):
-        found = beyond.calibration(x, 6, history=KNOWN["history"], labels=KNOWN["labels"])[:, 5]
+        found = listwise.calibration(x, 6, history=KNOWN["history"], labels=KNOWN["labels"])[:, 5]
         values.append({u: one for u, one in zip(x, found, strict=True) if np.isfinite(one)})
     p = [tl.inference.paired_tests({"a": values[0], "b": one})[0].p for one in values[1:]]
     assert p[0] == p[1]
@@ -477,9 +477,9 @@ def test_threads_leave_no_trace(monkeypatch):
     def values(n):
         known = {name: KNOWN[name] for name in ("history", "labels")}
         found = [
-            beyond.calibration(RANKS, n_threads=n, **known),
-            beyond.unexpectedness(RANKS, expected=KNOWN["expected"], n_threads=n),
-            *beyond.exposure_share(RANKS, labels=KNOWN["labels"], n_threads=n).values(),
+            listwise.calibration(RANKS, n_threads=n, **known),
+            listwise.unexpectedness(RANKS, expected=KNOWN["expected"], n_threads=n),
+            listwise.exposure_share(RANKS, labels=KNOWN["labels"], label="own", n_threads=n),
         ]
         return [one.tobytes() for one in found]
 

@@ -9,7 +9,6 @@ import pytest
 from doors import by_words
 
 import toplist as tl
-from toplist import beyond
 from toplist.files import tables
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.names import named
@@ -35,6 +34,11 @@ OF_LABELS = "exposure_share", "hit_share"
 ALL = [f"{name}(label=war)" if name in OF_LABELS else name for name in LIST_METRICS]
 VARIANTS = ["calibration(distance=hellinger)", "calibration(weights=rank)"]
 VARIANTS += [f"intra_list_diversity(distance={one})" for one in ("hamming", "jaccard", "given")]
+VARIANTS += ["gini(divisor=n-1)", "gini(over=recommended)", "shannon_entropy(unit=bits)"]
+VARIANTS += ["shannon_entropy(normalised=catalogue)", "shannon_entropy(normalised=recbole)"]
+VARIANTS += ["novelty(total=500)", "tail_percentage(share=0.5)", "tail_percentage(n_items=3)"]
+VARIANTS += ["tail_percentage(max_count=4)", "intra_list_diversity(single=0.5)"]
+VARIANTS += ["serendipity(divisor=n)", "serendipity(divisor=unexpected)"]
 
 
 def metric_of(name):
@@ -46,18 +50,15 @@ def evaluate(lists=LISTS, truths=TRUTHS, k=3, metrics=ALL, **options):
 
 
 def curves(name, lists=LISTS, truths=TRUTHS):
-    """Return what the function of this name returns."""
+    """Return the values at every k, by themselves."""
     metric = metric_of(name)
-    given, by = {one: KNOWN[one] for one in metric.needs}, dict(metric.given)
-    label = by.pop("label", None)
-    sides = (lists, truths) if metric.of_truth else (lists,)
-    found = getattr(beyond, metric.base)(*sides, **given, **by)
-    return found if label is None else found[label]
+    items = tl.Items(**{one: KNOWN[one] for one in metric.needs})
+    return tl.curves(name, lists, truths if metric.of_truth else None, items=items)
 
 
 @pytest.mark.filterwarnings("ignore:(Mean of empty|Degrees of freedom)")
 @pytest.mark.parametrize("name", [*ALL, *VARIANTS])
-def test_a_result_holds_what_the_functions_return(name):
+def test_a_result_holds_the_values_at_every_k(name):
     result, found, metric = evaluate(metrics=["ndcg", name, "hit"]), curves(name), metric_of(name)
     if metric.of_users:
         np.testing.assert_allclose(result.per_user(name), found, rtol=0, atol=1e-15)
@@ -75,7 +76,7 @@ def test_a_result_holds_what_the_functions_return(name):
         found = mean
     else:
         assert np.isnan(result.std(name)).all() and np.isnan(result.interval(name)).all()
-        with pytest.raises(ValueError, match=f"{name} is of all lists together"):
+        with pytest.raises(ValueError, match=re.escape(f"{name} is of all lists together")):
             result.per_user(name)
     np.testing.assert_allclose(result[name], found, rtol=0, atol=1e-12)
     (alone,) = evaluate(metrics=[f"{name}@2"], k=None)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from doors import by_words
+from listwise import listwise
 
 import toplist as tl
 
@@ -50,14 +51,13 @@ def test_users_are_counted_at_every_k():
 @pytest.mark.parametrize("labels", [{0: 1, 1: "1"}, {0: [1], 1: ["1"]}, {0: True, 1: "True"}])
 def test_labels_that_are_written_alike_are_refused(labels):
     with pytest.raises(ValueError, match="labels: .* and .* are written alike"):
-        tl.beyond.exposure_share([[0, 1]], labels=labels)
+        listwise.exposure_share([[0, 1]], labels=labels)
 
 
 @pytest.mark.parametrize("nothing", [None, "", math.nan, [], [""], ["", None]])
 def test_what_is_no_label(nothing):
-    shares = tl.beyond.exposure_share([[0, 1]], labels={0: "war", 1: nothing})
-    assert list(shares) == ["war"]
-    assert shares["war"][0].tolist() == [1, 1 / (1 + 1 / math.log2(3))]
+    shares = listwise.exposure_share([[0, 1]], labels={0: "war", 1: nothing}, label="war")
+    assert shares[0].tolist() == [1, 1 / (1 + 1 / math.log2(3))]
 
 
 def test_weights_are_not_of_metrics_of_the_lists():
@@ -135,7 +135,7 @@ def test_lists_without_a_truth_take_no_cluster_of_metrics_that_read_it():
 @pytest.mark.parametrize("alpha", [0.1, 0.5])
 def test_alpha_of_calibration_stands_in_its_name(alpha):
     known = {"history": HISTORY, "labels": LABELS}
-    curves = tl.beyond.calibration(lists(1), 9, alpha=alpha, **known)
+    curves = listwise.calibration(lists(1), 9, alpha=alpha, **known)
     asked = [f"calibration(alpha={alpha})", f"calibration(weights=rank, alpha={alpha}0)"]
     result = by_words(lists(1), TRUTHS, 9, metrics=asked, **known)
     assert result[asked[0]] == pytest.approx(np.nanmean(curves, axis=0), rel=1e-12)
@@ -153,11 +153,11 @@ def test_alpha_that_cannot_be(alpha):
 
 def test_a_list_of_unknown_items_has_no_value_beside_others_and_by_itself():
     counts = {"counts": {1: 3, 2: 1}, "unknown": "skip"}
-    found = tl.beyond.average_popularity([[1], [7]], **counts)
+    found = listwise.average_popularity([[1], [7]], **counts)
     assert found[0].tolist() == [3] and np.isnan(found[1]).all()
-    assert np.isnan(tl.beyond.average_popularity([7], **counts)).all()
+    assert np.isnan(listwise.average_popularity([7], **counts)).all()
     with pytest.raises(ValueError, match="no item of ranks is in counts: it has 1, ranks has"):
-        tl.beyond.average_popularity([[8], [7]], **counts)
+        listwise.average_popularity([[8], [7]], **counts)
 
 
 def test_a_label_may_have_an_at_sign():

@@ -8,6 +8,7 @@ import pytest
 from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from listwise import listwise
 from shared_inputs import LIBRARIES, csv_of, frame_of, library, rows
 
 import toplist as tl
@@ -214,7 +215,7 @@ def test_functions_of_the_lists_take_maps_and_collapse():
     twice = {"u": ["a", "a", "b", "b"], "v": ["b"]}
     for call in (
         lambda ranks, **how: tl.beyond.exposure(ranks, 2, **how).counts(),
-        lambda ranks, **how: tl.beyond.item_coverage(ranks, 2, catalogue=["a", "b", "c"], **how),
+        lambda ranks, **how: listwise.item_coverage(ranks, 2, catalogue=["a", "b", "c"], **how),
         lambda ranks, **how: tl.beyond.overlap(ranks, ranks, 2, **how).per_user,
         lambda ranks, **how: tl.curves("hit", ranks, {"u": {"b"}, "v": {"a"}}, 2, **how),
     ):

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from listwise import listwise
 from shared_inputs import DOORS, LIBRARIES, NAN, csr, frame_of, library, said
 
 import toplist as tl
@@ -586,23 +587,23 @@ MORE = [
      "items_as=: item 1 is in the index of the Series twice"),
     (lambda: item_map(item=["a"], document=["b"]), "items_as=: no column 'item_id' ... columns fo"),
     (lambda: item_map(item_id=["a", "a"], document=["b", "c"]), "items_as=: item 'a' has two rows"),
-    (lambda: tl.beyond.average_popularity([[1]], counts=pandas().Series([2, 3], index=[1, 1])),
+    (lambda: listwise.average_popularity([[1]], counts=pandas().Series([2, 3], index=[1, 1])),
      "counts: item 1 is in the index of the Series twice"),
-    (lambda: tl.beyond.intra_list_diversity([["a"]], features=pandas().Series(
+    (lambda: listwise.intra_list_diversity([["a"]], features=pandas().Series(
         [[1], [2]], index=["a", "a"])), "features: item 'a' is in the index of the Series twice"),
-    (lambda: tl.beyond.average_popularity([[1]], counts=frame_of("polars", {"n": [2, 4]})),
+    (lambda: listwise.average_popularity([[1]], counts=frame_of("polars", {"n": [2, 4]})),
      "one column of numbers, counts[ ... found: ['n'"),
-    (lambda: tl.beyond.item_coverage([["c0", "c4"]], catalogue=["a"], items_as={"c0": "a", "c4": "b"}),
+    (lambda: listwise.item_coverage([["c0", "c4"]], catalogue=["a"], items_as={"c0": "a", "c4": "b"}),
      "lists item 'b' at rank 2, which is not in catalogue"),
-    (lambda: tl.beyond.item_coverage(
+    (lambda: listwise.item_coverage(
         frame_of("pandas", LONG), catalogue=["a"], columns={"ground_truths": {"item": "x"}}),
      "columns: 'item' is none of user_id"),
     (lambda: tl.beyond.exposure([[1, -1, 1]], padding=-1, duplicates="collapse"),
      "has padding at rank 2, before a real id"),
     (lambda: tl.beyond.exposure([["a1"]], items_as=CHUNKS, duplicates="raise"),
      "duplicates='raise' does not go with items_as="),
-    (lambda: tl.beyond.gini(FILLED, 3, catalogue=10), "padding=-1 drops it"),
-    (lambda: tl.beyond.item_coverage([[1]], catalogue=[1, WIDE]), f"catalogue: {WIDE} is an id th"),
+    (lambda: listwise.gini(FILLED, 3, catalogue=10), "padding=-1 drops it"),
+    (lambda: listwise.item_coverage([[1]], catalogue=[1, WIDE]), f"catalogue: {WIDE} is an id th"),
     (lambda: tl.loo.leave_one_out(([1, 1], [WIDE, 5], [1, 2])), f"log, column 'item_id': {WIDE} i"),
     (lambda: tl.pointwise.gauc([WIDE, WIDE], [0, 1], [0.1, 0.2]), f"users: {WIDE} is an id that i"),
     (lambda: tl.inference.paired_tests({"a": [10**400, 1], "b": [1, 2]}), "value of user 0 of a i"),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from doors import by_words
+from listwise import listwise
 from shared_inputs import RANKED, RUN, TRUTHS, equal_results, library, same
 
 import toplist as tl
@@ -120,7 +121,7 @@ def test_lenskit():
     graded = {user: dict.fromkeys(items, 3.5) for user, items in plain[1].items()}
     columns = {"ground_truths": {"relevance": "rating"}}
     assert same(tl.match(*given, columns=columns), tl.match(plain[0], graded))
-    both = [tl.beyond.item_coverage(lists, 2, catalogue=10) for lists in (given[0], plain[0])]
+    both = [listwise.item_coverage(lists, 2, catalogue=10) for lists in (given[0], plain[0])]
     assert np.array_equal(*both)
 
 

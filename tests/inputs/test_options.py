@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from doors import by_words, match_by_words
 from file_helpers import through_a_file
+from listwise import listwise
 from shared_inputs import LIBRARIES, csv_of, frame_of, library, said
 
 import toplist as tl
@@ -68,7 +69,7 @@ def test_names_of_columns(name, of_ranks, of_truths, columns, mine, theirs):
     assert match_by_words(ranks, truth, columns=columns).ranks.tolist() == [2]
     if not mine:
         assert tl.ndcg(ranks, truth, columns=columns)[0, 0] == 0
-        listed = tl.beyond.item_coverage(ranks, columns=columns, catalogue=["a", "b"])
+        listed = listwise.item_coverage(ranks, columns=columns, catalogue=["a", "b"])
         assert listed.tolist() == [0.5, 1.0]
 
 
@@ -277,10 +278,10 @@ def test_facts_of_items_in_other_forms():
     expected = [[2.0, 3.0]]
     table = {"item_id": list(counts), "n": list(counts.values())}
     for form in (counts, pandas.Series(counts), *(frame_of(name, table) for name in LIBRARIES[:2])):
-        assert tl.beyond.average_popularity([[5, 7]], counts=form).tolist() == expected
+        assert listwise.average_popularity([[5, 7]], counts=form).tolist() == expected
     features = {"a": [1.0, 0.0], "b": [0.0, 1.0]}
     for form in (features, pandas.Series(features)):
-        found = tl.beyond.intra_list_diversity([["a", "b"]], features=form)
+        found = listwise.intra_list_diversity([["a", "b"]], features=form)
         assert np.allclose(found, [[0, 1]])
 
 
@@ -295,6 +296,6 @@ def test_padding_is_no_item_that_a_baseline_lacks(n_pads, pad):
         known = {"expected": [row], "padding": pad}
         found = by_words(ranks, [{a}], k, metrics=names, **known)
         assert list(found) == [0, 0]
-        assert not tl.beyond.unexpectedness(ranks, k, **known).any()
+        assert not listwise.unexpectedness(ranks, k, **known).any()
     known = {"expected": {b}, "padding": pad}
     assert list(by_words([[a, b, c, pad]], [{a}], 4, metrics=names, **known)) == [2 / 3, 1 / 4]

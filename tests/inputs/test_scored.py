@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from doors import by_words, match_by_words
+from listwise import listwise
 from shared_inputs import (
     LIBRARIES,
     RANKED,
@@ -240,8 +241,8 @@ def test_two_lists_stay_two_users_and_padding_of_pairs():
         assert same(tl.match(pair, truths, 1), tl.match([[7], [2]], truths, 1))  # read to there
         known = {"padding": -1, "counts": [1] * 10, "metrics": ["novelty", "mrr"]}
         assert list(by_words(pair, truths, 3, **known)) == list(by_words(lists, truths, 3, **known))
-        found = tl.beyond.gini(pair, 3, catalogue=10, padding=-1)
-        assert np.array_equal(found, tl.beyond.gini(lists, 3, catalogue=10))
+        found = listwise.gini(pair, 3, catalogue=10, padding=-1)
+        assert np.array_equal(found, listwise.gini(lists, 3, catalogue=10))
 
 
 MATRIX = [[0.5, 0.25, 2.0, 1.0], [-1.0, 3.0, 0.125, -math.inf]]  # exact in 16 bits

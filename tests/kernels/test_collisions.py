@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from collisions import CHOSEN, PLAIN, not_quadratic
+from listwise import listwise
 
 import toplist as tl
-from toplist import beyond, loo, pointwise
+from toplist import loo, pointwise
 from toplist.inputs.factorize import Numbering
 from toplist.kernels import join
 
@@ -36,7 +37,7 @@ KERNEL_CASES = {
     "users of gauc": lambda ids: (
         pointwise.gauc(ids, np.arange(len(ids)) % 2, np.arange(len(ids))) is None
     ),
-    "a catalogue": lambda ids: beyond.item_coverage(ids.reshape(-1, 100), k=100, catalogue=ids),
+    "a catalogue": lambda ids: listwise.item_coverage(ids.reshape(-1, 100), k=100, catalogue=ids),
 }  # fmt: skip
 
 

@@ -268,7 +268,7 @@ OF_THE_PACKAGE = {
     "TopKResult.load": "load",
     "pointwise.auc": "auc",
     "loo.leave_one_out": "leave_one_out",
-    "beyond.gini": "gini",
+    "beyond.overlap": "overlap",
 }
 
 

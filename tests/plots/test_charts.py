@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from doors import by_words
+from listwise import listwise
 
 import toplist as tl
 from toplist import plots
@@ -274,7 +275,7 @@ def test_the_gini_of_an_exposure_is_that_of_its_picture(k):
     seen = tl.beyond.exposure(RANKS, catalogue=60)  # of which 20 are never listed
     assert seen.counts(k).tolist() == [int(np.sum(RANKS[:, :k] == item)) for item in range(60)]
     (told,) = texts(plots.exposure(seen.counts(k)))
-    assert told == f"Gini {tl.beyond.gini(seen)[k - 1]:.3f}"
+    assert told == f"Gini {listwise.gini(seen)[k - 1]:.3f}"
     if k == 10:
         assert texts(plots.exposure({"lists": seen})) == [f"lists ({told})"]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from doors import by_words
+from listwise import listwise
 from reporting.pages import HOSTILE, Reader, systems
 
 import toplist as tl
@@ -192,7 +193,7 @@ def test_beyond_accuracy_is_that_of_beyond(plain):
     assert second[1] == f"{overlap.mean[9]:.4f} [{low[9]:.4f}, {high[9]:.4f}]"
     for row, lists in zip((first, second), given.values(), strict=True):
         assert row[2] == str(len({item for one in lists.values() for item in one[:10]}))
-        assert row[3] == f"{tl.beyond.gini(lists, 10, over='recommended')[-1]:.4f}"
+        assert row[3] == f"{listwise.gini(lists, 10, over='recommended')[-1]:.4f}"
     assert "Not asked for: item_coverage, gini, average_popularity, novelty." in read.shown
 
 

@@ -572,8 +572,8 @@ def test_counts_that_spark_makes_give_the_bits_of_the_lists(session):
     columns = [list(one) for one in zip(*rows, strict=True)]
     found = beyond.Exposure.from_counts(*columns, n_users=len(ranks), catalogue=100)
     local = beyond.exposure(ranks, max(K), catalogue=100)
-    for figure in (beyond.item_coverage, beyond.gini, beyond.shannon_entropy):
-        assert figure(found).tolist() == figure(local).tolist()
+    for name in ("item_coverage", "gini", "shannon_entropy"):
+        assert tl.curves(name, found).tolist() == tl.curves(name, local).tolist()
 
 
 CONNECT = """

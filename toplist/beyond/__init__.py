@@ -1,56 +1,64 @@
 """Metrics of the lists themselves, beyond accuracy: what is shown, to how many, and how alike.
 
+Each has a name, as metrics of hits do, and its choices stand in the name: ``toplist.curves`` gives
+its values at every k, and `toplist.top_k_eval` means with intervals, segments (``result.by``),
+tests (`toplist.compare`), merging and saving. What is known of the items is given as
+`toplist.Items`.
+
 Choices
 -------
 
-All are computed at every k in one pass, from lists in any form of `toplist.inputs`. Libraries
-disagree here more than anywhere (Gini of the same lists: .342, .610, .289), so every choice is a
-named argument:
+Libraries disagree here more than anywhere (Gini of the same lists: .342, .610, .289), so every
+choice is a named parameter:
 
 >>> import toplist as tl
 >>> lists = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
->>> seen = tl.beyond.exposure(lists, catalogue=8)       # counted once; parts merge, a + b
->>> tl.beyond.item_coverage(seen)                       # k = 1, 2, 3
+>>> tl.curves("item_coverage", lists, items=tl.Items(catalogue=8))     # k = 1, 2, 3
 array([0.5  , 0.75 , 0.875])
->>> tl.beyond.gini(seen).round(4)                       # over the catalogue, divided by n
+>>> seen = tl.beyond.exposure(lists, catalogue=8)       # counted once; parts merge, a + b
+>>> tl.curves("gini", seen).round(4)                    # over the catalogue, divided by n
 array([0.575 , 0.425 , 0.3417])
->>> tl.beyond.gini(seen, over="recommended", divisor="n-1").round(4)
+>>> tl.curves("gini(over=recommended, divisor=n-1)", seen).round(4)
 array([0.2   , 0.28  , 0.2889])
->>> tl.beyond.shannon_entropy(seen, unit="bits").round(4)
+>>> tl.curves("shannon_entropy(unit=bits)", lists).round(4)
 array([1.9219, 2.4464, 2.6566])
->>> trained = {1: 9, 2: 1, 3: 2, 4: 3, 5: 4, 6: 5}      # interactions in the training data
->>> tl.beyond.average_popularity(lists, counts=trained, unknown=0)[0]    # of each user
+>>> trained = tl.Items(counts={1: 9, 2: 1, 3: 2, 4: 3, 5: 4, 6: 5})    # in the training data
+>>> tl.curves("average_popularity(unknown=0)", lists, items=trained)[0]        # of each user
 array([4., 2., 2.])
 
 Of all lists together, an array (K,):
 
 - `item_coverage`: needs a catalogue
-- `gini`: needs a catalogue, or ``over="recommended"``; ``divisor="n"``, ``"n-1"``
-- `shannon_entropy`: ``unit="nats"``, ``"bits"``; ``normalised=``; ``variant="recbole"``
+- `gini`: needs a catalogue, or ``over=recommended``; ``divisor=n``, ``n-1``
+- `shannon_entropy`: ``unit=nats``, ``bits``; ``normalised=catalogue``, ``recommended``, or
+  ``recbole``: divided by the number of listed items, as RecBole 1.2 does
 - `personalisation`
 
-Of each user, (n_users, K):
+Of each user, (n_users, K), in the order of the lists, or of the truth where there is one:
 
-- `average_popularity`: needs counts; ``unknown=``
-- `tail_percentage`: needs counts; the tail by ``share=``, ``n_items=`` or ``max_count=``
-- `novelty`: needs counts; ``total=``: shares of all interactions, or of users
-- `popularity_lift`: needs a history and counts
-- `intra_list_diversity`: needs features (``distance="cosine"``, ``"hamming"``, ``"euclidean"``),
-  labels (``"jaccard"``) or distances (``"given"``)
-- `calibration`: needs a history and labels; ``distance="kl"``, ``"hellinger"``;
-  ``weights="rank"``
-- `unexpectedness`, `serendipity`: need an expected list (and the truth); ``divisor="k"``, ``"n"``,
-  ``"unexpected"``
-- `exposure_share`, `hit_share` (needs the truth): of each label, by labels
+- `average_popularity`: needs counts; ``unknown=`` a count of unknown items
+- `tail_percentage`: needs counts; the tail by ``share=``, ``n_items=`` or ``max_count=``;
+  ``unknown=tail``, ``head``
+- `novelty`: needs counts; ``total=``: shares of all interactions, or of users; ``unknown=`` a count
+- `popularity_lift`: needs a history and counts; ``unknown=`` a count
+- `intra_list_diversity`: needs features (``distance=cosine``, ``hamming``, ``euclidean``),
+  labels (``jaccard``) or distances (``given``); ``single=`` the value of a list of one item;
+  ``unknown=nan``
+- `calibration`: needs a history and labels; ``distance=kl``, ``hellinger``; ``weights=rank``;
+  ``alpha=``
+- `unexpectedness`, `serendipity`: need an expected list (and the truth); ``divisor=k``, ``n``,
+  ``unexpected``
+- `exposure_share`, `hit_share` (needs the truth): ``label=``; in `toplist.top_k_eval` without it of
+  each label
 
-Of groups of items, of all lists together: `Exposure.ratios`. Of two systems, for each user:
-`overlap` and `rbo`.
+``toplist metrics "novelty(total=500)"`` says what one of them is. Of groups of items, of all lists
+together: `Exposure.ratios`. Of two systems, for each user: `overlap` and `rbo`.
 
 A catalogue is a number of items (ids 0..n-1) or their ids. A listed id that is not in it, or has no
-count or features, is an error that names user, item and rank; ``unknown=`` says what else to do.
-Exposures over one stated catalogue add up exactly; coverage, Gini and entropy do not, so merge
-exposures, not values. Metrics per user merge as means do. A database may have counted how many
-items are in how many lists: `Exposure.from_counts`.
+count or features, is an error that names user, item and rank; ``toplist.Items(unknown="skip")``
+leaves such places out, and ``unknown=`` in a name says what else to do. Exposures over one stated
+catalogue add up exactly; coverage, Gini and entropy do not, so merge exposures, not values. A
+database may have counted how many items are in how many lists: `Exposure.from_counts`.
 
 How alike are two systems, and whom do they show?
 -------------------------------------------------
@@ -73,19 +81,16 @@ An item may have several labels, which share it equally:
 
 >>> labels = {1: "war", 2: ["war", "love"], 3: "love", 4: "fun", 6: None, 7: "fun"}
 >>> history = {"ann": [1, 1, 3], "bob": [4, 7]}
->>> tl.beyond.calibration(new, history=history, labels=labels).round(4)    # Steck (2018)
+>>> fits = tl.Items(history=history, labels=labels)
+>>> tl.curves("calibration", new, items=fits).round(4)     # Steck (2018)
 array([[0.    , 0.    , 0.    ],
        [1.267 , 0.017 , 0.0555]])
 
 In an evaluation
 ----------------
 
-All but `overlap` and `rbo` also stand in `toplist.top_k_eval` by their names, by
-their defaults, where what they need is given: with intervals, segments (``result.by``), tests
-(`toplist.compare`), merging and saving. Parameters stand in the name: ``"calibration(weights=rank,
-distance=hellinger)"``, ``"intra_list_diversity(distance=jaccard)"``. They are of all lists, also of
-users without a ground truth, and so are tests; only serendipity and hit_share read it, and are over
-its users. An empty list is no list.
+They are of all lists, also of users without a ground truth, and so are tests; only serendipity and
+hit_share read it, and are over its users. An empty list is no list.
 
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
 >>> items = tl.Items(catalogue=8, counts=[1, 9, 1, 2, 3, 4, 5, 1])
@@ -114,101 +119,13 @@ the catalogue (`Exposure.ratios` is of all lists together):
 3
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from toplist.beyond import diversity, expected, labelled, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
-from toplist.beyond.concentration import (
-    gini,
-    item_coverage,
-    personalisation,
-    shannon_entropy,
-)
-from toplist.beyond.diversity import intra_list_diversity
-from toplist.beyond.expected import serendipity, unexpectedness
 from toplist.beyond.exposure import Exposure, exposure
-from toplist.beyond.labelled import calibration, exposure_share, hit_share
-from toplist.beyond.popularity import (
-    average_popularity,
-    novelty,
-    popularity_lift,
-    tail_percentage,
-)
-from toplist.beyond.user_items import UserItems
-from toplist.beyond.user_metrics import OfUser
 from toplist.gone import no_attribute
-from toplist.inputs.facts import ItemLabels
-from toplist.inputs.options import ItemData
-from toplist.metrics.beyond_accuracy import distance_by
 
-__all__ = [
-    "Agreement",
-    "Exposure",
-    "average_popularity",
-    "calibration",
-    "exposure",
-    "exposure_share",
-    "gini",
-    "hit_share",
-    "intra_list_diversity",
-    "item_coverage",
-    "novelty",
-    "overlap",
-    "personalisation",
-    "popularity_lift",
-    "rbo",
-    "serendipity",
-    "shannon_entropy",
-    "tail_percentage",
-    "unexpectedness",
-]
-
-# What computes each metric inside an evaluation, by the defaults of its function: of all lists
-# together from an exposure; of each user from what is known, and the parameters in its name.
-WHOLE: Mapping[str, Callable[[Exposure], Any]] = {
-    "item_coverage": item_coverage,
-    "gini": gini,
-    "shannon_entropy": shannon_entropy,
-    "personalisation": personalisation,
-}
-OF_USERS: Mapping[str, Callable[..., OfUser]] = {
-    "average_popularity": lambda known: popularity.popularity_of(*_given(known, "counts")),
-    "tail_percentage": lambda known: popularity.tail_of(*_given(known, "counts")),
-    "novelty": lambda known: popularity.novelty_of(*_given(known, "counts")),
-    "popularity_lift": lambda known: popularity.PopularityLift(
-        _of_users(known, "history"),
-        popularity.popularity_of(*_given(known, "counts")),
-        known.reading,
-    ),
-    "intra_list_diversity": lambda known, **by: diversity.Diversity(
-        known.items, known.unknown, **by or {"distance": distance_by(known.items)}
-    ),
-    "calibration": lambda known, **by: labelled.Calibration(
-        _of_users(known, "history"), *_labels(known), known.reading, **by
-    ),
-    "unexpectedness": lambda known: expected.Unexpectedness(_of_users(known, "expected")),
-    "serendipity": lambda known: expected.Serendipity(_of_users(known, "expected")),
-    "exposure_share": lambda known, label: labelled.ExposureShare(*_labels(known), label),
-    "hit_share": lambda known, label: labelled.HitShare(*_labels(known), label),
-}
-
-
-def _given(known: ItemData, name: str) -> tuple[Any, Any]:
-    """Return what is given of the items, and what is done with others."""
-    given: Any = known.items
-    return given[name], known.unknown
-
-
-def _labels(known: ItemData) -> tuple[ItemLabels, Any]:
-    """Return the labels of the items, and what is done with items that are not among these."""
-    return ItemLabels.of(known.items["labels"]), known.unknown
-
-
-def _of_users(known: ItemData, name: str) -> UserItems:
-    """Return the items of users that a keyword gave."""
-    given: Any = known.items
-    return UserItems.of(given[name], name, known.reading)
+__all__ = ["Agreement", "Exposure", "exposure", "overlap", "rbo"]
 
 
 def __dir__() -> list[str]:

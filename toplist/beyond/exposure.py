@@ -98,8 +98,8 @@ class UserItemPairs(NamedTuple):
 class Exposure(ListingCounts):
     """How often each item of a catalogue is at each rank, over many lists.
 
-    Made by `toplist.beyond.exposure`; every metric of `toplist.beyond` that is of the whole
-    population takes it in place of the lists. Two parts over different users, of one catalogue
+    Made by `toplist.beyond.exposure`; `toplist.curves` takes it in place of the lists, for metrics
+    of all lists together. Two parts over different users, of one catalogue
     and one k, can be added: ``a + b`` is exactly the exposure of all users.
 
     Attributes
@@ -121,7 +121,8 @@ class Exposure(ListingCounts):
     --------
     >>> from toplist import beyond
     >>> a, b = (beyond.exposure(lists, k=2, catalogue=4) for lists in ([[0, 1]], [[1, 2], [1, 0]]))
-    >>> beyond.item_coverage(a + b).tolist()
+    >>> from toplist import curves
+    >>> curves("item_coverage", a + b).tolist()
     [0.5, 0.75]
     """
 
@@ -161,9 +162,9 @@ class Exposure(ListingCounts):
 
         Examples
         --------
-        >>> from toplist import beyond
+        >>> from toplist import curves
         >>> found = Exposure.from_counts([0, 2, 0], [1, 1, 2], [3, 1, 1], n_users=4, catalogue=4)
-        >>> found, beyond.item_coverage(found).tolist()
+        >>> found, curves("item_coverage", found).tolist()
         (Exposure(4 lists, 4 items, read to k=2), [0.5, 0.5])
         """
         ids = ids_of(catalogue)
@@ -490,7 +491,7 @@ def exposure(
     n_threads: int | None = None,
     items_as: Any = None,
 ) -> Exposure:
-    """Count how often each item is at each rank, once; `item_coverage` and others take it.
+    """Count how often each item is at each rank, once; `toplist.curves` takes it.
 
     Parameters
     ----------
@@ -534,15 +535,11 @@ def exposure(
         **{"duplicates": duplicates, "padding": padding, "columns": columns},
         **{"n_threads": n_threads, "items_as": items_as},
     }
-    lists = read_lists(ranks, k, how)
-    return exposure_of(lists, indexing_of(catalogue, unknown).reading(how))
-
-
-def indexing_of(catalogue: Any, unknown: Unknown) -> Indexing:
-    """Return how lists become indices of a catalogue that was given, or of what is listed."""
     choice("unknown", unknown, UNKNOWN)
+    lists = read_lists(ranks, k, how)
     ids = None if catalogue is None else ids_of(catalogue)
-    return Indexing(ids, unknown=-1 if unknown == "skip" else None)
+    rules = Indexing(ids, unknown=-1 if unknown == "skip" else None)
+    return exposure_of(lists, rules.reading(how))
 
 
 def exposure_of(lists: ReadLists, rules: Indexing) -> Exposure:

@@ -9,59 +9,49 @@ from typing import Any
 
 import numpy as np
 
+from toplist.beyond.listed import Fact
 from toplist.beyond.user_items import UserItems
-from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, values_of
 from toplist.inputs.id_hashes import Words, hashes_of, total_of
-from toplist.inputs.options import ItemData
 
 # Makes the words of texts others than those of integers: that of "" is 0.
 _TEXT = np.uint64(0x9E3779B97F4A7C15)
 
 
-def digest_of(name: str, known: ItemData) -> str:
+def digest_of(given: Fact | UserItems) -> str:
     """Return the digest of what a keyword of `toplist.Items` gave, once read.
 
     Examples
     --------
     >>> given = [{"a": 1, "b": 2.0}, {"b": 2, "a": 1}, {"a": 2, "b": 1}]
-    >>> one, same, other = (
-    ...     digest_of("counts", ItemData({"counts": counts}, "raise", {}, {}))
-    ...     for counts in given
-    ... )
+    >>> one, same, other = (digest_of(Fact.of("counts", counts)) for counts in given)
     >>> one == same, one == other
     (True, False)
     """
-    data: Any = known.items
-    given = data[name]
-    if name == "labels":
-        labels = ItemLabels.of(given)
-        items, n = _words(labels.ids), np.diff(labels.offsets)
-        words = hashes_of(list(map(str, labels.labels)))  # as metrics are named by them
-        return _digest(total_of(items), total_of(np.repeat(items, n), words[labels.codes]))
-    if name in ("history", "expected"):
-        own = UserItems.of(given, name, known.reading)
-        flat, names = own.flat, own.flat.names
-        users = _words(range(len(flat.lengths)) if own.users is None else own.users)
+    if isinstance(given, UserItems):
+        flat, names = given.flat, given.flat.names
+        users = _words(range(len(flat.lengths)) if given.users is None else given.users)
         if names is None:
             words = flat.ids.astype(np.int64).view(np.uint64)
         else:
             of_texts = hasattr(names, "hashes")
             words = names.hashes(flat.ids) ^ _TEXT if of_texts else _words(names)[flat.ids]
-        kind = own.everyone + 2 * (own.users is None)
+        kind = given.everyone + 2 * (given.users is None)
         return _digest(kind, total_of(users), total_of(np.repeat(users, flat.lengths), words))
-    if name == "catalogue":
-        ids = ids_of(given)
+    ids, data = given.ids, given.data
+    if given.name == "catalogue":
         words = np.sort(_words(() if isinstance(ids, range) else ids))
         if np.array_equal(words, np.arange(len(words))):  # 0..n-1, of any size
             return _digest(len(ids))
         return _digest(len(ids), total_of(words))
-    if name == "distances":
-        ids, numbers = distances_of(given)
-        words = _words(ids)
-        totals = np.array([total_of(words, row) for row in numbers], np.uint64)
-        return _digest(total_of(words, totals))
-    ids, numbers = (features_of if name == "features" else values_of)(given, name)
-    return _digest(total_of(_words(ids), *np.atleast_2d(numbers.T)))
+    items = _words(ids)
+    if given.name == "labels":
+        n = np.diff(data.offsets)
+        words = hashes_of(list(map(str, data.labels)))  # as metrics are named by them
+        return _digest(total_of(items), total_of(np.repeat(items, n), words[data.codes]))
+    if given.name == "distances":
+        totals = np.array([total_of(items, row) for row in data], np.uint64)
+        return _digest(total_of(items, totals))
+    return _digest(total_of(items, *np.atleast_2d(data.T)))
 
 
 def _words(ids: Any) -> Words:

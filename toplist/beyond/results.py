@@ -1,8 +1,8 @@
 """Metrics of the lists themselves inside an evaluation: by name, at every k, mergeable.
 
-Those of the whole population are computed from an `Exposure` (`beyond.WHOLE`); those of each user
-(`beyond.OF_USERS`) are averaged over the users who have a value. Both are of all lists given, also
-of users without a ground truth, but for the few that read it.
+Those of the whole population are computed from an `Exposure`; those of each user are averaged over
+the users who have a value. Both are of all lists given, also of users without a ground truth, but
+for the few that read it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,16 +15,16 @@ import numpy as np
 
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
-from toplist.beyond import OF_USERS, WHOLE
-from toplist.beyond.exposure import Exposure, exposure_of, indexing_of
+from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.given import digest_of
-from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
-from toplist.beyond.user_metrics import Fill
+from toplist.beyond.indexing import IndexedLists, Indexing, ReadLists, read_lists
+from toplist.beyond.listed import Fill, OfUsers, check_needs, fact
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.items import OF, needs
+from toplist.inputs.items import needs
 from toplist.inputs.options import ItemData
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.names import named
 
 # Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
 BLOCK = 1 << 18
@@ -155,8 +155,10 @@ class ListResult:
         """Return every metric at every k."""
         found: dict[str, Whole | Spread] = dict(self.spreads)
         for name in self.names:
-            if name in WHOLE and self.exposure is not None:
-                found[name] = Whole(WHOLE[name](self.exposure), self.exposure.n_users)
+            if name not in self.spreads and self.exposure is not None:
+                found[name] = Whole(
+                    _of_exposure(_named(name), self.exposure), self.exposure.n_users
+                )
         return found
 
     def __add__(self, other: "ListResult") -> "ListResult":
@@ -184,28 +186,14 @@ class ListResult:
         self, name: str, users: Sequence[Any]
     ) -> tuple[Floats, Floats, Sequence[Any] | None]:
         """Return the curves of these users, of all other lists, and whose these are, if known."""
-        if name in WHOLE:
+        if not _named(name).of_users:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
             raise ValueError(
                 f"a merged result, or one without users, holds no lists, so {name} has no values "
                 "per user"
             )
-        curves, listed = self.values[name]()
-        # by position, whatever keys the positions have
-        if listed is None or listed is users or list(listed) == list(users):
-            lacking = max(len(users) - len(curves), 0)  # whom an estimate adds has no ground truth
-            own: Floats = curves[: len(users)]
-            if lacking:
-                own = np.pad(own, ((0, lacking), (0, 0)), constant_values=np.nan)
-            return own, curves[len(users) :], None
-        place = {user: row for row, user in enumerate(listed)}
-        rows = np.array([place.get(user, -1) for user in users], np.int64)
-        out = np.full((len(users), curves.shape[1]), np.nan)
-        out[rows >= 0] = curves[rows[rows >= 0]]
-        known = set(rows.tolist())
-        others = [user for row, user in enumerate(listed) if row not in known]
-        return out, np.delete(curves, rows[rows >= 0], axis=0), others
+        return rows_of(*self.values[name](), users)
 
     def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
         """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
@@ -289,35 +277,25 @@ def evaluate_lists(
     TypeError, ValueError
         For what is missing, and as the functions of `toplist.beyond`.
     """
-    data: Any = known.items
     for metric in metrics:
-        for keyword in metric.needs:
-            if data.get(keyword) is None:
-                raise needs(metric.name, keyword, OF)
+        check_needs(metric, known.items)
     lists = read_lists(ranks, depth, known.reading)
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     users = lists.users if lists.users is not None or hits is None else hits.users
     lists = replace(lists, k=depth, flat=replace(lists.flat, users=users))
-    counts = None
-    if any(metric.name in WHOLE for metric in metrics):
-        if "catalogue" not in known.sources:
-            rules = indexing_of(known.items.get("catalogue"), known.unknown)
-            known.sources["catalogue"] = rules.reading(known.reading)
-        counts = exposure_of(lists, known.sources["catalogue"])
+    whole_ones = any(not metric.of_users for metric in metrics)
+    counts = exposure_of(lists, _catalogue(known)) if whole_ones else None
     spreads, values, given = {}, {}, {}
     indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         for keyword in metric.needs:
             digest = f"digest of {keyword}"
             if digest not in known.sources:
-                known.sources[digest] = digest_of(keyword, known)
+                known.sources[digest] = digest_of(fact(keyword, known))
             given[keyword] = known.sources[digest]
         if metric.of_users:
-            source = known.sources.get(metric.name)
-            if source is None:
-                source = OF_USERS[metric.base](known, **dict(metric.given))
-                known.sources[metric.name] = source
+            source = OfUsers.of(metric, known)
             of_truth = hits if metric.of_truth else None
             own = min((asked or {}).get(metric.name, depth), depth)
             # first as if there were no deeper k: no bit hangs on what else is asked
@@ -336,6 +314,77 @@ def evaluate_lists(
             values[metric.name] = partial(_of_all, source, parts, known.reading, of_truth, whole)
     names = tuple(metric.name for metric in metrics)
     return ListResult(names, counts, spreads, values, given=given)
+
+
+def curves_of(
+    metric: ListMetric, lists: ReadLists | Exposure, known: ItemData, hits: Hits | None = None
+) -> tuple[Floats, Sequence[Any] | None]:
+    """Return a metric of the lists at every k, and the users' keys (None: by position).
+
+    Of each user, (n_users, K), with `hits` in a metric that reads the truth of its users; or of all
+    lists together, (K,), which may be counted already.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is missing.
+    """
+    if not metric.of_users:
+        if isinstance(lists, Exposure):
+            if metric.needs and lists.catalogue is None:
+                raise needs(metric.name, "catalogue", "toplist.beyond.exposure")
+            return _of_exposure(metric, lists), None
+        check_needs(metric, known.items)
+        return _of_exposure(metric, exposure_of(lists, _catalogue(known))), None
+    check_needs(metric, known.items)
+    of_truth = hits if metric.of_truth else None
+    read = read_lists(lists, None, known.reading)  # an error for an exposure, which has no lists
+    found, users = OfUsers.of(metric, known).of_all(read, known.reading, of_truth)
+    return found, (None if hits is None else hits.users) if of_truth is not None else users
+
+
+def rows_of(
+    curves: Floats, listed: Sequence[Any] | None, users: Sequence[Any]
+) -> tuple[Floats, Floats, Sequence[Any] | None]:
+    """Return the curves of these users, of all other lists, and whose these are, if known.
+
+    By position, whatever keys the positions have, where it is not known whose the curves are.
+    """
+    if listed is None or listed is users or list(listed) == list(users):
+        lacking = max(len(users) - len(curves), 0)  # whom an estimate adds has no ground truth
+        own: Floats = curves[: len(users)]
+        if lacking:
+            own = np.pad(own, ((0, lacking), (0, 0)), constant_values=np.nan)
+        return own, curves[len(users) :], None
+    place = {user: row for row, user in enumerate(listed)}
+    rows = np.array([place.get(user, -1) for user in users], np.int64)
+    out = np.full((len(users), curves.shape[1]), np.nan)
+    out[rows >= 0] = curves[rows[rows >= 0]]
+    known = set(rows.tolist())
+    others = [user for row, user in enumerate(listed) if row not in known]
+    return out, np.delete(curves, rows[rows >= 0], axis=0), others
+
+
+def _named(name: str) -> ListMetric:
+    """Return the metric of a name that was evaluated."""
+    found = named(name)
+    assert found is not None
+    return found[0]
+
+
+def _of_exposure(metric: ListMetric, counted: Exposure) -> Floats:
+    """Return a metric of all lists together at every k."""
+    return np.asarray(metric.of(counted, {"catalogue": counted.catalogue}))
+
+
+def _catalogue(known: ItemData) -> Indexing:
+    """Return how lists become indices of the catalogue, or of what is listed."""
+    if "indexing" not in known.sources:
+        ids = None if known.items.get("catalogue") is None else fact("catalogue", known).ids
+        rules = Indexing(ids, unknown=-1 if known.unknown == "skip" else None)
+        known.sources["indexing"] = rules.reading(known.reading)
+    found: Indexing = known.sources["indexing"]
+    return found
 
 
 def _of_all(

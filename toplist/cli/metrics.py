@@ -8,7 +8,7 @@ from typing import Any
 from toplist.audit import conformance
 from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, Kind, option, table
 from toplist.cli.output import formatted, output
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, parameters_of
 from toplist.metrics.conventions import (
     CONVENTIONS,
     SYNONYMS,
@@ -61,7 +61,9 @@ def _of_lists(metric: ListMetric) -> str:
     over = f"mean over users {metric.whom}" if metric.of_users else "of all lists together"
     options = " and ".join(option(one) for one in metric.needs)
     needs = f"needs {options}" if options else "needs only the lists"
-    return "\n".join([metric.text, metric.formula, metric.latex, f"{over}; {needs}"])
+    takes = [f"{name}=: {words}" for name, words in parameters_of(metric.base).items()]
+    lines = [metric.text, metric.formula, metric.latex, f"{over}; {needs}"]
+    return "\n".join([*lines, *([f"in its name: {'; '.join(takes)}"] if takes else [])])
 
 
 def _one_metric(name: str, convention: Convention) -> str:

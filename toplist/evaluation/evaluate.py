@@ -25,8 +25,10 @@ from toplist.inputs.items import Items
 from toplist.inputs.options import (
     MEMORY,
     NO_ITEMS,
+    OPTIONS,
     ColumnNames,
     Duplicates,
+    ItemData,
     Joining,
     Options,
     Unjudged,
@@ -229,10 +231,11 @@ def curves(
     ----------
     metric : str or Metric
         A name of `METRICS`, ``"rbp(p=0.5)"``, of the convention or of the lists themselves
-        (``"novelty"``), or a `Metric` of your own.
+        (``"novelty(total=500)"``, see `toplist.beyond`), or a `Metric` of your own.
     ranks, ground_truths : ids
         Ranked lists and relevant ids of one user, or of many in any form that `toplist.match`
-        takes; or one `Hits` in place of both. Metrics of the lists alone need no ground truths.
+        takes; or one `Hits` in place of both. Metrics of the lists alone need no ground truths;
+        those of all lists together take a `toplist.beyond.Exposure` in place of the lists.
     k : int, optional
         The largest k wanted; default the longest list. May exceed every list.
     convention, items, items_as, relevant_from, unjudged, duplicates, padding, columns, n_threads
@@ -297,30 +300,39 @@ def _list_curves(
     options: Options,
 ) -> NDArray[np.float64]:
     """Return a metric of the lists at every k."""
-    plan = plan_of(replace(options, metrics=metric.name), depth)
-    found, *more = plan.list_metrics
-    if more:
-        raise ValueError(f"{metric.name}: name a label, as in {found.name!r}")
+    from toplist.beyond.exposure import Exposure  # a third of the import of toplist
+    from toplist.beyond.indexing import read_lists
+    from toplist.beyond.results import curves_of, rows_of
+
+    if isinstance(ranks, Exposure) and not metric.of_users:
+        usual = Options(convention=options.convention, n_threads=options.n_threads)
+        given = [name for name in OPTIONS if getattr(options, name) is not getattr(usual, name)]
+        if truths is not None or given:
+            what = given[0] if truths is None else "ground_truths"
+            raise TypeError(f"ranks is an Exposure, counted already: it takes no {what}")
+        known = ItemData.of(NO_ITEMS, options.joining.reading)
+        return curves_of(metric, ranks, known)[0][: ranks.depth(depth)]
     if isinstance(ranks, Hits):
         raise TypeError(f"{metric.name} is of the lists themselves, and a Hits holds no ids")
-    joining = plan.joining
+    joining, rules = options.joining, rules_of(options.convention)
     ranks = read_once(ranks, joining.depth(depth), joining.columns, joining.ties, joining.padding)
     hits, single = None, False
     if truths is not None:
-        hits, single = hits_of(ranks, truths, depth, ruled(ranks, joining, plan.rules))
-    elif found.of_truth:
+        hits, single = hits_of(ranks, truths, depth, ruled(ranks, joining, rules))
+    elif metric.of_truth:
         raise TypeError(f"{metric.name} needs ground_truths")
-    flat, alone = read_ranks(ranks, joining.depth(depth), joining.columns)
-    longest = int(flat.lengths.max(initial=0))
-    result = lists_of(plan, [found], ranks, hits, longest)
-    assert result is not None
-    if not found.of_users:
-        return result.averages()[found.name].mean
-    rows: Sequence[Any] = range(len(flat.lengths)) if flat.users is None else flat.users
-    if hits is not None:
-        rows = range(len(hits)) if hits.users is None else hits.users
-    out = result.per_user(found.name, rows)
-    return out[0] if single or alone else out
+    lists = read_lists(ranks, depth, joining.reading)
+    plan = plan_of(replace(options, metrics=metric.name), depth, single=lists.single)
+    metric, *more = plan.list_metrics
+    if more:
+        raise ValueError(f"name a label, as in {metric.name!r}")
+    if hits is not None and hits.users is not None and lists.users is None:
+        lists = replace(lists, flat=replace(lists.flat, users=hits.users))
+    found, listed = curves_of(metric, lists, plan.item_data, hits)
+    if metric.of_users and hits is not None:
+        rows: Sequence[Any] = range(len(hits)) if hits.users is None else hits.users
+        found, *_ = rows_of(found, listed, rows)
+    return found[0] if metric.of_users and (single or lists.single) else found
 
 
 def _metric_function(name: str, example: list[float]) -> Callable[..., NDArray[np.float64]]:

@@ -233,8 +233,16 @@ def lacks(metric: Metric, hits: Hits) -> str:
     return NO_MISS if needs_misses and not hits.has_misses(least) else ""
 
 
-def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
-    """Check what is asked for; `ties` is how the source orders equal scores."""
+def plan_of(
+    options: Options,
+    k: int | Iterable[int] | None,
+    ties: Ties = "order",
+    single: bool = False,
+) -> Plan:
+    """Check what is asked for.
+
+    `ties` is how the source orders equal scores; `single` says that it is one bare list.
+    """
     rules = rules_of(options.convention)
     metrics = options.metrics
     if metrics is None:
@@ -257,7 +265,7 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
 
         options = replace(options, items_as=ItemMap.of(options.items_as))
     if any(isinstance(entry.metric, ListMetric) for entry in entries):
-        options = replace(options, items=_read_once(options))
+        options = replace(options, items=_read_once(options, single))
         entries = tuple(one for entry in entries for one in _of_lists(entry, options.items))
     return Plan(entries, rules, pooled, options, options.ties or ties, _made_by(options))
 
@@ -315,7 +323,7 @@ def _estimated(entry: Entry, weighed: Callable[..., Any], weighting: str) -> Ent
     return replace(entry, metric=metric)
 
 
-def _read_once(options: Options) -> Items:
+def _read_once(options: Options, single: bool) -> Items:
     """Return what is known of items, whose labels, and items of users, are read."""
     from toplist.beyond.user_items import UserItems  # what few need, so that imports are quick
     from toplist.inputs.facts import ItemLabels
@@ -326,19 +334,20 @@ def _read_once(options: Options) -> Items:
     for name in ("history", "expected"):
         given = getattr(options.items, name)
         if given is not None:
-            found[name] = UserItems.of(given, name, options.joining.reading)
+            found[name] = UserItems.of(given, name, options.joining.reading, single)
     return replace(options.items, **found)
 
 
 def _of_lists(entry: Entry, items: Items) -> list[Entry]:
     """Return an entry whose metric knows what is given of the items; one for each label."""
     metric = entry.metric
-    if not isinstance(metric, ListMetric) or metric.given:
+    if not isinstance(metric, ListMetric):
         return [entry]
-    if metric.base == "intra_list_diversity":
-        found = variant(metric.base, {"distance": distance_by(items.given)})
+    own = dict(metric.given)
+    if metric.base == "intra_list_diversity" and "distance" not in own:
+        found = variant(metric.base, own | {"distance": distance_by(items.given)})
         return [replace(entry, metric=replace(found, name=metric.name))]
-    if "label" not in parameters_of(metric.base):
+    if "label" not in parameters_of(metric.base) or "label" in own:
         return [entry]
     if items.labels is None:
         raise needs(metric.name, "labels", OF)

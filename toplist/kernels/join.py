@@ -165,7 +165,7 @@ def _join(
                 if left < 0:
                     break
         else:
-            if distinct and _repeats(items, begin, end, table):
+            if distinct and search(items, begin, end - begin, table, candidates) != 0:
                 return u, total
             shift = uint64(64 - bits_for(last - first, SLOT_BITS))
             n_relevant[u] = _enter(truths, first, last, shift, taken, uint64(0), half, chain)
@@ -245,9 +245,12 @@ def mark_places(items, begin, end, shift, slots, mark, replaced, hashes, candida
 
 
 @kernel
-def _repeats(items, begin, end, table):
-    """Return whether an id is in a list twice, or many share places: by open addressing."""
-    n, bits, probes = end - begin, 1, 0
+def search(items, begin, n, table, repeats):
+    """Fill `repeats` with the places of repeats by open addressing; return how many they are.
+
+    Or -1 for too long.
+    """
+    bits, probes, found = 1, 0, 0
     while 1 << bits <= n:
         bits += 1
     bits += 1
@@ -257,15 +260,17 @@ def _repeats(items, begin, end, table):
     for i in range(n):
         item = items[begin + i]
         slot = (uint64(item) * GOLDEN) >> uint64(64 - bits)
-        while table[slot] >= 0:
-            if items[begin + table[slot]] == item:
-                return True
+        while table[slot] >= 0 and items[begin + table[slot]] != item:
             slot = (slot + uint64(1)) & last
             probes += 1
         if probes > most_probes(n):
-            return True
-        table[slot] = i
-    return False
+            return -1
+        if table[slot] < 0:
+            table[slot] = i
+        else:
+            repeats[found] = i
+            found += 1
+    return found
 
 
 @kernel

@@ -1,10 +1,9 @@
-"""Metrics of lists by the labels of their items, which may have several."""
+"""The labels of a list beside those of a history; an item may have several."""
 
 import numpy as np
 from numpy import float64, int64, uint64
 
 from toplist.kernels import kernel
-from toplist.kernels.list_values import mean_of_pairs
 
 
 @kernel
@@ -136,120 +135,3 @@ def _logarithms(x, high, low):
         series = z * (_L1 + z * (_L2 + z * (_L3 + z * (_L4 + z * (_L5 + z * (_L6 + z * _L7))))))
         half = 0.5 * f * f
         x[j] = e * _LN2_HIGH - ((half - (s * (half + series) + e * _LN2_LOW)) - f)
-
-
-@kernel
-def weighted_means(
-    codes: int64, offsets: int64, lengths: int64, values: float64, weights: float64, out
-):
-    """Fill `out` (users, K) with the mean value of the first k items, each rank with its weight.
-
-    Codes below 0 are left out; NaN where no item is left.
-    """
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        above, below = 0.0, 0.0
-        for r in range(out.shape[1]):
-            if r < lengths[u] and codes[begin + r] >= 0:
-                above += weights[r] * values[codes[begin + r]]
-                below += weights[r]
-            out[u, r] = above / below if below > 0 else np.nan
-
-
-@kernel
-def mean_distance(
-    codes: int64, offsets: int64, lengths: int64, sets: uint64, distances: float64, single, out
-):  # fmt: skip
-    """Fill `out` (users, K) with the mean distance over pairs of the first k items.
-
-    That of `distances` (n_items, n_items); if this is empty, 1 - Jaccard's index of `sets`
-    (n_items, words), with a bit for each label: two items without labels are unlike. An index of
-    n_items is an unknown item: NaN from there on.
-    """
-    kept = np.empty(out.shape[1], int64)
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        total, n = 0.0, 0
-        for r in range(out.shape[1]):
-            if r < lengths[u] and codes[begin + r] >= 0:
-                kept[n] = codes[begin + r]
-                if kept[n] == max(len(sets), len(distances)):
-                    total = np.nan
-                for other in range(n if total == total else 0):
-                    if len(distances):
-                        total += distances[kept[n], kept[other]]
-                    else:
-                        total += _jaccard(sets[kept[n]], sets[kept[other]])
-                n += 1
-            out[u, r] = mean_of_pairs(total, n, single)
-
-
-@kernel
-def _jaccard(a, b):
-    both, either = 0, 0
-    for word in range(len(a)):
-        both += _ones(a[word] & b[word])
-        either += _ones(a[word] | b[word])
-    return 1.0 - both / either if either > 0 else 1.0
-
-
-@kernel
-def _ones(word):
-    """Count the bits that are set (Wilkes, Wheeler, Gill 1957)."""
-    word -= (word >> uint64(1)) & uint64(0x5555555555555555)
-    word = (word & uint64(0x3333333333333333)) + ((word >> uint64(2)) & uint64(0x3333333333333333))
-    word = (word + (word >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
-    return int64((word * uint64(0x0101010101010101)) >> uint64(56))
-
-
-@kernel
-def flag_known(
-    codes: int64, offsets: int64, lengths: int64,
-    rows: int64, own_codes: int64, own_offsets: int64, last, out,
-):  # fmt: skip
-    """Write 0 for each listed item that is among the user's own ones, 1 for others.
-
-    -1 stays where a place does not count. User u's own are those of ``rows[u]``, none for -1.
-    `last` is int32 (n_items,), -1; written.
-    """
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        if rows[u] >= 0:
-            for at in range(own_offsets[rows[u]], own_offsets[rows[u] + 1]):
-                last[own_codes[at]] = u
-        for r in range(begin, begin + lengths[u]):
-            out[r] = -1 if codes[r] < 0 else (0 if last[codes[r]] == u else 1)
-
-
-@kernel
-def shares_of_hits(
-    codes: int64, starts: int64, lengths: int64, offsets: int64, ranks: int64,
-    above: float64, below: float64, over, out,
-):  # fmt: skip
-    """Fill `out` (users, K) with sums over the hits of each user, divided.
-
-    Parameters
-    ----------
-    codes, starts, lengths : int64
-        The list of user u is the `lengths[u]` codes from `starts[u]` on.
-    offsets, ranks : int64
-        The ranks of the hits of each user.
-    above, below : float64
-        By code, what a hit adds above; what is added below.
-    over : int
-        Below are 0: k; 1: `below` of every place; 2: `below` of every hit.
-    """
-    for u in range(len(lengths)):
-        hit, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
-        top, bottom = 0.0, 0.0
-        for r in range(out.shape[1]):
-            code = codes[starts[u] + r] if r < lengths[u] else -1
-            is_hit = hit < end and ranks[hit] == r + 1
-            if is_hit:
-                hit += 1
-                if code >= 0:
-                    top += above[code]
-            if code >= 0 and (over == 1 or (over == 2 and is_hit)):
-                bottom += below[code]
-            divisor = r + 1.0 if over == 0 else bottom
-            out[u, r] = top / divisor if divisor > 0 else (np.nan if over == 2 else 0.0)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy import int32, int64, uint8, uint16, uint32, uint64
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import GOLDEN, most_probes
-from toplist.kernels.join import HALF, LONG, MARK_BITS, bits_for, mark_places
+from toplist.kernels.hashing import most_probes
+from toplist.kernels.join import HALF, LONG, MARK_BITS, bits_for, mark_places, search
 
 
 def collapse(
@@ -76,7 +76,7 @@ def _collapse(
             )
             found = _confirm(items, begin, n, replaced, found, repeats)
         else:
-            found = _search(items, begin, n, table, repeats)
+            found = search(items, begin, n, table, repeats)
         if found < 0:
             return u
         n_kept[u] = n - found
@@ -108,35 +108,6 @@ def _confirm(items, begin, n, replaced, n_candidates, candidates):
             return -1
         if entry < HALF:
             candidates[found] = i
-            found += 1
-    return found
-
-
-@kernel
-def _search(items, begin, n, table, repeats):
-    """Fill `repeats` with the places of repeats by open addressing; return how many they are.
-
-    Or -1 for too long.
-    """
-    bits, probes, found = 1, 0, 0
-    while 1 << bits <= n:
-        bits += 1
-    bits += 1
-    last = uint64((1 << bits) - 1)
-    for slot in range(1 << bits):
-        table[slot] = -1
-    for i in range(n):
-        item = items[begin + i]
-        slot = (uint64(item) * GOLDEN) >> uint64(64 - bits)
-        while table[slot] >= 0 and items[begin + table[slot]] != item:
-            slot = (slot + uint64(1)) & last
-            probes += 1
-        if probes > most_probes(n):
-            return -1
-        if table[slot] < 0:
-            table[slot] = i
-        else:
-            repeats[found] = i
             found += 1
     return found
 

@@ -364,7 +364,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
 
     Items are sorted from the least to the most recommended; on the diagonal, all are recommended
     equally often. The Gini index is twice the area between the diagonal and the curve, as
-    `toplist.beyond.gini` returns it by default.
+    the metric ``"gini"`` is.
 
     Parameters
     ----------

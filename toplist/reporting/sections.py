@@ -17,6 +17,7 @@ from toplist.comparing.contrasts import MARKS, Contrast
 from toplist.comparing.movers import SEED, Mover, Movers, movers
 from toplist.comparing.side_by_side import tested
 from toplist.comparing.tests import Tests
+from toplist.evaluation import evaluate
 from toplist.reporting import drawing
 from toplist.reporting.lists import ItemsOf, Words, plain
 from toplist.reporting.showing import shown
@@ -331,7 +332,7 @@ def further(report: Report) -> Table:
             overlap = f"{found.mean[-1]:.4f} [{low:.4f}, {high:.4f}]"
         if lists and not report.whose:  # of all lists together
             n_items = f"{len({item for row in lists.values() for item in row}):,}"
-            of = beyond.gini(lists, report.k, over="recommended", duplicates="first")
+            of = evaluate.curves("gini(over=recommended)", lists, k=report.k, duplicates="first")
             gini = f"{of[-1]:.4f}"
         rows.append((system, [Cell(overlap), Cell(n_items), Cell(gini)]))
     first = f"overlap with {plain(report.base)}"

@@ -1,0 +1,402 @@
+"""What is computed of each user's list: means of what is known of items, pairs, shares of labels.
+
+A metric of `toplist.metrics.beyond_accuracy` is declared in the words of `Listwise`. Each says how
+lists become indices of the items that something is known of, and what writes curves of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from toplist import kernels, parallel
+from toplist.beyond.indexing import (
+    IndexedLists,
+    Indexing,
+    ReadLists,
+    codes_of,
+    indexed,
+    indexed_together,
+    strangers,
+)
+from toplist.beyond.user_items import UserItems
+from toplist.checks import Bools, Floats
+from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, values_of
+from toplist.inputs.items import OF, needs
+from toplist.inputs.options import ItemData, Reading
+from toplist.matching.hits import Hits
+from toplist.metrics.beyond_accuracy import ListMetric
+
+# Writes the curves of the users lo..hi into an array (hi - lo, K).
+Fill = Callable[[int, int, Floats], None]
+# Returns the number of users, and what writes their curves, given lists as indices, the hits of the
+# truth where one is given, and whether these are all users.
+Fills = Callable[[IndexedLists, Hits | None, bool], tuple[int, Fill]]
+# Numbers between 2^-SQUARED and 2^SQUARED have squares, and sums of squares, in range.
+SQUARED = 450
+# What else to do with an item that is not among the labels.
+NO_LABEL = "None is no label"
+# Of two items, in the order in which the kernel knows them.
+_PAIRS = "hamming", "euclidean", "given", "jaccard"
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """What one keyword of `toplist.Items` says of items: `data` has a row for each of the `ids`."""
+
+    name: str
+    ids: Any
+    data: Any = None
+
+    @classmethod
+    def of(cls, name: str, given: Any) -> Fact:
+        """Read what a keyword gave."""
+        if name == "catalogue":
+            return cls(name, ids_of(given))
+        if name == "labels":
+            labels = ItemLabels.of(given)
+            return cls(name, labels.ids, labels)
+        if name == "distances":
+            return cls(name, *distances_of(given))
+        return cls(name, *(features_of if name == "features" else values_of)(given, name))
+
+    def where(self, rows: Bools) -> Fact:
+        """Return what is known of some items alone."""
+        if isinstance(self.ids, np.ndarray):
+            return replace(self, ids=self.ids[rows], data=self.data[rows])
+        ids = [self.ids[row] for row in np.flatnonzero(rows)]
+        return replace(self, ids=ids, data=self.data[rows])
+
+    def lowest(self, share: float, n_items: float | None) -> Bools:
+        """Flag a share of the items, or so many, with the least numbers; of equal ones, by id."""
+        # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
+        least = max(int(len(self.data) * Fraction(str(share))), 1)
+        size = least if n_items is None else int(n_items)
+        order = np.argsort(self.data, kind="stable")  # by number, then by id
+        if not isinstance(self.ids, np.ndarray):
+            keys = [(one, _sort_key(item)) for one, item in zip(self.data, self.ids, strict=True)]
+            order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+        flags = np.zeros(len(self.data), bool)
+        flags[order[:size]] = True
+        return flags
+
+
+def _sort_key(one: Any) -> Any:
+    """Return the key that orders an id: text of a whole number, as in a CSV file, by the number."""
+    if isinstance(one, str):
+        number = one.isascii() and one.isdigit() and str(int(one)) == one
+        return (0, int(one), "") if number else (1, 0, one)
+    return one
+
+
+def fact(name: str, known: ItemData) -> Any:
+    """Return what a keyword gave, read once: a `Fact`, or the items of users."""
+    if name not in known.sources:
+        given: Any = known.items
+        of_users = name in ("history", "expected")
+        known.sources[name] = (
+            UserItems.of(given[name], name, known.reading)
+            if of_users
+            else Fact.of(name, given[name])
+        )
+    return known.sources[name]
+
+
+def check_needs(metric: ListMetric, given: Any) -> None:
+    """Raise ValueError for a fact that a metric needs and nobody gave."""
+    for name in metric.needs:
+        if given.get(name) is None:
+            raise needs(metric.name, name, OF)
+
+
+@dataclass(frozen=True, eq=False)
+class OfUsers:
+    """A metric of each user: how lists become indices, and what fills in the curves.
+
+    `values` are those of the items, of a mean of values.
+    """
+
+    items: Indexing | Expected
+    fills: Fills
+    values: Any = None
+
+    @classmethod
+    def of(cls, metric: ListMetric, known: ItemData) -> OfUsers:
+        """Return a metric of users beside what is known of the items, made once."""
+        key = f"metric {metric.name}"
+        if key not in known.sources:
+            facts = {name: fact(name, known) for name in metric.needs}
+            known.sources[key] = metric.of(Listwise(known), facts)
+        found: OfUsers = known.sources[key]
+        return found
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is equal for metrics whose lists are the same indices."""
+        if isinstance(self.items, Expected):
+            return "expected", self.items.left_out
+        return self.items.name, len(self.items.ids), self.items.unknown
+
+    def index(self, lists: ReadLists, reading: Reading, whole: bool = True) -> IndexedLists:
+        """Return the lists as indices of the items that something is known of.
+
+        `whole` says that these are all lists, of several users, so that one of their items should
+        be known.
+        """
+        if isinstance(self.items, Expected):
+            return self.items.index(lists, reading, whole)
+        rules = self.items.reading(reading)
+        listed = indexed(lists, rules)
+        whole = whole and not lists.single
+        if whole and rules.unknown == -1 and listed.lengths.any() and listed.codes.max() < 0:
+            raise strangers(lists.flat, rules)
+        return listed
+
+    def of_all(
+        self, lists: ReadLists, reading: Reading, hits: Hits | None = None, whole: bool = True
+    ) -> tuple[Floats, Sequence[Any] | None]:
+        """Return the metric of every user at every k, (n_users, K), and the users' keys.
+
+        With `hits`, of the users of the truth in their order.
+        """
+        listed = self.index(lists, reading, whole)
+        n, fill = self.fills(listed, hits, whole)
+        out = np.empty((n, listed.depth))
+        bounds = parallel.bounds(np.arange(n + 1) * max(listed.depth, 1))
+        parallel.each(lambda lo, hi: fill(lo, hi, out[lo:hi]), bounds, reading.get("n_threads"))
+        return out, listed.users if hits is None else None
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Lists become 0 for an item that was expected, 1 for another.
+
+    `left_out` says that users without an expected list have no value.
+    """
+
+    own: UserItems
+    left_out: bool
+
+    def index(self, lists: ReadLists, reading: Reading, whole: bool) -> IndexedLists:
+        """Return the lists as 0 and 1; -1 where a place does not count."""
+        n = len(lists.flat.lengths)
+        rows = self.own.rows(lists, n, whole)
+        met, places = np.unique(rows[rows >= 0], return_inverse=True)
+        mine, own_rows = self.own.take(met), np.full(n, -1)
+        own_rows[rows >= 0] = places
+        # repeats are the business of the lists alone
+        each = np.arange(len(mine.flat.ids) + 1)
+        alone = replace(mine.flat, offsets=each, lengths=np.ones(len(mine.flat.ids), np.int64))
+        both = lists, replace(mine, flat=alone)
+        listed, own = indexed_together(both, ("ranks", "expected"), reading)
+        out = np.full(len(listed.codes), -1)
+
+        def flag(lo: int, hi: int) -> None:
+            last = np.full(listed.n_items, -1, np.int32)
+            part = slice(*listed.offsets[[lo, hi]])
+            given = own_rows[lo:hi], own.codes, mine.flat.offsets
+            kernels.list_values.flag_known(*listed.block(lo, hi), *given, last, out[part])
+
+        parallel.each(flag, parallel.bounds(listed.offsets), reading.get("n_threads"))
+        if self.left_out and (rows < 0).any():
+            out[np.repeat(rows < 0, np.diff(listed.offsets))] = -1
+        return replace(listed, codes=out, n_items=2)
+
+
+@dataclass(frozen=True, eq=False)
+class Listwise:
+    """The words of metrics of users: each takes facts, and returns a metric of each user."""
+
+    known: ItemData
+
+    def mean(
+        self,
+        fact: Fact,
+        values: Floats,
+        other: float | None = None,
+        way_out: str = NO_LABEL,
+        by_rank: bool = False,
+    ) -> OfUsers:
+        """Return running means of the values of items, of which unknown ones may have another.
+
+        `way_out` says what else to do with unknown items; `by_rank` weighs ranks by 1 / log2(r +
+        1).
+        """
+        values = np.append(values, 0.0 if other is None else other)
+
+        def fills(listed: IndexedLists, *_: Any) -> tuple[int, Fill]:
+            if not by_rank:
+                return _filled(kernels.list_values.means, listed, values)
+            weights = _weights(listed.depth, by_rank)
+            return _filled(kernels.list_values.weighted_means, listed, values, weights)
+
+        return OfUsers(self._items(fact, other is not None, way_out), fills, values)
+
+    def lift(self, means: OfUsers, history: UserItems) -> OfUsers:
+        """Return by which share of it means of the list are above that of the user's history."""
+        assert isinstance(means.items, Indexing)
+        flat = history.flat
+        codes = codes_of(flat, means.items.reading(self.known.reading))
+        row = np.repeat(np.arange(len(flat.lengths)), flat.lengths)[codes >= 0]
+        values = means.values[codes[codes >= 0]]
+        n, total = (np.bincount(row, one, len(flat.lengths)) for one in (None, values))
+        known = np.full(len(n) + 1, np.nan)  # the last: of a user without a history
+        np.divide(total, n, out=known[:-1], where=total > 0)
+
+        def fills(listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+            mine = known[history.rows(listed, len(listed), whole), np.newaxis]
+            n_users, mean = means.fills(listed, hits, whole)
+
+            def fill(lo: int, hi: int, out: Floats) -> None:
+                mean(lo, hi, out)
+                out -= mine[lo:hi]
+                out /= mine[lo:hi]
+
+            return n_users, fill
+
+        return replace(means, fills=fills)
+
+    def pairs(self, fact: Fact, distance: str, single: float, nan: bool) -> OfUsers:
+        """Return mean distances of two items of a list; `nan`: none with an unknown item."""
+        numbers, sets = np.empty((0, 0)), np.empty((0, 0), np.uint64)
+        if distance == "jaccard":
+            sets = _bits(fact.data)
+        else:
+            numbers = _in_range(fact, distance)
+        if distance == "cosine":
+            numbers = np.vstack([numbers, np.full((1, numbers.shape[1]), np.nan)])
+
+        def fills(listed: IndexedLists, *_: Any) -> tuple[int, Fill]:
+            if distance == "cosine":
+                return _filled(kernels.list_values.mean_cosine, listed, numbers, single)
+            given = numbers, sets, _PAIRS.index(distance), len(fact.ids), single
+            return _filled(kernels.list_values.mean_distance, listed, *given)
+
+        way_out = "intra_list_diversity(unknown=nan) gives NaN"
+        return OfUsers(self._items(fact, nan, way_out), fills)
+
+    def calibration(
+        self, history: UserItems, fact: Fact, hellinger: bool, by_rank: bool, alpha: float
+    ) -> OfUsers:
+        """Return the distance of the labels of a list from those of the user's history."""
+        labels, items = fact.data, self._items(fact, False, NO_LABEL)
+        codes = codes_of(history.flat, items.reading(self.known.reading))
+        n_labels, most = len(labels.labels), int(np.diff(labels.offsets).max(initial=0))
+
+        def fills(listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+            rows = history.rows(listed, len(listed), whole)
+            own = codes, history.flat.offsets, labels.offsets, labels.codes
+            how = _weights(listed.depth, by_rank), alpha, hellinger
+            sizes = n_labels, min(n_labels, most * listed.depth)
+
+            def fill(lo: int, hi: int, out: Floats) -> None:
+                lists = *listed.block(lo, hi), rows[lo:hi]
+                kernels.labels.calibration(*lists, *own, *how, *sizes, out)
+
+            return len(listed), fill
+
+        return OfUsers(items, fills)
+
+    def unexpected(self, expected: UserItems) -> OfUsers:
+        """Return the share of the list that was not expected."""
+
+        def fills(listed: IndexedLists, *_: Any) -> tuple[int, Fill]:
+            return _filled(kernels.list_values.means, listed, np.array([0.0, 1.0]))
+
+        return OfUsers(Expected(expected, left_out=True), fills)
+
+    def share(self, fact: Fact, values: Floats) -> OfUsers:
+        """Return the mean value of the hits."""
+        items = self._items(fact, False, NO_LABEL)
+        return OfUsers(items, _of_hits(values, np.ones_like(values), "hits"))
+
+    def unexpected_share(self, expected: UserItems, divisor: str) -> OfUsers:
+        """Return the hits that were not expected, over k, all items, or unexpected ones."""
+        below = np.array([1.0, 1.0] if divisor == "n" else [0.0, 1.0])
+        over = "k" if divisor == "k" else "places"
+        return OfUsers(Expected(expected, left_out=False), _of_hits(np.arange(2.0), below, over))
+
+    def _items(self, fact: Fact, as_one: bool, way_out: str) -> Indexing:
+        """Return which items something is known of; others may be `as_one`, of its own."""
+        ids = fact.ids
+        if set(map(type, ids)) == {int} and np.array(ids).dtype == np.int64:
+            ids = np.array(ids)  # once for all parts of the lists
+        code = len(ids) if as_one else (-1 if self.known.unknown == "skip" else None)
+        return Indexing(ids, fact.name, code, f"unknown='skip' leaves such items out, {way_out}")
+
+
+def _filled(kernel: Any, listed: IndexedLists, *given: Any) -> tuple[int, Fill]:
+    """Return the number of lists, and what writes the curves of a kernel."""
+
+    def fill(lo: int, hi: int, out: Floats) -> None:
+        kernel(*listed.block(lo, hi), *given, out)
+
+    return len(listed), fill
+
+
+def _weights(depth: int, by_rank: bool) -> Floats:
+    """Return what the item at each rank counts."""
+    weights: Floats = 1 / np.log2(np.arange(2, depth + 2)) if by_rank else np.ones(depth)
+    return weights
+
+
+def _of_hits(above: Floats, below: Floats, over: str) -> Fills:
+    """Return what writes sums over hits, as `kernels.list_values.shares_of_hits`.
+
+    NaN of users without relevant items.
+    """
+
+    def fills(listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+        assert hits is not None
+        read = hits.given.relevant
+        starts, lengths = listed.offsets[:-1], listed.lengths
+        if listed.users is not None and hits.users is not None:
+            place = {user: row for row, user in enumerate(listed.users)}
+            rows = np.array([place.get(user, -1) for user in hits.users], np.int64)
+            starts, lengths = (np.append(one, 0)[rows] for one in (starts, lengths))
+        nobody, code = read.n_relevant == 0, ("k", "places", "hits").index(over)
+
+        def fill(lo: int, hi: int, out: Floats) -> None:
+            offsets, ranks, _ = read.block(lo, hi)
+            given = listed.codes, starts[lo:hi], lengths[lo:hi], offsets, ranks
+            kernels.list_values.shares_of_hits(*given, above, below, code, out)
+            out[nobody[lo:hi]] = np.nan
+
+        return len(hits), fill
+
+    return fills
+
+
+def _bits(labels: ItemLabels) -> Any:
+    """Return the labels of each item as a row of bits."""
+    sets = np.zeros((len(labels.ids), -(-len(labels.labels) // 64)), np.uint64)
+    rows = np.repeat(np.arange(len(labels.ids)), np.diff(labels.offsets))
+    word, bit = np.divmod(labels.codes, 64)
+    np.bitwise_or.at(sets, (rows, word), np.uint64(1) << bit.astype(np.uint64))
+    return sets
+
+
+def _in_range(fact: Fact, distance: str) -> Floats:
+    """Return vectors whose squares are in range; for cosines, of length 1 or 0."""
+    rows: Floats = fact.data
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    if distance == "euclidean" and (largest > 2.0**SQUARED).any():
+        item = fact.ids[np.flatnonzero(largest > 2.0**SQUARED)[0]]
+        item = item.item() if isinstance(item, np.generic) else item
+        raise ValueError(
+            f"features: item {item!r} has a number beyond {2.0**SQUARED:.0e}, whose square "
+            "overflows: divide all features by it"
+        )
+    if distance != "cosine":
+        return rows
+    _, exponents = np.frexp(largest)
+    extreme = (largest > 0) & (np.abs(exponents) > SQUARED)
+    if extreme.any():  # multiplied by a power of 2
+        rows = np.ldexp(rows, np.where(extreme, -exponents, 0)[:, np.newaxis])
+    length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    units: Floats = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+    return units
