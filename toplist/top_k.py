@@ -186,7 +186,7 @@ def top_k_eval(
         Of files and streams, which are read in blocks, keep the ranks of the hits and the users'
         keys, so that the result has values per user, segments and tests: some 190 bytes per user
         with three hits, the keys as Python objects among them; two gigabytes for ten million users.
-        With metrics of the lists themselves, the lists are read whole. Lists in memory, TREC files
+        With metrics of the lists themselves, the lists are read whole. Lists in memory, TREC runs
         and systems always keep their users. "part" is for files, streams and tables that hold the
         lists of some of the users, such as a hash bucket: it may be empty, and users of the truth
         without a list in it are not counted. ``toplist.merge(parts, truth)`` adds these once.

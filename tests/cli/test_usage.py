@@ -293,8 +293,8 @@ def test_a_truth_that_comes_first(bad, line):
     Path("recs.jsonl").write_text(jsonl({"user_id": "u1", "item_id": "a", "rank": 1}))
     Path("truth.jsonl").write_text(jsonl({"user_id": "u1", "item_id": "a"}))
     error = bad(*line.split())
-    if truth.endswith(".trec"):  # which has no header
-        assert error.startswith(f"{truth}:1: 4 columns instead of 6: ['qid', 'Q0', ")
+    if truth.endswith(".trec"):  # which has no header; the truth is read first
+        assert error.startswith(f"{recs}:1: 6 columns instead of 4: ['qid', 'iteration', ")
         return
     assert error.startswith(truth) and "no column 'rank' or 'score'" in error
     assert "(is this the ground truth?); columns found" in error

@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> Output:
       folder), by extension. Columns: user_id, item_id and rank or score (in the
       truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
       whole ranked list. Files of any size are read block by block; lists in which
-      the rows of a user are apart are read whole and sorted, as TREC files are,
-      where they fit into memory. Results that --save kept (.npz) may
+      the rows of a user are apart are read whole and sorted, where they fit into
+      memory. Results that --save kept (.npz) may
       stand among the lists; of such alone no truth is given. They keep the options
       that they were made with: other ones beside them are an error.
     """

@@ -15,9 +15,9 @@ the line.
 The ground truths are read whole, in any order (10 million users with ten relevant items each take
 some 2 GB); the lists are read in blocks of complete users, which are evaluated and forgotten. Where
 the rows of a user of the lists are apart, the file is read whole and sorted, and the account says
-so, if it fits into a quarter of the free memory; or else an error has the line that sorts it. TREC
-files are read whole, always. The result has all means, spreads and counts, but no values per user;
-``keep="users"`` keeps these, for segments and tests of ten million users.
+so, if it fits into a quarter of the free memory; or else an error has the line that sorts it. The
+result has all means, spreads and counts, but no values per user; ``keep="users"`` keeps these, for
+segments and tests of ten million users. TREC runs always keep them: queries are few.
 
 Truths made of groups have a column for these, which is read where it is named:
 ``columns={"group": "nugget"}``; in TREC qrels ``{"group": "iteration"}``, their second field, and

@@ -139,9 +139,9 @@ class Source:
 
     @property
     def in_blocks(self) -> bool:
-        """Whether it can be read in blocks: not where its keys are of several columns."""
-        composite = is_composite(self.columns, self.side)
-        return not composite and (self.format is None or self.format.in_parts)
+        """Whether it can be read in blocks: not qrels, nor where its keys are of several columns."""
+        whole = self.is_trec and self.side == "ground_truths"
+        return not whole and not is_composite(self.columns, self.side)
 
     @property
     def unit(self) -> str:

@@ -28,7 +28,6 @@ class FileFormat:
     is_text: bool = True  # lines of UTF-8 text, which may be gzipped
     delimiter: str = ""  # of a text table with a header: what separates its columns
     typed_ids: bool = False  # ids are integers or texts; without it every id is text
-    in_parts: bool = True  # can be read in parts; without it always as a whole
 
     @property
     def is_table(self) -> bool:
@@ -37,7 +36,7 @@ class FileFormat:
 
 
 # A file without a header: by its columns, those that say whose row it is, of what, and its value.
-TREC = FileFormat("trec", (".run", ".qrels", ".trec"), in_parts=False)
+TREC = FileFormat("trec", (".run", ".qrels", ".trec"))
 TREC_COLUMNS = {4: ["user_id", "item_id"], 6: ["user_id", "item_id", "score"]}
 PARQUET = FileFormat("parquet", (".parquet",), is_text=False, typed_ids=True)
 ALL = (

@@ -39,7 +39,7 @@ from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.judged import check_no_matrix
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import Options
+from toplist.inputs.options import Options, is_composite
 from toplist.inputs.shaping import compact, shaped, unpadded
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.inputs.texts import Texts
@@ -71,6 +71,8 @@ def evaluate_streams(
         relevant = _stream_of(truths, "ground_truths", options)
     elif truths.stream is not None:  # a file that was read before
         relevant = truths.stream
+    if isinstance(listed, Source) and listed.is_trec and options.keep is None:
+        options = replace(options, keep="users")  # of queries, of which there are few
     plan = plan_of(options, k, listed.ordering if isinstance(listed, Source) else "order")
     if any(isinstance(one, Source) and one.is_trec for one in (listed, relevant)):
         plan = plan.called("queries")
@@ -84,11 +86,10 @@ def evaluate_streams(
         kept = KeptTruths(lists_of_side(side, "ground_truths", options.columns, known=texts), texts)
         relevant = Source("ground_truths", "ground_truths", options.columns, format=None)
     streams = listed, relevant
-    in_parts = listed.in_blocks and relevant.in_blocks and options.system is None
+    composite = any(is_composite(one.columns, one.side) for one in streams)
+    in_parts = not composite and options.system is None
     if is_part and not in_parts:
-        raise ValueError(
-            "keep='part': TREC files, keys of several columns and systems are read whole"
-        )
+        raise ValueError("keep='part': keys of several columns and systems are read whole")
     # metrics of the lists have values by user where all lists are known
     if in_parts and not (options.keep == "users" and plan.list_metrics):
         return in_blocks(streams, plan, kept)

@@ -535,11 +535,14 @@ def by_score(
         return found
     codes = items.codes.astype(np.int64)
     if by_id:
-        keys = order_of_ids(items, side)
-        keys = ~keys if ties == "item_desc" else keys
         places = as_integers(scores)
+
+        def keys_of(rows: Ints) -> Ints:
+            keys = order_of_ids(replace(items, codes=items.codes[rows]), side)
+            return ~keys if ties == "item_desc" else keys
+
         for lo, hi in kernels.steps(offsets):
-            kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
+            kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys_of, codes)
     else:
         kernels.grouping.sort_by_score(offsets, scores, codes)
     return replace(found, ids=codes.astype(items.codes.dtype, copy=False))

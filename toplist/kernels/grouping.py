@@ -1,5 +1,6 @@
 """Integers to numbers by a hash table, rows of long tables put in lists, and lists by item."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -209,16 +210,22 @@ def sort_by_score(offsets: int64, scores: generic, items):
     return -1
 
 
-def sort_by_score_and_key(offsets: Any, scores: Any, keys: Any, items: Any) -> None:
+def sort_by_score_and_key(
+    offsets: Any, scores: Any, keys_of: Callable[[Any], Any], items: Any
+) -> None:
     """Order every list by score, highest first; equal scores by key, lowest first.
 
-    Items of equal score and key keep their order.
+    ``keys_of(rows)`` returns the keys of some rows: those of equal scores, which are few in most
+    lists. Items of equal score and key keep their order.
     """
     part = slice(offsets[0], offsets[-1])
     order, again = order_of_rows(~scores[part], offsets)
     if len(again):
-        starts = np.delete(np.arange(len(order) + 1), again)
-        order = order[order_of_rows(keys[part][order], starts)[0]]
+        repeats = np.zeros(len(order), bool)
+        repeats[again] = True
+        tied = np.flatnonzero(repeats | np.append(repeats[1:], False))
+        rows, starts = order[tied], np.append(np.flatnonzero(~repeats[tied]), len(tied))
+        order[tied] = rows[order_of_rows(keys_of(rows + offsets[0]), starts)[0]]
     items[part] = items[part][order]
 
 
