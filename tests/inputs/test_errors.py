@@ -273,7 +273,7 @@ SCORES = [
     ({"a": 0.5}, {"a": {"a"}}, {}, "user 'a': the ranked list is a float ... {user: {item: score}}"),
     ({"q": [("a", 0.5)]}, {"q": {"a"}}, {}, "0.5) is a tuple ... give [item for item, _ in pairs]"),
     ({"q": [{"id": "a", "text": ""}]}, {"q": {"a"}}, {}, "[one[KEY] for one in hits] ... 'id', 't"),
-    ({"q": {"a": 1.0, 2: 0.5}}, {"q": {"a"}}, {"ties": "item"},
+    ({"q": {"a": 1.0, 2: 1.0}}, {"q": {"a"}}, {"ties": "item"},
      "user 'q', ties by item need ids that have an order ... 'a'"),
     (arrays(PAIR, [[4.0, 2.5, 3.0]] * 2), [{7}, {2}], {},
      "user 0, the score rises  ... 2 to 3; ... 0] of the pair"),
