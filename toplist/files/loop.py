@@ -262,7 +262,8 @@ def _by_user(parts: Iterable[Flat]) -> tuple[Flat, Ints]:
         return last, numbers
     lengths = np.zeros(len(numbering), np.int64)
     for whose, sizes, *_ in held:
-        np.add.at(lengths, whose, sizes)
+        # of one type: five times as fast
+        np.add.at(lengths, whose.astype(np.int64), sizes.astype(np.int64))
     offsets = offsets_of(lengths)
     ends, items = offsets[:-1].copy(), np.empty(offsets[-1], np.int64)
     grades = np.empty(offsets[-1] if graded else 0)
