@@ -139,7 +139,7 @@ class Source:
 
     @property
     def in_blocks(self) -> bool:
-        """Whether it can be read in blocks: not qrels, nor where its keys are of several columns."""
+        """Whether it is read in blocks: not qrels, nor keys of several columns."""
         whole = self.is_trec and self.side == "ground_truths"
         return not whole and not is_composite(self.columns, self.side)
 

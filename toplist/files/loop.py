@@ -224,12 +224,8 @@ def truth_of(
 
     try:
         parts = stream.blocks(texts) if kept is None else [Block(kept.lists, np.arange(len(kept)))]
-        truth, numbers = _by_user(map(encoded, parts))
-        twice = len(truth.users) < len(numbers)
-        if twice and begins:
-            users = replace(truth.users, codes=truth.users.codes[numbers])
-            raise stream.two_lists(users, numbers, np.concatenate(begins))
-        if twice and truth.grouped:
+        truth, n_lists = _by_user(map(encoded, parts), stream, begins)
+        if len(truth.users) < n_lists and truth.grouped:
             # groups are numbered in each block alone
             truth = encoded(Block(stream.whole(texts), truth.offsets))
         if options.items_as is not None:
@@ -242,24 +238,29 @@ def truth_of(
     return truth
 
 
-def _by_user(parts: Iterable[Flat]) -> tuple[Flat, Ints]:
-    """Return the lists of all parts, those of a user as one, and the number of each list's user.
+def _by_user(parts: Iterable[Flat], stream: Source, begins: list[Ints]) -> tuple[Flat, int]:
+    """Return the lists of all parts, those of a user as one, and how many lists there were.
 
     Users are in order of appearance. Parts are held in as few bytes as their numbers need, and
-    forgotten as they are copied: rows in no order are a list each.
+    forgotten as they are copied: rows in no order are a list each. ValueError for a user with two
+    lists, where these have the places `begins`.
     """
-    numbering, held, last = Numbering(), list[tuple[Any, ...]](), None
+    numbering, held, last, n_lists = Numbering(), list[tuple[Any, ...]](), None, 0
     graded = grouped = False
     for last in parts:
         columns = numbering.number(last.users.codes), np.diff(last.offsets), last.ids
         held.append((*map(_narrow, columns), last.grades))
         graded, grouped = graded or last.grades is not None, grouped or last.grouped
-    numbers = np.concatenate([one[0] for one in held] or [np.empty(0, np.int64)])
+        n_lists += len(last.users)
     if last is None:
-        nothing = Column("", numbers)
-        return Flat.of("ground_truths", nothing, nothing, np.zeros(1, np.int64)), numbers
-    if len(held) == 1 and len(numbering) == len(numbers):
-        return last, numbers
+        nothing = Column("", np.empty(0, np.int64))
+        return Flat.of("ground_truths", nothing, nothing, np.zeros(1, np.int64)), 0
+    if len(numbering) < n_lists and begins:
+        numbers = np.concatenate([one[0] for one in held])
+        users = replace(last.users, codes=numbering.codes[numbers])
+        raise stream.two_lists(users, numbers, np.concatenate(begins))
+    if len(held) == 1 and len(numbering) == n_lists:
+        return last, n_lists
     lengths = np.zeros(len(numbering), np.int64)
     for whose, sizes, *_ in held:
         # of one type: five times as fast
@@ -279,7 +280,7 @@ def _by_user(parts: Iterable[Flat]) -> tuple[Flat, Ints]:
     kept = grades if graded else None
     found = Flat.of(last.side, users, listed, offsets, kept, last.scored, grouped)
     found.once(Numbering, lambda: numbering)
-    return found, numbers
+    return found, n_lists
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
