@@ -140,7 +140,7 @@ def test_what_is_refused():
         tl.annotating.unjudged(SYSTEMS, truths)
     with pytest.raises(ValueError, match="k must be a whole number from 1 on, not None"):
         tl.annotating.unjudged(SYSTEMS, truths, None)
-    with pytest.raises(ValueError, match=r"p = 1\.5 must be a number above 0 and below 1"):
+    with pytest.raises(ValueError, match="p must be above 0 and below 1, not 1.5"):
         tl.annotating.unjudged(SYSTEMS, truths, 3, p=1.5)
     with pytest.raises(TypeError, match="^systems: 'q1' has the list of one user.*'bm25': systems"):
         tl.annotating.unjudged(lists, truths, 3)  # one system without its name

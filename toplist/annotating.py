@@ -32,7 +32,7 @@ from toplist.inputs.texts import Texts
 from toplist.matching.holes import holes
 from toplist.matching.match import read_and_joined
 from toplist.metrics.conventions import CONVENTIONS
-from toplist.metrics.definitions import rbp_metric
+from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.results.markup import aligned
 from toplist.results.writing import PathLike, write_all
 
@@ -213,7 +213,7 @@ def unjudged(
             "system is {'bm25': systems}"
         )
     choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
-    k, gains = check_positive_int(k, "k"), rbp_metric(p).discounts
+    k, gains = check_positive_int(k, "k"), with_parameters(METRICS["rbp"], {"p": p}).discounts
     texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
     truths = _opened(ground_truths, "ground_truths", {"columns": columns}, texts)
     keys: Sequence[Any] | None = None

@@ -192,7 +192,7 @@ def from_counts(items=(0,), ranks=(1,), counts=(1,), **options):
 
 WRONG_VALUES = [
     (lambda: ITEMS.discounted(discount="log"), r"choose from '1', .*'rbp\(p=0.8\)'"),
-    (lambda: ITEMS.discounted(discount="rbp(p=2)"), "p = 2.0 must be"),
+    (lambda: ITEMS.discounted(discount="rbp(p=2)"), "p must be above 0 and below 1"),
     (lambda: ITEMS.discounted(discount=lambda r: r - 1), "its discount at rank 1 is 0.0"),
     (lambda: ITEMS.discounted(2), "k=2 is deeper than this Exposure"),
     (lambda: ITEMS.ratios({"1": "a"}), "no item in common: groups has '1', the catalogue 0"),

@@ -10,8 +10,8 @@ from doors import by_words
 
 import toplist as tl
 from toplist.files import tables
+from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
-from toplist.metrics.names import named
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
 TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]
@@ -42,7 +42,7 @@ VARIANTS += ["serendipity(divisor=n)", "serendipity(divisor=unexpected)"]
 
 
 def metric_of(name):
-    return named(name)[0]
+    return names.parse(name, tl.CONVENTIONS["standard"])[0]
 
 
 def evaluate(lists=LISTS, truths=TRUTHS, k=3, metrics=ALL, **options):

@@ -153,7 +153,7 @@ WRONG = [
     ("eval recs.csv truth.csv -k 0", "k must be at least 1, not 0"),
     ("eval recs.csv truth.csv -m nope", "'nope': choose from hit, precision"),
     ("eval recs.csv truth.csv -m ndcg@0", "'ndcg@0'"),
-    ("eval recs.csv truth.csv -m rbp(p=2)", "rbp: p = 2.0"),
+    ("eval recs.csv truth.csv -m rbp(p=2)", "'rbp': p must be above 0 and below 1, not 2"),
     ("eval recs.csv truth.csv -m ndcg ndcg", "'ndcg@1'"),
     ("eval recs.csv truth.csv -m dcg --convention neurec", "'dcg'"),
     ("eval recs.csv truth.csv --relevant-from -1", "--relevant-from -1.0"),

@@ -72,13 +72,13 @@ def test_the_largest_grade_is_needed_where_truths_come_in_parts():
     ("metric", "words"),
     [
         ("err(max=1)", "a ground truth has grade 2, above max=1: write 'err\\(max=2\\)'"),
-        ("err(max=0)", "max = 0.0 must be a grade above 0"),
-        ("iprec(recall=2)", "recall = 2.0 must be a number from 0 to 1"),
+        ("err(max=0)", "'err': max must be a grade above 0"),
+        ("iprec(recall=2)", "'iprec': recall must be from 0 to 1, not 2"),
         ("bpref@10", "bpref has no k, it is of the whole list: 'bpref'"),
         ("precision(rel=3)", "no ground truth has a grade of 3 or more, the largest is 2"),
-        ("precision(rel=-1)", "rel=-1: give a grade, 0 or more"),
+        ("precision(rel=-1)", "rel must be a grade, 0 or more"),
         ("precision(rel=2,rel=1)", "rel is given twice"),
-        ("rbp(q=2)", "'rbp' takes no parameter 'q'"),
+        ("rbp(q=2)", "'rbp' takes p, rel, not q"),
     ],
 )
 def test_what_is_refused(metric, words):

@@ -134,7 +134,7 @@ def test_every_alpha(alpha):
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.1])
 def test_no_other_alpha(alpha):
-    with pytest.raises(ValueError, match="must be a number from 0 to 1"):
+    with pytest.raises(ValueError, match="alpha must be from 0 to 1"):
         tl.top_k_eval([[1]], [[1]], 1, metrics=f"alpha_ndcg(alpha={alpha})")
 
 

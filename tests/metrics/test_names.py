@@ -335,3 +335,23 @@ def test_the_command_line(tmp_path, capsys):
 def test_the_first_of_two_names_that_are_spelt_alike():
     assert checks.near("a b", ["a_b", "c"]) == "a_b"
     assert checks.near("A", {"a": 1}) == "a" and checks.near(None, ["None"]) is None
+
+
+READ_ALIKE = {  # parameters of metrics of hits and of the lists, with one wording
+    "rbp(p=2)": "'rbp': p must be above 0 and below 1, not 2",
+    "calibration(alpha=2)": "'calibration': alpha must be above 0 and below 1, not 2",
+    "iprec(recall=half)": "'iprec': recall='half' is not a number",
+    "novelty(total=many)": "'novelty': total='many' is not a number",
+    "err(p=2)": "'err' takes max, rel, not p",
+    "gini(p=2)": "'gini' takes over, divisor, not p",
+    "rbp(p=0.5,p=0.6)": "'rbp': p is given twice",
+    "gini(divisor=n,divisor=n-1)": "'gini': divisor is given twice",
+    "rbp(0.5)": r"'rbp\(0.5\)' .*: write a name",
+    "gini(n)": r"'gini\(n\)'.*: write a name",
+}
+
+
+@pytest.mark.parametrize("written", READ_ALIKE)
+def test_parameters_are_read_alike(written):
+    with pytest.raises(ValueError, match=f"^metric {READ_ALIKE[written]}"):
+        tl.top_k_eval(RANKS, TRUTHS, 5, metrics=written)

@@ -189,16 +189,13 @@ def test_rbp_takes_its_parameter_in_the_name():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("rbp(p=0)", r"rbp: p = 0\.0 must be .*above 0 and below 1"),
-        ("rbp(p=1)", r"rbp: p = 1\.0 must be"),
-        ("rbp(p=-0.5)", r"rbp: p = -0\.5 must be"),
-        ("rbp(p=nan)", r"rbp: p = nan must be"),
+        ("rbp(p=0)", "'rbp': p must be above 0 and below 1, not 0"),
+        ("rbp(p=1)", "'rbp': p must be above"),
+        ("rbp(p=-0.5)", "'rbp': p must be above"),
+        ("rbp(p=nan)", "'rbp': p must be above"),
         ("rbp(p=half)", r"rbp.*'half'"),
-        ("rbp(q=0.5)", r"'rbp' takes no parameter 'q'"),
-        (
-            "ndcg(p=0.5)",
-            r"'ndcg' takes no parameter but rel; only rbp, err, nerr, iprec, alpha_ndcg do",
-        ),
+        ("rbp(q=0.5)", "'rbp' takes p, rel, not q"),
+        ("ndcg(p=0.5)", "'ndcg' takes rel, not p"),
         ("rbp()", r"'rbp\(\)' \(did you mean 'rbp'\?\): write a name"),
         ("rbp(0.5)", r"'rbp\(0\.5\)' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),
         ("rbp(p=0.5", r"'rbp\(p=0\.5' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),

@@ -617,7 +617,9 @@ def discounts_of(discount: Any, depth: int) -> Floats:
     if isinstance(discount, str) and discount not in DISCOUNTS:
         if not re.fullmatch(r"rbp(\(.*\))?", discount):
             choice("discount", discount, (*DISCOUNTS, "rbp(p=0.8)"))
-        discount = parse(discount, CONVENTIONS["standard"])[0].discount
+        metric, _ = parse(discount, CONVENTIONS["standard"])
+        assert isinstance(metric, Metric)
+        discount = metric.discount
     return Metric("exposure", "each", discount, "1").discounts(depth)
 
 

@@ -24,7 +24,8 @@ from toplist.inputs.items import needs
 from toplist.inputs.options import ItemData
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.names import named
+from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.names import parse
 
 # Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
 BLOCK = 1 << 18
@@ -367,9 +368,9 @@ def rows_of(
 
 def _named(name: str) -> ListMetric:
     """Return the metric of a name that was evaluated."""
-    found = named(name)
-    assert found is not None
-    return found[0]
+    found, _ = parse(name, CONVENTIONS["standard"])
+    assert isinstance(found, ListMetric)
+    return found
 
 
 def _of_exposure(metric: ListMetric, counted: Exposure) -> Floats:

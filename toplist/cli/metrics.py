@@ -8,7 +8,7 @@ from typing import Any
 from toplist.audit import conformance
 from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, Kind, option, table
 from toplist.cli.output import formatted, output
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, parameters_of
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, takes
 from toplist.metrics.conventions import (
     CONVENTIONS,
     SYNONYMS,
@@ -20,14 +20,14 @@ from toplist.metrics.conventions import (
 )
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, formula
-from toplist.metrics.names import named, parse
+from toplist.metrics.names import parse
 from toplist.metrics.weighing import SCORED, is_scored
 from toplist.results.markup import Grid, Page, markdown
 
 
 def check_metrics(options: argparse.Namespace) -> None:
     """Raise ValueError for an unknown metric."""
-    if options.metric and named(options.metric) is None:
+    if options.metric:
         parse(options.metric, convention_of(options.convention))
 
 
@@ -41,11 +41,11 @@ def run_metrics(options: argparse.Namespace) -> str:
       toplist metrics "rbp(p=0.5)"
     """
     convention = convention_of(options.convention)
-    of_lists = named(options.metric)
-    if of_lists is not None:
-        return _of_lists(of_lists[0])
     if options.metric:
-        return _one_metric(options.metric, convention)
+        metric, _ = parse(options.metric, convention)
+        if isinstance(metric, ListMetric):
+            return _of_lists(metric)
+        return _one_metric(metric, convention)
     width = max(map(len, convention.metrics))
     lines = [
         f"{name:{width}}  {_words(metric)}\n{'':{width}}  {formula(metric)}"
@@ -61,14 +61,13 @@ def _of_lists(metric: ListMetric) -> str:
     over = f"mean over users {metric.whom}" if metric.of_users else "of all lists together"
     options = " and ".join(option(one) for one in metric.needs)
     needs = f"needs {options}" if options else "needs only the lists"
-    takes = [f"{name}=: {words}" for name, words in parameters_of(metric.base).items()]
+    given = [f"{name}=: {words}" for name, words in takes(metric.base).items()]
     lines = [metric.text, metric.formula, metric.latex, f"{over}; {needs}"]
-    return "\n".join([*lines, *([f"in its name: {'; '.join(takes)}"] if takes else [])])
+    return "\n".join([*lines, *([f"in its name: {'; '.join(given)}"] if given else [])])
 
 
-def _one_metric(name: str, convention: Convention) -> str:
+def _one_metric(metric: Metric, convention: Convention) -> str:
     """Return what one metric is under one convention, in words and formulas."""
-    metric, _ = parse(name, convention)
     gains = WEIGHT_WORDS["ips"] if is_scored(metric) else GAIN_WORDS[str(convention.gains)]
     pooled = convention.is_pooled(metric) or is_scored(metric)
     ratio = "ratio of sums over users" if pooled else "mean over users"

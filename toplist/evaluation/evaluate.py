@@ -14,7 +14,6 @@ from toplist.checks import check_positive_int, prefixed
 from toplist.evaluation.plan import (
     Plan,
     counted_users,
-    named_metric,
     plan_of,
     settled,
 )
@@ -40,6 +39,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import formula
+from toplist.metrics.names import parse
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def curves(
         **said,
     )
     options.check(MEMORY)
-    found, own_k = named_metric(metric, rules)
+    found, own_k = parse(metric, rules)
     if own_k is not None:
         raise ValueError(f"{metric!r} has a k of its own: give k={own_k}, of which it is the last")
     if isinstance(found, ListMetric):

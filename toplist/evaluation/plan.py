@@ -21,10 +21,9 @@ from toplist.inputs.items import OF, Items, needs
 from toplist.inputs.options import DEFAULT_METRICS, ItemData, Joining, Options, columns_of
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import (
-    LIST_METRICS,
     ListMetric,
     distance_by,
-    parameters_of,
+    takes,
     variant,
 )
 from toplist.metrics.conventions import (
@@ -38,7 +37,6 @@ from toplist.metrics.earned import Preference
 from toplist.metrics.names import (
     SCORED_NAMES,
     Metrics,
-    named,
     of_trec_eval,
     parse,
 )
@@ -347,7 +345,7 @@ def _of_lists(entry: Entry, items: Items) -> list[Entry]:
     if metric.base == "intra_list_diversity" and "distance" not in own:
         found = variant(metric.base, own | {"distance": distance_by(items.given)})
         return [replace(entry, metric=replace(found, name=metric.name))]
-    if "label" not in parameters_of(metric.base) or "label" in own:
+    if "label" not in takes(metric.base) or "label" in own:
         return [entry]
     if items.labels is None:
         raise needs(metric.name, "labels", OF)
@@ -410,7 +408,7 @@ def _entries(
 ) -> tuple[Entry, ...]:
     entries = []
     for spec in asked:
-        metric, own = named_metric(spec, rules)
+        metric, own = parse(spec, rules)
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
         at, one = ((own,), True) if own else (ks, scalar)
@@ -419,19 +417,6 @@ def _entries(
         entries.append(Entry(metric, at, one, of_trec_eval(spec)))
     _check_no_twins(entries)
     return tuple(entries)
-
-
-def named_metric(spec: str | Metric, rules: Convention) -> tuple[Metric | ListMetric, int | None]:
-    """Read one entry: a metric of the lists themselves, or one of the convention."""
-    found = named(spec)
-    if found is not None:
-        return found
-    try:
-        return parse(spec, rules)
-    except ValueError as error:
-        if isinstance(spec, str) and spec.partition("@")[0].partition("(")[0] in METRICS:
-            raise
-        raise ValueError(f"{error}; of the lists themselves: {', '.join(LIST_METRICS)}") from None
 
 
 def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:

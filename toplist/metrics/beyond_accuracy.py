@@ -11,12 +11,23 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Floats, choice
+from toplist.checks import Floats
+from toplist.metrics import declared
+from toplist.metrics.declared import (
+    Count,
+    Parameter,
+    Part,
+    Positive,
+    Share,
+    Whole,
+    parameters_of,
+    values_of,
+)
 
 # The names of `LIST_METRICS`, for type checkers and editors.
 ListMetricName = Literal[
@@ -27,12 +38,6 @@ ListMetricName = Literal[
 # Of two items: of features; of sets of labels; or given.
 Distance = Literal["cosine", "hamming", "euclidean", "jaccard", "given"]
 Over = Literal["catalogue", "recommended"]
-# Numbers, with what they must be.
-Share = Annotated[float, "above 0 and at most 1", lambda one: 0 < one <= 1]
-Part = Annotated[float, "above 0 and below 1", lambda one: 0 < one < 1]
-Positive = Annotated[float, "a finite number above 0", lambda one: 0 < one < np.inf]
-Count = Annotated[float, "a finite number from 0 on", lambda one: 0 <= one < np.inf]
-Whole = Annotated[float, "a whole number from 1 on", lambda one: one >= 1 and one == one // 1]
 
 
 @dataclass(frozen=True)
@@ -80,75 +85,37 @@ class ListMetric:
 
     def of(self, what: Any, facts: Mapping[str, Any]) -> Any:
         """Call its function with the lists, or the exposure, and with the facts that it needs."""
-        declared = _DECLARED[self.base]
-        known = {name: facts[name] if name in self.needs else None for name in declared.facts}
-        kinds = declared.parameters
-        own = {name: _read(name, word, kinds[name].annotation) for name, word in self.given}
-        return declared.function(what, **known, **own)
+        row = _DECLARED[self.base]
+        known = {name: facts[name] if name in self.needs else None for name in row.facts}
+        own = values_of(self.name, row.parameters, dict(self.given))
+        return row.function(what, **known, **own)
 
 
 class _Declared(NamedTuple):
     """A function, and what is said of it: words, or functions of its parameters (a dict)."""
 
     function: Callable[..., Any]
+    of: str
+    facts: list[str]
+    parameters: dict[str, Parameter]
     said: Mapping[str, Any]
-
-    @property
-    def facts(self) -> list[str]:
-        """The facts that its function takes."""
-        _, *rest = inspect.signature(self.function).parameters.values()
-        return [one.name for one in rest if one.kind != one.KEYWORD_ONLY]
-
-    @property
-    def parameters(self) -> dict[str, inspect.Parameter]:
-        """The parameters that are written in its name."""
-        rows = inspect.signature(self.function).parameters.items()
-        return {name: one for name, one in rows if one.kind == one.KEYWORD_ONLY}
 
     def metric(self, given: Mapping[str, str]) -> ListMetric:
         """Return the metric with parameters, as they are written."""
-        name, rows, own = self.function.__name__, self.parameters, []
-        values: dict[str, Any] = {key: row.default for key, row in rows.items()}
-        for key in rows:
-            if key in given:
-                values[key] = _read(key, given[key], rows[key].annotation)
-                if values[key] != rows[key].default:
-                    own.append((key, _written(values[key])))
-        said = {key: one(values) if callable(one) else one for key, one in self.said.items()}
-        of = next(iter(inspect.signature(self.function).parameters))
-        said.setdefault("needs", tuple(self.facts))
-        shown = ",".join(f"{key}={word}" for key, word in own)
+        name, defaults = self.function.__name__, {k: p.default for k, p in self.parameters.items()}
+        values = defaults | values_of(name, self.parameters, given)
+        own = [(key, value) for key, value in values.items() if value != defaults[key]]
+        try:
+            said = {key: one(values) if callable(one) else one for key, one in self.said.items()}
+        except ValueError as error:
+            raise ValueError(f"metric {name!r}: {error}") from None
         return ListMetric(
-            name=f"{name}({shown})" if own else name,
-            of_users=of != "exposure",
-            of_truth=of == "hits",
-            given=tuple(own),
-            **said,
+            name=declared.named(name, own),
+            of_users=self.of != "exposure",
+            of_truth=self.of == "hits",
+            given=tuple((key, declared.written(value)) for key, value in own),
+            **{"needs": tuple(self.facts), **said},
         )
-
-
-def _read(key: str, word: str, kind: Any) -> Any:
-    """Return a parameter from its text: one of some words, a number, or the text itself."""
-    if type(None) in get_args(kind):
-        kind = next(one for one in get_args(kind) if one is not type(None))
-    if get_origin(kind) is Literal:
-        choice(key, word, get_args(kind))
-    if kind is str or get_origin(kind) is Literal:
-        return word
-    try:
-        number = float(word)
-    except ValueError:
-        raise ValueError(f"{key}={word!r} is not a number") from None
-    for what, valid in [kind.__metadata__] if get_origin(kind) is Annotated else []:
-        if not valid(number):
-            raise ValueError(f"{key} must be {what}, not {word}")
-    return number
-
-
-def _written(value: Any) -> str:
-    """Return a parameter as it is in a name: a whole number without a point."""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value)
 
 
 _DECLARED: dict[str, _Declared] = {}
@@ -161,32 +128,24 @@ def metric(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        _DECLARED[function.__name__] = _Declared(function, said)
+        of, *rest = inspect.signature(function).parameters.values()
+        facts = [one.name for one in rest if one.kind != one.KEYWORD_ONLY]
+        row = _Declared(function, of.name, facts, parameters_of(function), said)
+        _DECLARED[function.__name__] = row
         return function
 
     return declare
 
 
-def parameters_of(name: str) -> Mapping[str, str]:
-    """Return the parameters that a metric takes in its name, with what each may be.
+def takes(name: str) -> dict[str, Parameter]:
+    """Return the parameters that a metric of the lists takes in its name.
 
     Examples
     --------
-    >>> parameters_of("gini")
+    >>> {name: str(one) for name, one in takes("gini").items()}
     {'over': 'catalogue, recommended', 'divisor': 'n, n-1'}
-    >>> parameters_of("novelty")["total"]
-    'a finite number above 0'
     """
-    found = {}
-    for key, row in _DECLARED[name].parameters.items():
-        kinds = [one for one in get_args(row.annotation) if one is not type(None)]
-        if get_origin(row.annotation) in (Literal, Annotated) or not kinds:
-            kinds = [row.annotation]
-        kind = kinds[0]
-        words = get_args(kind) if get_origin(kind) is Literal else ()
-        number = kind.__metadata__[0] if get_origin(kind) is Annotated else "a number"
-        found[key] = ", ".join(words) or ("text" if kind is str else number)
-    return found
+    return _DECLARED[name].parameters
 
 
 def variant(name: str, given: Mapping[str, str]) -> ListMetric:
@@ -199,15 +158,7 @@ def variant(name: str, given: Mapping[str, str]) -> ListMetric:
     >>> variant("novelty", {"total": "5000"}).text
     'mean self-information, in bits, of items by their counts over 5000'
     """
-    takes = parameters_of(name)
-    wrong = [one for one in given if one not in takes]
-    if wrong:
-        words = f"takes {', '.join(takes)}" if takes else "takes no parameter"
-        raise ValueError(f"metric {name!r} {words}, not {', '.join(wrong)}")
-    try:
-        return _DECLARED[name].metric(given)
-    except ValueError as error:
-        raise ValueError(f"metric {name!r}: {error}") from None
+    return _DECLARED[name].metric(given)
 
 
 # Of all lists together
@@ -428,7 +379,7 @@ def _of_all(by: Mapping[str, Any]) -> tuple[str, str, str]:
     """Say what counts are over: in words, and as text and LaTeX in a formula."""
     if by["total"] is None:
         return "share of all counts", "sum of counts", r"\sum_j c(j)"
-    total = _written(by["total"])
+    total = declared.written(by["total"])
     return f"counts over {total}", total, total
 
 

@@ -24,6 +24,16 @@ from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.metrics import earned
+from toplist.metrics.declared import (
+    Fraction,
+    Grade,
+    Largest,
+    Parameter,
+    Part,
+    named,
+    parameters_of,
+    values_of,
+)
 
 Array = NDArray[Any]
 # Ranks down to which discounts are kept.
@@ -434,109 +444,81 @@ class Geometric:
         return np.minimum(discount, np.finfo(np.float64).max)
 
 
-def rbp_metric(p: float = 0.8) -> Metric:
-    """Return rank-biased precision of persistence `p`, 0 < p < 1 (Moffat and Zobel 2008)."""
-    if not (isinstance(p, (int, float)) and 0 < p < 1):
-        raise ValueError(f"rbp: p = {p!r} must be a number above 0 and below 1")
-    return Metric(
-        f"rbp(p={p})",
-        "each",
-        Discount(
-            f"({1 - p:g} * {p:g}^(r-1))^-1",
-            Geometric(p),
-            rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
-            weight=f"{1 - p:g} * {p:g}^(r-1)",
-            weight_latex=rf"{1 - p:g} \cdot {p:g}^{{r_j - 1}}",
-        ),
-        "1",
-        text=f"rank-biased precision: the user goes on to the next rank with probability {p:g} "
-        "(Moffat, Zobel 2008)",
+# Metrics with parameters in their names: functions of these.
+
+
+def rbp(*, p: Part = 0.8) -> Metric:
+    """Return rank-biased precision of persistence `p` (Moffat and Zobel 2008)."""
+    weight = f"{1 - p:g} * {p:g}^(r-1)"
+    latex = rf"{1 - p:g} \cdot {p:g}^{{r_j - 1}}"
+    discount = Discount(
+        f"({weight})^-1", Geometric(p), rf"\left({latex}\right)^{{-1}}", weight, latex
     )
+    text = f"rank-biased precision: the user goes on to the next rank with probability {p:g} "
+    return Metric("rbp", "each", discount, "1", text=text + "(Moffat, Zobel 2008)")
 
 
-def _cascade(max: float | None) -> Earned:
+def _cascade(largest: float | None) -> Earned:
     return Earned(
         "p_j (1 - p_1)...(1 - p_(j-1))",
-        earned.Cascade(max),
+        earned.Cascade(largest),
         r"p_j \prod_{i < j} (1 - p_i)",
         "within 1",
         "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade",
     )
 
 
-def err_metric(max: float | None = None) -> Metric:
+def err(*, max: Largest | None = None) -> Metric:
     """Return expected reciprocal rank (Chapelle et al. 2009); `max` is the largest grade there is.
 
     Without it, the largest grade of the ground truths.
     """
     text = "expected reciprocal rank: of the item that satisfies the user (Chapelle et al. 2009)"
-    return Metric(_called("err", max=max), _cascade(max), "r", "1", graded=True, text=text)
+    return Metric("err", _cascade(max), "r", "1", graded=True, text=text)
 
 
-def nerr_metric(max: float | None = None) -> Metric:
+def nerr(*, max: Largest | None = None) -> Metric:
     """Return expected reciprocal rank over that of the ideal order."""
     text = "expected reciprocal rank over that of the ideal order"
-    ideal: DivisorName = "ideal(min(k,R))"
-    return Metric(_called("nerr", max=max), _cascade(max), "r", ideal, graded=True, text=text)
+    return Metric("nerr", _cascade(max), "r", "ideal(min(k,R))", graded=True, text=text)
 
 
-def iprec_metric(recall: float = 0.1) -> Metric:
+def iprec(*, recall: Fraction = 0.1) -> Metric:
     """Return interpolated precision: the best from the rank on that reaches a recall."""
-    return _iprec(
-        recall, earned.Interpolated, f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
-    )
+    first = f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
+    return _iprec(recall, earned.Interpolated(recall), *first)
 
 
-def trec_iprec_metric(recall: float = 0.1) -> Metric:
+def trec_iprec(*, recall: Fraction = 0.1) -> Metric:
     """Return interpolated precision, where trec_eval says which hit reaches a recall."""
-    first = f"int({recall:g} R + .9)"
-    return _iprec(recall, earned.TrecInterpolated, first, rf"\lfloor {recall:g} R + 0.9 \rfloor")
+    first = f"int({recall:g} R + .9)", rf"\lfloor {recall:g} R + 0.9 \rfloor"
+    return _iprec(recall, earned.TrecInterpolated(recall), *first)
 
 
-def _iprec(recall: float, earning: type[earned.Interpolated], first: str, latex: str) -> Metric:
-    if not (isinstance(recall, (int, float)) and 0 <= recall <= 1):
-        raise ValueError(f"iprec: recall = {recall!r} must be a number from 0 to 1")
-    return Metric(
-        _called("iprec", recall=recall),
-        Earned(
-            f"[j >= {first}] (m_j - m_(j-1))",
-            earning(recall),
-            rf"[j \ge {latex}] (m_j - m_{{j-1}})",
-            "within 1",
-            "m_j: the largest precision at a hit, from the first one that reaches the recall on",
-        ),
-        "1",
-        "1",
-        text="interpolated precision: the largest at any rank in the first k from where "
-        f"{recall:g} of the relevant items are found (the eleven points of TREC)",
+def _iprec(recall: float, earning: earned.Interpolated, first: str, latex: str) -> Metric:
+    rise = Earned(
+        f"[j >= {first}] (m_j - m_(j-1))",
+        earning,
+        rf"[j \ge {latex}] (m_j - m_{{j-1}})",
+        "within 1",
+        "m_j: the largest precision at a hit, from the first one that reaches the recall on",
     )
+    text = "interpolated precision: the largest at any rank in the first k from where "
+    text += f"{recall:g} of the relevant items are found (the eleven points of TREC)"
+    return Metric("iprec", rise, "1", "1", text=text)
 
 
-def alpha_ndcg_metric(alpha: float = 0.5) -> Metric:
-    """Return nDCG whose gains fall with repeated groups, 0 <= alpha <= 1 (Clarke et al. 2008)."""
-    if not (isinstance(alpha, (int, float)) and 0 <= alpha <= 1):
-        raise ValueError(f"alpha_ndcg: alpha = {alpha!r} must be a number from 0 to 1")
-    return Metric(
-        _called("alpha_ndcg", alpha=alpha),
-        Earned(
-            f"g_j, the sum over its groups of {1 - alpha:g}^m",
-            earned.Novelty(alpha),
-            rf"\sum_{{g \ni d_j}} {1 - alpha:g}^{{m_g}}",
-            where="m: times the group was found above; the ideal is built greedily",
-        ),
-        "log2(r+1)",
-        "ideal(min(k,R))",
-        text=f"nDCG of groups: each id of a group that is found again adds {1 - alpha:g} of what "
-        "the last one did; over a greedy ideal order (Clarke et al. 2008)",
+def alpha_ndcg(*, alpha: Fraction = 0.5) -> Metric:
+    """Return nDCG whose gains fall with repeated groups (Clarke et al. 2008)."""
+    novelty = Earned(
+        f"g_j, the sum over its groups of {1 - alpha:g}^m",
+        earned.Novelty(alpha),
+        rf"\sum_{{g \ni d_j}} {1 - alpha:g}^{{m_g}}",
+        where="m: times the group was found above; the ideal is built greedily",
     )
-
-
-def _called(name: str, **parameters: float | None) -> str:
-    """Return the name of a metric with its parameters."""
-    known = {word: one for word, one in parameters.items() if one is not None}
-    words = {word: int(one) if one == int(one) else one for word, one in known.items()}
-    given = ",".join(f"{word}={one}" for word, one in words.items())
-    return f"{name}({given})" if given else name
+    text = f"nDCG of groups: each id of a group that is found again adds {1 - alpha:g} of what "
+    text += "the last one did; over a greedy ideal order (Clarke et al. 2008)"
+    return Metric("alpha_ndcg", novelty, "log2(r+1)", "ideal(min(k,R))", text=text)
 
 
 #: The metrics by name, as convention "standard" computes them. Read-only.
@@ -570,7 +552,7 @@ METRICS: Mapping[str, Metric] = table_of(
         text="cumulative gain: number of hits, or sum of grades",
     ),
     Metric("f1", "each", "1", "(k+R)/2", text="harmonic mean of precision and recall"),
-    replace(rbp_metric(), name="rbp"),
+    rbp(),
     Metric(
         "r_precision",
         "each",
@@ -606,9 +588,9 @@ METRICS: Mapping[str, Metric] = table_of(
         text="share of the groups of which any id is in the first k; without groups, recall",
         of="groups",
     ),
-    replace(alpha_ndcg_metric(), name="alpha_ndcg"),
-    replace(err_metric(), name="err"),
-    replace(nerr_metric(), name="nerr"),
+    alpha_ndcg(),
+    err(),
+    nerr(),
     Metric(
         "bpref",
         Earned(
@@ -624,27 +606,49 @@ METRICS: Mapping[str, Metric] = table_of(
         "a judgement, or with a grade below 0, have no part (Buckley, Voorhees 2004)",
         cut="n",
     ),
-    replace(iprec_metric(), name="iprec"),
+    iprec(),
 )
 
-# Metrics with a parameter, written as a call: "rbp(p=0.5)".
-PARAMETRIC: dict[str, Callable[..., Metric]] = {
-    "rbp": rbp_metric,
-    "err": err_metric,
-    "nerr": nerr_metric,
-    "iprec": iprec_metric,
-    "alpha_ndcg": alpha_ndcg_metric,
-}
-
 #: `iprec` as convention "trec_eval" computes it.
-TREC_IPREC = replace(trec_iprec_metric(), name="iprec")
+TREC_IPREC = trec_iprec()
+# The parameters of every metric: relevant are items from a grade on, whatever the evaluation says.
+_OF_ALL = {"rel": Parameter.of(Grade, None)}
+_MAKERS = {make().name: make for make in (rbp, err, nerr, iprec, alpha_ndcg)}
+#: The metrics that take others in their names.
+PARAMETRIC = frozenset(_MAKERS)
 
 
-def with_parameters(metric: Metric, **given: float) -> Metric:
-    """Return a metric of `PARAMETRIC` with other parameters, computed as this one is."""
-    function = metric.earning and metric.earning.function
-    make = trec_iprec_metric if isinstance(function, earned.TrecInterpolated) else None
-    return (make or PARAMETRIC[metric.base])(**given)
+def takes(name: str) -> dict[str, Parameter]:
+    """Return the parameters that a metric of hits takes in its name.
+
+    Examples
+    --------
+    >>> {name: str(one) for name, one in takes("rbp").items()}
+    {'p': 'above 0 and below 1', 'rel': 'a grade, 0 or more, and finite'}
+    """
+    return (parameters_of(_MAKERS[name]) if name in _MAKERS else {}) | _OF_ALL
+
+
+def with_parameters(metric: Metric, given: Mapping[str, Any]) -> Metric:
+    """Return a metric with other parameters, computed as this one is.
+
+    Raises
+    ------
+    ValueError
+        For parameters that it does not take, and values that are not valid.
+
+    Examples
+    --------
+    >>> with_parameters(METRICS["rbp"], {"p": "0.5"}).name
+    'rbp(p=0.5)'
+    """
+    own = values_of(metric.name, takes(metric.name), given)
+    relevant_from = own.pop("rel", None)
+    if own:
+        metric = (trec_iprec if metric == TREC_IPREC else _MAKERS[metric.base])(**own)
+    if relevant_from is not None:
+        own["rel"] = relevant_from
+    return replace(metric, name=named(metric.name, own.items()), relevant_from=relevant_from)
 
 
 @lru_cache(maxsize=256)

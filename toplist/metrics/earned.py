@@ -51,12 +51,6 @@ class Cascade:
 
     max: float | None = None
 
-    def __post_init__(self) -> None:
-        """Check the largest grade."""
-        number = isinstance(self.max, (int, float)) and 0 < self.max < 1000
-        if self.max is not None and not number:
-            raise ValueError(f"err: max = {self.max!r} must be a grade above 0 (below 1000)")
-
     def settled(self, hits: Any) -> Cascade:
         """Return the same with the largest grade of the ground truths, where none is given."""
         return self if self.max is not None else Cascade(hits.largest_grade or 1.0)

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import ModuleType
 from typing import Any, Literal
 
 from toplist.checks import LARGEST_INT, did_you_mean, plain, spellings
-from toplist.metrics.beyond_accuracy import (
-    LIST_METRICS,
-    ListMetric,
-    ListMetricName,
-    parameters_of,
-    variant,
-)
+from toplist.metrics import beyond_accuracy, definitions
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
 from toplist.metrics.conventions import Convention
-from toplist.metrics.definitions import (
-    METRICS,
-    PARAMETRIC,
-    Metric,
-    MetricName,
-    with_parameters,
-)
+from toplist.metrics.declared import Parameter, written
+from toplist.metrics.definitions import METRICS, Metric, MetricName
 
 # Propensity-scored metrics, in `toplist.metrics.weighing`.
 SCORED_NAMES = "psp", "psndcg"
@@ -46,11 +35,253 @@ Names = AnyName | Sequence[AnyName]
 Spec = AnyName | Metric
 Metrics = Spec | Iterable[Spec]
 
-_SPELLING = re.compile(
-    r"(?P<name>[^@()]+)(\((?P<given>\w+=[^@()=,]+(,\s*\w+=[^@()=,]+)*)\))?(@(?P<k>.+))?"
+# What others call a metric: trec_eval, and with it pytrec_eval, BEIR and ir_measures; other names
+# that mean one definition, and are read as ours; and those used for several, which are proposed.
+# The last column names metrics of one convention alone, since its library has both: of ranx, hits
+# counts the hits, hit_rate is 1 for any; of recommenders, map_at_k is over min(k, R), map over R.
+# RecTools: HitRate, F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex, "hit ratio" in
+# its documents; ranx: hit_rate; knowledge graphs: hits@k; torchmetrics: RetrievalHitRate,
+# RetrievalNormalizedDCG, RetrievalRPrecision; Spark: meanAveragePrecision; sentence-transformers:
+# accuracy@k; Elliot: ItemCoverage, ARP, APLT, F1. What is no metric by name is a function.
+_SYNONYMS = """
+hit | success | hits, hit_rate, hit_ratio, HR, retrieval_hit_rate | accuracy |
+cg | | cumulative_gain | | ranx: hits
+dcg | | discounted_cumulative_gain | |
+precision | P | prec, retrieval_precision | |
+recall | R | retrieval_recall | |
+map | AP, map_cut | average_precision, mean_average_precision, retrieval_map | |
+map_at_k | | | | recommenders: mapat
+mrr | RR, recip_rank | reciprocal_rank, mean_reciprocal_rank, retrieval_mrr | |
+ndcg | ndcg_cut | normalized_dcg, retrieval_normalized_dcg | |
+ndcg | | normalized_discounted_cumulative_gain | |
+f1 | | f1_score | F, f_score, f_measure, f1_beta |
+rbp | | rank_biased_precision | |
+r_precision | Rprec | r_prec, retrieval_r_precision | |
+err | | expected_reciprocal_rank | |
+nerr | | normalized_err | |
+bpref | Bpref | binary_preference | |
+iprec | | interpolated_precision | |
+group_recall | | st_recall, subtopic_recall | |
+psp | | psprecision, ps_precision, propensity_scored_precision | |
+psndcg | | ps_ndcg, propensity_scored_ndcg | |
+personalisation | | personalization | |
+item_coverage | | | coverage, catalog_coverage, catalogue_coverage |
+gini | | | gini_index |
+shannon_entropy | | | entropy |
+average_popularity | | | popularity, ARP |
+tail_percentage | | | APLT |
+novelty | | | mean_inv_user_freq |
+intra_list_diversity | | | ILD, diversity |
+calibration | | | miscalibration |
+popularity_lift | | | PopLift |
+toplist.pointwise.auc | | | auc, roc_auc |
+toplist.pointwise.gauc | | | gauc |
+toplist.pointwise.log_loss | | | log_loss |
+toplist.pointwise.mae | | | mae |
+toplist.pointwise.rmse | | | rmse |
+"""
+_ROWS = [[one.strip() for one in row.split("|")] for row in _SYNONYMS.strip().splitlines()]
+
+
+def _ours(*columns: int) -> dict[str, str]:
+    """Return ours by each of the others' names in some columns."""
+    return {
+        other: row[0] for at in columns for row in _ROWS for other in row[at].split(", ") if other
+    }
+
+
+METRIC_NAMES = _ours(1, 2, 3)
+PACKAGE_NAMES = {"evaluate": "top_k_eval", "eval": "top_k_eval", "load": "TopKResult.load"}
+_FUNCTIONS = {row[0] for row in _ROWS if "." in row[0]}
+_OF_TREC_EVAL = {*map(plain, _ours(1))}
+# By the plain spelling: of all conventions, and of those whose words are others.
+_READ = spellings([*METRICS, *SCORED_NAMES, *LIST_METRICS], _ours(1, 2))
+_OF_CONVENTION: dict[str, dict[str, str]] = {}
+for _own, _ours_of_it in _ours(4).items():
+    _library, _, _word = _own.partition(": ")
+    _OF_CONVENTION.setdefault(_library, {})[_word] = _ours_of_it
+
+# "name(parameters)@k"; a label, any text, may be among the parameters.
+_SPELLING = re.compile(r"(?P<name>[^@()]+)(\((?P<given>.*)\))?(@(?P<k>.+))?", re.DOTALL)
+# How the k of another library is written, after a separator: "P_5", "recall_at_10".
+_AT_K = re.compile(r"(?P<name>[^@]*?[^@_\-. ])(@|[_\-. ](at[_\-. ])?)(?P<k>\d+)", re.IGNORECASE)
+# Numbers in names: "rbp.95" of ranx; "IPrec@0.1" of ir_measures, "iprec_at_recall_0.10" of
+# trec_eval.
+_NUMBERED = {
+    "p": re.compile(r"(?P<name>rbp)(?P<value>\.\d+)(@(?P<k>\d+))?", re.IGNORECASE),
+    "recall": re.compile(
+        r"(?P<name>iprec)(_at_recall_|@)(?P<value>[01]?\.\d+)(?P<k>)", re.IGNORECASE
+    ),
+}
+# What is near one of these: "rbp(0.95)"; and "recall_at_10", "ndcg_cut_10", "map_cut.100", "P@5",
+# "precisionAt", "map@k"; 0.5 holds no k.
+_PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
+_FOREIGN_SPELLING = re.compile(
+    r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",
+    re.IGNORECASE,
 )
-# Of metrics of the lists: a label, any text, may be among the parameters.
-_WITH_PARAMETERS = re.compile(r"(?P<name>[^@()]+)\((?P<given>.*)\)(@(?P<k>[^@]*))?", re.DOTALL)
+
+
+def _parts(entry: str, convention: str) -> tuple[str, dict[str, str], str] | None:
+    """Return the name of an entry as it is here, its parameters and its k, as text; None for none.
+
+    Under the convention of a library, a name means what it means there.
+    """
+    for parameter, pattern in _NUMBERED.items():
+        if found := pattern.fullmatch(entry):
+            return found["name"].lower(), {parameter: found["value"]}, found["k"] or ""
+    own = _OF_CONVENTION.get(convention, {})
+    read = _READ | own if own else _READ
+    if "(" not in entry:
+        if "@" not in entry and plain(entry) in read:
+            return read[plain(entry)], {}, ""
+        found = _AT_K.fullmatch(entry)
+        before = entry[: found.start("k")] if found else ""  # "map_at_" of "map_at_10"
+        name = found and (own.get(plain(before)) or read.get(plain(found["name"])))
+        if found and name:
+            return name, {}, found["k"]
+    found = _SPELLING.fullmatch(entry)
+    if not found:
+        return None
+    name = read.get(plain(found["name"]), found["name"])
+    pairs = [one.partition("=") for one in (found["given"] or "").split(",") if found["given"]]
+    if any(one.text for one in _takes(name).values()):
+        pairs = [found["given"].partition("=")] if found["given"] else []
+    given = {key.strip(): value.strip() for key, _, value in pairs}
+    if not all(equals for _, equals, _ in pairs) or found["given"] == "":
+        return None
+    if len(given) < len(pairs):
+        twice = next(one for one in given if sum(key.strip() == one for key, *_ in pairs) > 1)
+        raise ValueError(f"metric {name!r}: {twice} is given twice")
+    return name, given, found["k"] or ""
+
+
+def _takes(name: str) -> Mapping[str, Parameter]:
+    """Return the parameters that a metric takes in its name."""
+    return beyond_accuracy.takes(name) if name in LIST_METRICS else definitions.takes(name)
+
+
+def canonical(entry: str, convention: str = "standard") -> str:
+    """Return an entry of `metrics` by its name here, if another library's name means just that.
+
+    Under the convention of a library, a name means what it means there.
+
+    Examples
+    --------
+    >>> [canonical(one) for one in ("nDCG@10", "P_5", "AP", "RR@10", "map_cut_10", "recall_at_5")]
+    ['ndcg@10', 'precision@5', 'map', 'mrr@10', 'map@10', 'recall@5']
+    >>> [canonical(one) for one in ("RBP(p=0.8)@10", "ndcg@10", "F1", "ERR@10", "coverage")]
+    ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'err@10', 'coverage']
+    >>> canonical("hits@10"), canonical("hits@10", "ranx")
+    ('hit@10', 'cg@10')
+    """
+    try:
+        found = _parts(entry, convention)
+    except ValueError:
+        found = None
+    if found is None:
+        return entry
+    name, given, k = found
+    takes, shown = _takes(name), []
+    for key, word in given.items():  # numbers are written as here
+        number = key in takes and not takes[key].text and re.fullmatch(r"\d*\.?\d+", word)
+        shown.append(f"{key}={written(float(word)) if number else word}")
+    name = f"{name}({','.join(shown)})" if shown else name
+    return f"{name}@{k}" if k else name
+
+
+def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int | None]:
+    """Return the metric that an entry of `metrics` names, and its k, None without one.
+
+    Parameters
+    ----------
+    entry : str or Metric
+        A `Metric` is returned as it is.
+    convention : Convention
+        Whose metrics of hits the names mean.
+
+    Raises
+    ------
+    ValueError
+        If the convention does not have the metric, the metric does not take the parameter, or
+        k is not a whole number from 1 on.
+
+    Examples
+    --------
+    >>> from toplist.metrics.conventions import CONVENTIONS
+    >>> for name in ("rbp(p=0.5)@10", "calibration(weights=rank)", "gini@5"):
+    ...     metric, k = parse(name, CONVENTIONS["standard"])
+    ...     print(metric.name, k)
+    rbp(p=0.5) 10
+    calibration(weights=rank) None
+    gini 5
+    """
+    if isinstance(entry, Metric):
+        return entry, None
+    found = _parts(entry, convention.name) if isinstance(entry, str) else None
+    if not found:
+        meant = _did_you_mean(entry, convention)
+        raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
+    name, given, written_k = found
+    k = _k_of(entry, written_k) if written_k else None
+    if name in LIST_METRICS:
+        return (beyond_accuracy.variant(name, given) if given else LIST_METRICS[name]), k
+    if name in convention.metrics:
+        metric = convention.metrics[name]
+    elif name in SCORED_NAMES:
+        from toplist.metrics.weighing import SCORED  # what few need, so that imports are quick
+
+        metric = SCORED[name]
+    elif name in METRICS:
+        valid = ", ".join(convention.metrics)
+        what = f"metric {name!r} is not in convention {convention.name!r}"
+        raise ValueError(f"{what}: choose from {valid}")
+    else:
+        valid = f"{', '.join(convention.metrics)}; of the lists themselves: "
+        what = f"metric {entry!r}{_did_you_mean(entry, convention)}"
+        raise ValueError(f"{what}: choose from {valid}{', '.join(LIST_METRICS)}")
+    if given:
+        metric = definitions.with_parameters(metric, given)
+    if metric.cut == "n" and k is not None:
+        raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
+    return metric, k
+
+
+def _did_you_mean(entry: Any, convention: Convention) -> str:
+    return did_you_mean(metric_meant(entry, [*convention.metrics, *SCORED_NAMES, *LIST_METRICS]))
+
+
+def _k_of(entry: Any, k: str) -> int:
+    """Return the k that is written in an entry of `metrics`."""
+    if not (k.isascii() and k.isdigit() and 0 < int(k) <= LARGEST_INT):
+        raise ValueError(
+            f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {k!r}"
+        )
+    return int(k)
+
+
+def hangs_on_convention(entry: str) -> bool:
+    """Return whether an entry of `metrics` is another metric under some convention.
+
+    Examples
+    --------
+    >>> hangs_on_convention("hits@10"), hangs_on_convention("hit_rate@10")
+    (True, False)
+    """
+    return any(canonical(entry, one) != canonical(entry) for one in _OF_CONVENTION)
+
+
+def of_trec_eval(entry: Any) -> str:
+    """Return the name in an entry of `metrics` if trec_eval and ir_measures have it, else "".
+
+    Examples
+    --------
+    >>> of_trec_eval("AP@10"), of_trec_eval("map@10")
+    ('AP', '')
+    """
+    found = _AT_K.fullmatch(entry) if isinstance(entry, str) else None
+    name: str = found["name"] if found else entry
+    return name if isinstance(name, str) and plain(name) in _OF_TREC_EVAL else ""
 
 
 def listed(names: Names) -> list[str]:
@@ -66,87 +297,6 @@ def listed(names: Names) -> list[str]:
     if not len(names):
         raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     return [names] if isinstance(names, str) else list(names)
-
-
-def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | None]:
-    """Return the metric of hits that an entry of `metrics` names, and its k, None without one.
-
-    Parameters
-    ----------
-    entry : str or Metric
-        A `Metric` is returned as it is.
-    convention : Convention
-        Whose metrics the names mean.
-
-    Raises
-    ------
-    ValueError
-        If the convention does not have the metric, the metric does not take the parameter, or
-        k is not a whole number from 1 on.
-
-    Examples
-    --------
-    >>> from toplist.metrics.conventions import CONVENTIONS
-    >>> metric, k = parse("rbp(p=0.5)@10", CONVENTIONS["standard"])
-    >>> metric.name, k
-    ('rbp(p=0.5)', 10)
-    """
-    if isinstance(entry, Metric):
-        return entry, None
-    found = None
-    if isinstance(entry, str):
-        found = _SPELLING.fullmatch(canonical(entry, convention.name))
-    if not found:
-        meant = _did_you_mean(entry, convention)
-        raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
-    name = found["name"]
-    if name not in convention.metrics and name not in SCORED_NAMES:
-        if name in METRICS:
-            what = f"metric {name!r} is not in convention {convention.name!r}"
-        else:
-            what = f"metric {entry!r}{_did_you_mean(entry, convention)}"
-        raise ValueError(f"{what}: choose from {', '.join(convention.metrics)}")
-    k = None if found["k"] is None else _k_of(entry, found["k"])
-    if name in SCORED_NAMES:
-        from toplist.metrics.weighing import SCORED  # what few need, so that imports are quick
-
-        metric = SCORED[name]
-    else:
-        metric = convention.metrics[name]
-    if found["given"]:
-        metric = _with_parameters(metric, found["given"])
-    if metric.cut == "n" and k is not None:
-        raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
-    return metric, k
-
-
-def _did_you_mean(entry: Any, convention: Convention) -> str:
-    return did_you_mean(metric_meant(entry, [*convention.metrics, *SCORED_NAMES, *LIST_METRICS]))
-
-
-def named(entry: Any) -> tuple[ListMetric, int | None] | None:
-    """Return the metric of the lists that an entry of `metrics` names, and its k; None for others.
-
-    Examples
-    --------
-    >>> metric, k = named("item_coverage@10")
-    >>> metric.name, k, named("ndcg@10")
-    ('item_coverage', 10, None)
-    >>> named("calibration(weights=rank)@5")[0].given
-    (('weights', 'rank'),)
-    """
-    found = _WITH_PARAMETERS.fullmatch(entry) if isinstance(entry, str) else None
-    base = _READ.get(plain(found["name"]), "") if found else ""
-    if found and base in LIST_METRICS:
-        pairs = [one.partition("=") for one in found["given"].split(",")]
-        if "label" in parameters_of(base):  # any text, also with commas
-            pairs = [found["given"].partition("=")]
-        given = {key.strip(): value.strip() for key, _, value in pairs}
-        return variant(base, given), None if found["k"] is None else _k_of(entry, found["k"])
-    name, at, k = canonical(entry).partition("@") if isinstance(entry, str) else ("", "", "")
-    if name not in LIST_METRICS:
-        return None
-    return LIST_METRICS[name], _k_of(entry, k) if at else None
 
 
 def keys_of(names: Iterable[str], at: str = "@") -> dict[str, str]:
@@ -178,205 +328,6 @@ def keys_of(names: Iterable[str], at: str = "@") -> dict[str, str]:
         if other != name:
             raise ValueError(f"{other!r} and {name!r} are both {key!r}: rename one of the metrics")
     return keys
-
-
-def _k_of(entry: Any, k: str) -> int:
-    """Return the k that is written in an entry of `metrics`."""
-    if not (k.isascii() and k.isdigit() and 0 < int(k) <= LARGEST_INT):
-        raise ValueError(
-            f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {k!r}"
-        )
-    return int(k)
-
-
-def _with_parameters(metric: Metric, given: str) -> Metric:
-    """Return a metric with its parameters: rbp with p, any with rel, its least relevant grade."""
-    name, numbers = metric.name, {}
-    for one in given.split(","):
-        parameter, _, value = (part.strip() for part in one.partition("="))
-        if parameter in numbers:
-            raise ValueError(f"metric {name!r}: {parameter} is given twice")
-        if parameter != "rel" and name not in PARAMETRIC:
-            takes = ", ".join(PARAMETRIC)
-            raise ValueError(f"metric {name!r} takes no parameter but rel; only {takes} do")
-        try:
-            numbers[parameter] = float(value)
-        except ValueError:
-            raise ValueError(f"metric {name!r}: {parameter}={value!r} is not a number") from None
-    rel = numbers.pop("rel", None)
-    if numbers:
-        try:
-            metric = with_parameters(metric, **numbers)
-        except TypeError:
-            wrong = ", ".join(map(repr, numbers))
-            raise ValueError(f"metric {name!r} takes no parameter {wrong}") from None
-    if rel is None:
-        return metric
-    if not 0 <= rel < LARGEST_INT:
-        raise ValueError(f"metric {name!r}: rel={rel:g}: give a grade, 0 or more, and finite")
-    written = f"{metric.name.removesuffix(')')}{',' if numbers else '('}rel={rel:g})"
-    return replace(metric, name=written, relevant_from=rel)
-
-
-# Case, hyphens and underscores do not matter: "Recip_Rank" is "recip rank".
-# Names of others that mean one definition, and are read as ours. First those of trec_eval, and with
-# it of pytrec_eval, BEIR and ir_measures; then RecTools: HitRate; RecBole: "hit ratio" in its
-# documents; ranx: hit_rate; knowledge graphs: hits@k; torchmetrics: RetrievalHitRate,
-# RetrievalNormalizedDCG, RetrievalRPrecision; Spark: meanAveragePrecision.
-_OF_TREC_EVAL = {
-    "hit": "success",
-    "precision": "P",
-    "recall": "R",
-    "map": "AP, map_cut",
-    "mrr": "RR, recip_rank",
-    "ndcg": "ndcg_cut",
-    "r_precision": "Rprec",
-    "bpref": "Bpref",
-}
-_SAME = {
-    "hit": "hits, hit_rate, hit_ratio, HR, retrieval_hit_rate",
-    "cg": "cumulative_gain",
-    "dcg": "discounted_cumulative_gain",
-    "precision": "prec, retrieval_precision",
-    "recall": "retrieval_recall",
-    "map": "average_precision, mean_average_precision, retrieval_map",
-    "mrr": "reciprocal_rank, mean_reciprocal_rank, retrieval_mrr",
-    "ndcg": "normalized_dcg, normalized_discounted_cumulative_gain, retrieval_normalized_dcg",
-    "f1": "f1_score",
-    "rbp": "rank_biased_precision",
-    "r_precision": "r_prec, retrieval_r_precision",
-    "err": "expected_reciprocal_rank",
-    "nerr": "normalized_err",
-    "bpref": "binary_preference",
-    "iprec": "interpolated_precision",
-    "group_recall": "st_recall, subtopic_recall",
-    "personalisation": "personalization",
-    "psp": "psprecision, ps_precision, propensity_scored_precision",
-    "psndcg": "ps_ndcg, propensity_scored_ndcg",
-}
-# Names that mean another metric of a convention, since its library has both. ranx: hits counts the
-# hits, hit_rate is 1 for any; recommenders: map_at_k is over min(k, R), map over R.
-_OF_CONVENTION = {
-    "ranx": {"hits": "cg"},
-    "recommenders": {"mapat": "map_at_k"},
-}
-# Names that others use for more than one definition: proposed, not read. sentence-transformers:
-# accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
-# ItemCoverage, ARP, APLT, F1.
-_ALIKE = {
-    "hit": "accuracy",
-    "f1": "F, f_score, f_measure, f1_beta",
-    "item_coverage": "coverage, catalog_coverage, catalogue_coverage",
-    "gini": "gini_index",
-    "shannon_entropy": "entropy",
-    "average_popularity": "popularity, ARP",
-    "tail_percentage": "APLT",
-    "novelty": "mean_inv_user_freq",
-    "intra_list_diversity": "ILD, diversity",
-    "calibration": "miscalibration",
-    "popularity_lift": "PopLift",
-}
-# What is no metric by name: its function.
-_FUNCTIONS = {
-    "toplist.pointwise.auc": "auc, roc_auc",
-    "toplist.pointwise.gauc": "gauc",
-    "toplist.pointwise.log_loss": "log_loss",
-    "toplist.pointwise.mae": "mae",
-    "toplist.pointwise.rmse": "rmse",
-}
-
-
-def _by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """Return ours by each of the others' names."""
-    return {other: ours for ours, some in table.items() for other in some.split(", ")}
-
-
-TREC_EVAL_NAMES = _by_name(_OF_TREC_EVAL)
-METRIC_NAMES = TREC_EVAL_NAMES | _by_name(_SAME)
-_READ = spellings([*METRICS, *SCORED_NAMES, *LIST_METRICS], METRIC_NAMES)
-_OF_TREC_EVAL_PLAIN = {*map(plain, TREC_EVAL_NAMES)}
-METRIC_NAMES |= _by_name(_ALIKE) | _by_name(_FUNCTIONS)
-PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval", "TopKResult.load": "load"})
-# "recall_at_10", "ndcg_cut_10", "map_cut.100", "P@5", "precisionAt", "map@k"; 0.5 holds no k.
-_FOREIGN_SPELLING = re.compile(
-    r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",
-    re.IGNORECASE,
-)
-# "RBP(p=0.8)@10" of ir_measures, "rbp.95" of ranx; and what is near one of them.
-_RBP = re.compile(r"rbp(\(p=)?(?P<p>(?(1)0?)\.\d+)(?(1)\))(?P<k>@\d+)?", re.IGNORECASE)
-# "IPrec@0.1" of ir_measures, "iprec_at_recall_0.10" of trec_eval.
-_IPREC = re.compile(r"iprec(_at_recall_|@)(?P<recall>[01]?\.\d+)", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<==)\d*\.?\d+(?=,|$)")
-_PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
-
-
-# How the k of one of these is written, after a separator: "P_5", "recall_at_10".
-_AT_K = re.compile(r"(?P<name>[^@]*?[^@_\-. ])(@|[_\-. ](at[_\-. ])?)(?P<k>\d+)", re.IGNORECASE)
-
-
-def canonical(entry: str, convention: str = "standard") -> str:
-    """Return an entry of `metrics` by its name here, if another library's name means just that.
-
-    Under the convention of a library, a name means what it means there.
-
-    Examples
-    --------
-    >>> [canonical(one) for one in ("nDCG@10", "P_5", "AP", "RR@10", "map_cut_10", "recall_at_5")]
-    ['ndcg@10', 'precision@5', 'map', 'mrr@10', 'map@10', 'recall@5']
-    >>> [canonical(one) for one in ("RBP(p=0.8)@10", "ndcg@10", "F1", "ERR@10", "coverage")]
-    ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'err@10', 'coverage']
-    >>> canonical("hits@10"), canonical("hits@10", "ranx")
-    ('hit@10', 'cg@10')
-    """
-    rbp = _RBP.fullmatch(entry)
-    if rbp:
-        return f"rbp(p={float(rbp['p'])}){rbp['k'] or ''}"
-    recall = _IPREC.fullmatch(entry)
-    if recall:
-        return f"iprec(recall={float(recall['recall'])})"
-    own = _OF_CONVENTION.get(convention, {})
-    read = _READ | own if own else _READ
-    if "(" in entry:  # with parameters, whose numbers are written as here
-        before, _, rest = entry.partition("(")
-        given, end, k = rest.partition(")")
-        given = _NUMBER.sub(lambda one: _written(float(one[0])), given)
-        return f"{read.get(plain(before), before)}({given}{end}{k}"
-    whole = read.get(plain(entry)) if "@" not in entry else None
-    found = _AT_K.fullmatch(entry)
-    if whole is not None or not found:
-        return whole or entry
-    with_at = own.get(plain(entry[: found.start("k")]))  # "map_at" of "map_at_10"
-    name = with_at or read.get(plain(found["name"]))
-    return entry if name is None else f"{name}@{found['k']}"
-
-
-def hangs_on_convention(entry: str) -> bool:
-    """Return whether an entry of `metrics` is another metric under some convention.
-
-    Examples
-    --------
-    >>> hangs_on_convention("hits@10"), hangs_on_convention("hit_rate@10")
-    (True, False)
-    """
-    return any(canonical(entry, one) != canonical(entry) for one in _OF_CONVENTION)
-
-
-def _written(number: float) -> str:
-    """Return a parameter as it is in the name of a metric: a whole number without a point."""
-    return str(int(number) if number == int(number) else number)
-
-
-def of_trec_eval(entry: Any) -> str:
-    """Return the name in an entry of `metrics` if trec_eval and ir_measures have it, else "".
-
-    Examples
-    --------
-    >>> of_trec_eval("AP@10"), of_trec_eval("map@10")
-    ('AP', '')
-    """
-    found = _AT_K.fullmatch(entry) if isinstance(entry, str) else None
-    name: str = found["name"] if found else entry
-    return name if isinstance(name, str) and plain(name) in _OF_TREC_EVAL_PLAIN else ""
 
 
 def metric_meant(entry: Any, valid: Iterable[str]) -> str | None:
