@@ -15,8 +15,8 @@ from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
-from toplist.loo.rolling import windows
-from toplist.loo.split import Split, held_out_users
+from toplist.loo.parts import PARTS, Split
+from toplist.loo.split import held_out_users, windows
 
 # Ways to hold out that are named by an option; without any, one row of each user.
 WAYS = ("ratio", "time", "last", "windows", "held_out_users")
@@ -71,7 +71,7 @@ def _path(options: argparse.Namespace, part: str, folder: str = "") -> str:
 def _found(options: argparse.Namespace) -> list[str]:
     """Return the parts that are there, also those of windows."""
     folders = sorted(filter(str.isdecimal, glob.glob("[0-9]*", root_dir=options.out)), key=int)
-    paths = (_path(options, part, folder) for folder in ("", *folders) for part in split.PARTS)
+    paths = (_path(options, part, folder) for folder in ("", *folders) for part in PARTS)
     return [path for path in paths if os.path.lexists(path)]
 
 

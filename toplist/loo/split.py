@@ -1,27 +1,35 @@
 """Which rows of a log are for training, which for the test: of every user, by time, or by user.
 
+A split by time may be at many cuts, `windows`, each with what comes before it as train, as in use.
+
 Nothing depends on the order of the log's rows. Rows of one time (a basket has one timestamp) are
 put in random order by a hash of seed, user and item, which belongs to the row itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.checks import Bools, Ints, check_positive_int, choice, counted
 from toplist.inputs import id_hashes
-from toplist.inputs.lists import Lists
 from toplist.loo.histories import Histories, KCore, Repeats
-from toplist.loo.logs import Ids, Log
-from toplist.loo.split_report import Report, report_of
-
-if TYPE_CHECKING:
-    from fractions import Fraction
+from toplist.loo.logs import UNITS, Times, duration
+from toplist.loo.parts import (
+    HISTORY,
+    LATER,
+    NOWHERE,
+    PARTS,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    Split,
+    split_of,
+)
 
 HeldOut = Literal["last", "random", "basket"]
 WAYS: tuple[HeldOut, ...] = get_args(HeldOut)
@@ -29,10 +37,7 @@ ShareHeldOut = Literal["last", "random"]
 SHARE_WAYS: tuple[ShareHeldOut, ...] = get_args(ShareHeldOut)
 Short = Literal["train", "drop"]
 SHORT: tuple[Short, ...] = get_args(Short)
-Part = Literal["train", "test", "validation", "history"]
-PARTS: tuple[Part, ...] = get_args(Part)
-# The numbers of the parts, and of rows after the horizon of a window, and of those left out.
-TRAIN, TEST, VALIDATION, HISTORY, LATER, NOWHERE = range(6)
+Exact = int | Fraction
 
 
 def leave_one_out(
@@ -112,15 +117,13 @@ def leave_one_out(
     least = check_positive_int(min_history, "min_history", 0)
     rows = Histories.of(log, columns, seed, repeats, by, k_core)
     if by == "basket":
-        test = rows.newest()
-        before = rows.newest(~test)
+        newest = rows.newest()
+        held = [newest, rows.newest(~newest)]
     else:
-        later = rows.from_the_end
-        test, before = later == 0, later == 1
-    part = np.select([test, before & validation], [TEST, VALIDATION], TRAIN)
+        held = [rows.from_the_end < 1, rows.from_the_end < 2]
     what = {"last": "the last by time", "random": "one at random", "basket": "the last basket"}[by]
     how = f"leave {'two' if validation else 'one'} out: {what} ({rows.rules(by)})"
-    return split_of(rows, how, part, validation, least, short)
+    return _held_out(rows, how, held[: 1 + validation], least, short)
 
 
 def holdout(
@@ -191,33 +194,29 @@ def holdout(
             if asked != usual:
                 raise ValueError(f"{option}={asked!r} does not go with time={time!r}")
         rows = Histories.of(log, columns, seed, repeats, "time", k_core)
-        test = rest = rows.since(rows.time(time, "time"))
+        held = [rows.since(rows.time(time, "time"))]
         if validation is not None:
-            rest = rows.since(rows.time(validation, "validation"))
-        if (test & ~rest).any():
-            raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
-        part = np.select([test, rest], [TEST, VALIDATION], TRAIN)
+            held.append(rows.since(rows.time(validation, "validation")))
+            if (held[0] & ~held[1]).any():
+                raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
         how = f"hold out from time {time} on ({rows.rules('time')})"
-        return split_of(rows, how, part, validation is not None, least, "test")
-    amount, option = (share_of, "ratio") if last is None else (check_positive_int, "last")
-    given = amount(ratio if last is None else last, option)
-    more = None if validation is None else amount(validation, "validation")
+        return _held_out(rows, how, held, least, "test")
     if last is not None and by == "random":
         raise ValueError(f"by={by!r} does not go with last={last!r}")
+    amount, option = (share_of, "ratio") if last is None else (check_positive_int, "last")
+    amounts = [amount(ratio if last is None else last, option)]
+    if validation is not None:
+        amounts.append(amount(validation, "validation"))
     rows = Histories.of(log, columns, seed, repeats, by, k_core)
-    later, n_test = rows.from_the_end, held_of(given, rows.counts)
-    n_held = n_test if more is None else n_test + held_of(more, rows.counts)
-    held = later < n_test[rows.users], later < n_held[rows.users]
-    part = np.select(held, [TEST, VALIDATION], TRAIN)
+    n_held = np.cumsum([held_of(one, rows.counts) for one in amounts], axis=0)
+    held = [rows.from_the_end < n[rows.users] for n in n_held]
     words = "" if validation is None else f", {validation} for validation"
-    what = "the last by time" if by == "last" else "at random"
-    how = f"hold out {ratio} of each user's rows{words}: {what} ({rows.rules(by)})"
     if last is not None:
         how = f"hold out the last {last} of each user's rows{words} ({rows.rules(by)})"
-    needed = 0 if last is None else last + (validation or 0)
-    return split_of(
-        rows, how, part, validation is not None, least, short, needed, by_share=last is None
-    )
+        return _held_out(rows, how, held, least, short, n_held=last + (validation or 0))
+    what = "the last by time" if by == "last" else "at random"
+    how = f"hold out {ratio} of each user's rows{words}: {what} ({rows.rules(by)})"
+    return _held_out(rows, how, held, least, short, by_share=True)
 
 
 def held_out_users(
@@ -299,173 +298,266 @@ def held_out_users(
     words = "" if validation is None else f", {validation} more for validation"
     which = "the last by time" if by == "last" else "at random"
     how = f"hold out users, {test}{words}; {hold} of their rows: {which} ({rows.rules(by)})"
-    asked = ["train", "history", *wanted]
-    return taken(rows, part, asked, ~enough, how=how, min_history=least, short="train")
+    asked: list[Any] = ["train", "history", *wanted]
+    return split_of(rows, part, asked, ~enough, how=how, min_history=least, short="train")
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """The parts of a log, each of the log's own kind, rows in the log's order.
+@dataclass(frozen=True, eq=False, repr=False)
+class Windows(Sequence[Split]):
+    """The splits of `windows`, the oldest first; each is made when it is asked for.
 
     Attributes
     ----------
-    train, test : as the log
-    validation : as the log, or None
-    history : as the log, or None
-        Of held-out users, what the model is given at prediction, and not in training.
-    report : Report
-    log, rows : Log and mapping
-        The log that was split, and the rows of each part in it.
+    cuts : list of numbers or ISO text
+        Where the test of each window begins.
 
     Examples
     --------
     >>> from toplist import loo
-    >>> split = loo.leave_one_out({"user_id": [7, 7], "item_id": [1, 2], "timestamp": [5, 4]})
-    >>> split.test
-    {'user_id': [7], 'item_id': [1], 'timestamp': [5]}
+    >>> windows = loo.windows(([1, 2, 1, 2], [5, 5, 6, 7], [1, 2, 3, 4]), every=1)
+    >>> windows.cuts, windows[0].truths(), windows[1].truths("train")
+    ([3, 4], {1: [6]}, {1: [5, 6], 2: [5]})
     """
 
-    train: Any
-    test: Any
-    validation: Any
-    report: Report
-    log: Log = field(repr=False)
-    rows: Mapping[str, Ints] = field(repr=False)
-    history: Any = None
+    cuts: list[Any]
+    _lines: list[str]
+    _bounds: list[tuple[Exact, Exact]]
+    _rows: Histories
+    _least: int
+
+    def __len__(self) -> int:
+        """Return the number of windows."""
+        return len(self.cuts)
+
+    @overload
+    def __getitem__(self, at: int) -> Split: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Split]: ...
+    def __getitem__(self, at: int | slice) -> Split | list[Split]:
+        """Make the split of a window, or of some."""
+        if isinstance(at, slice):
+            return [self[place] for place in range(len(self))[at]]
+        at, rows = range(len(self))[at], self._rows
+        cut, end = map(rows.since, self._bounds[at])
+        before, until = (_written(rows, bound) for bound in self._bounds[at])
+        how = f"window {at + 1} of {len(self)}: train before {before}, test before {until}"
+        how += f" ({rows.rules('time')})"
+        return _held_out(rows, how, [cut], self._least, "test", later=end)
 
     def __repr__(self) -> str:
-        """Return the report."""
-        return repr(self.report)
-
-    def truths(self, part: Part = "test") -> dict[Any, list[Any]]:
-        """Return the held-out items of every user who has some: ground truths for `top_k_eval`.
-
-        Parameters
-        ----------
-        part : {"test", "validation", "train", "history"}
-            With "train", what each user is known to have chosen.
-
-        Examples
-        --------
-        >>> from toplist import loo
-        >>> split = loo.leave_one_out(([7, 7, 8], ["a", "b", "a"], [1, 2, 3]))
-        >>> split.truths(), split.truths("train")
-        ({7: ['b']}, {7: ['a'], 8: ['a']})
-        """
-        choice("part", part, PARTS)
-        return self.log.by_user(self.rows[part])
-
-    def columns(self) -> Columns:
-        """Return the split as rows and columns of scores: for `ranks_of` and `sampled_ranks`.
-
-        Raises
-        ------
-        ValueError
-            If a user has several test items.
-
-        Examples
-        --------
-        >>> from toplist import loo
-        >>> split = loo.leave_one_out(([7, 7, 8], ["b", "a", "c"], [1, 2, 3]))
-        >>> users, items, held_out, seen = split.columns()
-        >>> users, items, held_out.tolist(), seen[0].tolist()
-        ([7], ['a', 'b', 'c'], [0], [1])
-        """
-        test = self.rows["test"]
-        of_test = self.log.users.codes[test]
-        row = np.full(len(self.log.users.names), -1)
-        row[of_test] = np.arange(len(test))
-        if len(np.unique(of_test)) < len(test):
-            raise ValueError("columns: a user has several test items, one each is needed")
-        items, column = _sorted(self.log.items)
-        known = np.concatenate([self.rows[part] for part in PARTS if part != "test"])
-        owner = row[self.log.users.codes[known]]
-        known, owner = known[owner >= 0], owner[owner >= 0]
-        # With repeats="keep" the held-out item may be in train: it is not among the seen ones.
-        held = self.log.items.codes[test][owner]
-        other = self.log.items.codes[known] != held
-        known, owner = known[other], owner[other]
-        order = np.argsort(owner, kind="stable")
-        offsets = np.searchsorted(owner[order], np.arange(len(test) + 1))
-        seen = Lists(offsets, column[self.log.items.codes[known[order]]])
-        users = [self.log.users.names[code] for code in of_test.tolist()]
-        return Columns(users, items, column[self.log.items.codes[test]], seen)
+        """Return a line for each window."""
+        return "\n".join([counted(len(self), "window"), *self._lines])
 
 
-class Columns(NamedTuple):
-    """A split as positions in an array of scores: users are rows, items are columns.
+def windows(
+    log: Any,
+    every: Any,
+    *,
+    horizon: Any = None,
+    start: Any = None,
+    min_history: int = 0,
+    repeats: Repeats = "first",
+    k_core: KCore | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Windows:
+    """Cut the log at several times: train is all before a cut, the test what follows it.
 
-    `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
-    each user's test item, `seen` the columns of each user's items in the other parts.
+    Parameters
+    ----------
+    log, repeats, k_core, columns
+        As in `leave_one_out`. Of repeats the last cannot be kept: it may be after the window.
+    every : duration
+        From one cut to the next: a timedelta of datetime, numpy or pandas, text such as "7d" (w, d,
+        h, min, s, ms, us, ns), or where the times are numbers, a number in their unit.
+    horizon : duration, optional
+        How long the test of a window is; default: `every`.
+    start : number, date, or text, optional
+        The first cut. Default: the first time before which at least half of the rows lie.
+    min_history : int
+        As in `holdout` with a time: a test has the rows of users with so many rows before its cut.
+
+    Returns
+    -------
+    Windows
+        A sequence of `Split`, made one at a time. None ends after the unit of the newest row of the
+        log: the largest of day, hour, minute and second, counted from `start`, that `every` and
+        `horizon` consist of; where the times are numbers, 1 (or less, as they are).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `leave_one_out`; for durations and a start of another kind than the log's times; for a
+        horizon beyond the newest row, and a window without a row in train or test, also by
+        `min_history`.
+
+    Notes
+    -----
+    The result of each window is one of several runs of a system, which `toplist.compare` takes as
+    paired: run i of every system has the same ground truths, those of other windows are others. Its
+    tests need users who are in all windows (``users="common"``), who may be few. For one test over
+    all rows, name them (user, window), and say by ``clusters`` whose they are. It holds for these
+    windows: how much windows differ, a handful of them does not tell.
 
     Examples
     --------
+    >>> import toplist as tl
     >>> from toplist import loo
-    >>> loo.leave_one_out(([7, 7], ["b", "a"], [1, 2])).columns().held_out.tolist()
-    [0]
+    >>> rows = range(60)
+    >>> log = [i % 7 for i in rows], [i * i % 11 for i in rows], list(rows)
+    >>> parts = loo.windows(log, every=15)
+    >>> parts
+    2 windows
+    23: 20 rows before, 11 rows before 38
+    38: 31 rows before, 6 rows before 53
+    >>> runs = {
+    ...     model.__name__: [
+    ...         tl.top_k_eval(model(split.train, 2, users=split.truths()), split.truths(), k=2)
+    ...         for split in parts
+    ...     ]
+    ...     for model in (loo.popular, loo.random)
+    ... }
+    >>> tl.compare(runs, runs="paired")
+               hit@2  precision@2  recall@2    map@2   ndcg@2    mrr@2
+    popular  *0.9167      *0.7083   *0.8472  *0.8750  *0.8844  *0.9167
+    random    0.8333       0.5208    0.6319   0.5833   0.6317   0.7083
+    * best of its column; not tested: .test() and toplist compare test the difference
+    means over 2 paired runs of each system
+    convention standard: mean over users
+    popular, run 1, random, run 1: 6 of 6 users evaluated
+    popular, run 2, random, run 2: 4 of 4 users evaluated
+    >>> held_out = [split.truths() for split in parts]
+    >>> truths = {(u, at): items for at, of in enumerate(held_out) for u, items in of.items()}
+    >>> def evaluated(model):
+    ...     found = (model(split.train, 2, users=split.truths()) for split in parts)
+    ...     lists = {(u, at): items for at, of in enumerate(found) for u, items in of.items()}
+    ...     more = {"metrics": "ndcg", "clusters": {row: row[0] for row in truths}}
+    ...     return tl.top_k_eval(lists, truths, k=2, **more)
+    >>> results = {"random": evaluated(loo.random), "popular": evaluated(loo.popular)}
+    >>> tests = tl.compare(results).test("ndcg@2")
+    >>> round(tests["popular", "ndcg@2"].difference, 4)
+    0.2839
     """
+    choice("repeats", repeats, ("first", "keep"))
+    least = check_positive_int(min_history, "min_history", 0)
+    rows = Histories.of(log, columns, 0, repeats, "time", k_core)
+    step = _length(rows, every, "every")
+    width = step if horizon is None else _length(rows, horizon, "horizon")
+    ordered = replace(rows.times, values=np.sort(rows.times.values[rows.rows]))
+    first = _half(ordered) if start is None else _exact(rows.time(start, "start"))
+    cuts = [first + place * step for place in range(_number(rows, ordered, first, step, width))]
+    lines, bounds = [], [(cut, cut + width) for cut in cuts]
+    for both in bounds:
+        n_before, n_until = map(ordered.n_before, both)
+        cut, end = (_written(rows, bound) for bound in both)
+        if n_before == 0:
+            raise ValueError(f"windows: no row is before {cut}: give a later start")
+        if n_until == n_before:
+            what = f"no row is from {cut} on and before {end}"
+            raise ValueError(f"windows: {what}: give a longer horizon or another start")
+        if not _known(rows, *both, least):
+            what = f"from {cut} on and before {end} the test part would be empty"
+            why = f"none of its users has {counted(least, 'row')} before"
+            raise ValueError(f"windows: {what}: {why}: give a smaller min_history=")
+        n_test = counted(n_until - n_before, "row")
+        lines.append(f"{cut}: {counted(n_before, 'row')} before, {n_test} before {end}")
+    return Windows([_written(rows, cut) for cut in cuts], lines, bounds, rows, least)
 
-    users: list[Any]
-    items: list[Any]
-    held_out: NDArray[np.int64]
-    seen: Lists
+
+def _known(rows: Histories, cut: Exact, end: Exact, least: int) -> bool:
+    """Return whether a user with a row from a cut on and before the end has enough before it."""
+    if not least:
+        return True
+    later, n_users = rows.since(cut), len(rows.log.users.names)
+    n_before, n_test = (
+        np.bincount(rows.users[some], minlength=n_users)
+        for some in (~later, later & ~rows.since(end))
+    )
+    return bool(((n_before >= least) & (n_test > 0)).any())
 
 
-def split_of(
+def _length(rows: Histories, given: Any, option: str) -> Exact:
+    """Return a duration in the unit of the log's times."""
+    found, times = duration(given), rows.times
+    if found is None or found.dated != times.dated or found.value <= 0:
+        what = "a timedelta, or text such as '7d'" if times.dated else "a number in their unit"
+        kind = f"the timestamps of this log are {times.kind}"
+        raise ValueError(f"{option}={given!r}: {kind}: give {what}, above 0")
+    return _exact(found.value)
+
+
+def _half(ordered: Times) -> Exact:
+    """Return the first time before which at least half of the rows lie."""
+    values = ordered.values
+    middle = values[(len(values) - 1) // 2 :][:1]
+    at = np.searchsorted(values, middle, side="right")
+    if not len(middle) or at[0] == len(values):
+        raise ValueError("windows: before no time lie half of the rows: give the first cut, start=")
+    return _exact(values[at[0]].item())
+
+
+def _number(rows: Histories, ordered: Times, first: Exact, step: Exact, width: Exact) -> int:
+    """Return how many windows end in the unit of the newest row."""
+    unit: Exact = min(1, step, width)
+    if ordered.dated:
+        unit = next(one for one in (*UNITS, 1) if step % one == 0 and width % one == 0)
+    newest = _exact(rows.times.values.max().item()) if len(ordered.values) else first
+    end = first + ((newest - first) // unit + 1) * unit
+    n = int((end - width - first) // step) + 1
+    if n < 1:
+        end, newest = (_written(rows, time) for time in (first + width, newest))
+        why = f"the first ends at {end}, beyond the newest row ({newest})"
+        raise ValueError(f"windows: {why}: give a shorter horizon or an earlier start")
+    if n > len(ordered.values):
+        n_rows = counted(len(ordered.values), "row")
+        raise ValueError(f"windows: {n:,} windows of {n_rows}: give a longer every")
+    return n
+
+
+def _exact(value: int | float) -> Exact:
+    return value if isinstance(value, int) else Fraction(repr(value))
+
+
+def _written(rows: Histories, value: Exact) -> Any:
+    """Return a time as it is printed: a number, or ISO text, which `holdout` reads as a time."""
+    number = value.numerator if value.denominator == 1 else float(value)
+    return rows.times.written(number)
+
+
+def _held_out(
     rows: Histories,
     how: str,
-    part: Ints,
-    validation: bool,
+    held: Sequence[Bools],
     least: int,
     short: str,
     n_held: int = 0,
     by_share: bool = False,
+    later: Bools | None = None,
 ) -> Split:
-    """Take the parts from the log; users with too little history have no test.
+    """Return the split that holds out some rows of every user who has enough of them.
 
-    `part` is the number of the part that each row is of, if its user has enough: that is `least`
-    rows in train, and `n_held` that can be held out. With `validation` there is such a part.
+    `held` flags the rows of the test, and of the validation if there is one; `later` those after
+    a horizon. Enough is `least` rows in train, and `n_held` that can be held out. `short` says
+    where the rows of other users go; "test": what would be held out is left out.
     """
     if short != "test":
         choice("short", short, SHORT)
-    history, n_test = (
-        np.bincount(rows.users[part == one], minlength=len(rows.log.users.names))
-        for one in (TRAIN, TEST)
+    part = np.select(held, [TEST, VALIDATION][: len(held)], TRAIN)
+    if later is not None:
+        part[later] = LATER
+    n_train, n_test = (
+        np.bincount(rows.users[part == one], minlength=len(rows.counts)) for one in (TRAIN, TEST)
     )
-    lacks = (history < least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
-    too_short = (rows.counts > 0) & lacks
-    rest = np.full(len(part), {"train": TRAIN}.get(short, NOWHERE))
-    if short == "test":
-        rest[part == TRAIN] = TRAIN
-    n_later = int(np.count_nonzero(part == LATER))
-    asked = ["train", "test", "validation"][: 2 + validation]
-    return taken(
-        rows,
-        np.where(too_short[rows.users], rest, part),
-        asked,
-        too_short,
-        how=how,
-        min_history=least,
-        short=short,
-        n_later=n_later,
-        by_share=by_share,
-    )
-
-
-def taken(rows: Histories, part: Ints, asked: list[str], lacking: Bools, **rules: Any) -> Split:
-    """Take the parts of the rows from the log; those that were asked for are not None."""
-    places: dict[str, Ints] = {
-        name: np.sort(rows.rows[part == number]) for number, name in enumerate(PARTS)
-    }
-    report = report_of(rows, {name: places[name] for name in asked}, lacking, **rules)
-    parts = {name: rows.log.take(places[name]) if name in asked else None for name in PARTS}
-    return Split(**parts, report=report, log=rows.log, rows=places)
+    lacks = (n_train < least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
+    lacking = (rows.counts > 0) & lacks
+    stays = {"train": np.ones(len(part), bool), "test": part == TRAIN}.get(short, part == LATER)
+    rest = np.where(stays, TRAIN, NOWHERE)
+    part = np.where(lacking[rows.users] & (part != LATER), rest, part)
+    words = {"how": how, "min_history": least, "short": short, "by_share": by_share}
+    return split_of(rows, part, PARTS[: 1 + len(held)], lacking, **words)
 
 
 def share_of(value: Any, option: str) -> Fraction:
     """Return a share as it is written, exactly."""
-    from fractions import Fraction
-
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
         raise ValueError(f"{option}={value!r}: a share between 0 and 1 is needed")
     return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
@@ -484,14 +576,3 @@ def held_of(amount: int | Fraction, counts: Ints) -> Ints:
         return np.full_like(counts, amount)
     few, place = np.unique(counts, return_inverse=True)  # few, and exact beyond 64 bits
     return np.array([int(amount * n) for n in few.tolist()], np.int64)[place]
-
-
-def _sorted(ids: Ids) -> tuple[list[Any], Ints]:
-    """Return the ids sorted, and the place of each code; unsorted if they cannot be compared."""
-    try:
-        order = sorted(range(len(ids.names)), key=ids.names.__getitem__)
-    except TypeError:
-        order = list(range(len(ids.names)))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return [ids.names[code] for code in order], place
