@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import normal
-from toplist.beyond.indexing import ReadLists, indexed_together, read_lists
+from toplist.beyond.indexing import Listed, ReadLists, read_lists, together
+from toplist.beyond.results import Spread
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
 from toplist.inputs.flatten import name_user
 from toplist.inputs.keyed import counts_rows, is_series
@@ -84,18 +85,17 @@ class Agreement:
     @property
     def n_evaluated(self) -> int:
         """How many of them have a value: an item in any of their two lists."""
-        return int(np.isfinite(self.values[:, 0]).sum()) if self.k else 0
+        return self._spread.n
 
     @property
     def mean(self) -> Floats:
         """The mean over the users who have a value, (K,); NaN where none has."""
-        return self._moments[0]
+        return self._spread.mean
 
     @property
     def std(self) -> Floats:
         """The standard deviation over users (ddof = 1), (K,); NaN for fewer than two."""
-        n, out = self.n_evaluated, np.full(self.k, np.nan)
-        return np.sqrt(self._moments[1] / (n - 1)) if n > 1 else out
+        return self._spread.std
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the ends of a confidence interval of the mean, mean ± z std / √n, within [0, 1].
@@ -108,8 +108,8 @@ class Agreement:
         """
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
-        error = self.std / np.sqrt(max(self.n_evaluated, 1))
-        return normal(self.mean, error, normal_ppf((1 + level) / 2), within_one=True)
+        z = normal_ppf((1 + level) / 2)
+        return normal(self.mean, self._spread.error, z, within_one=True)
 
     def __add__(self, other: Agreement) -> Agreement:
         """Return both sets of users; those in one set of lists only are added up.
@@ -149,11 +149,9 @@ class Agreement:
         return f"{self.name} of {who}: {mean}{self.note}"
 
     @cached
-    def _moments(self) -> tuple[Floats, Floats]:
-        """Return the mean and the sum of squared deviations over users."""
-        mean, deviation = np.zeros((2, self.k))
-        kernels.list_values.moments(self.values, np.zeros(self.k, np.int64), mean, deviation)
-        return mean, deviation
+    def _spread(self) -> Spread:
+        """The mean over users at every k."""
+        return Spread.of(self.values)
 
 
 def overlap(
@@ -308,7 +306,7 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
     """Compare two sets of lists, user by user."""
     lists = _read(a, b, k, how)
     rows, only = _matched(*lists)
-    both = indexed_together(lists, SIDES, how)
+    both = together(*(_numbered(*one, how) for one in zip(lists, SIDES, strict=True)))
     depth = max(one.depth for one in both)
     out = np.empty((len(rows[0]), depth))
     sides = [
@@ -329,6 +327,14 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
     users = lists[0].users
     known = None if users is None else [users[row] for row in rows[0]]
     return Agreement(name, out, known, *only, single=lists[0].single)
+
+
+def _numbered(lists: ReadLists, side: str, how: Reading) -> Listed:
+    """Return one of both sides with its items numbered; an error names the side."""
+    try:
+        return Listed.of(replace(lists, flat=replace(lists.flat, side=side)), how)
+    except ValueError as error:
+        raise prefixed(f"{side}: ", error) from None
 
 
 def _read(a: Any, b: Any, k: int | None, how: Reading) -> tuple[ReadLists, ReadLists]:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
+from toplist.beyond.counts import (
+    Curves,
+    UserItemPairs,
+    counted,
+    counts_of_counts,
+    merged,
+    narrow,
+)
 from toplist.beyond.indexing import (
     FREE,
-    IndexedLists,
-    Indexing,
+    Index,
+    Listed,
     ListingCounts,
-    ReadLists,
-    indexed,
     read_lists,
 )
 from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
@@ -39,61 +45,6 @@ LARGE = 1 << 24
 TABLE = 1 << 25
 
 
-class Curves(NamedTuple):
-    """The sums from which the metrics of a whole population are computed, (K,) over all lists.
-
-    `total` listings of `covered` distinct items; with x an item's listings, `spread` is the sum of
-    x^2; with G_m the number of items of at least m listings, `squares` is the sum of G_m^2;
-    `entropy` is in nats. The whole numbers are int64, or Python's integers where they pass 2^63.
-    """
-
-    total: NDArray[Any]
-    covered: Ints
-    squares: NDArray[Any]
-    spread: NDArray[Any]
-    entropy: Floats
-
-    def down_to(self, k: int) -> Curves:
-        """Return the first k places of each."""
-        return Curves._make(sums[:k] for sums in self)
-
-    @classmethod
-    def of(cls, counts: Iterable[tuple[Ints, Ints]]) -> Curves:
-        """Return the sums from counts of counts, a pair (levels, sizes) at every k.
-
-        `levels` are the distinct numbers of listings, rising from 1; `sizes` says how many items
-        have each.
-        """
-        rows = [_sums(levels, sizes) for levels, sizes in counts]
-        total, covered, squares, spread, entropy = np.array(rows, object).reshape(-1, 5).T
-        total, squares, spread = (  # Python's integers as int64, if all fit
-            sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
-            for sums in (total, squares, spread)
-        )
-        return cls(total, covered.astype(np.int64), squares, spread, entropy.astype(np.float64))
-
-
-class UserItemPairs(NamedTuple):
-    """The items at each rank r, ``items[starts[r - 1]:starts[r]]``, and how many lists have them.
-
-    `items` are places in the catalogue; it is what parts are merged by.
-    """
-
-    starts: Ints
-    items: NDArray[Any]
-    counts: Ints
-
-    def down_to(self, k: int) -> UserItemPairs:
-        """Return those at the first k ranks."""
-        end = self.starts[k]
-        return UserItemPairs(self.starts[: k + 1], self.items[:end], self.counts[:end])
-
-    @property
-    def ranks(self) -> Ints:
-        """The rank of each, from 0 on."""
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-
-
 @dataclass(frozen=True, eq=False)
 class Exposure(ListingCounts):
     """How often each item of a catalogue is at each rank, over many lists.
@@ -112,7 +63,7 @@ class Exposure(ListingCounts):
         Size of the catalogue; without a stated one, of all ids met.
     catalogue : range, array or list, or None
         The ids of the catalogue, or that none was stated.
-    source : IndexedLists, UserItemPairs or (K, n_items) int64
+    source : Listed, UserItemPairs or (K, n_items) int64
         The lists, or only how many of them have each item at each rank.
     n_threads : int or None
         Of what is computed from the lists.
@@ -130,7 +81,7 @@ class Exposure(ListingCounts):
     n_users: int
     n_items: int
     catalogue: Any
-    source: IndexedLists | UserItemPairs | Ints
+    source: Listed | UserItemPairs | Ints
     n_threads: int | None = None
 
     @classmethod
@@ -191,7 +142,7 @@ class Exposure(ListingCounts):
             )
         k = int(at.max(initial=0))
         starts = np.searchsorted(at, np.arange(1, k + 2)).astype(np.int64)
-        source = UserItemPairs(starts, _narrow(places, len(ids)), n)
+        source = UserItemPairs(starts, narrow(places, len(ids)), n)
         return cls(k, n_users, len(ids), ids, source)
 
     @classmethod
@@ -241,7 +192,7 @@ class Exposure(ListingCounts):
                 both = self._added_to(np.zeros((self.k, self.n_items), np.int64))
             other._added_to(both)
         else:
-            both = _merged(self.pairs, other.pairs, self.n_items)
+            both = merged(self.pairs, other.pairs, self.n_items)
         return replace(self, n_users=n_users, source=both)
 
     def _over(self, catalogue: Any) -> Exposure:
@@ -416,23 +367,26 @@ class Exposure(ListingCounts):
         if isinstance(self.source, np.ndarray):
             ranks, items = self.source.nonzero()
             starts = np.searchsorted(ranks, np.arange(self.k + 1)).astype(np.int64)
-            return UserItemPairs(starts, _narrow(items, self.n_items), self.source[ranks, items])
+            return UserItemPairs(starts, narrow(items, self.n_items), self.source[ranks, items])
         listed = self.source
-        found = [_counts(items, listed.n_items) for items in self._items_at_ranks(listed)]
+        found = [counted(items, listed.n_items) for items in self._items_at_ranks(listed)]
         sizes = np.zeros(self.k, np.int64)  # 0 where no list reaches
         sizes[: len(found)] = [len(items) for items, _ in found]
         items = np.concatenate([np.empty(0, np.int32), *(items for items, _ in found)])
         counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in found)])
+        starts = offsets_of(sizes)
         if listed.places is not None:
-            items = _narrow(listed.places[items], self.n_items)
-        return UserItemPairs(offsets_of(sizes), items, counts)
+            items = narrow(listed.places[items], self.n_items)
+            order = np.lexsort((items, np.repeat(np.arange(self.k), sizes)))
+            items, counts = items[order], counts[order]
+        return UserItemPairs(starts, items, counts)
 
     @cached
     def curves(self) -> Curves:
         """Return the sums from which the metrics are computed, at every k."""
         n_items, ranks = self._ranks()
-        if not isinstance(self.source, IndexedLists) and self.n_users > LARGE:
-            return Curves.of(_counts_of_counts(ranks, n_items))
+        if not isinstance(self.source, Listed) and self.n_users > LARGE:
+            return Curves.of(counts_of_counts(ranks, n_items))
         at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
@@ -449,7 +403,7 @@ class Exposure(ListingCounts):
 
         Empty counts mean once per entry.
         """
-        if isinstance(self.source, IndexedLists):
+        if isinstance(self.source, Listed):
             once = np.empty(0, np.int64)
             return self.source.n_items, ((row, once) for row in self._items_at_ranks(self.source))
         starts, items, counts = self.pairs
@@ -460,7 +414,7 @@ class Exposure(ListingCounts):
         cuts = pairwise(starts.tolist())
         return n_items, ((items[lo:hi], counts[lo:hi]) for lo, hi in cuts)
 
-    def _items_at_ranks(self, listed: IndexedLists) -> Iterator[NDArray[np.int32]]:
+    def _items_at_ranks(self, listed: Listed) -> Iterator[NDArray[np.int32]]:
         """Yield the items at each rank that a list reaches; they are overwritten later.
 
         A few ranks are read at a time, the next ones while these are looked at.
@@ -538,16 +492,18 @@ def exposure(
     choice("unknown", unknown, UNKNOWN)
     lists = read_lists(ranks, k, how)
     ids = None if catalogue is None else ids_of(catalogue)
-    rules = Indexing(ids, unknown=-1 if unknown == "skip" else None)
-    return exposure_of(lists, rules.reading(how))
+    index = None if ids is None else Index(ids, unknown=-1 if unknown == "skip" else None)
+    return exposure_of(Listed.of(lists, how), index, how)
 
 
-def exposure_of(lists: ReadLists, rules: Indexing) -> Exposure:
+def exposure_of(lists: Listed, catalogue: Index | None, how: Reading) -> Exposure:
     """Count how often each item is at each rank."""
-    listed, ids = indexed(lists, rules), rules.ids
-    n_items = listed.n_items if ids is None else len(ids)
+    listed = lists.of_catalogue(catalogue)
+    n_items, ids = listed.n_items, None
+    if catalogue is not None:
+        ids, n_items = catalogue.ids, len(catalogue.ids)
     n_lists = int(np.count_nonzero(listed.lengths))
-    return Exposure(listed.depth, n_lists, n_items, ids, listed, rules.n_threads)
+    return Exposure(listed.depth, n_lists, n_items, ids, listed, how.get("n_threads"))
 
 
 def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
@@ -621,57 +577,6 @@ def discounts_of(discount: Any, depth: int) -> Floats:
         assert isinstance(metric, Metric)
         discount = metric.discount
     return Metric("exposure", "each", discount, "1").discounts(depth)
-
-
-def _counts_of_counts(
-    ranks: Iterable[tuple[NDArray[np.int32], Ints]], n_items: int
-) -> Iterator[tuple[Ints, Ints]]:
-    """Yield at every k the distinct counts of listed items, rising, and how many have each."""
-    x = np.zeros(n_items, np.int64)
-    for items, counts in ranks:
-        x[items] += counts
-        yield np.unique(x[x > 0], return_counts=True)
-
-
-def _sums(levels: Ints, sizes: Ints) -> tuple[int, int, int, int, float]:
-    """Return the numbers of `Curves` at one k, the whole ones exactly."""
-    covered = int(sizes.sum())
-    largest = float(levels.astype(np.float64) @ sizes) * max(covered, int(levels.max(initial=0)))
-    kind: Any = np.int64 if largest < 2**62 else object  # Python's integers do not wrap
-    x, n = levels.astype(kind), sizes.astype(kind)
-    reach = np.cumsum(n[::-1])[::-1]  # items of at least each level
-    total, spread = int((x * n).sum()), int((x**2 * n).sum())
-    squares = int((np.diff(x, prepend=0) * reach**2).sum())
-    return total, covered, squares, spread, kernels.exposure.entropy_of(levels, sizes, float(total))
-
-
-def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], Ints]:
-    """Return the distinct items, and how often each occurs."""
-    items = items[items >= 0]
-    if n_items > 8 * len(items):
-        distinct, counts = np.unique(items, return_counts=True)
-        return distinct.astype(np.int32), counts.astype(np.int64, copy=False)
-    listed = np.bincount(items, minlength=n_items)
-    found = np.flatnonzero(listed)
-    return found.astype(np.int32), listed[found].astype(np.int64, copy=False)
-
-
-def _merged(a: UserItemPairs, b: UserItemPairs, n_items: int) -> UserItemPairs:
-    """Add up the counts of each item at each rank."""
-    known, items = np.unique(np.concatenate([a.items, b.items]), return_inverse=True)
-    n = max(len(known), 1)
-    ranks = np.concatenate([a.ranks, b.ranks])
-    both, place = np.unique(ranks * n + items, return_inverse=True)
-    counts = np.zeros(len(both), np.int64)
-    np.add.at(counts, place, np.concatenate([a.counts, b.counts]))
-    ranks, items = np.divmod(both, n)
-    starts = np.searchsorted(ranks, np.arange(len(a.starts)))
-    return UserItemPairs(starts.astype(np.int64), _narrow(known[items], n_items), counts)
-
-
-def _narrow(items: Ints, n_items: int) -> NDArray[Any]:
-    """Return places in a catalogue as int32, where it is not larger than that."""
-    return items.astype(np.int32 if n_items <= np.iinfo(np.int32).max else np.int64)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -1,7 +1,8 @@
-"""Ranked lists without a ground truth, as indices of a catalogue: the input of `toplist.beyond`.
+"""Ranked lists without a ground truth, their items numbered once: the input of `toplist.beyond`.
 
-The lists enter in every form that `toplist.match` takes for ranks. Ids of any kind become the
-indices 0..n_items-1 of the catalogue, exactly; a place that does not count has a code below 0.
+The lists enter in every form that `toplist.match` takes for ranks. What is known of items has ids
+of its own, an `Index`: where each distinct item is among these is looked up once, however many
+lists hold it. A place that does not count has a number below 0.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, check_positive_int, prefixed
-from toplist.inputs.factorize import Numbering, written
+from toplist.checks import Ints, check_positive_int
+from toplist.inputs.factorize import Numbering, numbered, written
 from toplist.inputs.flatten import Flat, item_twice, name_user
 from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import alone, encode
-from toplist.inputs.options import Duplicates, Joining, Reading, repeats_of
+from toplist.inputs.options import Joining, Reading, repeats_of
 from toplist.inputs.shaping import shaped, unpadded
 from toplist.inputs.texts import Texts
 from toplist.matching.hits import Hits
@@ -29,40 +30,10 @@ FREE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class IndexedLists:
-    """Lists of many users as indices of `n_items` items; a code below 0 does not count.
-
-    User u's are the `lengths[u]` codes from ``offsets[u]`` on, at most `depth`. `users` are the
-    keys of keyed inputs; `single` says that one user was given bare. Of a catalogue far larger than
-    the lists only listed items are indexed; `places` are then their places in the catalogue.
-    """
-
-    codes: Ints
-    offsets: Ints
-    lengths: Ints
-    n_items: int
-    depth: int
-    users: Sequence[Any] | None
-    single: bool
-    places: Ints | None = None
-
-    def __len__(self) -> int:
-        """Return the number of users."""
-        return len(self.lengths)
-
-    def block(self, lo: int, hi: int) -> tuple[Ints, Ints, Ints]:
-        """Return codes, offsets and lengths of the users ``lo..hi``, as kernels take them."""
-        offsets = self.offsets[lo : hi + 1]
-        codes = self.codes[offsets[0] : offsets[-1]]
-        return codes, offsets, self.lengths[lo:hi]
-
-
-@dataclass(frozen=True, eq=False)
 class ReadLists:
     """Ranked lists that are read and cut at `k`: integers, or codes and their distinct ids.
 
-    The input of `indexed`, so that metrics over several catalogues read the lists once. `settled`
-    says that they hold documents, or each id once, and no padding.
+    `settled` says that they hold documents, or each id once, and no padding.
     """
 
     flat: Flat
@@ -113,136 +84,119 @@ def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     return ReadLists(flat, k, single, joining.collapses or joining.items_as is not None)
 
 
-@dataclass(frozen=True)
-class Indexing:
-    """How ids become indices: which items there are, and what is done with others and repeats.
+def numbers_of(flat: Flat) -> tuple[Ints, Any]:
+    """Return the number of each id of a side, and the distinct ids by number.
 
-    `name` is the keyword that gave the `ids` of the items (None: those that are listed).
-    `unknown` is the code of any other item: -1 leaves it out, `n_items` is an item of its own with
-    its own value; None refuses it, and `way_out` says what else to do. `kept` has what is made of
-    the ids once, for all parts of the lists.
+    Integers that are few apart are their own numbers, a range.
+    """
+    ids, n = flat.ids, len(flat.ids)
+    counted = None
+    if int(flat.lengths.sum()) < n:  # what is behind the end of a list has no number
+        sizes = np.diff(flat.offsets)
+        at = np.arange(n) - np.repeat(flat.offsets[:-1], sizes)
+        counted = at < np.repeat(flat.lengths, sizes)
+        ids = ids[counted]
+    size = 0 if flat.names is not None else int(ids.max(initial=-1)) + 1
+    known: Any = flat.names
+    if known is None and ids.min(initial=0) >= 0 and size <= FREE + 2 * len(ids):
+        known = range(size)
+    elif known is None:
+        ids, known = numbered(ids)
+    if counted is None:
+        return np.asarray(ids, np.int64), known
+    numbers = np.full(n, -1)
+    numbers[counted] = ids
+    return numbers, known
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The ids that something is known of; the place of an id is its index.
+
+    `name` is the keyword that gave them. `unknown` is the index of any other id: -1 leaves it out,
+    ``len(ids)`` is an item of its own with its own value; None refuses it, and `way_out` says what
+    else to do. `kept` has what is made of the ids once, for all parts of the lists.
     """
 
     ids: Any
     name: str = "catalogue"
     unknown: int | None = None
     way_out: str = "unknown='skip' leaves such places out"
-    duplicates: Duplicates = "raise"
-    padding: Any = None
-    n_threads: int | None = None
-    kept: dict[str, Any] = field(default_factory=dict, compare=False)
+    kept: dict[str, Any] = field(default_factory=dict)
 
-    def reading(self, how: Reading) -> Indexing:
-        """Return the same with the caller's keywords; the columns are used by `read_lists`."""
-        used = ("padding", "n_threads")
-        given: Any = {name: value for name, value in how.items() if name in used}
-        repeats = repeats_of(how.get("duplicates"), how.get("items_as"))
-        return replace(self, duplicates=repeats, **given)
+    def places(self, ids: Any, flat: Flat) -> Ints:
+        """Return the place of each of the distinct ids of a side, -1 for one that is not there.
 
-    def of(self, lists: ReadLists) -> Indexing:
-        """Return the same for lists that may be without padding."""
-        return replace(self, padding=None) if lists.settled and self.padding is not None else self
+        Raises
+        ------
+        TypeError
+            For ids of another kind.
+        """
+        if not isinstance(ids, Texts):
+            return self._places(ids, flat)
+        texts, known = self.kept.get("texts", (ids, np.empty(0, np.int64)))
+        if texts is not ids:
+            known = np.empty(0, np.int64)
+        known = np.concatenate([known, self._places(ids[len(known) :], flat)])
+        self.kept["texts"] = ids, known  # which grow with the parts of a file
+        return known
 
+    def _places(self, ids: Any, flat: Flat) -> Ints:
+        dense = isinstance(ids, range)
+        ids = np.arange(len(ids)) if dense else ids
+        own, n = self.ids, len(self.ids)
+        if isinstance(own, range):
+            if isinstance(ids, np.ndarray):
+                return np.where((ids >= 0) & (ids < n), ids, -1)
+            own = np.arange(min(n, 1))  # to show in a message
+        if "ids" not in self.kept:
+            self.kept["ids"] = _in_one_row(own, self.name)
+        if dense:  # not each of these is there: an error shows one that is
+            encode(_in_one_row(flat.ids[:1], flat.side), self.kept["ids"], False)
+        row = _in_one_row(ids, flat.side)
+        found, known = encode(row, self.kept["ids"], hashing=False)
+        numbering = known.once(Numbering, partial(_numbering_of, known.ids))
+        places = np.asarray(found.ids, np.int64) if numbering is None else numbering.find(found.ids)
+        return np.where((places >= 0) & (places < n), places, -1)
 
-def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
-    """Write ranked lists as indices of a catalogue.
-
-    Raises
-    ------
-    TypeError
-        For ids of another kind than the catalogue's.
-    ValueError
-        For an id that is not in the catalogue, an id twice in a list, misplaced padding.
-    """
-    rules, places = rules.of(lists), None
-    if isinstance(rules.ids, range):
-        places = _listed_places(lists.flat, rules.ids)
-        if places is None:
-            rules = replace(rules, ids=np.arange(len(rules.ids)))
-        else:  # of these lists alone
-            rules = replace(rules, ids=places, kept={})
-    codes, offsets, lengths, n_items = _indices(lists.flat, rules)
-    depth = int(lengths.max(initial=0)) if lists.k is None else lists.k
-    found = IndexedLists(codes, offsets, lengths, n_items, depth, lists.users, lists.single, places)
-    return _cleaned(found, lists.flat, rules)
-
-
-def codes_of(flat: Flat, rules: Indexing) -> Ints:
-    """Return the index of every id of some users, also of repeated ones; below 0 if left out.
-
-    Raises
-    ------
-    ValueError
-        For an id that is none of the items, unless `rules` say what it is, and if all are none.
-    """
-    codes, _, _, n_items = _indices(flat, replace(rules, padding=None))
-    others = np.flatnonzero(codes.view(np.uint64) >= n_items)
-    if not len(others):
-        return codes
-    if rules.unknown is None:
-        user = flat.user_at(others[0])
-        item = flat.row(user)[others[0] - flat.offsets[user]]
-        raise ValueError(
-            f"{flat.side}: {flat.name_user(user)} has item {item!r}, which is not in "
-            f"{rules.name} ({len(others):,} such places); "
-            f"{rules.way_out}"
+    def strangers(self, flat: Flat) -> ValueError:
+        """Return the error of ids of which no one is known."""
+        item = written(flat.ids[:1], flat.names)[0]
+        there = f"it has {np.array(self.ids[:1], object)[0]!r}, " if len(self.ids) else ""
+        return ValueError(
+            f"no item of {flat.side} is in {self.name}: {there}{flat.side} has {item!r}"
         )
-    if rules.unknown < 0 and len(others) == len(codes):
-        raise strangers(flat, rules)
-    return np.where(codes.view(np.uint64) < n_items, codes, rules.unknown)
+
+    def of_own(self, flat: Flat) -> Ints:
+        """Return the index of every item of some users, also of repeated ones.
+
+        Raises
+        ------
+        ValueError
+            For an unknown item that is refused, and if all are left out.
+        """
+        numbers, ids = numbers_of(flat)
+        codes = self.places(ids, flat)[numbers]
+        lost = np.flatnonzero(codes < 0)
+        if len(lost) and self.unknown is None:
+            user = flat.user_at(lost[0])
+            item = flat.row(user)[lost[0] - flat.offsets[user]]
+            raise self._refused(f"{flat.side}: {flat.name_user(user)} has item {item!r}", lost)
+        if len(lost) == len(codes) > 0 and self.unknown == -1:
+            raise self.strangers(flat)
+        codes[lost] = -1 if self.unknown is None else self.unknown
+        return codes
+
+    def _refused(self, what: str, lost: Ints) -> ValueError:
+        return ValueError(
+            f"{what}, which is not in {self.name} ({len(lost):,} such places); {self.way_out}"
+        )
 
 
-def strangers(flat: Flat, rules: Indexing) -> ValueError:
-    """Return the error of ids of which no one is known."""
-    item = written(flat.ids[:1], flat.names)[0]
-    there = f"it has {np.array(rules.ids[:1], object)[0]!r}, " if len(rules.ids) else ""
-    return ValueError(f"no item of {flat.side} is in {rules.name}: {there}{flat.side} has {item!r}")
-
-
-def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
-    """Return the ids 0..n-1 that are listed, and 0; None where all n are no more work."""
-    n = len(catalogue)
-    if n <= FREE + 2 * len(flat.ids):
-        return None
-    known = np.empty(0, np.int64)
-    if flat.names is None:
-        known = np.unique(flat.ids[(flat.ids >= 0) & (flat.ids < n)]).astype(np.int64)
-    return np.union1d([0], known).astype(np.int64)  # at least one, to show in a message
-
-
-def _indices(flat: Flat, rules: Indexing) -> tuple[Ints, Ints, Ints, int]:
-    """Return codes, offsets, lengths and the number of items; ids of no item have codes above."""
-    size = 0 if rules.ids is None else len(rules.ids)
-    ids = np.empty(0, np.int64) if rules.ids is None else rules.ids
-    if rules.padding is not None and size and rules.padding in ids:
-        raise ValueError(f"{rules.name} holds the padding id {rules.padding!r}")
-    if flat.names is not None:
-        places, n_items = _places_of(flat.names, rules)
-        flat = unpadded(flat, rules.padding)
-        return places[flat.ids], flat.offsets, flat.lengths, n_items
-    if "ids" not in rules.kept:
-        rows = ids if isinstance(ids, np.ndarray) else [ids]
-        rules.kept["ids"] = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
-    ranked, catalogue = encode(flat, rules.kept["ids"], hashing=False)
-    ranked = unpadded(ranked, rules.padding)
-    if rules.ids is None:
-        own = Numbering()
-        codes = own.number(ranked.ids)
-        return codes, ranked.offsets, ranked.lengths, len(own)
-    listed = ranked.ids
-    numbering = catalogue.once(Numbering, partial(_numbering_of, catalogue.ids))
-    if numbering is None:  # the ids are the indices
-        codes = np.asarray(listed, np.int64)
-    else:
-        starts = range(0, len(listed), parallel.BLOCK)
-        bounds = [(lo, min(lo + parallel.BLOCK, len(listed))) for lo in starts]
-        parts = parallel.run(lambda lo, hi: numbering.find(listed[lo:hi]), bounds, rules.n_threads)
-        codes = np.concatenate([np.empty(0, np.int64), *parts])  # -1 where an id has no place
-    others = np.flatnonzero(codes.view(np.uint64) >= size)
-    if len(others):  # one code each, so that repeats of them are seen
-        codes = codes.copy()
-        codes[others] = size + Numbering().number(listed[others])
-    return codes, ranked.offsets, ranked.lengths, size
+def _in_one_row(ids: Any, side: str) -> Flat:
+    """Return distinct ids as those of one user."""
+    rows = ids if isinstance(ids, np.ndarray) else [ids]
+    return Flat(side, rows, np.array([0, len(ids)]), np.array([len(ids)]))
 
 
 def _numbering_of(ids: Ints) -> Numbering | None:
@@ -254,118 +208,157 @@ def _numbering_of(ids: Ints) -> Numbering | None:
     return numbering
 
 
-def _places_of(names: Sequence[Any], rules: Indexing) -> tuple[Ints, int]:
-    """Return the indices of distinct ids, and the number of items.
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Lists of many users as numbers of `n_items` items; one below 0 does not count.
 
-    Texts, which grow with the parts of a file, are looked up when they are new.
+    User u's are the `lengths[u]` codes from ``offsets[u]`` on, at most `depth`. `ids` are the items
+    by number. `users` are the keys of keyed inputs; `single` says that one user was given bare. Of
+    a catalogue far larger than the lists, items keep their numbers, and `places` are their places
+    in it.
     """
-    texts, places = rules.kept.get("names", (None, None))
-    if texts is not names:
-        places = np.empty(0, np.int64)
-    new, size = names[len(places) :], 0 if rules.ids is None else len(rules.ids)
-    row = Flat("ranks", [new], np.array([0, len(new)]), np.array([len(new)]))
-    codes, _, _, n_items = _indices(row, replace(rules, padding=None))
-    codes = codes + np.where(codes < size, 0, np.count_nonzero(places >= size))
-    places = np.concatenate([places, codes])
-    if isinstance(names, Texts) and rules.ids is not None:
-        rules.kept["names"] = names, places
-    return places, n_items
 
+    codes: Ints
+    offsets: Ints
+    lengths: Ints
+    n_items: int
+    depth: int
+    users: Sequence[Any] | None
+    single: bool
+    ids: Any
+    flat: Flat
+    padding: Any = None
+    places: Ints | None = None
 
-def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
-    """Return the lists with -1 where a place does not count; raise for what is refused."""
-    n_codes = max(listed.n_items, int(listed.codes.max(initial=-1)) + 1)
+    @classmethod
+    def of(cls, lists: ReadLists, how: Reading) -> Listed:
+        """Return ranked lists with their items numbered; of repeats the first place counts.
 
-    def inspect(lo: int, hi: int) -> tuple[int, ...]:
-        last = np.full(n_codes, -1, np.int32)
-        n, user, place, more, also, again = kernels.grouping.inspect(
-            *listed.block(lo, hi), listed.n_items, last
+        Raises
+        ------
+        ValueError
+            For an id twice in a list, where that is refused, and misplaced padding.
+        """
+        flat, padding = lists.flat, None if lists.settled else how.get("padding")
+        flat = unpadded(flat, padding)
+        codes, ids = numbers_of(flat)
+        depth = int(flat.lengths.max(initial=0)) if lists.k is None else lists.k
+        found = cls(
+            *(codes, flat.offsets, flat.lengths, len(ids), depth, lists.users, lists.single),
+            *(ids, flat, padding),
         )
-        return n, lo + user, place, more, lo + also, again
+        return found._once(how)
 
-    bounds = parallel.bounds(listed.offsets)
-    found = list(parallel.run(inspect, bounds, rules.n_threads))
-    n_unknown, n_repeats = (sum(part[at] for part in found) for at in (0, 3))
-    if n_unknown and rules.unknown is None:
-        user, place = next(part[1:3] for part in found if part[0])
-        raise ValueError(
-            f"{name_user(listed.users, user)} lists item {flat.row(user)[place]!r} at rank "
-            f"{place + 1}, which is not in {rules.name} ({n_unknown:,} such places); "
-            f"{rules.way_out}"
-        )
-    if n_repeats and rules.duplicates == "raise":
-        raise _repeat_error(listed, flat, *next(part[4:] for part in found if part[3]))
-    if not (n_unknown or n_repeats):
-        return listed
-    out = np.empty(len(listed.codes), np.int64)
-    code = -1 if rules.unknown is None else rules.unknown
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.lengths)
 
-    def clean(lo: int, hi: int) -> None:
-        last, part = np.full(n_codes, -1, np.int32), slice(*listed.offsets[[lo, hi]])
-        kernels.grouping.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
+    def block(self, lo: int, hi: int) -> tuple[Ints, Ints, Ints]:
+        """Return codes, offsets and lengths of the users ``lo..hi``, as kernels take them."""
+        offsets = self.offsets[lo : hi + 1]
+        codes = self.codes[offsets[0] : offsets[-1]]
+        return codes, offsets, self.lengths[lo:hi]
 
-    parallel.each(clean, bounds, rules.n_threads)
-    return replace(listed, codes=out)
+    def cut(self, k: int) -> Listed:
+        """Return the first k places of every list."""
+        return replace(self, lengths=np.minimum(self.lengths, k), depth=k)
+
+    def _once(self, how: Reading) -> Listed:
+        """Return the lists with -1 in place of repeats; raise where these are refused."""
+
+        def inspect(lo: int, hi: int) -> tuple[int, int, int]:
+            last = np.full(self.n_items, -1, np.int32)
+            *_, n, user, place = kernels.grouping.inspect(*self.block(lo, hi), self.n_items, last)
+            return n, lo + user, place
+
+        bounds, n_threads = parallel.bounds(self.offsets), how.get("n_threads")
+        found = [part for part in parallel.run(inspect, bounds, n_threads) if part[0]]
+        if not found:
+            return self
+        if repeats_of(how.get("duplicates"), how.get("items_as")) == "raise":
+            raise self._repeated(*found[0][1:])
+        out = np.empty(len(self.codes), np.int64)
+
+        def clean(lo: int, hi: int) -> None:
+            last, part = np.full(self.n_items, -1, np.int32), slice(*self.offsets[[lo, hi]])
+            kernels.grouping.clean(*self.block(lo, hi), self.n_items, -1, last, out[part])
+
+        parallel.each(clean, bounds, n_threads)
+        return replace(self, codes=out)
+
+    def _repeated(self, user: int, place: int) -> ValueError:
+        """Return the error of a list that holds an id twice."""
+        start, end = self.offsets[user] + np.array([0, self.lengths[user]])
+        row = self.codes[start:end]
+        first = int(np.flatnonzero(row == row[place])[0])
+        fills = bool((row[first:] == row[first]).all())
+        item = self.flat.row(user)[place]
+        return item_twice(name_user(self.users, user), item, first + 1, place + 1, fills)
+
+    def at(self, index: Index, whole: bool = True) -> Listed:
+        """Return the lists as indices of what something is known of.
+
+        `whole` says that these are all lists, of several users, so that one of their items should
+        be known.
+
+        Raises
+        ------
+        TypeError
+            For ids of another kind.
+        ValueError
+            For an unknown item that is refused, padding that is a known one, and where no item is
+            known and all are left out.
+        """
+        size = len(index.ids)
+        if self.padding is not None and size and self.padding in index.ids:
+            raise ValueError(f"{index.name} holds the padding id {self.padding!r}")
+        places = index.places(self.ids, self.flat)
+        listed = codes = self.codes
+        if not np.array_equal(places, np.arange(len(places))):
+            codes = np.append(places, -1)[listed]
+            lost = np.flatnonzero((codes < 0) & (listed >= 0))
+            if len(lost) and index.unknown is None:
+                user = int(np.searchsorted(self.offsets, lost[0], side="right")) - 1
+                place = lost[0] - self.offsets[user]
+                item = f"item {self.flat.row(user)[place]!r} at rank {place + 1}"
+                raise index._refused(f"{name_user(self.users, user)} lists {item}", lost)
+            codes[lost] = -1 if index.unknown is None else index.unknown
+            left_out = index.unknown == -1 and whole and not self.single
+            if left_out and len(lost) and codes.max(initial=-1) < 0:
+                raise index.strangers(self.flat)
+        return replace(self, codes=codes, n_items=size)
+
+    def of_catalogue(self, index: Index | None) -> Listed:
+        """Return the lists as indices of a catalogue; without one, of their items as they appear.
+
+        Of one far larger than the lists, items keep their numbers, beside their `places` in it.
+        """
+        if index is None:
+            some = self.codes >= 0
+            codes = np.full(len(self.codes), -1)
+            codes[some], known = numbered(self.codes[some])
+            return replace(self, codes=codes, n_items=len(known))
+        found = self.at(index)
+        if found.n_items <= FREE + 2 * len(found.codes):
+            return found
+        codes = np.where(found.codes < 0, -1, self.codes)
+        return replace(self, codes=codes, places=index.places(self.ids, self.flat))
 
 
-def _repeat_error(listed: IndexedLists, flat: Flat, user: int, place: int) -> ValueError:
-    """Return the error of a list that holds an id twice."""
-    start, end = listed.offsets[user] + np.array([0, listed.lengths[user]])
-    row = listed.codes[start:end]
-    first = int(np.flatnonzero(row == row[place])[0])
-    fills = bool((row[first:] == row[first]).all())
-    item = flat.row(user)[place]
-    return item_twice(name_user(listed.users, user), item, first + 1, place + 1, fills)
-
-
-def indexed_together(
-    lists: tuple[ReadLists, ReadLists], names: tuple[str, str], how: Reading
-) -> tuple[IndexedLists, IndexedLists]:
-    """Write two sets of ranked lists as indices of the items that either holds.
+def together(a: Listed, b: Listed) -> tuple[Listed, Listed]:
+    """Return two sets of lists with one number for each item that either holds.
 
     Raises
     ------
     TypeError
         For ids of two kinds.
-    ValueError
-        For an id twice in a list, misplaced padding; the message says in which of `names`.
     """
-    rules = Indexing(None).reading(how)
-    flats = [replace(one.flat, side=name) for one, name in zip(lists, names, strict=True)]
-    flats = [  # each side by itself: one may be without padding already
-        flat if one.settled else unpadded(flat, rules.padding)
-        for flat, one in zip(flats, lists, strict=True)
-    ]
-    *codes, n_items = _numbered_together(*flats)
-    found = []
-    for one, flat, numbers, name in zip(lists, flats, codes, names, strict=True):
-        depth = int(flat.lengths.max(initial=0)) if one.k is None else one.k
-        sizes = flat.offsets, flat.lengths, n_items, depth
-        listed = IndexedLists(numbers, *sizes, one.users, one.single)
-        try:
-            found.append(_cleaned(listed, flat, rules))
-        except ValueError as error:
-            raise prefixed(f"{name}: ", error) from None
-    return found[0], found[1]
-
-
-def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
-    """Return the ids of two sides as numbers that are equal where the ids are, and how many."""
-    alone = []
-    for flat in (a, b):  # the ids in one row, of names the distinct ones
-        ids, rows = (flat.ids, flat.ids) if flat.names is None else (flat.names, [flat.names])
-        ends = np.array([0, len(ids)])
-        alone.append(Flat(flat.side, rows, ends, ends[1:]))
-    encoded = encode(alone[0], alone[1], hashing=False)
-    codes: list[Any] = [encoded[0].ids, encoded[1].ids]
-    low = min(int(part.min(initial=0)) for part in codes)
-    high = max(int(part.max(initial=0)) for part in codes)
-    if low < 0 or high >= FREE:
-        numbering = Numbering()
-        codes = [numbering.number(part) for part in codes]
-        high = len(numbering) - 1
-    a_codes, b_codes = (
-        np.asarray(part if flat.names is None else part[flat.ids], np.int64)
-        for part, flat in zip(codes, (a, b), strict=True)
+    n = len(a.ids)
+    one, other = (
+        _in_one_row(written(side.flat.ids[:1], side.flat.names), side.flat.side) for side in (a, b)
     )
-    return a_codes, b_codes, high + 1
+    encode(one, other, hashing=False)  # for an error that shows ids that are there
+    places = Index(a.ids, a.flat.side).places(b.ids, b.flat)
+    places = np.where(places < 0, n + np.arange(len(places)), places)
+    codes, n_items = np.append(places, -1)[b.codes], n + len(places)
+    return replace(a, n_items=n_items), replace(b, codes=codes, n_items=n_items)

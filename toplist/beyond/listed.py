@@ -9,25 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.beyond.indexing import (
-    IndexedLists,
-    Indexing,
-    ReadLists,
-    codes_of,
-    indexed,
-    indexed_together,
-    strangers,
-)
+from toplist.beyond.indexing import Index, Listed, numbers_of
 from toplist.beyond.user_items import UserItems
-from toplist.checks import Bools, Floats
+from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, values_of
 from toplist.inputs.items import OF, needs
-from toplist.inputs.options import ItemData, Reading
+from toplist.inputs.options import ItemData
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 
@@ -35,7 +28,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 Fill = Callable[[int, int, Floats], None]
 # Returns the number of users, and what writes their curves, given lists as indices, the hits of the
 # truth where one is given, and whether these are all users.
-Fills = Callable[[IndexedLists, Hits | None, bool], tuple[int, Fill]]
+Fills = Callable[[Listed, Hits | None, bool], tuple[int, Fill]]
 # Numbers between 2^-SQUARED and 2^SQUARED have squares, and sums of squares, in range.
 SQUARED = 450
 # What else to do with an item that is not among the labels.
@@ -120,7 +113,7 @@ class OfUsers:
     `values` are those of the items, of a mean of values.
     """
 
-    items: Indexing | Expected
+    items: Index | Expected
     fills: Fills
     values: Any = None
 
@@ -141,67 +134,67 @@ class OfUsers:
             return "expected", self.items.left_out
         return self.items.name, len(self.items.ids), self.items.unknown
 
-    def index(self, lists: ReadLists, reading: Reading, whole: bool = True) -> IndexedLists:
-        """Return the lists as indices of the items that something is known of.
-
-        `whole` says that these are all lists, of several users, so that one of their items should
-        be known.
-        """
+    def index(self, lists: Listed, whole: bool = True) -> Listed:
+        """Return the lists as indices of the items that something is known of."""
         if isinstance(self.items, Expected):
-            return self.items.index(lists, reading, whole)
-        rules = self.items.reading(reading)
-        listed = indexed(lists, rules)
-        whole = whole and not lists.single
-        if whole and rules.unknown == -1 and listed.lengths.any() and listed.codes.max() < 0:
-            raise strangers(lists.flat, rules)
-        return listed
+            return self.items.index(lists, whole)
+        return lists.at(self.items, whole)
 
-    def of_all(
-        self, lists: ReadLists, reading: Reading, hits: Hits | None = None, whole: bool = True
-    ) -> tuple[Floats, Sequence[Any] | None]:
-        """Return the metric of every user at every k, (n_users, K), and the users' keys.
+    def curves(
+        self, parts: Sequence[Listed], hits: Hits | None, whole: bool, n_threads: int | None
+    ) -> Floats:
+        """Return the metric of every user at every k, (n_users, K), of lists at rising depths.
 
         With `hits`, of the users of the truth in their order.
         """
-        listed = self.index(lists, reading, whole)
-        n, fill = self.fills(listed, hits, whole)
-        out = np.empty((n, listed.depth))
-        bounds = parallel.bounds(np.arange(n + 1) * max(listed.depth, 1))
-        parallel.each(lambda lo, hi: fill(lo, hi, out[lo:hi]), bounds, reading.get("n_threads"))
-        return out, listed.users if hits is None else None
+        found = []
+        for listed in parts:
+            n, fill = self.fills(listed, hits, whole)
+            found.append(np.empty((n, listed.depth)))
+            bounds = parallel.bounds(np.arange(n + 1) * max(listed.depth, 1))
+            parallel.each(partial(_write, fill, found[-1]), bounds, n_threads)
+        *near, out = found
+        for part in near:
+            out[:, : part.shape[1]] = part
+        return out
+
+
+def _write(fill: Fill, out: Floats, lo: int, hi: int) -> None:
+    """Write the curves of a block of users in their place."""
+    fill(lo, hi, out[lo:hi])
 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
     """Lists become 0 for an item that was expected, 1 for another.
 
-    `left_out` says that users without an expected list have no value.
+    `left_out` says that users without an expected list have no value. `own` are the numbers of
+    the expected items, `items` which these are.
     """
 
-    own: UserItems
+    given: UserItems
     left_out: bool
+    own: Ints
+    items: Index
 
-    def index(self, lists: ReadLists, reading: Reading, whole: bool) -> IndexedLists:
+    @classmethod
+    def of(cls, given: UserItems, left_out: bool) -> Expected:
+        """Return expected items with their numbers, made once for all parts of the lists."""
+        own, ids = numbers_of(given.flat)
+        return cls(given, left_out, own, Index(ids, given.name, len(ids)))
+
+    def index(self, lists: Listed, whole: bool) -> Listed:
         """Return the lists as 0 and 1; -1 where a place does not count."""
-        n = len(lists.flat.lengths)
-        rows = self.own.rows(lists, n, whole)
-        met, places = np.unique(rows[rows >= 0], return_inverse=True)
-        mine, own_rows = self.own.take(met), np.full(n, -1)
-        own_rows[rows >= 0] = places
-        # repeats are the business of the lists alone
-        each = np.arange(len(mine.flat.ids) + 1)
-        alone = replace(mine.flat, offsets=each, lengths=np.ones(len(mine.flat.ids), np.int64))
-        both = lists, replace(mine, flat=alone)
-        listed, own = indexed_together(both, ("ranks", "expected"), reading)
-        out = np.full(len(listed.codes), -1)
+        rows = self.given.rows(lists, len(lists), whole)
+        listed = replace(lists, padding=None).at(self.items, whole)
+        n, out = len(self.items.ids) + 1, np.full(len(listed.codes), -1)
 
         def flag(lo: int, hi: int) -> None:
-            last = np.full(listed.n_items, -1, np.int32)
             part = slice(*listed.offsets[[lo, hi]])
-            given = own_rows[lo:hi], own.codes, mine.flat.offsets
-            kernels.list_values.flag_known(*listed.block(lo, hi), *given, last, out[part])
+            own = rows[lo:hi], self.own, self.given.flat.offsets, np.full(n, -1, np.int32)
+            kernels.list_values.flag_known(*listed.block(lo, hi), *own, out[part])
 
-        parallel.each(flag, parallel.bounds(listed.offsets), reading.get("n_threads"))
+        parallel.each(flag, parallel.bounds(listed.offsets), None)
         if self.left_out and (rows < 0).any():
             out[np.repeat(rows < 0, np.diff(listed.offsets))] = -1
         return replace(listed, codes=out, n_items=2)
@@ -228,7 +221,7 @@ class Listwise:
         """
         values = np.append(values, 0.0 if other is None else other)
 
-        def fills(listed: IndexedLists, *_: Any) -> tuple[int, Fill]:
+        def fills(listed: Listed, *_: Any) -> tuple[int, Fill]:
             if not by_rank:
                 return _filled(kernels.list_values.means, listed, values)
             weights = _weights(listed.depth, by_rank)
@@ -238,16 +231,16 @@ class Listwise:
 
     def lift(self, means: OfUsers, history: UserItems) -> OfUsers:
         """Return by which share of it means of the list are above that of the user's history."""
-        assert isinstance(means.items, Indexing)
+        assert isinstance(means.items, Index)
         flat = history.flat
-        codes = codes_of(flat, means.items.reading(self.known.reading))
+        codes = means.items.of_own(flat)
         row = np.repeat(np.arange(len(flat.lengths)), flat.lengths)[codes >= 0]
         values = means.values[codes[codes >= 0]]
         n, total = (np.bincount(row, one, len(flat.lengths)) for one in (None, values))
         known = np.full(len(n) + 1, np.nan)  # the last: of a user without a history
         np.divide(total, n, out=known[:-1], where=total > 0)
 
-        def fills(listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+        def fills(listed: Listed, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
             mine = known[history.rows(listed, len(listed), whole), np.newaxis]
             n_users, mean = means.fills(listed, hits, whole)
 
@@ -270,7 +263,7 @@ class Listwise:
         if distance == "cosine":
             numbers = np.vstack([numbers, np.full((1, numbers.shape[1]), np.nan)])
 
-        def fills(listed: IndexedLists, *_: Any) -> tuple[int, Fill]:
+        def fills(listed: Listed, *_: Any) -> tuple[int, Fill]:
             if distance == "cosine":
                 return _filled(kernels.list_values.mean_cosine, listed, numbers, single)
             given = numbers, sets, _PAIRS.index(distance), len(fact.ids), single
@@ -284,10 +277,10 @@ class Listwise:
     ) -> OfUsers:
         """Return the distance of the labels of a list from those of the user's history."""
         labels, items = fact.data, self._items(fact, False, NO_LABEL)
-        codes = codes_of(history.flat, items.reading(self.known.reading))
+        codes = items.of_own(history.flat)
         n_labels, most = len(labels.labels), int(np.diff(labels.offsets).max(initial=0))
 
-        def fills(listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+        def fills(listed: Listed, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
             rows = history.rows(listed, len(listed), whole)
             own = codes, history.flat.offsets, labels.offsets, labels.codes
             how = _weights(listed.depth, by_rank), alpha, hellinger
@@ -304,10 +297,10 @@ class Listwise:
     def unexpected(self, expected: UserItems) -> OfUsers:
         """Return the share of the list that was not expected."""
 
-        def fills(listed: IndexedLists, *_: Any) -> tuple[int, Fill]:
+        def fills(listed: Listed, *_: Any) -> tuple[int, Fill]:
             return _filled(kernels.list_values.means, listed, np.array([0.0, 1.0]))
 
-        return OfUsers(Expected(expected, left_out=True), fills)
+        return OfUsers(Expected.of(expected, left_out=True), fills)
 
     def share(self, fact: Fact, values: Floats) -> OfUsers:
         """Return the mean value of the hits."""
@@ -318,18 +311,18 @@ class Listwise:
         """Return the hits that were not expected, over k, all items, or unexpected ones."""
         below = np.array([1.0, 1.0] if divisor == "n" else [0.0, 1.0])
         over = "k" if divisor == "k" else "places"
-        return OfUsers(Expected(expected, left_out=False), _of_hits(np.arange(2.0), below, over))
+        return OfUsers(Expected.of(expected, left_out=False), _of_hits(np.arange(2.0), below, over))
 
-    def _items(self, fact: Fact, as_one: bool, way_out: str) -> Indexing:
+    def _items(self, fact: Fact, as_one: bool, way_out: str) -> Index:
         """Return which items something is known of; others may be `as_one`, of its own."""
         ids = fact.ids
         if set(map(type, ids)) == {int} and np.array(ids).dtype == np.int64:
             ids = np.array(ids)  # once for all parts of the lists
         code = len(ids) if as_one else (-1 if self.known.unknown == "skip" else None)
-        return Indexing(ids, fact.name, code, f"unknown='skip' leaves such items out, {way_out}")
+        return Index(ids, fact.name, code, f"unknown='skip' leaves such items out, {way_out}")
 
 
-def _filled(kernel: Any, listed: IndexedLists, *given: Any) -> tuple[int, Fill]:
+def _filled(kernel: Any, listed: Listed, *given: Any) -> tuple[int, Fill]:
     """Return the number of lists, and what writes the curves of a kernel."""
 
     def fill(lo: int, hi: int, out: Floats) -> None:
@@ -350,7 +343,7 @@ def _of_hits(above: Floats, below: Floats, over: str) -> Fills:
     NaN of users without relevant items.
     """
 
-    def fills(listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+    def fills(listed: Listed, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
         assert hits is not None
         read = hits.given.relevant
         starts, lengths = listed.offsets[:-1], listed.lengths

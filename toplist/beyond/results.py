@@ -17,7 +17,7 @@ from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.given import digest_of
-from toplist.beyond.indexing import IndexedLists, Indexing, ReadLists, read_lists
+from toplist.beyond.indexing import Index, Listed, ReadLists, read_lists
 from toplist.beyond.listed import Fill, OfUsers, check_needs, fact
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.items import needs
@@ -285,10 +285,12 @@ def evaluate_lists(
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     users = lists.users if lists.users is not None or hits is None else hits.users
     lists = replace(lists, k=depth, flat=replace(lists.flat, users=users))
-    whole_ones = any(not metric.of_users for metric in metrics)
-    counts = exposure_of(lists, _catalogue(known)) if whole_ones else None
+    numbered, n_threads = Listed.of(lists, known.reading), known.reading.get("n_threads")
+    counts = None
+    if any(not metric.of_users for metric in metrics):
+        counts = exposure_of(numbered, _catalogue(known), known.reading)
     spreads, values, given = {}, {}, {}
-    indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
+    indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         for keyword in metric.needs:
             digest = f"digest of {keyword}"
@@ -300,19 +302,18 @@ def evaluate_lists(
             of_truth = hits if metric.of_truth else None
             own = min((asked or {}).get(metric.name, depth), depth)
             # first as if there were no deeper k: no bit hangs on what else is asked
-            near = [] if own == depth else [replace(lists, k=own, flat=lists.flat.cut(own))]
-            parts, found = [*near, lists], []
-            for part in parts:
-                key = source.key, part.k
-                if key not in indexed:
-                    indexed[key] = source.index(part, known.reading, whole)
-                n, fill = source.fills(indexed[key], of_truth, whole)
-                found.append(_spread(n, indexed[key].depth, fill, known.reading.get("n_threads")))
+            cuts = sorted({own, depth})
+            if source.key not in indexed:
+                indexed[source.key] = source.index(numbered, whole)
+            listed, found = indexed[source.key], []
+            for k in cuts:
+                n, fill = source.fills(listed.cut(k), of_truth, whole)
+                found.append(_spread(n, k, fill, n_threads))
             spread = found[-1].after(found[0])
-            held = indexed[source.key, depth].lengths if of_truth is None else of_truth.n_relevant
+            held = listed.lengths if of_truth is None else of_truth.n_relevant
             n_left_out = int(np.count_nonzero(held)) - spread.n
             spreads[metric.name] = replace(spread, n_left_out=n_left_out)
-            values[metric.name] = partial(_of_all, source, parts, known.reading, of_truth, whole)
+            values[metric.name] = partial(_of_all, source, lists, cuts, of_truth, whole, known)
     names = tuple(metric.name for metric in metrics)
     return ListResult(names, counts, spreads, values, given=given)
 
@@ -336,12 +337,13 @@ def curves_of(
                 raise needs(metric.name, "catalogue", "toplist.beyond.exposure")
             return _of_exposure(metric, lists), None
         check_needs(metric, known.items)
-        return _of_exposure(metric, exposure_of(lists, _catalogue(known))), None
+        listed = Listed.of(read_lists(lists, None, known.reading), known.reading)
+        return _of_exposure(metric, exposure_of(listed, _catalogue(known), known.reading)), None
     check_needs(metric, known.items)
     of_truth = hits if metric.of_truth else None
     read = read_lists(lists, None, known.reading)  # an error for an exposure, which has no lists
-    found, users = OfUsers.of(metric, known).of_all(read, known.reading, of_truth)
-    return found, (None if hits is None else hits.users) if of_truth is not None else users
+    found, users = _of_all(OfUsers.of(metric, known), read, (), of_truth, True, known)
+    return found, users if of_truth is None else of_truth.users
 
 
 def rows_of(
@@ -378,24 +380,30 @@ def _of_exposure(metric: ListMetric, counted: Exposure) -> Floats:
     return np.asarray(metric.of(counted, {"catalogue": counted.catalogue}))
 
 
-def _catalogue(known: ItemData) -> Indexing:
-    """Return how lists become indices of the catalogue, or of what is listed."""
-    if "indexing" not in known.sources:
-        ids = None if known.items.get("catalogue") is None else fact("catalogue", known).ids
-        rules = Indexing(ids, unknown=-1 if known.unknown == "skip" else None)
-        known.sources["indexing"] = rules.reading(known.reading)
-    found: Indexing = known.sources["indexing"]
+def _catalogue(known: ItemData) -> Index | None:
+    """Return the ids of the catalogue; None without one."""
+    if known.items.get("catalogue") is None:
+        return None
+    if "index" not in known.sources:
+        ids = fact("catalogue", known).ids
+        known.sources["index"] = Index(ids, unknown=-1 if known.unknown == "skip" else None)
+    found: Index = known.sources["index"]
     return found
 
 
 def _of_all(
-    source: Any, parts: Sequence[ReadLists], *how: Any
+    source: OfUsers,
+    lists: ReadLists,
+    cuts: Sequence[int],
+    hits: Hits | None,
+    whole: bool,
+    known: ItemData,
 ) -> tuple[Floats, Sequence[Any] | None]:
-    """Return what `OfUser.of_all` does, of lists read to rising depths."""
-    *near, curves = (source.of_all(part, *how) for part in parts)
-    for some, _ in near:
-        curves[0][:, : some.shape[1]] = some
-    return curves  # type: ignore[no-any-return]
+    """Return the curves of all users, and whose they are, of lists read to rising cuts, or all."""
+    listed = source.index(Listed.of(lists, known.reading), whole)
+    parts = [listed.cut(k) for k in cuts] or [listed]
+    curves = source.curves(parts, hits, whole, known.reading.get("n_threads"))
+    return curves, listed.users if hits is None else None
 
 
 def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:

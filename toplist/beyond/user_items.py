@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.beyond.indexing import IndexedLists, ReadLists
+from toplist.beyond.indexing import Listed, ReadLists
 from toplist.checks import Ints, cached, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.flatten import CONTAINERS, Flat, flatten, is_frame, is_truth_container
@@ -79,7 +79,7 @@ class UserItems:
             raise error if str(error).startswith(name) else prefixed(f"{name}: ", error) from None
         return cls(name, flat, everyone)
 
-    def rows(self, lists: ReadLists | IndexedLists, n: int, whole: bool = True) -> Ints:
+    def rows(self, lists: ReadLists | Listed, n: int, whole: bool = True) -> Ints:
         """Return the row of each of n users, -1 of those who have none.
 
         `whole` says that these are all users, so that one of them should have a row.
@@ -117,14 +117,6 @@ class UserItems:
     def _places(self) -> dict[Any, int]:
         """The row of each user."""
         return {user: row for row, user in enumerate(self.users or ())}
-
-    def take(self, rows: Ints) -> ReadLists:
-        """Return the items of some rows as lists."""
-        starts, lengths = self.flat.offsets[rows], self.flat.lengths[rows]
-        offsets = offsets_of(lengths)
-        at = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        some = {"ids": self.flat.ids[at], "offsets": offsets, "lengths": lengths}
-        return ReadLists(replace(self.flat, **some, users=None), None, single=False, settled=True)
 
 
 def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[Flat, bool]:
