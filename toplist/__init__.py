@@ -11,12 +11,13 @@ values of every user at every k, so that any k is a slice.
 >>> ranks = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
 >>> truths = [{7, 3, 5}, {4, 2, 8, 7}]
 >>> tl.top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map", "ndcg"])
-                    @1              @3                       @5
-recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
-map     1.0000 –        0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
-ndcg    1.0000 –        0.7346 ±0.0602  0.7662 [0.4121, 1.0000]
+                             @1                       @3                       @5
+recall  0.2917 [0.0000, 0.8211]  0.5833 [0.0000, 1.0000]  0.7500 [0.0000, 1.0000]
+map     1.0000 –                 0.6111 [0.0000, 1.0000]  0.6417 [0.0000, 1.0000]
+ndcg    1.0000 –                 0.7346 [0.3443, 1.0000]  0.7662 [0.0000, 1.0000]
 convention standard: mean over users
-95 % interval, ± half or [low, high]: normal (rough: only 2 users); – where all values are equal
+95 % interval, ± half or [low, high]: Student's t (rough: only 2 users); – where all values are \
+equal
 2 of 2 users evaluated
 >>> tl.ndcg(ranks, truths).round(4)
 array([[1.    , 1.    , 0.7654, 0.7654, 0.9469],

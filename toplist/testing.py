@@ -1,7 +1,7 @@
 """Assertions for the tests of a model: a new result must not be worse than its base.
 
 >>> import toplist as tl
->>> truth = {user: {user % 7} for user in range(500)}
+>>> truth = {user: {user % 7} for user in range(1000)}
 >>> lists = {user: [(user * user + i) % 7 for i in range(5)] for user in truth}
 >>> base = tl.top_k_eval(lists, truth, k=5, metrics="ndcg")      # tl.TopKResult.load("base.npz")
 >>> new = tl.top_k_eval({**lists, 7: [1, 2, 3, 4, 5]}, truth, k=5, metrics="ndcg")

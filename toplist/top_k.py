@@ -218,11 +218,11 @@ def top_k_eval(
     >>> round(map_, 4), round(ndcg, 4)
     (0.6111, 0.7346)
     >>> top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map"])
-                        @1              @3                       @5
-    recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
-    map     1.0000 –        0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
+                                 @1                       @3                       @5
+    recall  0.2917 [0.0000, 0.8211]  0.5833 [0.0000, 1.0000]  0.7500 [0.0000, 1.0000]
+    map     1.0000 –                 0.6111 [0.0000, 1.0000]  0.6417 [0.0000, 1.0000]
     convention standard: mean over users
-    95 % interval, ± half or [low, high]: normal (rough: only 2 users); – where all values are equal
+    95 % interval, ± half or [low, high]: Student's t (rough: only 2 users); – where all values are equal
     2 of 2 users evaluated
 
     Files, of which one part after another is in memory:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracle import hits as oracle
 
 import toplist as tl
+from toplist.stats.distributions import t_ppf
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -50,14 +51,15 @@ def test_weighted_means(population, k, data):
             assert result.std(f"{name}@{k}") == pytest.approx(math.sqrt(spread), abs=1e-12)
             low, high = result.interval(f"{name}@{k}")
             residual = math.fsum(w * w * (x - mean) ** 2 for w, x in pairs)
-            error = math.sqrt(residual * len(pairs) / (len(pairs) - 1)) / total
+            kish = max(total**2 / squares, 2.0)
+            error = math.sqrt(residual * kish / (kish - 1)) / total
             if name == "hit":  # 0 or 1 by its definition: Wilson's
                 certain = mean * (1 - mean) * total**2
                 n = certain / residual if certain * residual > 1e-20 else total**2 / squares
                 share, spread = Z**2 / n, math.sqrt(mean * (1 - mean) / n + Z**2 / (4 * n * n))
                 centre, half = (mean + share / 2) / (1 + share), Z * spread / (1 + share)
             else:
-                centre, half = mean, Z * error
+                centre, half = mean, t_ppf(0.975, kish - 1) * error
             ends = max(centre - half, 0), min(centre + half, 1)
             assert (low, high) == pytest.approx(ends, abs=1e-9)
 
@@ -186,8 +188,13 @@ def check_ratio(result, name, parts):
     assert result[name] == pytest.approx(ratio, abs=1e-12)
     low, high = result.interval(name)
     if n > 1:
-        residual = math.fsum((x - ratio * y) ** 2 for x, y in parts) / (n - 1)
-        half = Z * math.sqrt(residual / n) / (total / n)
+        kish = (
+            max(total**2 / math.fsum(y * y for _, y in parts), 2.0)
+            if result.weights is not None
+            else n
+        )
+        residual = math.fsum((x - ratio * y) ** 2 for x, y in parts) * kish / (kish - 1)
+        half = t_ppf(0.975, kish - 1) * math.sqrt(residual) / total
         ends = max(ratio - half, 0), min(ratio + half, 1)
         assert (low, high) == pytest.approx(ends, abs=1e-6)
 

@@ -12,6 +12,7 @@ import toplist as tl
 from toplist.files import tables
 from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.stats.distributions import t_ppf
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
 TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]
@@ -66,8 +67,8 @@ def test_a_result_holds_the_values_at_every_k(name):
         np.testing.assert_allclose(result.std(name), std, atol=1e-12)
         mean = np.nanmean(found, axis=0)
         low, high = (
-            mean - 1.959963984540054 * std / np.sqrt(n),
-            mean + 1.959963984540054 * std / np.sqrt(n),
+            mean + sign * np.array([t_ppf(0.975, one - 1) for one in n]) * std / np.sqrt(n)
+            for sign in (-1, 1)
         )
         if metric.within_one:
             low, high = np.maximum(low, 0), np.minimum(high, 1)

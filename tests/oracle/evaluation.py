@@ -243,6 +243,8 @@ class Hits:
             return intervals.of_estimate(rows, within_one)
         if base in intervals.PROPORTIONS and not pooled:
             return intervals.of_proportion(rows)
+        if self.options.get("weights"):
+            return intervals.of_estimate(rows, within_one)
         return intervals.of_mean(rows, within_one)
 
     def weight(self, user):

@@ -33,7 +33,7 @@ def of_mean(rows, within_one=True):
     if len(rows) < 2:
         return NOTHING
     variance = sum_of_squares(rows) * len(rows) / (len(rows) - 1)
-    return around(ratio(rows), math.sqrt(variance), NORMAL, within_one)
+    return around(ratio(rows), math.sqrt(variance), len(rows) - 1, within_one)
 
 
 def of_proportion(rows):

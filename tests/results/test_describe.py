@@ -19,11 +19,11 @@ def result():
 
 def test_repr(result):
     assert repr(top_k_eval(RANKS, TRUTHS, k=[1, 3, 5], metrics=["recall", "map"])) == (
-        "                    @1              @3                       @5\n"
-        "recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]\n"
-        "map     1.0000 –        0.6111 ±0.1089  0.6417 [0.2007, 1.0000]\n"
+        "                             @1                       @3                       @5\n"
+        "recall  0.2917 [0.0000, 0.8211]  0.5833 [0.0000, 1.0000]  0.7500 [0.0000, 1.0000]\n"
+        "map     1.0000 –                 0.6111 [0.0000, 1.0000]  0.6417 [0.0000, 1.0000]\n"
         "convention standard: mean over users\n"
-        "95 % interval, ± half or [low, high]: normal (rough: only 2 users); – where all "
+        "95 % interval, ± half or [low, high]: Student's t (rough: only 2 users); – where all "
         "values are equal\n"
         "2 of 2 users evaluated"
     )
@@ -37,10 +37,10 @@ def test_repr_says_who_was_counted():
     lines = repr(top_k_eval(ranks, truths, metrics=["mrr@2", "hit@1", "mrr@1"])).splitlines()
     assert lines == [
         "                          @1                       @2",
-        "mrr  0.0000 –                 0.1667 [0.0000, 0.4933]",
+        "mrr  0.0000 –                 0.1667 [0.0000, 0.8838]",
         "hit  0.0000 [0.0000, 0.5615]",
         "convention standard: mean over users",
-        "95 % interval, ± half or [low, high]: normal for mrr; Wilson for hit "
+        "95 % interval, ± half or [low, high]: Student's t for mrr; Wilson for hit "
         "(rough: only 3 users); – where all values are equal",
         "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)",

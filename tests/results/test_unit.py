@@ -59,7 +59,8 @@ def test_names_are_never_changed():
     truths = {i: {0} for i in lists}
     result = by_words(lists, truths, **options)
     assert str(result).splitlines()[1].startswith("user  ")
-    assert "40 of 40 sessions" in str(result) and "normal (rough where few sessions" in str(result)
+    assert "40 of 40 sessions" in str(result)
+    assert "Student's t (rough where few sessions" in str(result)
     assert "14 for user@2" in str(result) and "mean over sessions; sessions" in result.formula(
         "user"
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from paired_data import of_units
 
-from toplist.stats.noninferiority import n_to_decide, not_worse
+from toplist.stats.noninferiority import n_to_decide, not_worse, unseen
 
 
 def drawn(n, mean, std=0.1, seed=0):
@@ -25,7 +25,7 @@ def test_p_is_that_of_scipy_where_30_differ(mean, n):
     for p, side in ((found.p_not_worse, "greater"), (found.p_worse, "less")):
         expected = stats.ttest_1samp(new - base, -0.005, alternative=side).pvalue
         assert p == pytest.approx(expected, rel=1e-9)
-    assert not found.by_flips and found.differ == n
+    assert not found.bound and found.differ == n
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -49,24 +49,46 @@ def p_of_patterns(values, side):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("differ", [3, 12])
-def test_flips_of_those_who_differ_must_agree_where_they_are_few(seed, differ):
+def test_flips_and_a_bound_must_agree_where_few_differ(seed, differ):
     stats = pytest.importorskip("scipy.stats")
     rng = np.random.default_rng(seed)
     d, n = np.zeros(15), 15
     d[:differ] = rng.integers(-5, 4, differ) / 10 - 0.05
     flipped = d[d != 0] + 0.1 * n / differ if differ > 5 else d + 0.1  # 2^-5 is above .025
-    found = not_worse(d, np.zeros(n), 0.1)
-    assert found.by_flips and found.differ == differ
-    for p, side, word in ((found.p_not_worse, 1, "greater"), (found.p_worse, -1, "less")):
-        by_t = stats.ttest_1samp(d, -0.1, alternative=word).pvalue
-        assert p == pytest.approx(max(by_t, p_of_patterns(flipped, side)), rel=1e-9)
+    found = not_worse(d + 1, np.ones(n), 0.1)
+    assert found.bound > 0 and found.differ == differ
+    by_t = stats.ttest_1samp(d, -0.1, alternative="less").pvalue
+    assert found.p_worse == pytest.approx(max(by_t, p_of_patterns(flipped, -1)), rel=1e-9)
+    by_t = stats.ttest_1samp(d, -0.1, alternative="greater").pvalue
+    assert found.p_not_worse == pytest.approx(max(by_t, found.bound), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 20, 80])
+def test_the_bound_of_what_was_not_drawn_is_that_of_drawn_weights(n):
+    rng = np.random.default_rng(n)
+    x = rng.choice([0.02, 0.3, -0.4], n, p=[0.8, 0.15, 0.05])
+    weights = rng.exponential(size=(100_000, n + 1))
+    expected = (weights @ np.append(x, -0.9) <= 0).mean()
+    assert unseen(x, -0.9) == pytest.approx(expected, abs=0.01)
+    assert unseen(np.full(n, 0.1), 0.1 - 1) == pytest.approx(0.9**n, rel=0.03)
+    assert unseen(-np.abs(x), -0.9) == 1 and unseen(np.abs(x), 0.0) == 0
+
+
+@pytest.mark.parametrize("n", [20, 100, 300])
+def test_a_gate_passes_no_loss_that_it_cannot_see(n):
+    """3 % of the users lose all, and the margin is just this loss."""
+    rng, passed = np.random.default_rng(n), 0
+    for _ in range(300):
+        new = (rng.random(n) >= 0.03).astype(float)
+        passed += not_worse(new, np.ones(n), 0.03).verdict == "not worse"
+    assert passed / 300 <= 0.035 + 0.01  # one standard deviation
 
 
 def test_many_flips_are_drawn_by_a_seed_on_any_number_of_threads():
     new, base = drawn(29, -0.02)
     found = not_worse(new, base, 0.005, seed=3)
     assert found == not_worse(new, base, 0.005, seed=3, n_threads=1)
-    assert found.by_flips and 0 < found.p_worse < 1
+    assert found.bound > 0 and 0 < found.p_worse < 1
 
 
 @pytest.mark.parametrize("n", [29, 30, 3000])
@@ -75,7 +97,7 @@ def test_a_collapse_of_29_users_is_worse(n):
     new = base.copy()
     new[:29] = 0
     found = not_worse(new, base, 0.005)
-    assert (found.verdict, found.differ, found.by_flips) == ("worse", 29, True)
+    assert (found.verdict, found.differ) == ("worse", 29)
     if n == 29:
         assert found.p_worse == 0.5**29 and math.isnan(found.test.low)
 
@@ -84,20 +106,21 @@ def test_all_differ_by_the_same():
     base = np.linspace(0, 0.5, 100)
     for loss, verdict in ((0.1, "worse"), (0.05, "undecided"), (0.01, "not worse")):
         found = not_worse(base - loss, base, 0.05)
-        assert (found.verdict, found.by_flips, found.differ) == (verdict, True, 100)
+        assert (found.verdict, found.differ) == (verdict, 100)
     assert not_worse(base - 0.05, base, 0.05).n_needed == math.inf
 
 
-def test_where_nobody_differs_it_is_not_worse():
-    for n in (1, 5, 100):
-        found = not_worse(np.ones(n), np.ones(n), 1e-9)
-        assert (found.verdict, found.differ, found.by_flips) == ("not worse", 0, False)
-        assert math.isnan(found.p_not_worse) and found.p_worse == 1
+def test_of_few_users_who_do_not_differ_nothing_follows():
+    for n, verdict in ((1, "undecided"), (100, "undecided"), (400, "not worse")):
+        found = not_worse(np.ones(n), np.ones(n), 0.01)
+        assert (found.verdict, found.differ, found.p_worse) == (verdict, 0, 1)
+        assert found.p_not_worse == pytest.approx(0.99**n, rel=0.02)
+    assert not_worse(np.ones(100), np.ones(100), 0.01).n_needed == pytest.approx(367, rel=0.02)
 
 
 def test_rounding_is_no_difference():
     found = not_worse(np.full(9, 0.1 + 0.2), np.full(9, 0.3), 1e-6)
-    assert (found.verdict, found.differ) == ("not worse", 0)
+    assert (found.verdict, found.differ) == ("undecided", 0)
 
 
 def test_five_users_decide_nothing_by_signs():
@@ -145,14 +168,13 @@ def test_weights_of_few_who_differ_share_the_margin_by_their_size():
     w = weights[:8]
     flipped = w * d[:8] + 0.05 * w * weights.sum() / w.sum()
     assert found.p_worse >= p_of_patterns(flipped, -1) - 1e-12
-    assert found.p_not_worse >= p_of_patterns(flipped, 1) - 1e-12
 
 
 def test_rows_of_a_cluster_are_one():
     new, base = drawn(60, -0.02)
     clusters = np.arange(60) // 5
     found = of_units(not_worse, new, base, 0.005, clusters=clusters)
-    assert found.differ == 12 and found.by_flips and found.test.n == 60
+    assert found.differ == 12 and found.bound and found.test.n == 60
     sums = [(new - base + 0.005)[clusters == one].sum() for one in range(12)]
     assert found.p_worse >= p_of_patterns(sums, -1) - 1e-12
     twice = of_units(

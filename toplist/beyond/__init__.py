@@ -95,12 +95,12 @@ hit_share read it, and are over its users. An empty list is no list.
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
 >>> items = tl.Items(catalogue=8, counts=[1, 9, 1, 2, 3, 4, 5, 1])
 >>> tl.top_k_eval(lists, chosen, [1, 3], metrics=["ndcg", "item_coverage", "novelty"], items=items)
-                                    @1              @3
-ndcg           0.4000 [0.0000, 0.8801]  0.4839 ±0.4215
+                                    @1                       @3
+ndcg           0.4000 [0.0000, 1.0000]  0.4839 [0.0000, 1.0000]
 item_coverage  0.5000                   0.8750
-novelty        2.9495 ±1.0024           3.3897 ±0.5189
+novelty        2.9495 ±1.4199           3.3897 ±0.7350
 convention standard: mean over users
-95 % interval, ± half or [low, high]: normal (rough: only 5 users)
+95 % interval, ± half or [low, high]: Student's t (rough: only 5 users)
 item_coverage: share of the catalogue that is listed; of all 5 lists together
 novelty: mean self-information, in bits, of items by their share of all counts; mean over 5 users \
 with a list

@@ -50,8 +50,10 @@ def gate(
     Each metric is tested user by user (`toplist.stats.noninferiority.not_worse`). With new - base
     and its 95 % interval, by a paired t test: *worse* where the interval lies below -margin, *not
     worse* where it lies above, else *undecided*, with the number of users that would decide. Where
-    fewer than 30 users differ, sign flips must agree. So either false verdict has a chance of 2.5 %
-    where the true difference is just -margin. Where lower is better, all is turned round.
+    fewer than 30 users differ, or losses are skewed, p allows for users who lose all and were not
+    drawn, so that nothing follows of few users who all have the same values, unless new and base
+    are the same lists; of worse, sign flips must agree. So either false verdict has a chance of
+    2.5 % where the true difference is just -margin. Where lower is better, all is turned round.
 
     The gate is *worse* if any metric, floor or segment is, else *undecided* if any metric or floor
     is, else *not worse*. Every metric has to pass, so *not worse* needs no correction for several;
@@ -101,11 +103,12 @@ def gate(
     >>> found = tl.gate(new, base, {"ndcg@5": 0.01}, floors={"recall@5": 0.5})
     >>> print(found)
     ndcg@5 -0.0022 [-0.0035, -0.0009]: not worse than -0.01 (p <0.001, one-sided, by t \
-and sign flips, as only 14 differ)
+and a bound of losses not drawn, as only 14 differ)
     recall@5 0.7145 [0.6947, 0.7343]: above the floor 0.5
     gate: not worse
     new - base, paired t over 2,000 users; intervals are 95 %, each side is tested at p < 0.025
-    where fewer than 30 users differ, sign flips must agree: p is the larger of both (seed 0)
+    where fewer than 30 users differ, or losses are skewed, p allows for users who lose all and \
+were not drawn
     convention standard: mean over users
     2,000 of 2,000 users evaluated
     >>> found.passed
@@ -155,6 +158,7 @@ def _of_metrics(
     segments = {} if by is None else rows_by_label(compared.results["new"], by)[0]
     names = testing._names(compared, [*margins]) if margins else []
     whole, parts = list[GateRow](), list[GateRow]()
+    same = compared.results["new"].hits is compared.results["base"].hits
     for name, margin in zip(names, margins.values(), strict=True):
         at, metric = compared._directed(name)
         mean = compared.results["base"][at]
@@ -166,7 +170,7 @@ def _of_metrics(
         source = _matched(compared, asked, at)
         units = testing._units(source.found, asked.clusters)
         both = source.values("new", at), source.values("base", at)
-        test = partial(_of_metric, at, metric, float(margin), asked)
+        test = partial(_of_metric, at, metric, float(margin), asked, same)
         whole.append(test(both, units))
         for label, members in segments.items():
             some = np.isin(source.found.rows["new"], members)
@@ -188,6 +192,7 @@ def _of_metric(
     metric: Metric | ListMetric,
     margin: float,
     asked: TestSpec,
+    same: bool,
     both: Pair,
     units: Units,
 ) -> GateRow:
@@ -196,7 +201,9 @@ def _of_metric(
     better, worse = both if higher else both[::-1]
     how: dict[str, Any] = {"level": asked.level, "seed": asked.seed, "n_threads": asked.n_threads}
     found = not_worse(better, worse, margin, units, **how)
-    test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "by_flips", "n_needed")
+    if same and found.verdict == "undecided":  # the lists are the same
+        found = found._replace(verdict="not worse", n_needed=math.nan)
+    test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "bound", "n_needed")
     given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
     if not higher:  # 0 - 0 is 0, and -0.0 would be printed with its sign
@@ -256,9 +263,11 @@ def _notes(compared: SideBySide, asked: TestSpec, rows: Sequence[GateRow]) -> It
             f"new - base, paired t over {over}{weighted}{clustered}; intervals are "
             f"{100 * asked.level:.4g} %, each side is tested at p < {(1 - asked.level) / 2:.3g}"
         )
-    if any(one.by_flips for one in rows):
+    if any(one.bound for one in rows):
         yield (
-            f"where fewer than {FEW} users differ, sign flips must agree: p is the larger of both "
-            f"(seed {asked.seed})"
+            f"where fewer than {FEW} users differ, or losses are skewed, p allows for users who "
+            "lose all and were not drawn"
         )
+    if compared.results["new"].hits is compared.results["base"].hits:
+        yield "new and base are the same lists"
     yield from compared.rules()

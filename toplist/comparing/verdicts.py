@@ -13,6 +13,7 @@ from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.segments import NO_LABEL
+from toplist.stats.estimates import FEW
 from toplist.stats.noninferiority import Verdict
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ class GateRow:
     p_not_worse, p_worse, p_adjusted : float
         One-sided, see `toplist.stats.noninferiority.not_worse`; in a segment `p_adjusted` is
         `p_worse` corrected by Holm for all segments and metrics.
-    by_flips : bool
-        Whether sign flips had to agree with the t test, as fewer than 30 users differ.
+    bound : float
+        Above 0 where few differ, or losses are skewed: `p_not_worse` is at least this, which allows
+        for users who lose all and were not drawn.
     n_needed : float
         Over so many users like these it would be decided, with 80 % power if the true difference
         is the one seen. NaN where it is decided, infinite where no number of users would do.
@@ -70,7 +72,7 @@ class GateRow:
     p_not_worse: float = math.nan
     p_worse: float = math.nan
     p_adjusted: float = math.nan
-    by_flips: bool = False
+    bound: float = 0.0
     n_needed: float = math.nan
     higher_is_better: bool = True
 
@@ -131,12 +133,15 @@ class GateRow:
         if not self.differ:
             return " (no user differs)"
         said = [p_is(self.p), "one-sided"]
+        n, few = self.differ, self.differ < FEW
         if self.segment is not None and self.verdict == "worse":
             said[0] = f"{p_is(self.p_adjusted)} after Holm"
         if self.low != self.low:  # no t test
             said.append("by sign flips, as all differences are the same")
-        elif self.by_flips:
-            n = self.differ
+        elif self.bound and self.verdict != "worse":
+            why = f"as only {n} differ{'s' * (n == 1)}" if few else "as losses are skewed"
+            said.append(f"by t and a bound of losses not drawn, {why}")
+        elif few:
             said.append(f"by t and sign flips, as only {n} differ{'s' * (n == 1)}")
         return f" ({', '.join(said)})"
 
@@ -175,10 +180,11 @@ class Gate(Display):
     mrr@3 of 0 -0.5000: worse than -0.2 (p <0.001 after Holm, one-sided, by sign flips, as all \
 differences are the same)
     gate: worse: mrr@3 of 0
-    segments: 3 tests, 1 worse by p < 0.025 after Holm over all of them, 0 undecided, which fail \
+    segments: 3 tests, 1 worse by p < 0.025 after Holm over all of them, 1 undecided, which fail \
 nothing
     new - base, paired t over 100 users; intervals are 95 %, each side is tested at p < 0.025
-    where fewer than 30 users differ, sign flips must agree: p is the larger of both (seed 0)
+    where fewer than 30 users differ, or losses are skewed, p allows for users who lose all and \
+were not drawn
     convention standard: mean over users
     100 of 100 users evaluated
     """

@@ -63,16 +63,16 @@ class Display:
         >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["map", "mrr"])
         >>> print(result.to_text(every_metric=True))
                          @1                       @2
-        map  0.5000 ±0.5000  0.7500 [0.2600, 1.0000]
-        mrr  0.5000 ±0.5000  0.7500 [0.2600, 1.0000]
+        map  0.5000 ±0.5000  0.7500 [0.0000, 1.0000]
+        mrr  0.5000 ±0.5000  0.7500 [0.0000, 1.0000]
         convention standard: mean over users
-        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
         2 of 2 users evaluated
         >>> print(result.to_text(names="mrr@2"))
                                   @2
-        mrr  0.7500 [0.2600, 1.0000]
+        mrr  0.7500 [0.0000, 1.0000]
         convention standard: mean over users
-        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
         2 of 2 users evaluated
         """
         return self._written("text", every_metric, names, width)
@@ -109,7 +109,7 @@ class Display:
         <BLANKLINE>
         convention standard: mean over users
         <BLANKLINE>
-        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
         <BLANKLINE>
         2 of 2 users evaluated
         """
@@ -139,7 +139,7 @@ class Display:
         >>> from toplist import top_k_eval
         >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=1, metrics=["mrr"]).to_latex())
         % convention standard: mean over users
-        % 95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        % 95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
         % 2 of 2 users evaluated
         % needs \usepackage{booktabs}
         <BLANKLINE>

@@ -162,27 +162,28 @@ class Means:
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the confidence interval of a mean.
 
+        It is mean ± t · error, cut to [0, 1] where the metric cannot leave it. Of n users without
+        weights and clusters, error is std / √n, and t that of Student with n - 1 degrees of
+        freedom; for a pooled metric, the error is that of the delta method.
+
+        With weights, which may go with the values, and under ``propensities=``, units count as
+        Kish's effective number of users n' = (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)²; df is
+        n' - 1::
+
+            error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
+
         Where every user's value is 0 or 1 by the definition of the metric, as that of hit, the mean
         p is a proportion, and the interval is Wilson's (1927)::
 
             (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
 
-        Else it is the normal one, mean ± z · std / √n, cut to [0, 1] where the metric cannot leave
-        it. With weights, which may go with the values, the standard error is linearised::
+        of as many users n without weights as would be as certain,
+        p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. Where all values are
+        equal, both ends are the mean, and none is printed.
 
-            √( Σ w² (x - mean)² · n / (n - 1) ) / Σ w
-
-        and Wilson's n is the number of users without weights who would be as certain,
-        p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. For a pooled metric, the
-        standard error is that of the delta method.
-
-        Under ``propensities=``, t of Kish's effective number of users n' less 1 takes the place of
-        z, and n' that of n in n / (n - 1); n' is (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)².
-        Where all values are equal, both ends are the mean, and none is printed.
-
-        Of rows in clusters, it is mean ± t · error for every metric, proportions and pooled ones
-        (x - ratio · y in place of x - mean) too, cut to [0, 1] likewise. π is a cluster's share of
-        the rows, or of their weights (CR2: Bell and McCaffrey 2002, Satterthwaite 1946)::
+        Of rows in clusters, π is a cluster's share of the rows, or of their weights (CR2: Bell and
+        McCaffrey 2002, Satterthwaite 1946), for proportions and ratios of sums
+        (x - ratio · y in place of x - mean) too::
 
             error² = Σ_c (Σ_{rows of c} w (x - mean))² / (1 - π_c) / (Σ w)²
             df = 1 / (Σπ² + (Σa)² - Σa²),  a = π² / (1 - π)
@@ -293,6 +294,10 @@ class Means:
         weights = None if self.weights is None else self.weights[counted]
         sizes = np.bincount(self._cluster_of[counted], weights).astype(np.float64)
         return sizes[sizes > 0]
+
+    def effective_of(self, name: AnyName) -> float:
+        """Return Kish's effective number of users of a mean, by their weights."""
+        return float(np.min(self._moments[self.terms.find(name)[0].name].kish))
 
     def n_of(self, name: AnyName) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
@@ -444,43 +449,43 @@ class Means:
     def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric at some k's."""
         proportion = name not in self.terms.pooled and self.is_proportion(name)
-        of_items = self.terms.weighting is not None and name in self.terms.metrics
-        of_items &= not proportion
-        if self.clusters is not None or of_items:
-            from toplist.averages.clustered import by_kish
-            from toplist.stats.distributions import t_ppf
+        if proportion and self.clusters is None:
+            from statistics import NormalDist  # a fifth of the import of toplist
 
-            of_rows = self.clusters is None
-            error, df = by_kish(average) if of_rows else self._cluster_errors(name, average, cuts)
-            distinct, place = np.unique(df, return_inverse=True)
-            t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
-            return normal(average.mean, error, t, self.is_within_one(name))
-        from statistics import NormalDist  # a fifth of the import of toplist
+            return wilson(average.mean, average.effective, NormalDist().inv_cdf((1 + level) / 2))
+        from toplist.stats.distributions import t_ppf
 
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        if proportion:
-            return wilson(average.mean, average.effective, z)
-        return normal(average.mean, average.error, z, self.is_within_one(name))
+        error, df = self._errors(name, average, cuts)
+        distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
+        t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
+        return normal(average.mean, error, t, self.is_within_one(name))
+
+    def _errors(self, name: str, average: Any, cuts: Ints) -> ClusterErrors:
+        """Return the standard errors of an average at some k's, and their degrees of freedom."""
+        from toplist.averages import clustered
+
+        metric, terms = self.terms.asked[name], self.terms
+        if isinstance(metric, ListMetric):
+            if self.clusters is None:
+                n = getattr(average, "users", np.full(average.mean.shape, np.nan))
+                return clustered.ClusterErrors(average.error, n - 1.0)
+            clusters, values = self._cluster_of, np.empty((0, len(average.mean)))
+            known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
+            if metric.of_users and known and getattr(self.lists, "values", None):
+                values = self._list_values(metric)
+            return clustered.of_values(values, clusters[: len(values)])
+        if self.clusters is not None:
+            hits, counted = hits_of(self, "it has no clusters")
+            more = self._cluster_of, self.weights, terms.threshold_in_gains
+            return clustered.of_hits(hits, counted, metric, cuts, average, *more)
+        if terms.weighted or terms.weighting is not None:  # of users, or of relevant items
+            return clustered.by_kish(average)
+        return clustered.ClusterErrors(average.error, np.full(average.mean.shape, average.n - 1.0))
 
     @cached
     def _near_ends(self) -> dict[tuple[str, float], tuple[Floats, Floats]]:
         """The ends of intervals at the k's of `_cuts`, by metric and level, once asked for."""
         return {}
-
-    def _cluster_errors(self, name: str, average: Any, cuts: Ints) -> ClusterErrors:
-        """Return the standard errors by clusters of an average at some k's."""
-        from toplist.averages import clustered
-
-        metric, clusters = self.terms.asked[name], self._cluster_of
-        if isinstance(metric, ListMetric):
-            values = np.empty((0, len(average.mean)))
-            known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
-            if metric.of_users and known and getattr(self.lists, "values", None):
-                values = self._list_values(metric)
-            return clustered.of_values(values, clusters[: len(values)])
-        hits, counted = hits_of(self, "it has no clusters")
-        more = clusters, self.weights, self.terms.threshold_in_gains
-        return clustered.of_hits(hits, counted, metric, cuts, average, *more)
 
     @cached
     def _cluster_of(self) -> Ints:

@@ -141,7 +141,7 @@ class Units:
     @property
     def effective(self) -> float:
         """Kish's number of units of one size that are as certain, (Σ size)² / Σ size²."""
-        return self.whole**2 / float((self.sizes**2).sum()) if self.n else math.nan
+        return float(self.whole**2 / (self.sizes**2).sum()) if self.n else math.nan
 
     @cached
     def df(self) -> float:
@@ -177,6 +177,14 @@ class Units:
         left = sums - (value if by is sizes and self.plain else value * by)
         left *= np.sqrt(self.whole / (self.whole - sizes)) / abs(total)
         return value, left
+
+    def skewness(self, x: Floats) -> float:
+        """Return the skewness of what units add to the error of the mean; NaN without spread."""
+        pulls = self.pulls(x)[1]
+        squares = float((pulls**2).sum())
+        if not squares > 0:
+            return math.nan
+        return math.sqrt(len(pulls)) * float((pulls**3).sum()) / squares**1.5
 
     def linearised(self, x: Floats, y: Floats | None = None) -> Floats:
         """Return a value per unit whose plain mean and standard error are those of Σ w x / Σ w y.
@@ -314,7 +322,7 @@ class Sums:
         table = np.asarray(rows, np.float64)
         if table.ndim != 2:
             raise ValueError(f"differences have shape {table.shape}: users by columns is needed")
-        return cls.over(lambda low, high: table[low:high], *table.shape, n_threads)
+        return cls.over(lambda low, high: table[low:high], len(table), table.shape[1], n_threads)
 
     @classmethod
     def over(
@@ -526,10 +534,11 @@ def difference(
     spread = n - 1.0 if w is None else float(w.sum()) * (1 - 1 / kish)
     std = math.sqrt(float(squares.sum()) / spread) if n > 1 else math.nan
     bounded = n > 0 and min(x.min(), y.min()) >= 0 and max(x.max(), y.max()) <= 1
+    counts = int((d > 0).sum()), int((d < 0).sum()), int(np.count_nonzero(units.sums(d)))
+    std = 0.0 if std <= TIE * abs(value) else std
+    n_bounded = min(units.df + 1, kish) if bounded else 0.0
     return described(
-        *(n, units.mean(x), base, one, 0.0 if std <= TIE * abs(value) else std),
-        *(int((d > 0).sum()), int((d < 0).sum()), np.count_nonzero(units.sums(d)), of_ratio),
-        *(min(units.df + 1, kish) if bounded else 0.0, alternative, level),
+        n, units.mean(x), base, one, std, *counts, of_ratio, n_bounded, alternative, level
     )
 
 
@@ -669,7 +678,8 @@ def runs(
     if kind == "paired" and n_runs != baseline_runs:
         unlike = f"not {n_runs} and {baseline_runs}"
         raise ValueError(f"runs='paired' needs as many runs of both systems, {unlike}")
-    trained = difference(*(side.mean(axis=0) for side in rows), units, alternative, level)
+    first, second = (side.mean(axis=0) for side in rows)
+    trained = difference(first, second, units, alternative, level)
     units = Units(rows[0].shape[1]) if units is None else units
     means = [np.array([units.mean(one) for one in side]) for side in rows]
     every = [snap(*means)] if kind == "paired" else means
@@ -680,10 +690,8 @@ def runs(
     error, value = math.sqrt(variance), trained.difference
     t, p, low, high = t_test(value, error, parts, alternative, level)
     more = ("ONE RUN",) if min(n_runs, baseline_runs) < 2 else ()
-    anew = trained._replace(
-        **{"error": error, "df": df, "statistic": t, "p": p, "low": low, "high": high},
-        cautions=(*trained.cautions, *more),
-    )
+    tested = trained._replace(error=error, df=df, statistic=t, p=p, low=low, high=high)
+    anew = tested._replace(cautions=(*trained.cautions, *more))
     return Runs(trained, anew, parts, n_runs, baseline_runs)
 
 

@@ -156,9 +156,9 @@ def bootstrap(
     # t and t* by the same factor: without the correction of each unit for its size
     alike = estimate([units.linearised(values)], Units(len(sums)), n_threads=1)
     mean, error = float(alike.value[0]), float(alike.error[0])
-    t, *found = t_test(mean, error, alike.df, alternative, level)
+    t, p, low, high = t_test(mean, error, alike.df, alternative, level)
     if not error > 0:  # one user, or all the same: there is nothing to draw
-        return Bootstrapped(t, *found, n_resamples)
+        return Bootstrapped(t, p, low, high, n_resamples)
     drawn = np.empty(n_resamples)
     centred = snap(sums, mean * sizes)
     plain = bool((sizes == 1).all())

@@ -100,17 +100,12 @@ class PairSums:
         # of values in [0, 1] the variance is at most mean (1 - mean)
         most = [(m * (1 - m) + TIE) * n for m in (self.mean_a, base)]
         bounded = self.aa <= most[0] and self.bb <= most[1]
+        std = float(one.error[0]) * math.sqrt(n)
+        whole = float(n) if bounded else 0.0
+        differ = self.wins + self.losses
+        counts = self.wins, self.losses, differ
         return described(
-            *(n, self.mean_a, base, one, float(one.error[0]) * math.sqrt(n)),
-            *(
-                self.wins,
-                self.losses,
-                self.wins + self.losses,
-                of_ratio,
-                n if bounded else 0.0,
-                alternative,
-                level,
-            ),
+            n, self.mean_a, base, one, std, *counts, of_ratio, whole, alternative, level
         )
 
 
