@@ -222,7 +222,8 @@ def top_k_eval(
     recall  0.2917 [0.0000, 0.8211]  0.5833 [0.0000, 1.0000]  0.7500 [0.0000, 1.0000]
     map     1.0000 –                 0.6111 [0.0000, 1.0000]  0.6417 [0.0000, 1.0000]
     convention standard: mean over users
-    95 % interval, ± half or [low, high]: Student's t (rough: only 2 users); – where all values are equal
+    95 % interval, ± half or [low, high]: Student's t (rough: only 2 users); – where all
+    values are equal
     2 of 2 users evaluated
 
     Files, of which one part after another is in memory:
