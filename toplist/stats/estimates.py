@@ -126,7 +126,8 @@ class Units:
             x = x * self.weights
         if self.clusters is None:
             return x
-        return np.bincount(self.clusters, x).astype(np.float64, copy=False)
+        found: Floats = np.bincount(self.clusters, x).astype(np.float64, copy=False)
+        return found
 
     @cached
     def sizes(self) -> Floats:
@@ -184,7 +185,7 @@ class Units:
         squares = float((pulls**2).sum())
         if not squares > 0:
             return math.nan
-        return math.sqrt(len(pulls)) * float((pulls**3).sum()) / squares**1.5
+        return math.sqrt(len(pulls)) * float((pulls**3).sum()) / math.pow(squares, 1.5)
 
     def linearised(self, x: Floats, y: Floats | None = None) -> Floats:
         """Return a value per unit whose plain mean and standard error are those of Σ w x / Σ w y.
