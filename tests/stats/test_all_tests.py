@@ -41,6 +41,14 @@ def test_relations(data):
         assert {*all_p(a, b).values()} == {1.0}
 
 
+def test_gains_and_losses_that_cancel_show_nothing_at_any_scale():
+    """Their sum is 0 but for rounding, and so is that of resamples of users who do not differ."""
+    a = np.array([0.2, 1.0, 0.4, 1.0, 0.2, 0.2, 0.8, 0.4])
+    b = np.array([0.2, 0.0, 1.0, 1.0, 0.2, 0.2, 0.8, 0.8])
+    assert all_p(a, b) == all_p(7 * a + 0.3, 7 * b + 0.3)
+    assert all_p(a, b)["bootstrap"] == 1
+
+
 def test_nobody():
     nothing = paired([], [])
     assert nothing.test.n == 0 and nothing.cautions == ()

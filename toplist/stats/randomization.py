@@ -156,6 +156,8 @@ def bootstrap(
     # t and t* by the same factor: without the correction of each unit for its size
     alike = estimate([units.linearised(values)], Units(len(sums)), n_threads=1)
     mean, error = float(alike.value[0]), float(alike.error[0])
+    if abs(mean) * len(values) <= TIE * float(np.abs(values).sum()):
+        mean = 0.0  # gains and losses cancel, but for rounding
     t, p, low, high = t_test(mean, error, alike.df, alternative, level)
     if not error > 0:  # one user, or all the same: there is nothing to draw
         return Bootstrapped(t, p, low, high, n_resamples)
