@@ -12,9 +12,10 @@ from file_helpers import sent as sent_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
+from oracle import intervals
 
 import toplist as tl
-from toplist.stats.distributions import t_ppf
+from toplist.stats.estimates import Units, ratio
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -50,18 +51,11 @@ def test_weighted_means(population, k, data):
             spread = math.fsum(w * (x - mean) ** 2 for w, x in pairs) / (total - squares / total)
             assert result.std(f"{name}@{k}") == pytest.approx(math.sqrt(spread), abs=1e-12)
             low, high = result.interval(f"{name}@{k}")
-            residual = math.fsum(w * w * (x - mean) ** 2 for w, x in pairs)
-            kish = max(total**2 / squares, 2.0)
-            error = math.sqrt(residual * kish / (kish - 1)) / total
-            if name == "hit":  # 0 or 1 by its definition: Wilson's
-                certain = mean * (1 - mean) * total**2
-                n = certain / residual if certain * residual > 1e-20 else total**2 / squares
-                share, spread = Z**2 / n, math.sqrt(mean * (1 - mean) / n + Z**2 / (4 * n * n))
-                centre, half = (mean + share / 2) / (1 + share), Z * spread / (1 + share)
-            else:
-                centre, half = mean, t_ppf(0.975, kish - 1) * error
-            ends = max(centre - half, 0), min(centre + half, 1)
-            assert (low, high) == pytest.approx(ends, abs=1e-9)
+            rows = [intervals.Row(x, w=w, cluster=i) for i, (w, x) in enumerate(pairs)]
+            of = intervals.of_clusters
+            if intervals.are_alike(rows):
+                of = intervals.of_proportion if name == "hit" else intervals.of_mean
+            assert (low, high) == pytest.approx(of(rows), abs=1e-9)
 
 
 def coverage(places, listed, seed, n, times=500):
@@ -104,10 +98,42 @@ def test_intervals_of_weighted_parts_are_those_of_the_whole(cuts):
     hits = tl.Hits.from_ranks(ranks, 5)
     whole = tl.top_k_eval(hits, k=5, weights=weights)
     parts = [tl.top_k_eval(hits.subset(some), k=5, weights=weights[some]) for some in rows]
-    sent = [sent_one(part) for part in parts]
-    for merged in (tl.merge(parts), tl.merge(sent, disjoint=True)):
-        for name in whole.names():
-            assert merged.interval(name) == pytest.approx(whole.interval(name), abs=1e-14)
+    merged, sent = tl.merge(parts), tl.merge(map(sent_one, parts), disjoint=True)
+    for name in whole.names():
+        assert merged.interval(name) == pytest.approx(whole.interval(name), abs=1e-14)
+        assert np.isnan(sent.interval(name)).all()  # they hold no rows
+    assert "no interval of weighted means" in str(sent)
+    assert sent.to_dict() == pytest.approx(whole.to_dict(), rel=1e-14)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_of_means_are_those_of_tests_of_the_same_values(weighted, clustered, pooled):
+    rng, n = np.random.default_rng(5), 60
+    ranks = [rng.permutation(12)[:6].tolist() for _ in range(n)]
+    truths = [set(rng.permutation(12)[: rng.integers(1, 5)].tolist()) for _ in range(n)]
+    units = {
+        "weights": rng.lognormal(0, 1.5, n) if weighted else None,
+        "clusters": rng.integers(0, 9, n) if clustered else None,
+    }
+    rules = tl.CONVENTIONS["standard"].replace(aggregate="pooled") if pooled else "standard"
+    metrics = ["recall", "ndcg", "precision"] + ["hit"] * (weighted or clustered)
+    result = tl.top_k_eval(ranks, truths, 6, metrics=metrics, convention=rules, **units)
+    sizes = np.array([len(truth) for truth in truths], float)
+    for k in (1, 4):
+        if pooled:
+            hits = result.per_user(f"recall@{k}") * sizes
+            test = ratio(hits, sizes, 0 * hits, sizes, Units.of(n, *units.values()))
+            found = result.interval(f"recall@{k}")
+            assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
+            continue
+        for name in metrics:
+            values = result.per_user(f"{name}@{k}")
+            both = {"nothing": 0 * values, "it": values}
+            test = tl.inference.paired_tests(both, **units)[0]
+            found = result.interval(f"{name}@{k}")
+            assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
 
 
 def test_weights_by_key():
@@ -174,10 +200,10 @@ def test_pooled_ratios(population, k, data):
         parts = parts_of(ranks, truths, k, name)
         check_ratio(plain, f"{name}@{k}", parts)
         of_weights = [(w * x, w * y) for w, (x, y) in zip(worth, parts, strict=True)]
-        check_ratio(weighted, f"{name}@{k}", of_weights)
+        check_ratio(weighted, f"{name}@{k}", of_weights, worth)
 
 
-def check_ratio(result, name, parts):
+def check_ratio(result, name, parts, weights=None):
     """Compare a ratio of sums, and its interval by the delta method, with the plain formula."""
     assert math.isnan(result.std(name))
     if not parts:
@@ -188,14 +214,12 @@ def check_ratio(result, name, parts):
     assert result[name] == pytest.approx(ratio, abs=1e-12)
     low, high = result.interval(name)
     if n > 1:
-        kish = (
-            max(total**2 / math.fsum(y * y for _, y in parts), 2.0)
-            if result.weights is not None
-            else n
+        ends = intervals.of_clusters(
+            [
+                intervals.Row(x / w, y / w, w, cluster=i)
+                for i, ((x, y), w) in enumerate(zip(parts, weights or [1.0] * n, strict=True))
+            ]
         )
-        residual = math.fsum((x - ratio * y) ** 2 for x, y in parts) * kish / (kish - 1)
-        half = t_ppf(0.975, kish - 1) * math.sqrt(residual) / total
-        ends = max(ratio - half, 0), min(ratio + half, 1)
         assert (low, high) == pytest.approx(ends, abs=1e-6)
 
 

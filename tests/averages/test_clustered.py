@@ -10,17 +10,8 @@ from doors import by_words
 
 import toplist as tl
 from toplist import parallel
-from toplist.averages.clustered import of_values
-from toplist.stats.estimates import Units, estimate
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
-
-
-def test_values_have_the_error_of_the_specification():
-    numbers = np.unique(LABELS, return_inverse=True)[1]
-    error, df = of_values(np.array([D, [0.5] * 12]).T, numbers)
-    assert error == pytest.approx([ERROR, 0.0], abs=1e-10)
-    assert df == pytest.approx([DF, DF], abs=1e-10)
 
 
 def test_the_specification_says_so():
@@ -32,14 +23,6 @@ def test_the_specification_says_so():
     found = tl.inference.paired_tests({"b": b, "a": a}, baseline="b", clusters=LABELS)["a", "value"]
     for name in ("difference", "error", "df", "p", "low", "high"):
         assert getattr(found, name) == pytest.approx(case[name], rel=1e-9)
-
-
-def test_rows_without_a_value_leave_their_cluster():
-    values = np.array([[0.3, np.nan], [0.1, 0.2], [0.5, np.nan], [np.nan, np.nan]])
-    error, df = of_values(values, np.array([0, 0, 1, 2]))
-    expected = estimate([np.array([0.3, 0.1, 0.5])], Units.of(3, None, [0, 0, 1]))
-    assert (error[0], df[0]) == (expected.error[0], expected.df)
-    assert np.isnan(error[1])
 
 
 @pytest.mark.parametrize("size", [1, 7, 40, 1000])

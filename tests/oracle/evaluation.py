@@ -222,7 +222,8 @@ class Hits:
 
     def row(self, user, above, below=1.0, weight=1.0):
         """Return what a user adds to a mean."""
-        cluster = self.world.clusters.get(user)
+        clustered = self.options.get("clusters")
+        cluster = self.world.clusters.get(user) if clustered else user
         return intervals.Row(above, below, weight * self.weight(user), cluster)
 
     def interval(self, base, rows):
@@ -237,14 +238,12 @@ class Hits:
         within_one = base not in intervals.OPEN or (single and base != "alpha_ndcg")
         if estimated:  # SNIPS is a mean over relevant items, each by itself
             within_one = self.options.get("weighting") != "ips"
-        if self.options.get("clusters"):
-            return intervals.of_clusters(rows, within_one)
-        if estimated:
+        if estimated and not self.options.get("clusters"):
             return intervals.of_estimate(rows, within_one)
+        if self.options.get("clusters") or not intervals.are_alike(rows):
+            return intervals.of_clusters(rows, within_one)
         if base in intervals.PROPORTIONS and not pooled:
             return intervals.of_proportion(rows)
-        if self.options.get("weights"):
-            return intervals.of_estimate(rows, within_one)
         return intervals.of_mean(rows, within_one)
 
     def weight(self, user):

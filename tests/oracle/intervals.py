@@ -28,6 +28,15 @@ class Row(NamedTuple):
     cluster: object = None
 
 
+def are_alike(rows):
+    """Return whether all rows have one weight.
+
+    >>> are_alike([Row(1.0), Row(0.0)])
+    True
+    """
+    return len({row.w for row in rows}) < 2
+
+
 def of_mean(rows, within_one=True):
     """Return mean ± t · error of a mean or of a ratio of sums, with the linearised error."""
     if len(rows) < 2:

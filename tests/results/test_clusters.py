@@ -55,7 +55,8 @@ def test_intervals_are_those_of_the_formula(data):
     draw = graded_populations if graded else populations
     ranks, truths = data.draw(draw(min_users=2, max_users=9))
     n = len(ranks)
-    labels = data.draw(st.lists(st.sampled_from("abcd"), min_size=n, max_size=n))
+    several = st.lists(st.sampled_from("abcd"), min_size=n, max_size=n)
+    labels = data.draw(several.filter(lambda found: len({*found}) < n))
     numbers = st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n)
     weights = data.draw(st.none() | numbers.filter(any))
     options = {
@@ -235,11 +236,22 @@ def test_results_say_what_their_rows_are():
     text = str(tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=clusters))
     assert "80 of 80 rows evaluated, of 12 clusters" in text
     assert "mean over rows" in text and ": by clusters (CR2) (rough: clusters so few" in text
-    enough = tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=range(80))
+    halves = [min(row, 78) for row in range(80)]
+    enough = tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=halves)
     assert str(enough).splitlines()[-2].endswith("by clusters (CR2)")
     one = tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=["a"] * 80)
     assert np.isnan(one.interval("ndcg@5")).all() and "±" not in str(one).splitlines()[1]
-    assert content(enough)["n_clusters"] == 80
+    assert content(enough)["n_clusters"] == 79
+
+
+def test_clusters_of_one_row_each_are_no_clusters():
+    ranks, truths, _ = many()
+    plain, own = (
+        tl.top_k_eval(ranks, truths, 5, metrics=["hit", "ndcg"], clusters=clusters)
+        for clusters in (None, range(80))
+    )
+    assert own.interval("hit@5") == plain.interval("hit@5")  # Wilson's
+    assert own.interval("ndcg@5") == plain.interval("ndcg@5")
 
 
 def test_clusters_stay_with_their_rows():

@@ -143,8 +143,6 @@ def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
 @pytest.mark.parametrize(
     ("metric", "options"),
     [
-        ("cg", {"weights": np.arange(1.0, 13.0)}),
-        ("dcg", {"weights": np.arange(1.0, 13.0)}),
         (tl.Metric("own", "each", "1", "1", graded=True), {"aggregate": "pooled"}),
         (tl.Metric("own", "nth", "r", "hits", graded=True), {}),
         (tl.Metric("own", "each", "1", "R", graded=True, cut="R"), {}),

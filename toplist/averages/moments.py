@@ -1,12 +1,22 @@
-"""Averages over users that can be merged, intervals of means, and equality of what holds arrays."""
+"""Averages over users that can be merged, at every k: their errors, and intervals of means."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Protocol, Self
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats
+from toplist import parallel
+from toplist.averages.per_user import cut_offs, filler, gains_of, ratio_fillers
+from toplist.checks import Bools, Floats, Ints
+from toplist.matching.hits import Hits
+from toplist.matching.relevant import RelevantHits
+from toplist.metrics.definitions import Metric
+
+if TYPE_CHECKING:  # what only intervals need is imported by them
+    from toplist.stats.estimates import Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +37,12 @@ class Moments:
     mean2: Floats | None = None
     deviation2: Floats | None = None
 
-    def at(self, columns: Any) -> "Moments":
+    def at(self, columns: Any) -> Moments:
         """Return the same at some of the k's."""
         arrays = {name: one[columns] for name, one in vars(self).items() if np.ndim(one)}
         return replace(self, **arrays)
 
-    def divided(self, by: Floats) -> "Moments":
+    def divided(self, by: Floats) -> Moments:
         """Return the moments of values that are divided by a number at each k."""
         return replace(self, mean=self.mean / by, deviation=self.deviation / by**2)
 
@@ -77,7 +87,7 @@ class Moments:
         return self.weight**2 / self.weight2 if self.n else np.nan
 
     @property
-    def _squares(self) -> "Sums | None":
+    def _squares(self) -> Sums | None:
         if self.mean2 is None or self.deviation2 is None:
             return None
         return self.weight2, self.mean2, self.deviation2
@@ -90,7 +100,7 @@ class Moments:
         weight2, mean2, deviation2 = self._squares
         return deviation2 + weight2 * (mean2 - self.mean) ** 2
 
-    def __add__(self, other: "Moments") -> "Moments":
+    def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
         if not (self.n and other.n):
             return self if self.n else other
@@ -101,7 +111,7 @@ class Moments:
         return Moments(*counts, *_together(*both), *more)
 
     @classmethod
-    def of(cls, values: Floats, weights: Floats | None) -> "Moments":
+    def of(cls, values: Floats, weights: Floats | None) -> Moments:
         """Return the moments of values (n, K) with weights (n,) that are positive."""
         n = len(values)
         if n == 0:
@@ -152,12 +162,12 @@ class Pooled:
     xy: Floats
     yy: Floats
 
-    def at(self, columns: Any) -> "Pooled":
+    def at(self, columns: Any) -> Pooled:
         """Return the same at some of the k's."""
         sums = (part[columns] for part in (self.x, self.y, self.xx, self.xy, self.yy))
         return Pooled(self.n, *sums)
 
-    def divided(self, by: Floats) -> "Pooled":
+    def divided(self, by: Floats) -> Pooled:
         """Return the sums where every divisor is multiplied by a number at each k."""
         return replace(self, y=self.y * by, xy=self.xy * by, yy=self.yy * by**2)
 
@@ -190,58 +200,17 @@ class Pooled:
         spread = np.sqrt(np.where(residual > rounding, residual, 0.0) * self.n / (self.n - 1))
         return np.divide(spread, self.y, out=np.zeros_like(spread), where=self.y > 0)
 
-    def __add__(self, other: "Pooled") -> "Pooled":
+    def __add__(self, other: Pooled) -> Pooled:
         """Return the sums of both sets of users together."""
         both = (getattr(self, one.name) + getattr(other, one.name) for one in fields(self))
         return Pooled(*both)
 
     @classmethod
-    def of(cls, numerators: Floats, divisors: Floats, weights: Floats | None) -> "Pooled":
+    def of(cls, numerators: Floats, divisors: Floats, weights: Floats | None) -> Pooled:
         """Return the sums of numerators and divisors, (n, K) each."""
         column = 1.0 if weights is None else weights[:, np.newaxis]
         x, y = numerators * column, divisors * column
         return cls(len(x), *(part.sum(axis=0) for part in (x, y, x * x, x * y, y * y)))
-
-
-class ListAverages(Protocol):
-    """The metrics of the lists themselves, as `toplist.beyond.results` makes them."""
-
-    def averages(self) -> Mapping[str, Any]:
-        """Return the mean, std and error of every metric at every k."""
-
-    def per_user(self, name: str, users: Sequence[Any]) -> Floats:
-        """Return the values of these users at every k."""
-
-    def parted(
-        self, name: str, users: Sequence[Any]
-    ) -> tuple[Floats, Floats, Sequence[Any] | None]:
-        """Return the same, those of all other lists, and whose these are, if known."""
-
-    def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
-        """Raise ValueError for a k (None: all) of which a loaded result does not know enough."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the metrics."""
-
-    @property
-    def given(self) -> Mapping[str, str]:
-        """Digests of what each keyword gave."""
-
-    def of_rows(self, users: Sequence[Any]) -> Self | None:
-        """Return the metrics of these users alone, by position; None where there are no values."""
-
-    def subset(self, rows: Any) -> Self:
-        """Return the metrics of some users of `of_rows`."""
-
-    def without_users(self) -> Self:
-        """Return the metrics without the lists."""
-
-    def kept(self, users: Sequence[Any], ks: Sequence[int]) -> Self:
-        """Return the same with the values of users at some k's: what a file has."""
-
-    def __add__(self, other: Any) -> Self:
-        """Return the metrics over both sets of lists."""
 
 
 def wilson(mean: Floats, n: float | Floats, z: float) -> tuple[Floats, Floats]:
@@ -289,24 +258,119 @@ def normal(
     return np.maximum(low, np.minimum(mean, 0.0)), np.minimum(high, np.maximum(mean, 1.0))
 
 
-def equal(a: Any, b: Any) -> bool:
-    """Return whether two values are equal: numbers, arrays, mappings, tuples, dataclasses.
+class Errors(NamedTuple):
+    """Standard errors at every k, (K,), and their degrees of freedom, (K,)."""
+
+    error: Floats
+    df: Floats
+
+    @classmethod
+    def none(cls, n_cuts: int) -> Errors:
+        """Return errors that are not known."""
+        return cls(np.full(n_cuts, np.nan), np.full(n_cuts, np.nan))
+
+
+def of_rows(
+    hits: Hits,
+    counted: Bools,
+    metric: Metric,
+    cuts: Ints,
+    average: Moments | Pooled,
+    units: Units,
+    threshold_in_gains: bool,
+) -> Errors:
+    """Return the standard errors (CR2) of an average of the rows in `counted`, at some k's.
+
+        error² = Σ_c (Σ_{i in c} w_i (x_i - D y_i))² / (1 - π_c) / (Σ w y)²
+
+    with y = 1 but for ratios of sums; π_c is the share of the weights (`stats.estimates`).
+    Rows are filled block by block in the order of their clusters: no array has all rows and k's.
+
+    Parameters
+    ----------
+    average : Moments or Pooled
+        Of these rows at these k's, which rise.
+    units : Units
+        The weights and clusters of the rows in `counted`, in their order.
+    """
+    sizes = units.sizes
+    if len(sizes) < 2:
+        return Errors.none(len(cuts))
+    rows = np.flatnonzero(counted)
+    w = np.ones(len(rows)) if units.weights is None else units.weights
+    begins = np.arange(len(rows))
+    if units.clusters is not None:
+        order = np.argsort(units.clusters, kind="stable")
+        rows, w, places = rows[order], w[order], units.clusters[order]
+        begins = np.flatnonzero(np.diff(places, prepend=-1))
+    left = _residuals(
+        gains_of(hits.subset(rows), metric, threshold_in_gains), metric, cuts, average
+    )
+
+    def sums(lo: int, hi: int) -> tuple[int, Floats]:
+        """Return the first cluster of a block of rows, and the sums over each in the block."""
+        first = np.searchsorted(begins, lo, "right") - 1
+        bounds = np.maximum(begins[first : np.searchsorted(begins, hi)] - lo, 0)
+        return int(first), np.add.reduceat(w[lo:hi, np.newaxis] * left(lo, hi), bounds, axis=0)
+
+    pulls = np.sqrt(units.whole / (units.whole - sizes))[:, np.newaxis]
+    squares, whole, last = np.zeros(len(cuts)), np.zeros(len(cuts)), 0
+    blocks = parallel.bounds(np.arange(len(rows) + 1) * len(cuts))
+    for first, parts in parallel.run(sums, blocks, None):
+        if first == last:  # a cluster that goes on from the block before
+            parts[0] += whole
+        else:
+            squares += (whole * pulls[last]) ** 2
+        squares += ((parts[:-1] * pulls[first : first + len(parts) - 1]) ** 2).sum(axis=0)
+        whole, last = parts[-1], first + len(parts) - 1
+    squares += (whole * pulls[last]) ** 2
+    total: Any = average.y if isinstance(average, Pooled) else units.whole
+    error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
+    return Errors(error, np.full(len(cuts), units.df))
+
+
+def _residuals(
+    read: RelevantHits, metric: Metric, cuts: Ints, average: Moments | Pooled
+) -> Callable[[int, int], Floats]:
+    """Return a function of ``lo, hi``: what is left of the values of these rows, (hi - lo, K)."""
+    every, columns = np.ones(len(read), bool), cut_offs(read, cuts.tolist())
+    at, mean = np.searchsorted(columns, cuts), average.mean
+    if not isinstance(average, Pooled):
+        values = filler(read, every, metric, columns)
+        return lambda lo, hi: values(lo, hi)[:, at] - mean
+    numerators, divisors = ratio_fillers(read, every, metric, columns)
+    return lambda lo, hi: numerators(lo, hi)[:, at] - mean * divisors(lo, hi)[:, at]
+
+
+def of_values(values: Floats, clusters: Ints) -> Errors:
+    """Return the standard errors of the means of values (n, K), of the rows that have one.
 
     Examples
     --------
-    >>> nan = float("nan")
-    >>> equal((1, np.array([nan, 2.0])), (1, np.array([nan, 2.0]))), equal({"a": nan}, {"a": 1.0})
-    (True, False)
-    >>> equal(np.ones(1), None), equal(np.ones(1), np.ones(2))
-    (False, False)
+    >>> values = np.array([[0.3], [0.1], [-0.2], [0.4], [0.0], [0.2], [np.nan]])
+    >>> error, df = of_values(values, np.array([0, 0, 0, 1, 1, 2, 3]))
+    >>> error.round(4), df.round(4)
+    (array([0.0558]), array([1.6667]))
     """
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(equal, a, b))
-    if is_dataclass(a) and type(a) is type(b):
-        names = [one.name for one in fields(a) if one.compare]
-        return all(equal(getattr(a, name), getattr(b, name)) for name in names)
-    return bool(a == b) or (a != a and b != b)
+    from toplist.stats.estimates import Units, estimate
+
+    found = []
+    for column in values.T:
+        known = ~np.isnan(column)
+        one = estimate([column[known]], Units.of(len(column[known]), None, clusters[known]))
+        found.append((float(one.error[0]), one.df))
+    return Errors(*np.array(found).reshape(-1, 2).T)
+
+
+def by_kish(average: Moments | Pooled) -> Errors:
+    """Return the standard errors of an average, as of Kish's effective number n' of users.
+
+        error² = Σ w² (x - D y)² n' / (n' - 1) / (Σ w y)²,  n' = (Σ w y)² / Σ (w y)²,  df = n' - 1
+
+    with y = 1 but for ratios of sums. Below 2, n' is taken for 2. Of users whose weights are those
+    of their relevant items: there are as many as there are items, whoever they are of.
+    """
+    n = np.broadcast_to(np.maximum(average.kish, 2.0), average.mean.shape)
+    users = max(average.n, 2)
+    error = average.error * np.sqrt(n / (n - 1) * ((users - 1) / users))
+    return Errors(error, n - 1)

@@ -13,7 +13,6 @@ from toplist.metrics.properties import equal_names
 from toplist.results.markup import LOOK as LOOK
 from toplist.results.markup import NOTHING, Cell, Grid, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys
-from toplist.stats.estimates import FEW_DF, Units
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -244,9 +243,6 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     return [*lines, *said, account(result)]
 
 
-# Fewer effective units than these are few where they are so unequal: intervals of values that go
-# with the size of their unit held the mean in 85 to 93 % of samples.
-FEW_EFFECTIVE, UNEQUAL = 200, 0.8
 # With fewer users who have another value than 0 an interval by t is called rough.
 FEW_USERS = 30
 
@@ -275,37 +271,40 @@ def intervals(results: Sequence[Means]) -> list[str]:
         words = " or ".join(dict.fromkeys(held))
         if words:
             kinds.setdefault(words, []).append(name)
-    none = f"{NOTHING} where all values are equal"
+    none, lacking = f"{NOTHING} where all values are equal", list[str]()
+    if results[0].by_rows and results[0].hits is None:
+        lacking = ["no interval of weighted means: they need the users, whom keep='users' keeps"]
     if results[0].clusters is not None and results[0].n_clusters == 1:
         return ["no interval: all are of one cluster"]
     if not kinds:
-        return [f"95 % interval: {none}"] if dashes else []
+        return [*[f"95 % interval: {none}"] * dashes, *lacking]
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
-    few = _few(rough, results[0].terms.unit)
-    of_users = [name for name in results[0].terms.asked if name in results[0].terms.metrics]
-    if results[0].clusters is not None:
-        sizes = [result.cluster_sizes() for result in results]
-        units = [Units(len(some), some) for some in sizes if len(some) > 1]
-        few = _few_units([(one.n, one.effective, one.df) for one in units], "clusters")
-    elif _is_weighted(results[0]):
-        some = [(one.n_of(name), one.effective_of(name)) for one in results for name in of_users]
-        few = _few_units([(n, kish, kish - 1) for n, kish in some if n > 1], "weights") or few
-    more = few + f"; {none}" * dashes
-    return [f"95 % interval, ± half or [low, high]: {text}{more}"]
+    more = _few(rough, results[0].terms.unit)
+    if results[0].by_rows and not lacking:
+        more = _few_units(results) or more
+    more += f"; {none}" * dashes
+    return [f"95 % interval, ± half or [low, high]: {text}{more}", *lacking]
 
 
-def _is_weighted(result: Means) -> bool:
-    """Return whether users have weights of their own."""
-    return result.terms.weighted and result.terms.weighting is None
+def _few_units(results: Sequence[Means]) -> str:
+    """Say that intervals are rough: where few units, or a few large ones, are in them.
+
+    Where units are of very different size, values often go with size: then intervals cover less.
+    """
+    names = [(name,) for name in results[0].terms.metrics] or [()]
+    every = [result.units_of(*name) for result in results for name in names]
+    least = min(every, key=lambda one: one.df if one.df > 0 else math.inf)
+    what = "weights" if least.clusters is None else "clusters"
+    return f" (rough: {what} {least.rough})" if least.rough else ""
 
 
 def _kind(result: Means, name: str) -> str:
     """Return the kind of the interval of a metric, in a word."""
-    if result.clusters is not None:
+    if result.by_rows and result.clusters is not None:
         return "by clusters (CR2)"
-    if _is_weighted(result) and name in result.terms.metrics:
-        return "Student's t, weighted"
+    if result.by_rows and name in result.terms.metrics:
+        return "Student's t, weighted (CR2)"
     if name in result.terms.pooled:
         return "delta method"
     if result.is_proportion(name):
@@ -341,20 +340,6 @@ def _few(rough: Sequence[tuple[int, int, str]], unit: str) -> str:
         return ""
     words = worded("rough where few users have a value other than 0", unit)
     return f" ({words}: {fewest} for {where})"
-
-
-def _few_units(units: Sequence[tuple[int, float, float]], what: str) -> str:
-    """Say that intervals are rough: where few units, or a few large ones, are in them.
-
-    `units` are the number of units, the effective number, and degrees of freedom. Where they are of
-    very different size, values often go with size: then intervals cover less.
-    """
-    n, effective, df = min(units, key=lambda one: one[2], default=(0, 0.0, math.inf))
-    if df < FEW_DF:
-        return f" (rough: {what} so few or unequal leave {df:.1f} degrees of freedom)"
-    if effective < min(FEW_EFFECTIVE, UNEQUAL * n):
-        return f" (rough: {what} so unequal leave {effective:,.0f} of {n:,} effective)"
-    return ""
 
 
 def sampling(result: Means) -> list[str]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import ListAverages, equal, normal, wilson
-from toplist.checks import Bools, Floats, Ints, cached
+from toplist.averages.moments import normal, wilson
+from toplist.checks import Bools, Floats, Ints, cached, equal
 from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -24,12 +24,14 @@ from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
-    from toplist.averages.clustered import ClusterErrors
+    from toplist.averages.moments import Errors
+    from toplist.beyond.results import ListResult
     from toplist.inputs.flatten import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
     from toplist.metrics.weighing import Exposed
+    from toplist.stats.estimates import Units
 
 M = TypeVar("M", bound="Means")
 T = TypeVar("T")
@@ -51,7 +53,7 @@ class Means:
     n_extra: int
     weights: Floats | None = None
     clusters: Sequence[Any] | None = None
-    lists: ListAverages | None = None
+    lists: ListResult | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
     graded: bool = False
@@ -164,32 +166,31 @@ class Means:
 
         It is mean ± t · error, cut to [0, 1] where the metric cannot leave it. Of n users without
         weights and clusters, error is std / √n, and t that of Student with n - 1 degrees of
-        freedom; for a pooled metric, the error is that of the delta method.
-
-        With weights, which may go with the values, and under ``propensities=``, units count as
-        Kish's effective number of users n' = (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)²; df is
-        n' - 1::
-
-            error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
-
-        Where every user's value is 0 or 1 by the definition of the metric, as that of hit, the mean
-        p is a proportion, and the interval is Wilson's (1927)::
+        freedom; for a pooled metric, the error is that of the delta method. Where every user's
+        value is 0 or 1 by the definition of the metric, as that of hit, the mean p is a proportion,
+        and the interval is Wilson's (1927)::
 
             (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
 
-        of as many users n without weights as would be as certain,
-        p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. Where all values are
-        equal, both ends are the mean, and none is printed.
+        Where all values are equal, both ends are the mean, and none is printed.
 
-        Of rows in clusters, π is a cluster's share of the rows, or of their weights (CR2: Bell and
+        With weights w, and of rows in clusters, error and degrees of freedom are those of tests of
+        the same values. π is the share of a row, or of a cluster, of all weights (CR2: Bell and
         McCaffrey 2002, Satterthwaite 1946), for proportions and ratios of sums
         (x - ratio · y in place of x - mean) too::
 
             error² = Σ_c (Σ_{rows of c} w (x - mean))² / (1 - π_c) / (Σ w)²
             df = 1 / (Σπ² + (Σa)² - Σa²),  a = π² / (1 - π)
 
-        NaN for fewer than two clusters. Of metrics of the lists themselves, the rows are those of
-        the ground truth: NaN where there are other lists, and in merged results.
+        Under ``propensities=``, units count as Kish's effective number of users
+        n' = (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)²; df is n' - 1, and Wilson's n that of as
+        many users without weights as would be as certain, p (1 - p) (Σ w)² / Σ w² (x - p)²::
+
+            error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
+
+        NaN for fewer than two rows or clusters; and with weights or clusters, of a result that
+        holds no hits, as its rows are gone. Of metrics of the lists themselves, the rows are those
+        of the ground truth: NaN where there are other lists, and in merged results.
 
         Parameters
         ----------
@@ -285,19 +286,26 @@ class Means:
 
     def n_clusters_of(self, *names: AnyName) -> int:
         """Return the number of clusters with a row in the mean of a metric; 0 without clusters."""
-        return 0 if self.clusters is None else len(self.cluster_sizes(*names))
+        return 0 if self.clusters is None else self.units_of(*names).n_clusters
 
-    def cluster_sizes(self, *names: AnyName) -> Floats:
-        """Return how many rows of each cluster are in the mean of a metric, or their weights."""
+    def units_of(self, *names: AnyName) -> Units:
+        """Return whose errors that of a mean is made of: rows or clusters, with their weights.
+
+        Raises
+        ------
+        ValueError
+            If the result does not hold its hits.
+        """
         found = (self.terms.find(name) for name in names)
         counted = in_means(self, [f"{one.name}@{k}" if k else one.name for one, k in found])
-        weights = None if self.weights is None else self.weights[counted]
-        sizes = np.bincount(self._cluster_of[counted], weights).astype(np.float64)
-        return sizes[sizes > 0]
+        return self._units(counted)
 
-    def effective_of(self, name: AnyName) -> float:
-        """Return Kish's effective number of users of a mean, by their weights."""
-        return float(np.min(self._moments[self.terms.find(name)[0].name].kish))
+    def _units(self, counted: Bools) -> Units:
+        """Return the units of some rows."""
+        from toplist.stats.estimates import Units
+
+        clusters = None if self.clusters is None else self._cluster_of
+        return Units(len(counted), self.weights, clusters).at(counted)
 
     def n_of(self, name: AnyName) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
@@ -449,7 +457,7 @@ class Means:
     def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric at some k's."""
         proportion = name not in self.terms.pooled and self.is_proportion(name)
-        if proportion and self.clusters is None:
+        if proportion and not self.by_rows:
             from statistics import NormalDist  # a fifth of the import of toplist
 
             return wilson(average.mean, average.effective, NormalDist().inv_cdf((1 + level) / 2))
@@ -460,27 +468,49 @@ class Means:
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return normal(average.mean, error, t, self.is_within_one(name))
 
-    def _errors(self, name: str, average: Any, cuts: Ints) -> ClusterErrors:
+    @cached
+    def by_rows(self) -> bool:
+        """Whether errors go by rows, with weights of their own or in clusters: not by sums alone.
+
+        Equal weights, and clusters of one row each, are as none. Weights of relevant items
+        (``propensities=``) are no such weights.
+        """
+        weighted = self.terms.weighted and self.terms.weighting is None
+        if not weighted and self.clusters is None:
+            return False
+        if self.counted is None or self.weights is None:
+            alike = not weighted
+        else:
+            weights = self.weights[weighing(self.counted, self.weights)]
+            alike = len(weights) == 0 or bool((weights == weights[0]).all())
+        if self.clusters is not None:
+            alike &= len(np.unique(self._cluster_of)) == self.n_users
+        return not alike
+
+    def _errors(self, name: str, average: Any, cuts: Ints) -> Errors:
         """Return the standard errors of an average at some k's, and their degrees of freedom."""
-        from toplist.averages import clustered
+        from toplist.averages import moments
 
         metric, terms = self.terms.asked[name], self.terms
-        if isinstance(metric, ListMetric):
+        if isinstance(metric, ListMetric):  # which have no weights
             if self.clusters is None:
                 n = getattr(average, "users", np.full(average.mean.shape, np.nan))
-                return clustered.ClusterErrors(average.error, n - 1.0)
+                return moments.Errors(average.error, n - 1.0)
             clusters, values = self._cluster_of, np.empty((0, len(average.mean)))
             known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
             if metric.of_users and known and getattr(self.lists, "values", None):
                 values = self._list_values(metric)
-            return clustered.of_values(values, clusters[: len(values)])
-        if self.clusters is not None:
-            hits, counted = hits_of(self, "it has no clusters")
-            more = self._cluster_of, self.weights, terms.threshold_in_gains
-            return clustered.of_hits(hits, counted, metric, cuts, average, *more)
-        if terms.weighted or terms.weighting is not None:  # of users, or of relevant items
-            return clustered.by_kish(average)
-        return clustered.ClusterErrors(average.error, np.full(average.mean.shape, average.n - 1.0))
+            return moments.of_values(values, clusters[: len(values)])
+        if self.by_rows and self.hits is None:
+            return moments.Errors.none(len(average.mean))
+        if self.by_rows:
+            hits, counted = hits_of(self, "it has no intervals")
+            mine = per_user.counted_in(hits, weighing(counted, self.weights), metric)
+            more = self._units(mine), terms.threshold_in_gains
+            return moments.of_rows(hits, mine, metric, cuts, average, *more)
+        if terms.weighting is not None:
+            return moments.by_kish(average)
+        return moments.Errors(average.error, np.full(average.mean.shape, average.n - 1.0))
 
     @cached
     def _near_ends(self) -> dict[tuple[str, float], tuple[Floats, Floats]]:

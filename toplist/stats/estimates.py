@@ -49,11 +49,15 @@ CACHED = 1 << 14
 BLOCK, UNITS = 1 << 15, 1 << 10
 # Below so many degrees of freedom, intervals and tests are rough.
 FEW_DF = 20
-# Fewer users who differ are few for a t test, and fewer than these where they are skewed.
-FEW, SOME = 30, 100
+# So are they below so many effective units, where these are so much fewer than the units: of values
+# that go with the size of their unit, intervals held the mean in 85 to 93 % of samples.
+FEW_EFFECTIVE, UNEQUAL = 200, 0.8
+# Fewer users who differ are few for a t test; and n are few below so many times skewness².
+FEW, SKEWED = 30, 25
 # What `cautions` may return, and what it means.
 CAUTIONS = {
-    "SKEWED": f"fewer than {SOME} users differ: rough where most differ to one side",
+    "SKEWED": 'few users lie far to one side: t is rough, method="bootstrap" less so',
+    "UNEQUAL": "weights or clusters are so few or unequal that intervals are rough",
     "FEW DIFFER": f"fewer than {FEW} users differ",
     "ONE RUN": "says nothing of other seeds",
     "ALL ALIKE": "all differences are the same: too few users to show this margin, or no bounds",
@@ -143,6 +147,24 @@ class Units:
     def effective(self) -> float:
         """Kish's number of units of one size that are as certain, (Σ size)² / Σ size²."""
         return float(self.whole**2 / (self.sizes**2).sum()) if self.n else math.nan
+
+    @property
+    def rough(self) -> str:
+        """Why intervals over these units are rough; "" where neither few nor unequal.
+
+        Examples
+        --------
+        >>> Units.of(4, clusters=list("xxyz")).rough, Units(4).rough
+        ('so few or unequal leave 1.8 degrees of freedom', '')
+        """
+        n, effective = len(self.sizes), self.effective
+        if self.plain or n < 2:
+            return ""
+        if self.df < FEW_DF:
+            return f"so few or unequal leave {self.df:.1f} degrees of freedom"
+        if effective < min(FEW_EFFECTIVE, UNEQUAL * n):
+            return f"so unequal leave {effective:,.0f} of {n:,} effective"
+        return ""
 
     @cached
     def df(self) -> float:
@@ -512,7 +534,7 @@ def difference(
     --------
     >>> found = difference([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1])
     >>> round(found.p, 4), found.wins, found.cautions
-    (0.176, 3, ('SKEWED', 'FEW DIFFER'))
+    (0.176, 3, ('FEW DIFFER',))
     >>> units = Units.of(4, clusters=["ann", "ann", "bob", "cid"])
     >>> found = difference([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1], units)
     >>> round(found.df, 3), round(found.error, 4)
@@ -538,9 +560,10 @@ def difference(
     counts = int((d > 0).sum()), int((d < 0).sum()), int(np.count_nonzero(units.sums(d)))
     std = 0.0 if std <= TIE * abs(value) else std
     n_bounded = min(units.df + 1, kish) if bounded else 0.0
-    return described(
+    found = described(
         n, units.mean(x), base, one, std, *counts, of_ratio, n_bounded, alternative, level
     )
+    return found._replace(cautions=cautions(found.wins + found.losses, units, d))
 
 
 def described(
@@ -756,16 +779,25 @@ def welch(means: ArrayLike, errors: ArrayLike, df: ArrayLike) -> Welch:
     return Welch(f, n - 1, df2, f_sf(f, n - 1, df2), pooled)
 
 
-def cautions(differ: int) -> tuple[str, ...]:
-    """Return the names of `CAUTIONS` that concern so many rows that differ; none where none does.
+def cautions(differ: int, units: Units | None = None, d: Floats | None = None) -> tuple[str, ...]:
+    """Return the names of `CAUTIONS` that concern rows of which so many differ, by d over units.
+
+    Of sums alone, without d, it is not known how skewed they are. None where nobody differs.
 
     Examples
     --------
-    >>> cautions(0), cautions(29), cautions(99), cautions(100)
-    ((), ('SKEWED', 'FEW DIFFER'), ('SKEWED',), ())
+    >>> cautions(0), cautions(29), cautions(30)
+    ((), ('FEW DIFFER',), ())
+    >>> gains = np.array([1.0] * 10 + [-0.1] * 190)
+    >>> cautions(200, Units(200), gains), cautions(200, Units(200), np.arange(200.0))
+    (('SKEWED',), ())
     """
-    found = ("SKEWED",) if 0 < differ < SOME else ()
-    return (*found, "FEW DIFFER") if 0 < differ < FEW else found
+    found = []
+    if differ and units is not None and d is not None:
+        n, skewness = len(units.sizes), units.skewness(d)
+        found += ["SKEWED"] * (n < SKEWED * skewness**2)
+        found += ["UNEQUAL"] * bool(units.rough)
+    return (*found, *["FEW DIFFER"] * (0 < differ < FEW))
 
 
 def snap(a: ArrayLike, b: ArrayLike) -> Floats:
