@@ -18,6 +18,12 @@ The lines of the gate are of users drawn from those of notebook 6, where the tru
 who do not differ stay as they are: either the others are shifted by one number, or the winners (or
 the losers) are drawn less often, "thinned".
 
+"Losses" are of users of whom a share loses the one item that is found, or who differ by noise
+around -margin; "power" is how often a system that loses nothing passes.
+
+Of means, skewed differences and judges by clusters it is how often 95 % intervals miss without a
+caution; beside, how often they miss at all. Of "cautions" it is how often there is one.
+
 Of sessions, which have a
 rank of one held-out item each, it is how often 95 % intervals by clusters miss the mean, or tests
 find a difference, by `toplist.top_k_eval` and `toplist.compare`; beside, those without clusters.
@@ -57,6 +63,10 @@ SAMPLES = {
     "segments": 2000,
     "judge": 10_000,
     "gate": 2000,
+    "losses": 2000,
+    "power": 2000,
+    "means": 2000,
+    "skewed": 2000,
     "sessions": 2000,
     "propensities": 2000,
 }
@@ -202,8 +212,11 @@ def of_weights(n: int, kind: str) -> Draw:
     return draw
 
 
-def of_runs(kind: str, n_runs: int, share: float, fixed: bool = False) -> Draw:
-    """Return runs of two systems that differ by as much; a share of the variance is the runs'."""
+def of_runs(kind: str, n_runs: int, share: float, fixed: bool = False, noise: float = 0.0) -> Draw:
+    """Return runs of two systems that differ by as much; a share of the variance is the runs'.
+
+    `noise` is that of each user in each run, in standard deviations of the users.
+    """
 
     def draw(rng: np.random.Generator) -> tuple[float, float]:
         n = 200
@@ -211,7 +224,8 @@ def of_runs(kind: str, n_runs: int, share: float, fixed: bool = False) -> Draw:
         seeds = math.sqrt(share * n_runs / n) * rng.normal(size=(2, n_runs, 1))
         seeds[1] *= not fixed
         seeds /= math.sqrt(1 if fixed else 2)
-        found = runs(a + seeds[0], b + seeds[1], kind).anew
+        each = noise * rng.normal(size=(2, n_runs, n))
+        found = runs(a + seeds[0] + each[0], b + seeds[1] + each[1], kind).anew
         return found.p, 2 * t_sf(abs(found.statistic), found.df)
 
     return draw
@@ -381,6 +395,188 @@ def of_gate(system: str, name: str, kind: str, n: int, side: str) -> Draw:
     return draw
 
 
+def missed(low: float, high: float, truth: float, warned: bool) -> tuple[float, float]:
+    """Return 0 where an interval misses without a caution, and where it misses at all; else 1."""
+    holds = low <= truth <= high
+    return float(holds or warned), float(holds)
+
+
+def of_losses(n: int, kind: str) -> Draw:
+    """Return users of whom 3 % lose their item, or 30 %, or all differ; the loss is the margin.
+
+    85 % find an item at one of ten ranks, by nDCG.
+    """
+    worth = 1 / np.log2(np.arange(2, 12))
+    margin = 0.03 * 0.85 * worth.mean()
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        base = np.where(rng.random(n) < 0.85, rng.choice(worth, n), 0.0)
+        new = np.where(rng.random(n) < 0.03, 0.0, base)
+        if kind != "3 %":
+            share = 1.0 if kind == "all" else 0.3
+            differ = rng.random(n) < share
+            base = np.full(n, 0.5)
+            new = base + differ * np.clip(rng.normal(-margin / share, 0.15, n), -0.5, 0.5)
+        found = not_worse(new, base, margin, n_threads=1)
+        if found.test.error == 0:  # by t alone nobody loses
+            return 1.0 - (found.verdict == "not worse"), 0.0
+        t = (found.test.difference + margin) / found.test.error
+        return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
+
+    return draw
+
+
+def of_power(n: int, errors: float) -> Draw:
+    """Return users of whom 30 % differ, and none loses: a margin of so many standard errors."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        base = np.full(n, 0.5)
+        new = base + (rng.random(n) < 0.3) * np.clip(rng.normal(0, 0.15, n), -0.5, 0.5)
+        margin = errors * 0.15 * math.sqrt(0.3 / n)
+        found = not_worse(new, base, margin, n_threads=1)
+        t = (found.test.difference + margin) / found.test.error
+        return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
+
+    return draw
+
+
+def of_weighted_mean(n: int, sigma: float) -> Draw:
+    """Return a mean reciprocal rank that goes with lognormal weights."""
+    worth = 1 / np.arange(1, 11)
+    truth = normal_sf(-0.8 * sigma) * worth.mean()
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        of_user = rng.normal(size=n)
+        found = 0.8 * of_user + 0.6 * rng.normal(size=n) > 0
+        units = Units.of(n, np.exp(sigma * of_user))
+        test = difference(found * rng.choice(worth, n), np.zeros(n), units)
+        return missed(test.low, test.high, truth, bool(units.rough))
+
+    return draw
+
+
+def of_clustered_mean(n_clusters: int, kind: str) -> Draw:
+    """Return a mean of rows in clusters of 1 to 150; "with size": large ones have higher values."""
+    rows = np.exp(np.linspace(0, math.log(150), 20_001))
+    rows = np.ceil((rows[1:] + rows[:-1]) / 2)
+    truth = 0.4
+    if kind == "with size":
+        truth = float((rows * (0.2 + 0.6 * rows / 150)).sum() / rows.sum())
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        sizes = rng.choice(rows, n_clusters).astype(int)
+        skill = rng.beta(2, 3, n_clusters)
+        if kind == "with size":
+            skill = 0.2 + 0.6 * sizes / 150 + rng.uniform(-0.15, 0.15, n_clusters)
+        labels = np.repeat(np.arange(n_clusters), sizes)
+        x = (rng.random(len(labels)) < skill[labels]).astype(float)
+        units = Units.of(len(x), None, labels)
+        found = difference(x, np.zeros(len(x)), units)
+        return missed(found.low, found.high, truth, bool(units.rough))
+
+    return draw
+
+
+def of_skewed(n: int, share: float) -> Draw:
+    """Return differences of users of whom a share gains much and the others lose little."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        gains = rng.random(n) < share
+        if not gains.any():  # nothing shows that there are such
+            return math.nan, math.nan
+        d = np.where(gains, 0.5, -0.5 * share / (1 - share)) * rng.uniform(0.5, 1.5, n)
+        found = against_0(d)
+        return missed(found.low, found.high, 0.0, bool(found.cautions))
+
+    return draw
+
+
+def of_cautions(n: int, kind: str) -> Draw:
+    """Return symmetric differences: 0 where there is a caution."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        d = rng.normal(size=n)
+        if kind == "sparse":
+            d[rng.random(n) >= 0.3] = 0
+        if kind == "ranks":
+            d = 1 / rng.integers(1, 11, n) - 1 / rng.integers(1, 11, n)
+        found = against_0(d)
+        return 1.0 - bool(found.cautions), found.p
+
+    return draw
+
+
+def of_judge_in_clusters(n_clusters: int, n_others: int, shared: bool) -> Draw:
+    """Return queries of users, whom people judge whole, or in part; beside without clusters."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        total = n_clusters + n_others
+        labels = np.repeat(np.arange(total), rng.geometric(0.2, total))
+        own = np.clip(
+            0.3 * rng.normal(size=total)[labels] + 0.2 * rng.normal(size=len(labels)), -1, 1
+        )
+        judge = (
+            own + 0.2 + 0.15 * rng.normal(size=total)[labels] + 0.1 * rng.normal(size=len(labels))
+        )
+        some = labels < n_clusters
+        if shared:
+            some = rng.random(len(labels)) < n_clusters / total
+        sides = own[some], judge[some], judge[~some]
+        of_people = labels[some]
+        found = ppi(*sides, clusters=(of_people, labels[~some]))
+        df = Units.of(len(of_people), None, of_people).df
+        alone = ppi(*sides)
+        p = 2 * t_sf(abs(found.estimate) / found.error, df)
+        return p, 2 * t_sf(abs(alone.estimate) / alone.error, len(of_people) - 1)
+
+    return draw
+
+
+def of_across_in_clusters(n_sets: int, n_clusters: int) -> Draw:
+    """Return p of a difference over data sets of rows in clusters; beside without these."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        p = []
+        rows = []
+        for _ in range(n_sets):
+            labels = np.repeat(np.arange(n_clusters), rng.geometric(0.1, n_clusters))
+            rows.append(
+                (0.7 * rng.normal(size=n_clusters)[labels] + rng.normal(size=len(labels)), labels)
+            )
+        for clustered in (True, False):
+            tests = [against_0(d, None, labels if clustered else None) for d, labels in rows]
+            columns = zip(*((one.difference, one.error, one.df) for one in tests), strict=True)
+            p.append(datasets.over_datasets(*columns).p)
+        return p[0], p[1]
+
+    return draw
+
+
+def of_ranks_in_clusters(n_systems: int, n_sets: int, gap: float, n: int = 100) -> Draw:
+    """Return 0 where the interval of a mean rank misses the true one; beside without clusters."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        some, seen = int(rng.integers(n_systems)), []
+        drawn: dict[bool, list[np.ndarray]] = {True: [], False: []}
+        for _ in range(n_sets):
+            labels = np.repeat(np.arange(n), rng.geometric(0.1, n))
+            own = rng.normal(size=(n_systems, n))[:, labels]
+            rows = own + rng.normal(size=own.shape)
+            rows -= gap / math.sqrt(n) * np.arange(n_systems)[:, np.newaxis]
+            seen.append(rows.mean(axis=1))
+            for clustered, known in drawn.items():
+                units = Units.of(len(labels), None, labels if clustered else None)
+                how = {"seed": int(rng.integers(1 << 32)), "n_threads": 1}
+                known.append(datasets.resampled(rows, units, n_resamples=499, **how))
+        found = []
+        for known in drawn.values():
+            low, high = datasets.rank_intervals(np.array(seen), known)
+            found.append(float(low[some] - 1e-9 <= some + 1 <= high[some] + 1e-9))
+        return found[0], found[1]
+
+    return draw
+
+
 def lines() -> Iterator[tuple[str, Line]]:
     """Yield the name of a group, and a line of it."""
     for n_clusters in (5, 10, 20, 50):
@@ -407,6 +603,10 @@ def lines() -> Iterator[tuple[str, Line]]:
             yield "runs", (f"{what}, independent", of_runs("independent", n_runs, share))
             fixed = of_runs("independent", n_runs, share, fixed=True)
             yield "runs", (f"{what}, one fixed", fixed)
+        for share in (0.0, 0.5):
+            noisy = of_runs("independent", n_runs, share, noise=1.0)
+            what = f"{n_runs} runs, {share:g} of the variance theirs, noise by user and run"
+            yield "runs", (what, noisy)
     for twins, others in ((0, 5), (8, 2), (18, 2)):
         yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
     for n, differ in ((50, 0.2), (100, 0.2), (200, 0.2), (1000, 0.2)):
@@ -439,12 +639,38 @@ def lines() -> Iterator[tuple[str, Line]]:
                 title = f"{system} {name} {kind}, {n} users: {side}"
                 yield "gate", (title, of_gate(system, name, kind, n, side))
 
+    for kind in ("3 %", "30 %", "all"):
+        for n in (20, 50, 100, 200, 1000):
+            yield "losses", (f"{n:,} users, {kind} differ: passes", of_losses(n, kind))
+    yield "power", ("1,000 users, 30 % differ, power at 3.5 errors", of_power(1000, 3.5))
+    for n in (50, 200, 1000):
+        for sigma in (0.5, 1.0, 1.5):
+            title = f"{n:,} users, values go with weights, sigma {sigma:g}"
+            yield "means", (title, of_weighted_mean(n, sigma))
+    for n_clusters in (20, 50, 200):
+        for kind in ("of any size", "with size"):
+            title = f"{n_clusters} clusters of 1 to 150, values {kind}"
+            yield "means", (title, of_clustered_mean(n_clusters, kind))
+    for share in (0.02, 0.05):
+        for n in (100, 200, 500, 1000):
+            yield "skewed", (f"{n:,} users, {100 * share:g} % gain much", of_skewed(n, share))
+    for kind in ("normal", "sparse", "ranks"):
+        yield "skewed", (f"200 users, symmetric, {kind}: cautions", of_cautions(200, kind))
+    for n_clusters in (30, 100):
+        for shared in (False, True):
+            what = f"people judge {n_clusters} clusters" + ", parts of all" * shared
+            yield "judge", (what, of_judge_in_clusters(n_clusters, 400, shared))
+    for n_sets in (2, 5):
+        title = f"a difference over {n_sets} data sets of 50 clusters"
+        yield "ranks", (title, of_across_in_clusters(n_sets, 50))
+    yield "ranks", ("3 systems, 3 data sets of 100 clusters", of_ranks_in_clusters(3, 3, 0.5))
+
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> tuple[float, float]:
-    """Return the shares of samples with p < 0.05, of toplist and beside it."""
+    """Return the shares of samples with p < 0.05, of toplist and beside it; NaN is no sample."""
     rng = np.random.default_rng(seed)
     p = np.array([draw(rng) for _ in range(n_samples)])
-    own, other = (p < 0.05).mean(axis=0).tolist()
+    own, other = (p[~np.isnan(p[:, 0])] < 0.05).mean(axis=0).tolist()
     return own, other
 
 

@@ -186,6 +186,14 @@ def test_ratios():
     assert flips.p == pytest.approx(test.p, abs=0.05)  # few values can occur
 
 
+def within(a, b, kind):
+    """Return the part of the variance of runs' means that is of users in runs."""
+    sides = [a - b] if kind == "paired" else [a, b]
+    left = [x - x.mean(axis=0) - x.mean(axis=1, keepdims=True) + x.mean() for x in sides]
+    (r, n), squares = a.shape, sum(float((x**2).sum()) for x in left)
+    return squares / (n * (n - 1) * r * (r - 1))
+
+
 @pytest.mark.parametrize("kind", ["independent", "paired"])
 def test_runs_by_their_formulas(kind):
     rng = np.random.default_rng(0)
@@ -198,6 +206,9 @@ def test_runs_by_their_formulas(kind):
         parts = [users, ((means[0] - means[1]).var(ddof=1) / 4, 3)]
     else:
         parts = [users, *((mean.var(ddof=1) / 4, 3) for mean in means)]
+    of_runs = sum(part for part, _ in parts[1:])
+    df = of_runs**2 / sum(part**2 / few for part, few in parts[1:])
+    parts = [users, (max(of_runs - within(a, b, kind), 0.0), df)]
     v = sum(part for part, _ in parts)
     assert found.trained.error == pytest.approx(math.sqrt(users[0]))
     assert found.anew.error == pytest.approx(math.sqrt(v))
@@ -210,13 +221,14 @@ def test_runs_by_their_formulas(kind):
 def test_few_runs_have_the_critical_value_of_cochran_and_cox(kind, n_runs):
     rng = np.random.default_rng(n_runs)
     a, b = rng.normal(0, 1, (2, n_runs, 40)) + rng.normal(0, 0.1, (2, n_runs, 1))
-    a += 0.1 * n_runs  # to be far from 0 where there are many
+    a += 0.05 * n_runs  # to be far from 0 where there are many
     found = runs(a, b, kind)
     means = a.mean(axis=1), b.mean(axis=1)
     v = [mean.var(ddof=1) / n_runs for mean in means]
     if kind == "paired":
         v = [(means[0] - means[1]).var(ddof=1) / n_runs]
-    of_runs = sum(v), sum(v) ** 2 / sum(part**2 / (n_runs - 1) for part in v)
+    df = sum(v) ** 2 / sum(part**2 / (n_runs - 1) for part in v)
+    of_runs = max(sum(v) - within(a, b, kind), 0.0), df
     of_users = found.trained.error**2, 39
     assert np.allclose(found.parts, (of_users, of_runs))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, counted
 from toplist.comparing.aligning import LENGTHS, Aligned, align, differences
 from toplist.comparing.pairwise import pairs_of
 from toplist.metrics.definitions import Metric
@@ -18,7 +19,7 @@ from toplist.results.means import has_keys, hits_of, in_line
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
 from toplist.stats.distributions import t_ppf
-from toplist.stats.estimates import checked, snap
+from toplist.stats.estimates import Units, checked, numbered, snap
 from toplist.stats.prediction_powered import Corrected, ppi
 
 # With ten queries of people the interval covers 91 % in place of 95, with fewer much less.
@@ -51,11 +52,17 @@ class JudgeCorrected(Display, Corrected):
         Of a difference, the system and its baseline, which is subtracted.
     level : float
         Of the interval.
+    df : float
+        The degrees of freedom of the interval.
+    n_clusters : int
+        The clusters of the queries that people judged; 0 without clusters.
     """
 
     name: str = ""
     pair: tuple[str, str] | None = None
     level: float = 0.95
+    df: float = math.nan
+    n_clusters: int = 0
 
     def _page(self, every_metric: bool = False) -> Page:
         look = Look()
@@ -70,14 +77,16 @@ class JudgeCorrected(Display, Corrected):
             )
         ]
         corner = f"{' - '.join(self.pair)} {self.name}" if self.pair else self.name
+        clusters = f" of {counted(self.n_clusters, 'cluster')}" if self.n_clusters else ""
         certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
         notes = [
-            f"{self.n:,} queries judged by people, {self.n_unlabelled:,} more by the judge alone "
+            f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the judge alone "
             f"(lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
-            f"interval: t, {self.n - 1} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
+            f"interval: t, {self.df:.4g} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
             "queries of people must be a random sample of all",
         ]
-        notes += [f"rough: fewer than {FEW} queries of people"] * (self.n < FEW)
+        what = "clusters" if self.n_clusters else "queries"
+        notes += [f"rough: fewer than {FEW} {what} of people"] * (self.df + 1 < FEW)
         columns = [
             "difference" if self.pair else "mean",
             f"{100 * self.level:.4g} % interval",
@@ -102,8 +111,9 @@ def judge_corrected(
     formula is in `toplist.stats.prediction_powered.ppi`): the estimate is of what people would say
     of all queries, and the better the judge goes with people, the narrower its interval.
 
-    Queries are matched by their keys. The interval is that of t with n - 1 degrees of freedom, n
-    queries of people, of which there must be ten: in simulations it covered
+    Queries are matched by their keys. Of queries in clusters, such as those of users, the errors go
+    by the clusters of `judged`, and the degrees of freedom are Satterthwaite's. The interval is that of t with n - 1 degrees of freedom, n
+    queries (or clusters) of people, of which there must be ten: in simulations it covered
     95 % with 200 of them, 94 % with 50, 93 % with 20 and 91 % with 10.
 
     Parameters
@@ -182,15 +192,31 @@ def judge_corrected(
     rows = _matched(by_judge, by_people)
     _check(by_judge, by_people, rows, int(k))
     y_hat, n = _values(by_judge, name), len(rows)
-    if 2 <= n < LEAST:
+    labels = _clusters(by_judge, by_people)
+    units, clusters = Units(n), None
+    if labels is not None:
+        clusters = labels[rows], np.delete(labels, rows)
+        units = Units.of(n, None, clusters[0])
+    if n >= 2 and len(units.sizes) < LEAST:
+        what = f"{n} queries" if labels is None else f"queries of {len(units.sizes)} clusters"
         raise ValueError(
-            f"people judged {n} queries: at least {LEAST} are needed for an interval that holds"
+            f"people judged {what}: at least {LEAST} are needed for an interval that holds"
         )
-    found = ppi(_values(by_people, name), y_hat[rows], np.delete(y_hat, rows), level=level)
-    half = t_ppf(0.5 + level / 2, n - 1) * found.error
+    sides = _values(by_people, name), y_hat[rows], np.delete(y_hat, rows)
+    found = ppi(*sides, level=level, clusters=clusters)
+    half = t_ppf(0.5 + level / 2, units.df) * found.error
     if found.low == found.low:
         found = replace(found, low=found.estimate - half, high=found.estimate + half)
-    return JudgeCorrected(**vars(found), name=name, pair=pair, level=level)
+    known: dict[str, Any] = {"df": units.df, "n_clusters": units.n_clusters, **vars(found)}
+    return JudgeCorrected(**known, name=name, pair=pair, level=level)
+
+
+def _clusters(judged: Aligned, human: Aligned) -> Ints | None:
+    """Return the numbers of the clusters of all queries; None where each is one by itself."""
+    if judged.clusters is None and human.clusters is not None:
+        raise ValueError("human has clusters and judged has none: evaluate both with clusters=")
+    labels = None if judged.clusters is None else numbered(judged.clusters)
+    return None if labels is None or len(np.unique(labels)) == len(labels) else labels
 
 
 def _read(side: str, given: Any) -> dict[str, TopKResult]:

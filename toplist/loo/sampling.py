@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, check_positive_int, choice, readable
+from toplist.checks import Floats, check_positive_int, choice
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import entries_of, plan_of
 from toplist.inputs import id_hashes
@@ -311,7 +311,6 @@ def _ranked(
     return rank_among(counts, ties)
 
 
-@readable
 class Estimate(NamedTuple):
     """An estimated mean, and its 95 % interval over users, which covers its noise, not its bias.
 
@@ -322,13 +321,18 @@ class Estimate(NamedTuple):
 
     Examples
     --------
-    >>> Estimate(0.5, 0.4, 0.6).value
-    0.5
+    >>> Estimate(0.5, 0.4, 0.6)
+    Estimate(0.5, [0.4, 0.6] by noise alone, its bias is not known)
     """
 
     value: float
     low: float
     high: float
+
+    def __repr__(self) -> str:
+        """Return the mean, and that its interval says nothing of its bias."""
+        ends = f"[{self.low:.4g}, {self.high:.4g}]"
+        return f"Estimate({self.value:.4g}, {ends} by noise alone, its bias is not known)"
 
 
 def corrected(

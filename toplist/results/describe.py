@@ -292,8 +292,8 @@ def _few_units(results: Sequence[Means]) -> str:
 
     Where units are of very different size, values often go with size: then intervals cover less.
     """
-    names = [(name,) for name in results[0].terms.metrics] or [()]
-    every = [result.units_of(*name) for result in results for name in names]
+    names: list[tuple[str, ...]] = [(name,) for name in results[0].terms.metrics]
+    every = [result.units_of(*name) for result in results for name in names or [()]]
     least = min(every, key=lambda one: one.df if one.df > 0 else math.inf)
     what = "weights" if least.clusters is None else "clusters"
     return f" (rough: {what} {least.rough})" if least.rough else ""

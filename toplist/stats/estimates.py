@@ -667,15 +667,16 @@ def runs(
 
     Users are averaged over runs first. With s_d of these averages, and v_i its parts,
 
-        independent: v = s_d²/n + s_A²/r_A + s_B²/r_B    (s_A², s_B²: variances of the runs' means)
-        paired:      v = s_d²/n + s_diff²/r              (of the runs' differences; same splits)
+        independent: v = s_d²/n + s_A²/r_A + s_B²/r_B - w   (s_A², s_B²: variances of runs' means)
+        paired:      v = s_d²/n + s_diff²/r - w             (of runs' differences; same splits)
+        w = Σ_users Σ_runs (x - its user's and its run's mean)² / n² r (r - 1)
         t_q = (v_users t_q(df_users) + v_runs t_q(df_runs)) / v          (Cochran, Cox 1957)
 
     where a variance of two systems' runs has Welch's degrees of freedom. By Satterthwaite's, which
-    are `df`, a true null was rejected in up to 13 % of samples of two runs. v is a bit too large,
-    by the variance within user and run. Of one run there is no variance: then `anew` is NaN. A
-    system that comes out the same in every run may be given as often. Repeated splits overlap:
-    their variance is a lower bound.
+    are `df`, a true null was rejected in up to 13 % of samples of two runs. The variance w within
+    user and run is in both others, and is taken from that of runs, down to 0. Of one run there is
+    no variance: then `anew` is NaN. A system that comes out the same in every run may be given as
+    often. Repeated splits overlap: their variance is a lower bound.
 
     Parameters
     ----------
@@ -706,9 +707,15 @@ def runs(
     trained = difference(first, second, units, alternative, level)
     units = Units(rows[0].shape[1]) if units is None else units
     means = [np.array([units.mean(one) for one in side]) for side in rows]
-    every = [snap(*means)] if kind == "paired" else means
-    spreads = [estimate([some], Units(len(some)), n_threads=1) for some in every]
-    of_runs = added([(float(one.error[0]) ** 2, one.df) for one in spreads])
+    if kind == "paired":
+        rows, means = [snap(*rows)], [snap(*means)]
+    spreads = [estimate([some], Units(len(some)), n_threads=1) for some in means]
+    within = 0.0
+    for side in rows:
+        pulls = [units.pulls(one)[1] for one in side]
+        within += float(np.var(pulls, axis=0, ddof=1).sum()) / len(side) if len(side) > 1 else 0.0
+    variance, df = added([(float(one.error[0]) ** 2, one.df) for one in spreads])
+    of_runs = variance if math.isnan(variance) else max(variance - within, 0.0), df
     parts = (trained.error**2, trained.df), of_runs
     variance, df = added(parts)
     error, value = math.sqrt(variance), trained.difference
