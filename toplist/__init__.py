@@ -154,11 +154,11 @@ _GONE = {
             *("iprec", "judged", "nerr", "r_precision", "rbp"),
         )
     },
-    "Across": "toplist.comparing.rankings has it",
+    "Across": "toplist.comparing.datasets has it",
     "Comparison": "toplist.comparing.comparison has it",
     "DISCOUNTS": "toplist.metrics.definitions has them",
     "DIVISORS": "toplist.metrics.definitions has them",
-    "Gate": "toplist.comparing.verdicts has it",
+    "Gate": "toplist.comparing.gating has it",
     "Lists": "write toplist.inputs.Lists",
     "conformance": "write toplist.audit.conformance",
     "paired_tests": "write toplist.inference.paired_tests",

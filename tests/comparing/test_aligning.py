@@ -28,7 +28,7 @@ def evaluated(lists=LISTS, truths=TRUTHS, **given):
 
 
 def differences(**systems):
-    return tl.compare(systems).differences
+    return [one.text for one in tl.compare(systems).differences]
 
 
 def test_other_data_of_metrics_of_the_lists_are_told():

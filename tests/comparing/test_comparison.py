@@ -102,7 +102,7 @@ def test_columns_are_one_only_where_all_systems_agree():
 def said(first, second):
     """Return the lines about two results, which all tables must show."""
     comparison = tl.compare({"a": first, "b": second})
-    lines = comparison.differences
+    lines = [one.text for one in comparison.differences]
     for line in lines:
         assert line in repr(comparison).splitlines()
         assert line in comparison.to_markdown()
@@ -265,10 +265,11 @@ def test_no_best_where_one_systems_lists_end_before_k():
     long = tl.top_k_eval([list(range(1, 31))] * 2, truths, k=[1, 20], metrics="recall")
     both = tl.compare({"short": short, "long": long})
     (line,) = both.differences
-    assert line.startswith(
+    assert line.kind == "lengths" and line.systems == ("short", "long")
+    assert line.text.startswith(
         "LISTS OF DIFFERENT LENGTH: short at most 2, long at least 20: at k = 20 "
     )
-    assert line in repr(both)
+    assert line.text in repr(both)
     assert both.best() == {"recall@1": ["short"], "recall@20": []}
     stream = replace(long, hits=None, counted=None)
     assert tl.compare({"short": short, "stream": stream}).differences == []

@@ -11,7 +11,7 @@ from doors import by_words
 from systems import results
 
 import toplist as tl
-from toplist.comparing.moments import of_results
+from toplist.comparing.samples import moments_of
 from toplist.stats import datasets as statistics
 from toplist.stats.systems import SystemRef
 
@@ -200,7 +200,7 @@ def test_results_that_know_the_moments_of_their_differences(sets):
     """As those of several systems in one evaluation on Spark: tests, but no users to draw."""
     shared = {}
     for dataset, some in sets.items():
-        moments = of_results(some)
+        moments = moments_of(some)
         shared[dataset] = {
             system: replace(one.without_users(), paired=SystemRef(moments, system))
             for system, one in some.items()

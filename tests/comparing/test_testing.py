@@ -9,7 +9,7 @@ from doors import by_words
 from systems import DATA, results
 
 import toplist as tl
-from toplist.comparing.pairwise import METHODS
+from toplist.comparing.tests import METHODS
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
     )
     both = tl.compare({"a": some, "b": some})
     assert {one.name for one in both.test()} == {"mrr@2"}
-    with pytest.raises(ValueError, match="item_coverage@2 is one number of all lists"):
+    with pytest.raises(ValueError, match="item_coverage@2 has no test: one number of all lists"):
         both.test("item_coverage@2")
 
 
@@ -192,7 +192,9 @@ def test_pooled_metrics_are_refused_everywhere(what):
     lists = {"a": [[1, 2], [3, 2], [1, 9]], "b": [[1, 4], [2, 3], [9, 8]]}
     both = tl.compare({name: by_words(some, truths, 2, **options) for name, some in lists.items()})
     margin = {"margin": 0.1} if what == "equivalence" else {}
-    with pytest.raises(ValueError, match="is pooled, a ratio of sums: toplist.inference.ratio"):
+    with pytest.raises(
+        ValueError, match="pooled, a ratio of sums over users: toplist.inference.ratio"
+    ):
         getattr(both, what)("recall" if what == "band" else "recall@2", **margin)
 
 

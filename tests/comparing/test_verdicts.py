@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import toplist as tl
-from toplist.comparing.verdicts import GateRow
+from toplist.comparing.gating import GateRow
 
 TRUTH = {f"u{i}": {i % 7} for i in range(600)}
 

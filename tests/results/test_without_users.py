@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import graded_populations, populations
 
 import toplist as tl
-from toplist.comparing.moments import of_results
+from toplist.comparing.samples import moments_of
 from toplist.stats.systems import SystemRef
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
@@ -131,7 +131,7 @@ def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
         )
     truth = [{1}, {2}, {2}]
     systems = {name: tl.top_k_eval([[1], [2], [i]], truth, 1) for i, name in enumerate("ab", 1)}
-    found = of_results(systems)
+    found = moments_of(systems)
     of_spark = dataclasses.replace(systems["a"].without_users(), paired=SystemRef(found, "a"))
     with pytest.raises(
         ValueError, match=f"^this result of Spark holds .*{so}: {on_spark}"

@@ -24,8 +24,8 @@ from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
 from toplist.comparing.gating import gate
-from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, TestSpec, pairs_of
-from toplist.comparing.tests import Tests
+from toplist.comparing.samples import pairs_of
+from toplist.comparing.tests import CORRECTIONS, FAMILIES, METHODS, TestPlan, Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup
@@ -47,11 +47,11 @@ def check_compare(options: argparse.Namespace) -> None:
         raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
     if options.margin is not None and options.alternative != "two-sided":
         raise ValueError("--margin asks for both sides: it goes without --alternative")
-    TestSpec(
+    TestPlan(
         *(options.test, options.correction, options.alternative, options.level, options.family),
         *(options.resamples, options.seed),
         margin=options.margin,
-    )
+    ).checked()
     drawn = options.test in ("randomization", "bootstrap") or options.correction == "maxt"
     for name in ("resamples", "seed"):
         if name in options.asked and not (drawn or options.band or options.lead):

@@ -9,29 +9,86 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Bools, Floats, Ints, choice
+from toplist.comparing.values import clusters_by_user
 from toplist.inputs import items
 from toplist.inputs.id_hashes import hashes_of
+from toplist.inputs.keyed import is_series
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.results import describe
-from toplist.results.means import Means, has_keys, hits_of, in_means_of_all
+from toplist.results.means import Means, OwnerlessError, has_keys, hits_of, in_means_of_all
+from toplist.stats.estimates import Units, numbered, weights_of
 
 M = TypeVar("M", bound=Means)
+T = TypeVar("T")
 
 Results = Mapping[str, Means]
-CountedBySystem = Mapping[str, Bools]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
 SameUsers = Literal["same", "common"]
 USERS: tuple[SameUsers, ...] = get_args(SameUsers)
 # Where results without users may be tested: they know the moments of their differences.
 TOGETHER = "evaluate all systems in one toplist.top_k_eval(..., system=...)"
+
+Kind = Literal[
+    "conventions",
+    "averages",
+    "propensities",
+    "policies",
+    "candidates",
+    "metrics",
+    "formulas",
+    "lengths",
+    "data",
+    "users",
+    "truths",
+]
+# What does not make means of one name@k incomparable, and what is no reason not to test: names are
+# asked of every system, users are matched, and of data a line says it.
+MINOR = frozenset[Kind](["metrics", "lengths"])
+TESTABLE = frozenset[Kind]([*MINOR, "users", "truths", "data"])
+
+
+class NotTestable(ValueError):  # noqa: N818 (an answer, which is printed where a table is asked for)
+    """Systems, or one of their metrics, that cannot be tested; `why` says it in a line."""
+
+    @property
+    def why(self) -> str:
+        """The reason."""
+        return str(self.args[0])
+
+
+def tested(test: Callable[[], T]) -> tuple[T | None, str]:
+    """Return tests, or None and why there are none."""
+    try:
+        return test(), ""
+    except NotTestable as error:
+        return None, error.why
+
+
+class Difference(NamedTuple):
+    """What makes the numbers of some systems not comparable.
+
+    `kind` is one of "conventions", "averages", "propensities", "policies", "candidates", "metrics",
+    "formulas", "lengths", "data", "users" and "truths", `systems` are the names of the results, and
+    `text` says it in a line. Of "data", `keyword` is the one that gave them other data.
+    """
+
+    kind: Kind
+    systems: tuple[str, ...]
+    text: str
+    keyword: str = ""
+
+    def __str__(self) -> str:
+        """Return the line."""
+        return self.text
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +111,24 @@ class Aligned:
         return len(next(iter(self.rows.values())))
 
     def values(self, system: str, name: str) -> Floats:
-        """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``."""
-        values, _ = self.results[system].values_of_all(name)
-        return np.ascontiguousarray(values[self.rows[system]])
+        """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``.
 
-    @property
-    def has_others(self) -> bool:
-        """Whether some have a list and no ground truth, in one result at least."""
-        return any((rows >= self.results[s].n_users).any() for s, rows in self.rows.items())
+        Raises
+        ------
+        NotTestable
+            If a user has no value at k.
+        """
+        values, _ = self.results[system].values_of_all(name)
+        found = np.ascontiguousarray(values[self.rows[system]])
+        if found.ndim == 1 and np.isnan(found).any():
+            lacking = np.flatnonzero(np.isnan(found))
+            row = int(lacking[0])
+            user = row if self.users is None else self.users[row]
+            raise NotTestable(
+                f"{system} has no {name} for {len(lacking):,} of {self.n:,} users, {user!r} first "
+                "(without a list): test another metric, or evaluate the users who have lists"
+            )
+        return found
 
     @property
     def weights(self) -> Floats | None:
@@ -70,35 +137,62 @@ class Aligned:
         given = self.results[first].weights
         return None if given is None else given[self.rows[first]]
 
+    def units(self, clusters: Any = None) -> Units:
+        """Return the weights of the users, and their clusters: those given, or of the results."""
+        w = self.weights
+        w = None if w is None else weights_of(w, self.n, self.users)
+        if clusters is None:
+            labels = self._clusters()
+            return Units.of(self.n, w, None if labels is None else numbered(labels, self.users))
+        if self.users is None:
+            first = next(iter(self.results))
+            places = clusters_by_user(clusters, None, self.results[first].n_users)
+            return Units.of(self.n, w, None if places is None else places[self.rows[first]])
+        if not isinstance(clusters, Mapping) and not is_series(clusters):
+            raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
+        others = np.flatnonzero(self._without_truth)
+        self._check_labels(all(self.users[row] in clusters for row in others.tolist()))
+        return Units.of(self.n, w, clusters_by_user(clusters, self.users, self.n))
+
     @property
-    def clusters(self) -> list[Any] | None:
-        """The clusters of the users, the same in all results; None without any."""
+    def _without_truth(self) -> Bools:
+        """Who has a list and no ground truth, in one result at least."""
+        found: Bools = np.any(
+            [rows >= self.results[s].n_users for s, rows in self.rows.items()], axis=0
+        )
+        return found
+
+    def _check_labels(self, known: bool) -> None:
+        if not known:
+            raise NotTestable(
+                "lists without a ground truth are in these means, and have no cluster: give those "
+                "of all users to test(), as a dict user -> label"
+            )
+
+    def _clusters(self) -> list[Any] | None:
+        """Return the clusters of the users, the same in all results; None without any."""
         given = {system: result.clusters for system, result in self.results.items()}
         without = [system for system, labels in given.items() if labels is None]
         if len(without) == len(given):
             return None
         if without:
             other = next(system for system in given if system not in without)
-            raise ValueError(
+            raise NotTestable(
                 f"{other} has clusters and {without[0]} has none: evaluate both with clusters=, or "
                 "give them to test()"
             )
-        if self.has_others:
-            raise ValueError(
-                "lists without a ground truth are in these means, and have no cluster: give those "
-                "of all users to test(), as a dict user -> label"
-            )
+        self._check_labels(not self._without_truth.any())
         found = {
             system: [labels[row] for row in self.rows[system].tolist()]  # type: ignore[index]
             for system, labels in given.items()
         }
         first, *others = found
         for other in others:
-            if found[other] != found[first]:
-                pairs = zip(found[first], found[other], strict=True)
-                at, (a, b) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
+            pairs = enumerate(zip(found[first], found[other], strict=True))
+            at, (a, b) = next(((i, two) for i, two in pairs if two[0] != two[1]), (-1, ("", "")))
+            if at >= 0:
                 row = int(self.rows[first][at]) if self.users is None else self.users[at]
-                raise ValueError(
+                raise NotTestable(
                     f"{first} and {other} have other clusters of the same rows: of row {row!r}, "
                     f"{a!r} and {b!r}"
                 )
@@ -127,36 +221,155 @@ def align(
 
     Raises
     ------
-    ValueError
+    NotTestable
         If a result holds no hits, if the users are others or unknown, if a user has other relevant
         items or another weight in one result than in another.
     """
     choice("users", users, USERS)
     for system, result in results.items():
-        hits_of(result, f"the users of {system} are unknown", f"{TOGETHER} with paired=True")
+        check_hits(result, f"the users of {system} are unknown", f"{TOGETHER} with paired=True")
+        for name in metrics:
+            metric = result.terms.asked.get(name) or result.terms.asked.get(name.rpartition("@")[0])
+            if isinstance(metric, ListMetric) and getattr(result.lists, "values", None) is None:
+                raise NotTestable(
+                    f"{system} is merged, or loaded without its lists, so {name} has no values per "
+                    "user: evaluate again"
+                )
     keyed = {system: has_keys(result) for system, result in results.items()}
     if len(set(keyed.values())) > 1:
         one, other = (next(s for s in keyed if keyed[s] is kind) for kind in (True, False))
-        raise ValueError(
+        raise NotTestable(
             f"the users of {one} have keys, those of {other} are known by position: name them by "
             "users= where the lists are evaluated"
         )
     counted, keys = dict[str, Bools](), dict[str, Sequence[Any]]()
     for system, result in results.items():
-        counted[system], others = in_means_of_all(result, metrics)
+        try:
+            counted[system], others = in_means_of_all(result, metrics)
+        except OwnerlessError as error:
+            raise NotTestable(str(error)) from None
         keys[system] = [*result.users, *others] if others else result.users
-    if all(keyed.values()):
-        found = _by_key(results, counted, keys, users)
-    else:
-        found = _by_position(results, counted, users)
-    if not found.n:
+    rows, found, n_all = (
+        _by_key(results, counted, keys) if all(keyed.values()) else _by_position(results, counted)
+    )
+    n = len(next(iter(rows.values())))
+    if users == "same" and n_all > n:
+        raise other_users(results, n_all - n)
+    if not n:
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
-        raise ValueError(f"nobody to test: {what} ({', '.join(found.results)})")
+        raise NotTestable(f"nobody to test: {what} ({', '.join(results)})")
+    aligned = Aligned(results, rows, found, n_all - n)
     for first, *others in alike or [list(results)]:
         for other in others:
-            _check(found, first, other)
-    return found
+            _check(aligned, first, other)
+    return aligned
+
+
+def check_hits(result: Means, so: str, on_spark: str) -> None:
+    """Raise NotTestable if a result does not hold its hits, as `hits_of` says it."""
+    if result.hits is None or result.counted is None:
+        try:
+            hits_of(result, so, on_spark)
+        except ValueError as error:
+            raise NotTestable(str(error)) from None
+
+
+def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTestable:
+    """Return the error for systems that count other users; `known` are all that know of them."""
+    return NotTestable(
+        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
+        "users='common' tests over those that all systems count"
+    )
+
+
+# The rows of all systems, the keys of their users, and how many some of them count
+Rows = tuple[dict[str, Ints], list[Any] | None, int]
+
+
+def _by_position(results: Results, counted: Mapping[str, Bools]) -> Rows:
+    """Return the rows that all results count, in their order."""
+    first, *_ = results
+    n = {system: result.n_users for system, result in results.items()}
+    for system, n_users in n.items():
+        if n_users != n[first]:
+            raise NotTestable(
+                f"{first} has {n[first]:,} users and {system} {n_users:,}, by position: without "
+                "keys, users= where they are evaluated, they cannot be matched"
+            )
+    every = np.array(list(counted.values()), bool)
+    rows = np.flatnonzero(every.all(axis=0))
+    return dict.fromkeys(results, rows), None, int(every.any(axis=0).sum())
+
+
+def _by_key(
+    results: Results, counted: Mapping[str, Bools], known: Mapping[str, Sequence[Any]]
+) -> Rows:
+    """Return the rows of the users that all results count, in the order of their words.
+
+    `known` are the keys of the rows.
+    """
+    first, *others = results
+    rows = {first: np.flatnonzero(counted[first])}
+    keys = [known[first][row] for row in rows[first].tolist()]
+    n_all = len(keys)
+    one = known[first], counted[first]
+    if all(_same_rows(*one, known[other], counted[other]) for other in others):
+        rows |= dict.fromkeys(others, rows[first])
+    else:
+        places = {}
+        for system in others:
+            theirs = known[system]
+            places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
+        n_all = len(set(keys).union(*places.values()))
+        kept = [i for i, key in enumerate(keys) if all(key in p for p in places.values())]
+        keys, rows[first] = [keys[i] for i in kept], rows[first][np.array(kept, np.int64)]
+        rows |= {
+            system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
+        }
+    kinds = {type(result.users[0]): s for s, result in results.items() if len(result.users)}
+    if len(kinds) == 2 and not keys and str in kinds:
+        shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
+        raise NotTestable(
+            f"users are text in one result and numbers in another, which are never equal: {shown}; "
+            "evaluate both from files, or both from memory"
+        )
+    words = hashes_of(keys)
+    order = np.argsort(words, kind="stable")
+    if np.any(np.diff(words[order]) == 0):  # two keys of one word
+        order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
+    sorted_rows = {system: some[order] for system, some in rows.items()}
+    return sorted_rows, [keys[i] for i in order.tolist()], n_all
+
+
+def _check(found: Aligned, first: str, system: str) -> None:
+    """Refuse other ground truths and weights of the same users."""
+    one, other = found.results[first], found.results[system]
+    rows, others = found.rows[first], found.rows[system]
+    both = (rows < one.n_users) & (others < other.n_users)  # of whom both have a ground truth
+    rows, others = rows[both], others[both]
+    changed, what = _other_truths(one, rows, other, others)
+    if changed.any():
+        row = int(np.flatnonzero(changed)[0])
+        user = int(rows[row])
+        user = user if found.users is None else one.users[user]
+        same = "" if what == NUMBER else " of the same sizes"
+        kinds = "; or ids are numbers in one and text in the other" * bool(changed.all())
+        raise NotTestable(
+            f"{first} and {system} have other ground truths{same}: {int(changed.sum()):,} of "
+            f"{found.n:,} users have {what}, user {user!r} first{kinds}"
+        )
+    mine, theirs = one.weights, other.weights
+    alike = mine is theirs
+    if mine is not None and theirs is not None:
+        alike = np.array_equal(mine[rows], theirs[others])
+    if not alike:
+        raise NotTestable(f"{first} and {system} have other weights of the same users")
+
+
+def _same_rows(one: Sequence[Any], counted: Any, other: Sequence[Any], also: Any) -> bool:
+    """Return whether the same users, in one order, are counted in both."""
+    return np.array_equal(counted, also) and (one is other or list(one) == list(other))
 
 
 def united(results: Mapping[str, M]) -> dict[str, M]:
@@ -212,10 +425,8 @@ def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]], idle: list[i
         theirs = [1.0 if one.weights is None else one.weights[at] for one, at in sources]
         weights = np.concatenate([weights, theirs])
     if clusters is not None:
-        clusters = [
-            *clusters,
-            *(at if one.clusters is None else one.clusters[at] for one, at in sources),
-        ]
+        labels = (at if one.clusters is None else one.clusters[at] for one, at in sources)
+        clusters = [*clusters, *labels]
     counts = np.full(n, result.terms.missing != "skip")
     depth = int(result.histograms.cuts[-1])
     whole = type(result).of(
@@ -225,191 +436,7 @@ def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]], idle: list[i
     return replace(whole, **{name: getattr(result, name) for name in kept})
 
 
-def _by_position(results: Results, counted: CountedBySystem, users: str) -> Aligned:
-    """Return the rows that all results count, in their order."""
-    first, *_ = results
-    n = {system: result.n_users for system, result in results.items()}
-    for system, n_users in n.items():
-        if n_users != n[first]:
-            raise ValueError(
-                f"{first} has {n[first]:,} users and {system} {n_users:,}, by position: without "
-                "keys, users= where they are evaluated, they cannot be matched"
-            )
-    every = np.array(list(counted.values()), bool)
-    rows = np.flatnonzero(every.all(axis=0))
-    n_left_out = int(every.any(axis=0).sum()) - len(rows)
-    if users == "same" and n_left_out:
-        raise other_users(results, n_left_out)
-    return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
-
-
-def _by_key(
-    results: Results, counted: CountedBySystem, known: Mapping[str, Sequence[Any]], users: str
-) -> Aligned:
-    """Return the rows of the users that all results count, in the order of their words.
-
-    `known` are the keys of the rows.
-    """
-    first, *others = results
-    rows = {first: np.flatnonzero(counted[first])}
-    keys = [known[first][row] for row in rows[first].tolist()]
-    n_all = len(keys)
-    one = known[first], counted[first]
-    if all(_same_rows(*one, known[other], counted[other]) for other in others):
-        rows |= dict.fromkeys(others, rows[first])
-        kept = np.arange(len(keys))
-    else:
-        places = {}
-        for system in others:
-            theirs = known[system]
-            places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
-        kept = np.array([i for i, key in enumerate(keys) if all(key in p for p in places.values())])
-        kept = kept.astype(np.int64)
-        n_all = len(set(keys).union(*places.values()))
-        rows[first] = rows[first][kept]
-        keys = [keys[i] for i in kept.tolist()]
-        rows |= {
-            system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
-        }
-    kinds = {type(result.users[0]): s for s, result in results.items() if len(result.users)}
-    if len(kinds) == 2 and not len(kept) and str in kinds:
-        shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
-        raise ValueError(
-            f"users are text in one result and numbers in another, which are never equal: {shown}; "
-            "evaluate both from files, or both from memory"
-        )
-    if users == "same" and n_all > len(kept):
-        raise other_users(results, n_all - len(kept))
-    words = hashes_of(keys)
-    order = np.argsort(words, kind="stable")
-    if np.any(np.diff(words[order]) == 0):  # two keys of one word
-        order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
-    sorted_rows = {system: some[order] for system, some in rows.items()}
-    return Aligned(results, sorted_rows, [keys[i] for i in order.tolist()], n_all - len(kept))
-
-
-def other_users(results: Iterable[str], n: int, known: str = "them") -> ValueError:
-    """Return the error for systems that count other users; `known` are all that know of them."""
-    return ValueError(
-        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
-        "users='common' tests over those that all systems count"
-    )
-
-
-def _check(found: Aligned, first: str, system: str) -> None:
-    """Refuse other ground truths and weights of the same users."""
-    one, other = found.results[first], found.results[system]
-    rows, others = found.rows[first], found.rows[system]
-    both = (rows < one.n_users) & (others < other.n_users)  # of whom both have a ground truth
-    rows, others = rows[both], others[both]
-    changed, what = _other_truths(one, rows, other, others)
-    if changed.any():
-        row = int(np.flatnonzero(changed)[0])
-        user = int(rows[row])
-        user = user if found.users is None else one.users[user]
-        same = "" if what == NUMBER else " of the same sizes"
-        raise ValueError(
-            f"{first} and {system} have other ground truths{same}: {int(changed.sum()):,} of "
-            f"{found.n:,} users have {what}, user {user!r} first"
-            + "; or ids are numbers in one and text in the other"
-            * bool(changed.all())
-        )
-    mine, theirs = one.weights, other.weights
-    if mine is None or theirs is None:
-        alike = mine is theirs
-    else:
-        alike = np.array_equal(mine[rows], theirs[others])
-    if not alike:
-        raise ValueError(f"{first} and {system} have other weights of the same users")
-
-
-def _same_rows(one: Sequence[Any], counted: Any, other: Sequence[Any], also: Any) -> bool:
-    """Return whether the same users, in one order, are counted in both."""
-    return np.array_equal(counted, also) and (one is other or list(one) == list(other))
-
-
 FEW_NAMES = 4
-LENGTHS = "LISTS OF DIFFERENT LENGTH"
-
-
-def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[str]:
-    """Return what makes the numbers of some results not comparable, in a line each.
-
-    `alike` are the names of the results that should be over the same users and ground truths;
-    default: all of them.
-    """
-
-    def metrics_by_ks(result: Means) -> str:
-        names: dict[str, list[str]] = {}
-        for name, ks in result.terms.ks_of.items():
-            names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
-        return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
-
-    lines = [
-        _different("CONVENTIONS", results, lambda r: r.terms.rules()),
-        _different("AVERAGES", results, describe.averaging),
-        _different("PROPENSITIES", results, lambda r: r.terms.propensities or "none"),
-        _different("POLICIES", results, describe.treatment),
-        _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
-        _different("METRICS OR K", results, metrics_by_ks),
-    ]
-    found: dict[str, Any] = {}
-    several = {
-        name: None
-        for result in results.values()
-        for name, metric in result.terms.metrics.items()
-        if found.setdefault(name, metric.formula) != metric.formula
-    }
-    lines += [f"DIFFERENT FORMULAS: of {', '.join(several)}"] if several else []
-    ks = ", ".join(map(str, unequal_ks(results)))
-    if ks:
-        ends: dict[str, list[str]] = {}
-        for name, n in _longest(results).items():
-            bound = "least" if n == results[name].hits.k else "most"  # type: ignore[union-attr]
-            ends.setdefault(f"at {bound} {n:,}", []).append(name)
-        found_ends = ", ".join(f"{few_of(some)} {end}" for end, some in ends.items())
-        lines.append(
-            f"{LENGTHS}: {found_ends}: at k = {ks} the places below the end of a list are "
-            "misses: no system is marked as the best there, and a test compares lengths"
-        )
-    for first, *others in alike or [list(results)]:
-        lines += _other_data({name: results[name] for name in (first, *others)})
-        lines += _briefly({other: _users(results, first, other) for other in others}, first)
-    return [line for line in lines if line]
-
-
-def _other_data(results: Results) -> Iterator[str]:
-    """Yield a line for each keyword that gave some results other data than others, where known."""
-    for keyword in items.ITEMS:
-        systems: dict[str, list[str]] = {}
-        for name, result in results.items():
-            needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
-            if needed and result.lists and (digest := result.lists.given.get(keyword)):
-                systems.setdefault(digest, []).append(name)
-        if len(systems) > 1:
-            between = " and " if len(systems) == sum(map(len, systems.values())) else "; "
-            yield f"DIFFERENT {keyword}: {between.join(map(few_of, systems.values()))}"
-
-
-def is_of_data(line: str, needs: Sequence[str] = tuple(items.ITEMS)) -> bool:
-    """Return whether a line of `differences` is of the data that one of these keywords gave."""
-    return line.startswith(tuple(f"DIFFERENT {keyword}:" for keyword in needs))
-
-
-def _briefly(lines: Mapping[str, str], first: str) -> list[str]:
-    """Return the lines of systems whose users are not those of the first; of many, one line."""
-    kinds: dict[str, list[str]] = {}
-    for name, line in lines.items():
-        kinds.setdefault(line.partition(":")[0], []).append(name)
-    found = []
-    for names in kinds.values():
-        one, *more = names
-        if len(more) > 1 and lines[one]:
-            rest = f"; others than in {first} too: {', '.join(more)}"
-            found.append(lines[one] + rest)
-        else:
-            found += [lines[name] for name in names]
-    return found
 
 
 def few_of(names: Sequence[str]) -> str:
@@ -424,43 +451,122 @@ def few_of(names: Sequence[str]) -> str:
     return ", ".join(names) if more < 2 else f"{', '.join(names[:FEW_NAMES])} and {more:,} more"
 
 
-def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:
-    """Return which systems have which description; nothing if all have the same."""
+def _metrics_by_ks(result: Means) -> str:
+    names: dict[str, list[str]] = {}
+    for name, ks in result.terms.ks_of.items():
+        names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
+    return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
+
+
+# What is described in words, which must be the same of all systems.
+DESCRIBED: Mapping[Kind, Callable[[Means], str]] = {
+    "conventions": lambda result: result.terms.rules(),
+    "averages": describe.averaging,
+    "propensities": lambda result: result.terms.propensities or "none",
+    "policies": describe.treatment,
+    "candidates": lambda result: " ".join(describe.sampling(result)) or "all items",
+    "metrics": _metrics_by_ks,
+}
+
+
+def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[Difference]:
+    """Return what makes the numbers of some results not comparable.
+
+    `alike` are the names of the results that should be over the same users and ground truths;
+    default: all of them.
+    """
+    found, everybody = list[Difference](), tuple(results)
+    for kind, describing in DESCRIBED.items():
+        systems = _grouped(results, describing)
+        if len(systems) > 1:
+            parts = (f"{few_of(names)}: {text}" for text, names in systems.items())
+            title = "METRICS OR K" if kind == "metrics" else kind.upper()
+            found.append(Difference(kind, everybody, f"DIFFERENT {title}: {'; '.join(parts)}"))
+    formulas: dict[str, Any] = {}
+    several = {
+        name: None
+        for result in results.values()
+        for name, metric in result.terms.metrics.items()
+        if formulas.setdefault(name, metric.formula) != metric.formula
+    }
+    if several:
+        text = f"DIFFERENT FORMULAS: of {', '.join(several)}"
+        found.append(Difference("formulas", everybody, text))
+    ks = ", ".join(map(str, unequal_ks(results)))
+    if ks:
+        ends = _grouped({s: one for s, one in results.items() if one.hits is not None}, _end)
+        where = ", ".join(f"{few_of(some)} {end}" for end, some in ends.items())
+        text = (
+            f"LISTS OF DIFFERENT LENGTH: {where}: at k = {ks} the places below the end of a list "
+            "are misses: no system is marked as the best there, and a test compares lengths"
+        )
+        found.append(Difference("lengths", everybody, text))
+    for first, *others in alike or [list(results)]:
+        found += _other_data({name: results[name] for name in (first, *others)})
+        found += _other_users([_users(results, first, other) for other in others], first)
+    return found
+
+
+def _grouped(results: Results, describing: Callable[[Means], str]) -> dict[str, list[str]]:
+    """Return the systems by their description."""
     systems: dict[str, list[str]] = {}
     for name, result in results.items():
         systems.setdefault(describing(result), []).append(name)
-    if len(systems) == 1:
-        return ""
-    parts = (f"{few_of(names)}: {text}" for text, names in systems.items())
-    return f"DIFFERENT {what}: {'; '.join(parts)}"
+    return systems
 
 
-def _longest(results: Results) -> dict[str, int]:
-    """Return the length of the longest list of every system whose lists are known."""
-    return {
-        name: result.hits.deepest for name, result in results.items() if result.hits is not None
-    }
+def _end(result: Means) -> str:
+    """Return where the longest list of a result ends."""
+    assert result.hits is not None
+    n = result.hits.deepest
+    return f"at {'least' if n == result.hits.k else 'most'} {n:,}"
 
 
 def unequal_ks(results: Results) -> list[int]:
     """Return the k's that all lists of some system do not reach, and lists of another do."""
-    longest = _longest(results).values()
+    longest = [result.hits.deepest for result in results.values() if result.hits is not None]
     ks = {k for result in results.values() for k in result.ks}
     if not longest or min(longest) == max(longest):
         return []
     return sorted(k for k in ks if min(longest) < k <= max(longest))
 
 
-def _users(results: Results, first: str, name: str) -> str:
+def _other_data(results: Results) -> Iterator[Difference]:
+    """Yield each keyword that gave some results other data than others, where known."""
+    for keyword in items.ITEMS:
+        systems: dict[str, list[str]] = {}
+        for name, result in results.items():
+            needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
+            if needed and result.lists and (digest := result.lists.given.get(keyword)):
+                systems.setdefault(digest, []).append(name)
+        if len(systems) > 1:
+            between = " and " if len(systems) == sum(map(len, systems.values())) else "; "
+            text = f"DIFFERENT {keyword}: {between.join(map(few_of, systems.values()))}"
+            yield Difference(
+                "data", tuple(name for some in systems.values() for name in some), text, keyword
+            )
+
+
+def _other_users(found: Sequence[Difference | None], first: str) -> Iterator[Difference]:
+    """Yield how the users of some systems differ from those of the first; of many, one line."""
+    for kind in ("users", "truths"):
+        alike = [one for one in found if one is not None and one.kind == kind]
+        if len(alike) > 2:
+            systems = [one.systems[1] for one in alike]
+            rest = f"; others than in {first} too: {', '.join(systems[1:])}"
+            yield Difference(alike[0].kind, (first, *systems), alike[0].text + rest)
+        else:
+            yield from alike
+
+
+def _users(results: Results, first: str, name: str) -> Difference | None:
     """Return how the users of two results differ, as far as they are known."""
-    one, other = results[first], results[name]
+    one, other, both = results[first], results[name], (first, name)
     mine, theirs = _rows(one), _rows(other)
     if mine is None or theirs is None:  # without hits, only their number is known
-        if one.n_evaluated == other.n_evaluated:
-            return ""
-        return (
-            f"DIFFERENT USERS: {first} over {one.n_evaluated:,}, {name} over {other.n_evaluated:,}"
-        )
+        n, m = one.n_evaluated, other.n_evaluated
+        text = f"DIFFERENT USERS: {first} over {n:,}, {name} over {m:,}"
+        return None if n == m else Difference("users", both, text)
     if not _same_rows(one.users, one.counted, other.users, other.counted):
         row_of = [
             dict(zip((result.users[row] for row in rows.tolist()), rows.tolist(), strict=True))
@@ -470,15 +576,15 @@ def _users(results: Results, first: str, name: str) -> str:
         if less or more:
             parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
             parts += [f"with {more:,} that are not in {first}"] if more else []
-            return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
+            text = f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
+            return Difference("users", both, text)
         theirs = np.array([row_of[1][user] for user in row_of[0]], np.int64)
     changed, what = _other_truths(one, mine, other, theirs)
-    if not changed.any():
-        return ""
-    return (
+    text = (
         f"DIFFERENT GROUND TRUTHS: {int(changed.sum()):,} of {len(mine):,} users have {what} in "
         f"{name} than in {first}"
     )
+    return Difference("truths", both, text) if changed.any() else None
 
 
 # How ground truths differ.

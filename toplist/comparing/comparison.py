@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.comparing import leads, movers, pairwise, testing
-from toplist.comparing import segments as segment_tests
-from toplist.comparing.aligning import SameUsers, united
-from toplist.comparing.bands import Band
-from toplist.comparing.leads import Lead
-from toplist.comparing.movers import Movers
-from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod, pairs_of
-from toplist.comparing.segments import SegmentedComparison
-from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
-from toplist.comparing.testing import Power
-from toplist.comparing.tests import Tests
+from toplist.comparing import samples, segments, views
+from toplist.comparing.aligning import SameUsers, tested, united
+from toplist.comparing.asking import Question
+from toplist.comparing.samples import pairs_of
+from toplist.comparing.side_by_side import SideBySide
+from toplist.comparing.tests import (
+    TestCorrection,
+    TestFamily,
+    TestMethod,
+    TestPlan,
+    Tests,
+    each_of,
+)
+from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.gone import no_attribute
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
 from toplist.results import markup
-from toplist.results.markup import Cell, Look, Page
+from toplist.results.markup import LOOK, Look, Page
 from toplist.results.means import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.corrections import Correction
@@ -105,7 +109,7 @@ def compare(
             found[name] = replace(one, terms=replace(one.terms, unit=unit))
     several = isinstance(baseline, (list, tuple))
     given: list[Any] = list(baseline) if several else [baseline]  # type: ignore[arg-type]
-    given = [next((_name(key) for key in results if key == one), one) for one in given]
+    given = [next((name_of(key) for key in results if key == one), one) for one in given]
     if baseline is not None:
         pairs_of(list(names), given if several else given[0])
     baselines = tuple(one for one in given if one is not None)
@@ -117,7 +121,7 @@ def compare(
     return Comparison(found, baselines)
 
 
-def _name(given: Any) -> Any:
+def name_of(given: Any) -> Any:
     """Return the name of a system; a number is a name, as it is written."""
     return str(given) if isinstance(given, Real) and not isinstance(given, bool) else given
 
@@ -126,7 +130,7 @@ def _runs(results: Mapping[Any, Any]) -> tuple[dict[str, TopKResult], dict[str, 
     """Return all results by name, and the names of the runs of every system."""
     found: dict[str, TopKResult] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for system, given in ((_name(key), given) for key, given in results.items()):
+    for system, given in ((name_of(key), given) for key, given in results.items()):
         if system == "" or (isinstance(given, (list, tuple)) and not given):
             raise ValueError(f"compare: {system!r} has {'no name' if given else 'no runs'}")
         some = list(given) if isinstance(given, (list, tuple)) else [given]
@@ -237,12 +241,11 @@ class Comparison(SideBySide):
         <BLANKLINE>
         ...
         """
-        look = Look.of(digits, intervals)
         one = self if names is None else self._only(names)
-        page = page_of_means(one, every_metric, look, *one._tested_for_paper, one._marks)
+        page = one._shown(every_metric, Look.of(digits, intervals), paper=True)
         return markup.latex(page, caption, label)
 
-    def by(self, labels: Any) -> SegmentedComparison[Comparison]:
+    def by(self, labels: Any) -> segments.SegmentedComparison[Comparison]:
         """Compare the systems in every segment of the users.
 
         Parameters
@@ -266,11 +269,11 @@ class Comparison(SideBySide):
         >>> list(found), round(found[True].results["a"]["mrr@2"], 4)
         ([False, True], 0.525)
         """
-        return segment_tests.by(self, labels)
+        return segments.by(self, labels)
 
     def by_item(
         self, labels: Any, *, order: Iterable[Any] | None = None
-    ) -> SegmentedComparison[Comparison]:
+    ) -> segments.SegmentedComparison[Comparison]:
         """Compare the systems in every slice of the relevant items.
 
         Parameters
@@ -296,7 +299,7 @@ class Comparison(SideBySide):
         >>> found.test()["tail", "b", "mrr@3"].difference
         -0.5833333333333334
         """
-        return segment_tests.by_item(self, labels, order)
+        return segments.by_item(self, labels, order)
 
     def plot(
         self,
@@ -341,7 +344,7 @@ class Comparison(SideBySide):
         if kind == "movers":
             name, first = metric or self.names()[0], (*self.baselines, *self.systems)[0]
             others = [one for one in self.systems if one != first] or [first]
-            found = [movers.movers(self, name, one, first) for one in others]
+            found = [self.movers(name, one, first) for one in others]
             return differences.movers(found, ax=ax)
         metric = self.names()[0].rpartition("@")[0] if metric is None else metric
         if "@" not in metric:
@@ -402,10 +405,8 @@ class Comparison(SideBySide):
         >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
         (-0.025, 0.85, 13, 13, 14)
         """
-        how = method, correction, alternative, level, family
-        whose = {"users": users, "clusters": clusters}
-        asked = pairwise.TestSpec(*how, n_resamples, seed, n_threads, **whose)
-        return testing.tests(self, names, asked)
+        how = method, correction, alternative, level, family, n_resamples, seed, n_threads
+        return Question(self, users, clusters).tests(names, TestPlan(*how).checked())
 
     def equivalence(
         self,
@@ -431,11 +432,8 @@ class Comparison(SideBySide):
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
-        margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
-        asked = pairwise.TestSpec(
-            correction=correction, level=level, family=family, margin=margin, **whose
-        )
-        return testing.tests(self, names, asked)
+        plan = TestPlan.within(margin, correction=correction, level=level, family=family)
+        return Question(self, users, clusters).tests(names, plan)
 
     def band(
         self,
@@ -461,8 +459,8 @@ class Comparison(SideBySide):
             As in `test`.
         """
         drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
-        asked = pairwise.TestSpec(level=level, users=users, **drawn)
-        return testing.band(self, metric, system, baseline, asked)
+        plan = TestPlan(level=level, **drawn).checked()
+        return views.band(Question(self, users), metric, system, baseline, plan)
 
     def power(
         self,
@@ -488,8 +486,7 @@ class Comparison(SideBySide):
         level : float
             1 - p below which a difference counts as found.
         """
-        asked = pairwise.TestSpec(level=level, users=users)
-        return testing.power(self, names, power, difference, asked)
+        return views.power(Question(self, users), names, power, difference, level)
 
     def lead(
         self,
@@ -531,8 +528,8 @@ class Comparison(SideBySide):
           0); by at most so much is the mean of the best too high, on average; p: of a
           lead as long by chance
         """
-        given: dict[str, Any] = {"seed": seed, "n_threads": n_threads, "n_resamples": n_resamples}
-        return leads.lead(self, names, pairwise.TestSpec(users=users, **given))
+        plan = TestPlan(n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
+        return views.lead(Question(self, users), names, plan)
 
     def movers(
         self,
@@ -541,6 +538,7 @@ class Comparison(SideBySide):
         baseline: str | None = None,
         n: int = 20,
         *,
+        n_drawn: int = 0,
         users: SameUsers = "same",
     ) -> Movers:
         """Return the users with the largest differences: the n worst, and the n best.
@@ -557,6 +555,8 @@ class Comparison(SideBySide):
             As in `band`.
         n : int
             Users on either side.
+        n_drawn : int
+            Others at random, as ``found.drawn``.
         users : {"same", "common"}
             As in `test`.
 
@@ -589,62 +589,91 @@ class Comparison(SideBySide):
         >>> [(row.user_id, row.system_ranks) for row in found]
         [('ann', (2,)), ('bob', (1, 2))]
         """
-        return movers.movers(self, name, system, baseline, n, users)
+        return views.movers(Question(self, users), name, system, baseline, n, n_drawn)
 
     def tukey(self, name: AnyName, *, level: float = 0.95, users: SameUsers = "same") -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`.
 
         Differences are the first less the second, as in published tables of this test.
         """
-        return testing.tukey(self, name, level, pairwise.TestSpec(users=users))
+        question = Question(self, users)
+        source, pairs = question.plain(question.one(name)), [*combinations(self.results, 2)]
+        found = [source.difference(*pair, question.one(name), TestPlan()) for pair in pairs]
+        return samples.tukey(pairs, found, name, level)
+
+    # What is shown
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        tests, why = self._tested
-        marks, best = self._marks, {} if self.baselines else self.best()
+        return self._shown(every_metric)
 
-        def cell(system: str, name: str) -> Cell:
-            mark = marks.get((system, name), "")
-            return self._marked(system, name, mark, system in best.get(name, []))
+    def _shown(self, every_metric: bool, look: Look = LOOK, paper: bool = False) -> Page:
+        """Return the table of the means, with marks where there is a baseline.
 
-        tables = self._tables(every_metric, cell)
-        said = () if tests is None else (tests._legend,)
-        if why:
-            said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
-        notes = *said, *self._of_many(tables), *self._accounts()
-        legend = notes[0] if marks else ""
-        return Page(tables, notes, self.differences, legend=legend)
+        For a paper, what is bold follows from the tests, too, and the notes tell of them.
+        """
+        tests, why = self._tested if paper or self.baselines else (None, "")
+        signs = tests.signs if tests is not None and self.baselines else {}
+        marks = {}
+        if any(signs.values()):  # a blank where others of the table have one
+            places = [(system, name) for system in self.systems for name in self.names()]
+            marks = {(s, name): signs.get((s, self._tested_as[name])) or " " for s, name in places}
+        if paper:
+            best = {} if tests is None else {n: self._bold(tests, n) for n in self.names()}
+        else:
+            best = {} if self.baselines else self.best()
+        tables, said = self._tables(every_metric, marks, best, look), []
+        if tests is not None:
+            said = [tests.sentence() if paper else tests._legend]
+        elif why:
+            against = f" against {', '.join(self.baselines)}" if self.baselines else ""
+            said = [f"NOT TESTED{against}: {why}"]
+        notes = [*said, *self._of_many(tables), *self._accounts()]
+        different = [one.text for one in self.differences]
+        if not paper:
+            return Page(tables, notes, different, legend=notes[0] if marks else "")
+        legend = [] if tests is None else [tests._legend]
+        if self.runs:
+            legend.append(self._of_runs() + ", without intervals" * look.intervals)
+        elif look.intervals:
+            legend.append("with 95 % intervals")
+        to = f"and different from {each_of(self.baselines)}"
+        to = to if self.baselines else "with those that do not differ from it"
+        return Page(
+            *(tables, notes + different), legend="; ".join(legend), best=f"best of its column, {to}"
+        )
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
-        """The tests, and why there are none though there is a baseline."""
-        return self._all_tested() if self.baselines else (None, "")
-
-    def _all_tested(self) -> tuple[Tests | None, str]:
-        """Return the tests of all names, also of those that are not shown; and why there are none.
+        """The tests of all names, also of those that are not shown; and why there are none.
 
         There are none, either, where no name that is shown is among them.
         """
         if self._shown_of is None:
             return tested(self.test)
-        tests, why = self._shown_of._all_tested()
-        if tests is not None and not {*tests.names} & {*self._tested_as.values()}:
-            return None, tested(self.test)[1] or f"{', '.join(self.names())} has no test"
-        return tests, why
+        found: tuple[Tests | None, str] = self._shown_of._tested
+        if found[0] is not None and not {*found[0].names} & {*self._tested_as.values()}:
+            why = tested(lambda: Question(self).names(None))[1]
+            return None, why or f"{', '.join(self.names())} has no test"
+        return found
 
-    @property
-    def _marks(self) -> dict[tuple[str, str], str]:
-        """The mark of every (system, name), a blank where others of the table have one."""
-        found = {} if self._tested[0] is None else self._tested[0].signs
-        if not any(found.values()):
-            return {}
-        places = [(system, name) for system in self.systems for name in self.names()]
-        return {(s, name): found.get((s, self._tested_as[name])) or " " for s, name in places}
+    def _bold(self, tests: Tests, name: str) -> list[str]:
+        """Return the best systems of a name, if what they were compared with differs from them.
 
-    @cached
-    def _tested_for_paper(self) -> tuple[Tests | None, str]:
-        """The tests against the baselines, or of all pairs; and why there are none."""
-        if self.baselines:
-            return self._tested
-        tests, why = self._all_tested()
-        return tests, f"not tested: {why}" if why else ""
+        Without a baseline those that do not differ from the best share it; none is the best if
+        nothing differs from it. With baselines, it must differ from each of them.
+        """
+        top = self._best(name)
+        if not top:
+            return []
+        beaten, compared, as_name = set(), set(), self._tested_as[name]
+        for one in tests:
+            if one.name == as_name and top[0] in (one.system, one.baseline):
+                other = one.baseline if one.system == top[0] else one.system
+                compared.add(other)
+                if one.mark:
+                    beaten.add(other)
+        if not self.baselines:
+            return [*top, *sorted(compared - beaten - set(top))] if beaten else []
+        others = {*(self.baselines if top[0] not in self.baselines else self.systems)} - {*top}
+        return top if others and others <= beaten else []

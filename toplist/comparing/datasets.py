@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toplist.checks import Floats, choice, prefixed
-from toplist.comparing import aligning, comparison, testing
-from toplist.comparing.comparison import Comparison, Given
-from toplist.comparing.pairwise import TestSpec
-from toplist.comparing.rankings import Across, differences
+from toplist.checks import Bools, Floats, cached, choice, counted, prefixed, readable
+from toplist.comparing import aligning
+from toplist.comparing.aligning import few_of, tested
+from toplist.comparing.asking import Question
+from toplist.comparing.comparison import Comparison, Given, compare, name_of
+from toplist.comparing.tests import Tests
 from toplist.inputs.id_hashes import hashes_of
+from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName
+from toplist.plots import ranks as pictures
+from toplist.results.display import Display
+from toplist.results.json_text import json_number
+from toplist.results.markup import Cell, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization
-from toplist.stats.datasets import OF, DatasetsAre
+from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
+from toplist.stats.estimates import Alternative, TTest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 # What is done with a system that has no result in some data set.
 MissingSystem = Literal["error", "last"]
 MISSING: tuple[MissingSystem, ...] = get_args(MissingSystem)
 RESAMPLES = 2000
+# In print, fewer data sets say nothing of sets like these.
+FEW = 6
+WORDS = {"these": "these data sets", "sample": "sets like these"}
 
 
 def across(
@@ -93,17 +109,17 @@ def across(
         raise TypeError(f"across takes a dict of data set -> comparison, not {kind}")
     if len(datasets) < 2:
         raise ValueError(f"across: two data sets are needed, and there is {len(datasets)}")
-    found, names = {}, set[str]()
+    found, names = dict[str, Comparison](), set[str]()
     for key, given in datasets.items():
-        dataset = comparison._name(key)
+        dataset = name_of(key)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"across: {key!r} is no name of a data set: give text or a number")
         with _about(dataset):
             at, found[dataset] = _read(given, name)
             names.add(at)
-    for line in differences(found):
-        if not line.startswith("DIFFERENT CANDIDATES"):  # a note says so
-            raise ValueError(f"these data sets cannot be put together: {line}")
+    for what in _differences(found):
+        if what.kind != "candidates":  # a note says so
+            raise ValueError(f"these data sets cannot be put together: {what}")
     systems = list(dict.fromkeys(system for one in found.values() for system in one.systems))
     if len(systems) < 2:
         raise ValueError(f"across: two systems are needed, and there is {systems[0]}")
@@ -114,10 +130,41 @@ def across(
                 f"{lacking[0]} has no result of {system}: leave {system} out, or give "
                 "missing='last', by which it is last there, without votes"
             )
-    if baseline is not None and (baseline := comparison._name(baseline)) not in systems:
+    if baseline is not None and (baseline := name_of(baseline)) not in systems:
         raise ValueError(f"baseline {baseline!r} is none of the systems: {', '.join(systems)}")
+
+    at, first = names.pop(), next(iter(found.values()))
+    metric = first._directed(at)[1]
+    sign = 1.0 if metric.higher_is_better else -1.0
+    means = np.array(
+        [
+            [one._mean(s, at) if s in one.systems else math.nan for s in systems]
+            for one in found.values()
+        ]
+    )
+    order = np.argsort(statistics.mid_ranks(sign * means).mean(axis=0), kind="stable")
+    systems, means = [systems[place] for place in order], means[:, order]
     asked = baseline, of, n_resamples, seed
-    return _ranked(names.pop(), found, systems, asked, n_threads)
+    table = Across(at, metric, tuple(systems), found, means, *asked)
+    unknown = [d for d, c in found.items() if any(r.hits is None for r in c.results.values())]
+    if unknown:
+        return replace(table, why=f"the users of {few_of(unknown)} are unknown")
+    drawn = []
+    for dataset, one in found.items():
+        # by its name, so that the order of data sets changes nothing
+        own_seed = seed ^ int(hashes_of([dataset])[0])
+        with _about(dataset):
+            source = Question(one).rows([at])
+            values = [source.values(system, at) for system in one.systems]
+            values = [some.mean(axis=0) for some in values] if one.runs else values
+            how: dict[str, Any] = {"n_resamples": n_resamples, "seed": own_seed}
+            again = statistics.resampled(values, source.units, **how, n_threads=n_threads)
+        of_set = np.full((n_resamples, len(systems)), math.nan)
+        of_set[:, [systems.index(system) for system in one.systems]] = sign * again
+        drawn.append(of_set)
+    low, high = statistics.rank_intervals(sign * means, drawn)
+    behind = statistics.behind_first([statistics.mid_ranks(of_set) for of_set in drawn], 0)
+    return replace(table, rank_low=low, rank_high=high, behind=behind)
 
 
 @contextmanager
@@ -133,8 +180,8 @@ def _about(dataset: str) -> Iterator[None]:
 
 def _read(given: Comparison | Mapping[str, Given], name: str) -> tuple[str, Comparison]:
     """Return the ``name@k`` as it is spelled, and the systems of a data set with its metric."""
-    whole = given if isinstance(given, Comparison) else comparison.compare(given)
-    some = testing._names(whole, name)
+    whole = given if isinstance(given, Comparison) else compare(given)
+    some = Question(whole).names(name)
     if len(some) > 1:
         raise ValueError(f"across is of one name@k, not of {', '.join(some)}")
     one = whole._only(some[0].rpartition("@")[0])  # other metrics may have other rules
@@ -143,50 +190,364 @@ def _read(given: Comparison | Mapping[str, Given], name: str) -> tuple[str, Comp
     nobody = [system for system, result in one.results.items() if not result.n_evaluated]
     if nobody:
         raise ValueError(f"no user is in the mean of {nobody[0]}: leave it out")
-    return some[0], one
+    return some[0], replace(one, _shown_of=None)
 
 
-def _ranked(
-    name: str,
-    found: Mapping[str, Comparison],
-    systems: Sequence[str],
-    asked: tuple[str | None, DatasetsAre, int, int],
-    n_threads: int | None,
-) -> Across:
-    """Return the table of all means, sorted, with what is known of its ranks."""
-    metric = next(iter(found.values()))._directed(name)[1]
-    sign = 1.0 if metric.higher_is_better else -1.0
-    means = np.array(
-        [
-            [one._mean(s, name) if s in one.systems else math.nan for s in systems]
-            for one in found.values()
-        ]
-    )
-    order = np.argsort(statistics.mid_ranks(sign * means).mean(axis=0), kind="stable")
-    systems, means = [systems[place] for place in order], means[:, order]
-    unknown = [d for d, c in found.items() if any(r.hits is None for r in c.results.values())]
-    if unknown:
-        why = f"the users of {aligning.few_of(unknown)} are unknown"
-        return Across(name, metric, tuple(systems), found, means, *asked, why=why)
-    drawn = []
-    for dataset, one in found.items():
-        # by its name, so that the order of data sets changes nothing
-        how = {"n_resamples": asked[2], "seed": asked[3] ^ int(hashes_of([dataset])[0])}
-        with _about(dataset):
-            of_set = np.full((asked[2], len(systems)), math.nan)
-            places = [systems.index(system) for system in one.systems]
-            of_set[:, places] = sign * _drawn(one, name, n_threads=n_threads, **how)
-            drawn.append(of_set)
-    ends = statistics.rank_intervals(sign * means, drawn)
-    behind = statistics.behind_first([statistics.mid_ranks(of_set) for of_set in drawn], 0)
-    return Across(name, metric, tuple(systems), found, means, *asked, *ends, behind)
+def _differences(comparisons: Mapping[str, Comparison]) -> list[aligning.Difference]:
+    """Return what differs between the rules of data sets."""
+    firsts = {dataset: next(iter(one.results.values())) for dataset, one in comparisons.items()}
+    found = aligning.differences(firsts, [[dataset] for dataset in firsts])
+    return [one for one in found if one.kind != "lengths"]
 
 
-def _drawn(one: Comparison, name: str, **how: Any) -> Floats:
-    """Return the means of the systems of a data set, of its users drawn again."""
-    source: Any = testing._source(one, [name], TestSpec())
-    values = [
-        np.mean([source.values(run, name) for run in one.runs.get(system, (system,))], axis=0)
-        for system in one.systems
-    ]
-    return statistics.resampled(values, testing._units(source.found, None), **how)
+@readable
+class OverDatasets(NamedTuple):
+    """A system less another over the data sets that have both. Returned by `Across.contrast`.
+
+    `these` is about these data sets, whose users are a sample; None where the users are unknown.
+    `sample` is about sets like these, of which these are a sample; both are named tuples with
+    mean, baseline_mean, difference, error, df, statistic, p, low and high. `better` are the
+    one-sided p values of the first system being better, by data set, and `replicated` in how many
+    of them at least it is (Bonferroni). `why` says why these have no test.
+    """
+
+    these: TTest | None
+    sample: TTest
+    better: Mapping[str, float]
+    replicated: Replicability | None
+    why: str = ""
+
+    def of(self, what: DatasetsAre) -> TTest | None:
+        """Return the one of both."""
+        return self.sample if what == "sample" else self.these
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Across(Display):
+    """Systems over several data sets. Returned by `toplist.across`; a table when printed.
+
+    Every data set counts the same, whatever its number of users. Arrays have the systems in the
+    order of `systems`, the best mean rank first.
+
+    Attributes
+    ----------
+    name : str
+        The measure, ``"ndcg@10"``, and its `metric`.
+    systems : tuple of str
+    comparisons : dict of data set -> Comparison
+        With this metric alone.
+    means : (J, S) float64
+        A row per data set, NaN where it lacks the system.
+    rank_low, rank_high : (S,) float64, or None
+        The 95 % interval of the mean rank, see `toplist.inference.rank_intervals`; None where users
+        are unknown, and `why` says of which data sets.
+    behind : (S,) bool, or None
+        Whether a system is behind the first in mean rank by more than the chance of users.
+    n_resamples, seed : int
+        Of the users drawn again.
+    baseline : str, or None
+    of : {"these", "sample"}
+        What the printed interval of differences is about.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> good, poor = (tl.top_k_eval([some], [{1}], k=1, metrics="hit") for some in ([1], [2]))
+    >>> sets = {"one": {"a": poor, "b": good}, "two": {"a": poor, "b": good}}
+    >>> found = tl.across(sets, "hit@1")
+    >>> found.systems, found.macro.tolist(), found.mean_ranks.tolist()
+    (('b', 'a'), [1.0, 0.0], [1.0, 2.0])
+    """
+
+    name: str
+    metric: Metric | ListMetric
+    systems: tuple[str, ...]
+    comparisons: Mapping[str, Comparison]
+    means: Floats
+    baseline: str | None
+    of: DatasetsAre
+    n_resamples: int
+    seed: int
+    rank_low: Floats | None = None
+    rank_high: Floats | None = None
+    behind: Bools | None = None
+    why: str = ""
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The names of the data sets."""
+        return tuple(self.comparisons)
+
+    @property
+    def _higher(self) -> bool:
+        return bool(self.metric.higher_is_better)
+
+    @property
+    def macro(self) -> Floats:
+        """The mean over data sets of every system, (S,); NaN where it lacks one."""
+        found: Floats = self.means.mean(axis=0)
+        return found
+
+    @cached
+    def friedman(self) -> Friedman:
+        """Friedman's test of the ranks, see `toplist.inference.friedman`."""
+        return statistics.friedman(self.means, higher_is_better=self._higher)
+
+    @property
+    def mean_ranks(self) -> Floats:
+        """The mean rank of every system, (S,)."""
+        return self.friedman.mean_ranks
+
+    @property
+    def borda(self) -> Floats:
+        """Borda's votes of every system, (S,), see `toplist.inference.borda`."""
+        return statistics.borda(self.means, higher_is_better=self._higher)
+
+    def contrast(
+        self, system: str, baseline: str | None = None, *, level: float = 0.95
+    ) -> OverDatasets:
+        """Return a system less another, over these data sets and over sets like these.
+
+        Parameters
+        ----------
+        system, baseline : str
+            The baseline may be left out where there is one.
+        level : float
+            Of the intervals, and 1 - p of a finding that holds.
+
+        Returns
+        -------
+        OverDatasets
+
+        Raises
+        ------
+        ValueError
+            For a system that there is not, and fewer than two data sets that have both.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: user % 3 for user in range(90)}
+        >>> def lists(share):
+        ...     return {user: [user % 3] if user < share else [9] for user in truths}
+        >>> shares = {"one": (30, 42), "two": (33, 51), "three": (40, 60)}
+        >>> datasets = {
+        ...     name: {s: tl.top_k_eval(lists(n), truths, k=1) for s, n in zip("ab", of)}
+        ...     for name, of in shares.items()
+        ... }
+        >>> found = tl.across(datasets, "hit@1").contrast("b", "a")
+        >>> [(round(one.difference, 4), round(one.p, 4)) for one in (found.these, found.sample)]
+        [(0.1852, 0.0), (0.1852, 0.0202)]
+        >>> found.replicated.k
+        3
+        """
+        baseline = self.baseline if baseline is None else baseline
+        for one in (system, baseline):
+            if one not in self.systems:
+                raise ValueError(f"{one!r} is none of the systems: {', '.join(self.systems)}")
+        if system == baseline:
+            raise ValueError(f"{system!r} is both the system and its baseline")
+        places = [self.systems.index(one) for one in (system, str(baseline))]
+        both = self.means[:, places]
+        there = np.flatnonzero(~np.isnan(both).any(axis=1))
+        if len(there) < 2:
+            n = counted(len(there), "data set")
+            raise ValueError(f"{system} and {baseline} are both in {n} alone: two are needed")
+        means = dict(zip(("mean", "baseline_mean"), both[there].mean(axis=0).tolist(), strict=True))
+        differences = both[there, 0] - both[there, 1]
+        sample = statistics.over_datasets(differences, of="sample", level=level)._replace(**means)
+        names = [self.datasets[place] for place in there]
+        pairs = {one: self._tested(self.comparisons[one], system, str(baseline)) for one in names}
+        unknown = [why for tests, why in pairs.values() if tests is None]
+        if unknown:
+            return OverDatasets(None, sample, {}, None, unknown[0])
+        rows = {dataset: tests[0] for dataset, (tests, _) in pairs.items() if tests is not None}
+        errors, df = ([getattr(row, field) for row in rows.values()] for field in ("error", "df"))
+        these = statistics.over_datasets(differences, errors, df, level=level)._replace(**means)
+        better = {dataset: row.p for dataset, row in rows.items()}
+        p = np.nan_to_num([*better.values()], nan=1.0)  # one user, or one run, shows nothing
+        return OverDatasets(these, sample, better, statistics.replicability(p, level=level))
+
+    def _tested(self, one: Comparison, system: str, baseline: str) -> tuple[Tests | None, str]:
+        """Return the one-sided test of two systems in one data set, or why it has none."""
+        runs = {name: one.runs[name] for name in (baseline, system)} if one.runs else {}
+        names = [run for some in runs.values() for run in some] or [baseline, system]
+        results = {name: one.results[name] for name in names}
+        pair = replace(one, results=results, runs=runs, baselines=(baseline,))
+        side: Alternative = "greater" if self._higher else "less"
+        return tested(lambda: pair.test(self.name, correction="none", alternative=side))
+
+    @cached
+    def _contrasts(self) -> dict[str, OverDatasets]:
+        """The contrasts of all systems with the baseline, but where too few data sets have both."""
+        if self.baseline is None:
+            return {}
+        place = self.systems.index(self.baseline)
+        n_both = (~np.isnan(self.means + self.means[:, [place]])).sum(axis=0)
+        both = zip(self.systems, n_both.tolist(), strict=True)
+        return {s: self.contrast(s) for s, n in both if s != self.baseline and n > 1}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON has it; None for what is unknown.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> good, poor = (tl.top_k_eval([some], [{1}], k=1, metrics="hit") for some in ([1], [2]))
+        >>> sets = {"one": {"a": good, "b": poor}, "two": {"a": good, "b": poor}}
+        >>> tl.across(sets, "hit@1").to_dict()["systems"]["a"]["means"]
+        {'one': 1.0, 'two': 1.0}
+        """
+        found, names = self.friedman, ("statistic", "p", "f", "p_f", "critical_difference")
+        systems = {}
+        for place, row in enumerate(self._rows()):
+            values = zip(self.datasets, self.means[:, place].tolist(), strict=True)
+            means = {"means": {dataset: json_number(value) for dataset, value in values}}
+            system = row.pop("system")
+            systems[system] = means | row
+        return {
+            **{one: getattr(self, one) for one in ("name", "baseline", "of", "seed")},
+            "n_resamples": self.n_resamples,
+            "datasets": [*self.datasets],
+            "systems": systems,
+            "friedman": {one: json_number(getattr(found, one)) for one in names},
+        }
+
+    def to_pandas(self) -> DataFrame:
+        """Return a DataFrame with a row per system: means, their mean, rank, votes, differences."""
+        import pandas
+
+        means = pandas.DataFrame(self.means.T, columns=[*self.datasets])
+        rows = pandas.DataFrame(self._rows())
+        return pandas.concat([rows[["system"]], means, rows.drop(columns="system")], axis=1)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return what is known of every system beside its means."""
+        rows = []
+        for place, system in enumerate(self.systems):
+            columns: dict[str, Floats | None]
+            columns = {"mean": self.macro, "mean_rank": self.mean_ranks, "borda": self.borda}
+            columns |= {"rank_low": self.rank_low, "rank_high": self.rank_high}
+            row: dict[str, Any] = {"system": system}
+            row |= {
+                key: None if values is None else json_number(values[place])
+                for key, values in columns.items()
+            }
+            row["behind_first"] = None if self.behind is None else bool(self.behind[place])
+            if self.baseline is not None:
+                found = self._contrasts.get(system)
+                test = None if found is None else found.of(self.of)
+                row["difference"] = None if found is None else found.sample.difference
+                for key in ("low", "high", "p"):
+                    row[key] = None if test is None else json_number(getattr(test, key))
+                replicated = None if found is None else found.replicated
+                row["better_in"] = None if replicated is None else replicated.k
+            rows.append(row)
+        return rows
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the mean ranks, and join what Nemenyi's test does not tell apart.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        ranks = dict(zip(self.systems, self.mean_ranks.tolist(), strict=True))
+        return pictures.critical_difference(
+            ranks, self.friedman.critical_difference, n_datasets=len(self.datasets), ax=ax
+        )
+
+    def _page(self, every_metric: bool = False) -> Page:
+        look, n = Look(), len(self.datasets)
+        better = np.max if self._higher else np.min
+        tops = [better(row[~np.isnan(row)]) for row in (*self.means, self.macro)]
+        interval = self.of == "these" or n >= FEW
+        table = []
+        for place, row in enumerate(self._rows()):
+            values = [*self.means[:, place].tolist(), self.macro[place]]
+            cells = [
+                Cell("-" if value != value else look.number(value), best=value == top)
+                for value, top in zip(values, tops, strict=True)
+            ]
+            ends = [row[one] for one in ("rank_low", "rank_high")]
+            ends = [] if None in ends else [f"{one:.2f}" for one in ends]
+            cells.append(Cell(f"{row['mean_rank']:.2f}", ends=tuple(ends)))
+            cells.append(Cell(f"{row['borda']:g}"))
+            if self.baseline is not None:
+                low, high = (row[one] if interval else None for one in ("low", "high"))
+                half = "" if low is None or high is None else look.number((high - low) / 2)
+                d = row["difference"]
+                cells.append(Cell("-" if d is None else look.signed(d), half=half))
+                cells.append(Cell("-" if row["better_in"] is None else str(row["better_in"])))
+            table.append((row["system"], cells))
+        columns = [*self.datasets, "mean", "rank", "Borda"]
+        columns += [] if self.baseline is None else [f"less {self.baseline}", "better in"]
+        notes = [*self._of_ranks(), *self._of_differences(interval), *self._accounts()]
+        best = "best of its column"
+        return Page([Table(self.name, columns, table)], notes, self._warnings(), best=best)
+
+    def _warnings(self) -> list[str]:
+        """Return what the reader must know first."""
+        lines = [one.text for one in _differences(self.comparisons)]
+        for system, column in zip(self.systems, self.means.T, strict=True):
+            lacking = [d for d, mean in zip(self.datasets, column, strict=True) if mean != mean]
+            if lacking:
+                where = few_of(lacking)
+                lines.append(f"MISSING: {system} in {where}: last there, without votes; no mean")
+        return lines
+
+    def _of_ranks(self) -> Iterator[str]:
+        """Yield what is to be said of ranks and votes."""
+        found, first = self.friedman, self.systems[0]
+        yield "rank: mean over data sets, 1 is the best; Borda: systems beaten, ties half"
+        if self.behind is None:
+            yield f"no intervals of ranks: {self.why} (saved without them, or of Spark)"
+        else:
+            yield (
+                "[low, high]: 95 % interval of the rank, for these data sets: who is surely ahead "
+                f"or behind, by users drawn again ({self.n_resamples:,} resamples, seed "
+                f"{self.seed})"
+            )
+            both = zip(self.systems[1:], self.behind[1:], strict=True)
+            near = [system for system, behind in both if not behind]
+            words = f"not separable from {first}: {', '.join(near)}"
+            yield words if near else f"all others are separable from {first}"
+        f = f"; Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}"
+        yield (
+            f"Friedman χ² {found.statistic:.2f}, df {found.df}, p {probability(found.p)}"
+            f"{f * math.isfinite(found.f)}; Nemenyi: ranks less than "
+            f"{found.critical_difference:.2f} apart do not differ at 0.05 (for sets like these)"
+        )
+
+    def _of_differences(self, interval: bool) -> Iterator[str]:
+        """Yield what is to be said of differences from the baseline."""
+        if self.baseline is None:
+            return
+        words = f"less {self.baseline}: difference of the means over the data sets that have both"
+        known = any(one.of(self.of) is not None for one in self._contrasts.values())
+        if not interval:
+            yield f"{words}; no interval for {WORDS[self.of]}: fewer than {FEW} data sets"
+        elif known:
+            yield f"{words}, ± half of the 95 % interval, for {WORDS[self.of]}"
+        else:
+            reasons = (one.why for one in self._contrasts.values() if one.why)
+            why = self.why or next(reasons, "two data sets must have both")
+            yield f"{words}; no interval for {WORDS[self.of]}: {why}"
+        yield (
+            f"better in: better than {self.baseline} in so many data sets at least (one-sided p "
+            "below 0.05, partial conjunction by Bonferroni)"
+        )
+
+    def _accounts(self) -> Iterator[str]:
+        """Yield by which rules the means are, and over how many users."""
+        firsts = {d: next(iter(one.results.values())) for d, one in self.comparisons.items()}
+        rules = next(iter(firsts.values())).terms.rules()
+        yield f"{rules}: mean over users; mean: over data sets, which count the same"
+        if any(one.runs for one in self.comparisons.values()):
+            yield "several runs of a system are averaged; intervals of ranks are for these runs"
+        users = ", ".join(f"{d} {one.n_of(self.name):,}" for d, one in firsts.items())
+        yield f"users: {users}"

@@ -4,32 +4,298 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from toplist.checks import Floats, counted, worded
-from toplist.comparing import testing
+from toplist.checks import counted, worded
 from toplist.comparing.aligning import SameUsers
+from toplist.comparing.asking import Question
 from toplist.comparing.comparison import compare
-from toplist.comparing.pairwise import TestSpec
-from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.verdicts import FloorVerdict, Gate, GateRow
-from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.definitions import Metric
+from toplist.comparing.tests import TestPlan, p_is
+from toplist.results import markup
+from toplist.results.display import Display
+from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
-from toplist.results.segments import label_text, rows_by_label
+from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import normal_ppf
 from toplist.stats.estimates import FEW, Units, difference
-from toplist.stats.noninferiority import n_to_decide, not_worse
+from toplist.stats.noninferiority import Verdict, n_to_decide, not_worse
 from toplist.stats.planning import check_margin
 
-# The values of the users, of the new and of the base.
-Pair = tuple[Floats, Floats]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from toplist.checks import Floats
+    from toplist.metrics.names import Names
+
+FloorVerdict = Literal["above", "below", "undecided"]
+FAILS = ("worse", "below")
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """One verdict of a gate: of a metric against its margin, or of a mean against its floor.
+
+    Attributes
+    ----------
+    name : str
+        ``"ndcg@10"``.
+    verdict : {"not worse", "worse", "undecided"}, of floors {"above", "below", "undecided"}
+    mean, base_mean, difference : float
+        New, base, and new - base; a floor has the first alone.
+    low, high : float
+        The interval of the difference, by the t test; of a floor that of the mean.
+    n, differ : int
+        Users, and how many of them (or of their clusters) have a difference that is not 0.
+    margin, floor : float, or None
+        What it is held against: one of the two.
+    segment : str, or None
+        The segment of the users; None for all of them.
+    p_not_worse, p_worse, p_adjusted : float
+        One-sided, see `toplist.stats.noninferiority.not_worse`; in a segment `p_adjusted` is
+        `p_worse` corrected by Holm for all segments and metrics.
+    bound : float
+        Above 0 where few differ, or losses are skewed: `p_not_worse` is at least this, which allows
+        for users who lose all and were not drawn.
+    n_needed : float
+        Over so many users like these it would be decided, with 80 % power if the true difference
+        is the one seen. NaN where it is decided, infinite where no number of users would do.
+    higher_is_better : bool
+        Else a difference above +margin is worse.
+    """
+
+    name: str
+    verdict: Verdict | FloorVerdict = "undecided"
+    mean: float = math.nan
+    base_mean: float = math.nan
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    differ: int = 0
+    margin: float | None = None
+    floor: float | None = None
+    segment: str | None = None
+    p_not_worse: float = math.nan
+    p_worse: float = math.nan
+    p_adjusted: float = math.nan
+    bound: float = 0.0
+    n_needed: float = math.nan
+    higher_is_better: bool = True
+
+    @property
+    def p(self) -> float:
+        """The one-sided p of the side on which the difference lies."""
+        return min(self.p_not_worse, self.p_worse)
+
+    @property
+    def _title(self) -> str:
+        return self.name if self.segment is None else f"{self.name} of {self.segment}"
+
+    @property
+    def _limit(self) -> float:
+        """What the ends of the interval are held against."""
+        if self.margin is None:
+            return self.floor or 0.0
+        return -self.margin if self.higher_is_better else self.margin
+
+    @property
+    def _look(self) -> Look:
+        """Decimals by which both ends of the interval, as printed, are on their own side."""
+        limit, ends = self._limit, (self.low, self.high)
+
+        def are_enough(digits: int) -> bool:
+            return all((round(end, digits) < limit) == (end < limit) for end in ends)
+
+        return Look(next(filter(are_enough, range(4, 15)), 15))
+
+    def _words(self) -> tuple[str, str]:
+        """Return what is compared, a difference with its sign, and its interval."""
+        of_floor = self.floor is not None
+        write = self._look.number if of_floor else self._look.signed
+        ends = "" if self.low != self.low else f"[{write(self.low)}, {write(self.high)}]"
+        return write(self.mean if of_floor else self.difference), ends
+
+    @property
+    def _found(self) -> str:
+        """The verdict with what it is about: ``not worse than -0.005``."""
+        at = " at" * (self.verdict == "undecided")
+        if self.floor is not None:
+            return f"{self.verdict}{at} the floor {self.floor:g}"
+        return f"{self.verdict}{at or ' than'} {self._limit:+g}"
+
+    def __str__(self) -> str:
+        """Return the verdict as a person would say it."""
+        found = " ".join(filter(None, (self._title, *self._words())))
+        needed = f"; {self._needed}" * bool(self._needed)
+        return f"{found}: {self._found}{self._reason}{needed}"
+
+    __repr__ = __str__
+
+    @property
+    def _reason(self) -> str:
+        if self.floor is not None:
+            return ""
+        if not self.differ:
+            return " (no user differs)"
+        said = [p_is(self.p), "one-sided"]
+        n, few = self.differ, self.differ < FEW
+        if self.segment is not None and self.verdict == "worse":
+            said[0] = f"{p_is(self.p_adjusted)} after Holm"
+        if self.low != self.low:  # no t test
+            said.append("by sign flips, as all differences are the same")
+        elif self.bound and self.verdict != "worse":
+            why = f"as only {n} differ{'s' * (n == 1)}" if few else "as losses are skewed"
+            said.append(f"by t and a bound of losses not drawn, {why}")
+        elif few:
+            said.append(f"by t and sign flips, as only {n} differ{'s' * (n == 1)}")
+        return f" ({', '.join(said)})"
+
+    @property
+    def _needed(self) -> str:
+        if math.isinf(self.n_needed):
+            return "no number of users would decide at this difference"
+        if self.n_needed == self.n_needed:
+            return f"about {self.n_needed:,.0f} users like these would decide"
+        return ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(Display):
+    """Whether a new result may pass: a verdict, and those it is made of. Returned by `gate`.
+
+    Printed, it says each verdict in a line; `to_markdown` is a table for a comment on a change.
+    ``bool(found)`` is `passed`: an undecided gate has not passed.
+
+    Attributes
+    ----------
+    rows : tuple of GateRow
+        The metrics, the floors, and then the segments, by metric.
+    level : float
+        Of the intervals: each side is tested at (1 - level) / 2.
+    notes, warnings : tuple of str
+        How it was tested, by which rules and over whom; what to look at.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truth = {user: {user % 3} for user in range(100)}
+    >>> base = tl.top_k_eval({user: [0, 1, 2] for user in truth}, truth, metrics="mrr@3")
+    >>> new = tl.top_k_eval({user: [2, 0, 1] for user in truth}, truth, metrics="mrr@3")
+    >>> print(tl.gate(new, base, {"mrr@3": 0.2}, by={user: user % 3 for user in truth}))
+    mrr@3 -0.0050 [-0.1029, +0.0929]: not worse than -0.2 (p <0.001, one-sided)
+    mrr@3 of 0 -0.5000: worse than -0.2 (p <0.001 after Holm, one-sided, by sign flips, as all \
+differences are the same)
+    gate: worse: mrr@3 of 0
+    segments: 3 tests, 1 worse by p < 0.025 after Holm over all of them, 1 undecided, which fail \
+nothing
+    new - base, paired t over 100 users; intervals are 95 %, each side is tested at p < 0.025
+    where fewer than 30 users differ, or losses are skewed, p allows for users who lose all and \
+were not drawn
+    convention standard: mean over users
+    100 of 100 users evaluated
+    """
+
+    rows: tuple[GateRow, ...]
+    level: float
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """*worse* if any row fails, else *undecided* if a metric or floor of all users is."""
+        if any(one.verdict in FAILS for one in self.rows):
+            return "worse"
+        undecided = any(one.verdict == "undecided" for one in self._whole)
+        return "undecided" if undecided else "not worse"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is *not worse*."""
+        return self.verdict == "not worse"
+
+    def __bool__(self) -> bool:
+        """Return whether it is passed."""
+        return self.passed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdict, passed, level and notes, and a dict for each of the rows."""
+        whole = {"verdict": self.verdict, "passed": self.passed, "level": self.level}
+        rows = [asdict(one) | {"p": one.p} for one in self.rows]
+        return whole | {"rows": rows, "notes": [*self.warnings, *self.notes]}
+
+    def to_pandas(self) -> DataFrame:
+        """Return a DataFrame with a row for each verdict."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()["rows"])
+
+    @property
+    def _whole(self) -> list[GateRow]:
+        return [one for one in self.rows if one.segment is None]
+
+    @property
+    def _segments(self) -> list[GateRow]:
+        return [one for one in self.rows if one.segment is not None]
+
+    @property
+    def _summary(self) -> list[str]:
+        """What the verdict of the whole is made of."""
+        verdict, parts = self.verdict, self._segments
+        at_fault = FAILS if verdict == "worse" else ("undecided",)
+        among = self.rows if verdict == "worse" else self._whole
+        some = ", ".join(dict.fromkeys(one._title for one in among if one.verdict in at_fault))
+        lines = [f"gate: {verdict}{f': {some}' * bool(some)}"]
+        if parts:
+            n = {word: sum(one.verdict == word for one in parts) for word in ("worse", "undecided")}
+            lines.append(
+                f"segments: {counted(len(parts), 'test')}, {n['worse']} worse by p < "
+                f"{(1 - self.level) / 2:.3g} after Holm over all of them, {n['undecided']} "
+                "undecided, which fail nothing"
+            )
+            n_without = max((one.n for one in parts if one.segment == NO_LABEL), default=0)
+            if n_without:
+                users = counted(n_without, "user")
+                lines.append(f"{users} without a label: a segment of their own, {NO_LABEL}")
+        return lines
+
+    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
+        """Write sentences for a terminal, else tables; Markdown begins with the verdict."""
+        if form != "text":
+            head = f"**Gate: {self.verdict}**\n\n" if form == "markdown" else ""
+            return head + super()._written(form, every_metric, names, *how)
+        if names is not None:
+            self._only(names)
+        said = [str(one) for one in self.rows if one.segment is None or one.verdict in FAILS]
+        page = Page([], [*said, *self._summary, *self.notes], self.warnings)
+        return markup.text(page, *how)
+
+    def _page(self, every_metric: bool = False) -> Page:
+        tables = [self._table("metric", self._whole)]
+        for name in dict.fromkeys(one.name for one in self._segments):
+            tables.append(self._table(name, [one for one in self._segments if one.name == name]))
+        needed = [f"{one._title}: {one._needed}" for one in self._whole if one._needed]
+        notes = [*self._summary, *needed, *self.notes]
+        return Page(tables, notes, self.warnings, best="fails the gate")
+
+    def _table(self, corner: str, rows: Sequence[GateRow]) -> Table:
+        """Return a table with a row for each verdict: of all users, or of one metric's segments."""
+        columns = ["base", "new", "difference", f"{100 * self.level:.4g} % interval", "verdict"]
+        lines = []
+        for one in rows:
+            look, (value, ends) = one._look, one._words()
+            means = "-", value, "-"
+            if one.floor is None:
+                means = look.number(one.base_mean), look.number(one.mean), value
+            users = [f"{one.n:,}"] * (one.segment is not None)
+            found = Cell(one._found, best=one.verdict in FAILS)
+            cells = [*map(Cell, (*users, *means, ends or "-")), found]
+            lines.append((one.segment or one._title, cells))
+        return Table(corner, [*["users"] * bool(rows and rows[0].segment), *columns], lines)
 
 
 def gate(
@@ -115,17 +381,20 @@ were not drawn
     True
     """
     _check(new, base, margins, floors)
-    asked = TestSpec(level=level, seed=seed, n_threads=n_threads, users=users, clusters=clusters)
     compared = compare({"new": new, "base": base}, baseline="base")
+    question = Question(compared, users, clusters)
+    plan = TestPlan(level=level, seed=seed, n_threads=n_threads).checked()
     try:
-        whole, parts = _of_metrics(compared, asked, margins, by)
-        whole += [_of_floor(compared, asked, *one) for one in (floors or {}).items()]
-    except KeyError as error:  # a name that one of them lacks
+        for name in [*margins, *(floors or {})]:
+            for system in ("new", "base") if name in margins else ("new",):
+                question.find(system, name)
+    except KeyError as error:
         raise ValueError(error.args[0]) from None
-    minor = "DIFFERENT METRICS OR K"
-    warnings = (line for line in compared.differences if not line.startswith(minor))
+    whole, parts = _of_metrics(question, plan, margins, by)
+    whole += [_of_floor(question, level, *one) for one in (floors or {}).items()]
     rows = *whole, *_corrected(parts, level)
-    return Gate(rows, level, tuple(_notes(compared, asked, rows)), tuple(warnings))
+    warnings = tuple(one.text for one in compared.differences if one.kind != "metrics")
+    return Gate(rows, level, tuple(_notes(question, plan, rows)), warnings)
 
 
 def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
@@ -152,11 +421,12 @@ def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
 
 
 def _of_metrics(
-    compared: SideBySide, asked: TestSpec, margins: Mapping[str, float], by: Any
+    question: Question, plan: TestPlan, margins: Mapping[str, float], by: Any
 ) -> tuple[list[GateRow], list[GateRow]]:
     """Return the verdict of every metric over all users, and in every segment."""
+    compared = question.compared
     segments = {} if by is None else rows_by_label(compared.results["new"], by)[0]
-    names = testing._names(compared, [*margins]) if margins else []
+    names = question.names([*margins]) if margins else []
     whole, parts = list[GateRow](), list[GateRow]()
     same = compared.results["new"].hits is compared.results["base"].hits
     for name, margin in zip(names, margins.values(), strict=True):
@@ -167,50 +437,37 @@ def _of_metrics(
                 f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no "
                 "loss would be worse; give the loss that does not matter, in the metric's units"
             )
-        source = _matched(compared, asked, at)
-        units = testing._units(source.found, asked.clusters)
-        both = source.values("new", at), source.values("base", at)
-        test = partial(_of_metric, at, metric, float(margin), asked, same)
-        whole.append(test(both, units))
+        source = question.rows([at])
+        assert source.found is not None
+        new, base, units = source.values("new", at), source.values("base", at), source.units
+        row = GateRow(at, margin=float(margin), higher_is_better=bool(metric.higher_is_better))
+        whole.append(_decided(row, new, base, units, plan, same))
         for label, members in segments.items():
             some = np.isin(source.found.rows["new"], members)
             if some.any():
-                row = test((both[0][some], both[1][some]), units.at(some))
-                parts.append(replace(row, segment=label_text(label, segments)))
+                part = replace(row, segment=label_text(label, segments))
+                parts.append(_decided(part, new[some], base[some], units.at(some), plan, same))
     return whole, parts
 
 
-def _matched(compared: SideBySide, asked: TestSpec, name: str) -> testing._Matched:
-    """Return the users whom the mean of a name counts in both, and their values."""
-    source = testing._source(compared, [name], asked)
-    assert isinstance(source, testing._Matched)  # both have users
-    return source
-
-
-def _of_metric(
-    name: str,
-    metric: Metric | ListMetric,
-    margin: float,
-    asked: TestSpec,
-    same: bool,
-    both: Pair,
-    units: Units,
+def _decided(
+    row: GateRow, new: Floats, base: Floats, units: Units, plan: TestPlan, same: bool
 ) -> GateRow:
     """Return the verdict of one metric over some users."""
-    higher = bool(metric.higher_is_better)  # those without a direction are refused before
-    better, worse = both if higher else both[::-1]
-    how: dict[str, Any] = {"level": asked.level, "seed": asked.seed, "n_threads": asked.n_threads}
+    higher, margin = row.higher_is_better, row.margin or 0.0
+    better, worse = (new, base) if higher else (base, new)
+    how: dict[str, Any] = {"level": plan.level, "seed": plan.seed, "n_threads": plan.n_threads}
     found = not_worse(better, worse, margin, units, **how)
     if same and found.verdict == "undecided":  # the lists are the same
         found = found._replace(verdict="not worse", n_needed=math.nan)
     test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "bound", "n_needed")
-    given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
     if not higher:  # 0 - 0 is 0, and -0.0 would be printed with its sign
         ends = (0.0 - one for one in (test.difference, test.high, test.low))
         means = [test.baseline_mean, test.mean, *ends]
+    given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     given |= zip(("mean", "base_mean", "difference", "low", "high"), means, strict=True)
-    return GateRow(name=name, n=test.n, margin=margin, higher_is_better=higher, **given)
+    return replace(row, n=test.n, **given)
 
 
 def _corrected(parts: Sequence[GateRow], level: float) -> Iterator[GateRow]:
@@ -221,10 +478,10 @@ def _corrected(parts: Sequence[GateRow], level: float) -> Iterator[GateRow]:
         yield replace(row, verdict=verdict, p_adjusted=p)
 
 
-def _of_floor(compared: SideBySide, asked: TestSpec, given: str, floor: float) -> GateRow:
+def _of_floor(question: Question, level: float, given: str, floor: float) -> GateRow:
     """Return the verdict of a mean against its floor, by its interval."""
-    new, level = compared.results["new"], asked.level
-    metric, k = testing._metric(compared, "new", given)
+    new = question.compared.results["new"]
+    metric, k = new.terms.find(given)
     if k is None:
         raise ValueError(f"{given!r} is a whole curve: a floor is of name@k")
     if metric.higher_is_better is False:
@@ -233,10 +490,10 @@ def _of_floor(compared: SideBySide, asked: TestSpec, given: str, floor: float) -
     if new.is_within_one(metric.name) and not 0 < floor <= 1:
         raise ValueError(f"the floor of {name}, {floor:g}, is not from 0 to 1, as its mean is")
     mean, n, (low, high) = new[name], new.n_of(name), new.interval(name, level)
-    if asked.clusters is not None:
-        source = _matched(compared, asked, name)
-        values, units = source.values("new", name), testing._units(source.found, asked.clusters)
-        test = difference(values, np.zeros(len(values)), units, level=level)
+    if question.clusters is not None:
+        source = question.rows([name])
+        values = source.values("new", name)
+        test = difference(values, np.zeros(len(values)), source.units, level=level)
         mean, n, low, high = test.mean, test.n, test.low, test.high
     if low != low:
         raise ValueError(f"{name} has no interval over these users, which a floor is held against")
@@ -249,25 +506,25 @@ def _of_floor(compared: SideBySide, asked: TestSpec, given: str, floor: float) -
     return GateRow(name, verdict, *means, n, floor=float(floor), n_needed=needed)
 
 
-def _notes(compared: SideBySide, asked: TestSpec, rows: Sequence[GateRow]) -> Iterator[str]:
+def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Iterator[str]:
     """Yield how it was tested, by which rules, and over whom."""
+    new, level = question.compared.results["new"], plan.level
     sizes = sorted({one.n for one in rows if one.segment is None and one.margin is not None})
     if sizes:
-        new = compared.results["new"]
         *most, last = sizes
         users = worded(counted(last, "user"), new.terms.unit)
         over = " or ".join([*(f"{n:,}" for n in most), users])
         weighted = ", weighted" * (new.weights is not None)
-        clustered = ", by clusters" * (asked.clusters is not None or new.clusters is not None)
+        clustered = question.clusters is not None or new.clusters is not None
         yield (
-            f"new - base, paired t over {over}{weighted}{clustered}; intervals are "
-            f"{100 * asked.level:.4g} %, each side is tested at p < {(1 - asked.level) / 2:.3g}"
+            f"new - base, paired t over {over}{weighted}{', by clusters' * clustered}; intervals "
+            f"are {100 * level:.4g} %, each side is tested at p < {(1 - level) / 2:.3g}"
         )
     if any(one.bound for one in rows):
         yield (
             f"where fewer than {FEW} users differ, or losses are skewed, p allows for users who "
             "lose all and were not drawn"
         )
-    if compared.results["new"].hits is compared.results["base"].hits:
+    if question.compared.results["new"].hits is question.compared.results["base"].hits:
         yield "new and base are the same lists"
-    yield from compared.rules()
+    yield from question.compared.rules()

@@ -91,24 +91,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, readable
-from toplist.comparing.bands import Band
-from toplist.comparing.contrasts import POOLED, Contrast, TestPlan
-from toplist.comparing.heterogeneity import heterogeneity, heterogeneity_of_moments
+from toplist.comparing import samples
 from toplist.comparing.judge import judge_corrected
-from toplist.comparing.pairwise import (
-    TestCorrection,
-    TestMethod,
-    TestSpec,
-    contrasted,
-    maxt,
-    pairs_of,
-    with_margin,
-)
-from toplist.comparing.tests import Tests
+from toplist.comparing.samples import Rows, contrasted, maxt, pairs_of
+from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
+from toplist.comparing.tests import TestCorrection, TestMethod, TestPlan, Tests
 from toplist.comparing.values import USER, in_one_order, read, read_pairs
+from toplist.comparing.views import Band
 from toplist.gone import no_attribute
 from toplist.inputs.flatten import is_frame
-from toplist.stats import estimates, simultaneous
+from toplist.stats import estimates
 from toplist.stats.corrections import Correction, adjust
 from toplist.stats.datasets import (
     borda,
@@ -120,7 +112,7 @@ from toplist.stats.datasets import (
     resampled,
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
-from toplist.stats.estimates import Alternative, Difference, RunsAre, Sums, TTest, Units, snap
+from toplist.stats.estimates import Alternative, RunsAre, Sums, TTest, Units, snap
 from toplist.stats.planning import detectable, n_needed, power
 from toplist.stats.prediction_powered import ppi
 
@@ -252,23 +244,28 @@ comparison; intervals are 95 % and hold one by one. ease exceeds knn by 0.3200 i
 against 0.1800, interval [-0.0766, +0.7166], p = 0.089, d_z = 1.00; 4 users higher, 0 equal, 1 \
 lower).
     """
-    how = method, correction, alternative, level
-    whose = {"runs": runs, "weights": weights, "clusters": clusters}
-    asked = TestSpec(*how, "all", n_resamples, seed, n_threads, **whose)
-    return _asked_of(values, baseline, name, asked, users)
+    drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+    plan = TestPlan(method, correction, alternative, level, **drawn, runs=runs).checked()
+    return _tested(values, baseline, name, plan, weights, clusters, users)
 
 
-def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec, users: Any) -> Tests:
-    given = read(values, asked.weights, asked.clusters, asked.runs is not None, users)
-    pairs = pairs_of(list(given.values), baseline)
-    baselines = [baseline] if isinstance(baseline, str) else baseline or ()
-    asked = replace(asked, baselines=baselines)
-    found = given.values
-    tests = contrasted(
-        lambda system, _: found[system], pairs, [name], asked, given.units, of_users=given.of_users
-    )
+def _tested(
+    values: Any,
+    baseline: Any,
+    name: str,
+    plan: TestPlan,
+    weights: Any,
+    clusters: Any,
+    users: Any,
+) -> Tests:
+    given = read(values, weights, clusters, plan.runs is not None, users)
+    pairs, found = pairs_of(list(given.values), baseline), given.values
+    n_runs = () if plan.runs is None else tuple(map(len, found.values()))
+    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
+    rows = Rows(lambda system, _: found[system], lambda: given.units, n_runs, given.of_users)
+    tests = contrasted(rows, pairs, [name], replace(plan, baselines=baselines))
     notes = tests.plan.notes if given.of_users else (BY_POSITION, *tests.plan.notes)
-    return replace(tests, plan=replace(tests.plan, of_metrics=False, notes=notes))
+    return tests.with_plan(of_metrics=False, notes=notes)
 
 
 def equivalence(
@@ -308,9 +305,8 @@ def equivalence(
     >>> test.p < 0.001, test.p_not_worse < 0.001, -0.005 < test.low < test.high < 0.005
     (True, True, True)
     """
-    whose = {"runs": runs, "weights": weights, "clusters": clusters}
-    asked = TestSpec(correction=correction, level=level, margin=with_margin(margin), **whose)
-    return _asked_of(values, baseline, name, asked, users)
+    plan = TestPlan.within(margin, correction=correction, level=level, runs=runs)
+    return _tested(values, baseline, name, plan, weights, clusters, users)
 
 
 @readable
@@ -369,9 +365,10 @@ def family(
     >>> (found.p_adjusted >= found.p).all(), found.p_adjusted[0] < 0.05
     (np.True_, np.True_)
     """
-    asked = TestSpec(method, "maxt", alternative, level, "all", n_resamples, seed, n_threads)
+    drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+    plan = TestPlan(method, "maxt", alternative, level, **drawn).checked()
     columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
-    found = maxt(columns, asked, Units(len(columns[0])))
+    found = maxt(columns, Units(len(columns[0])), plan)
     return Family(
         tuple(pairs), found.statistic, found.p, found.step_down, found.single_step, found.critical
     )
@@ -411,7 +408,8 @@ def band(
             "a table of curves may have its users in another order: give both as arrays in one, "
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
-    asked = TestSpec(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+    drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+    plan = TestPlan(level=level, **drawn).checked()
     a, b = (np.asarray(one, np.float64) for one in in_one_order(values, baseline))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
@@ -424,21 +422,8 @@ def band(
     for low in range(0, len(a), ROWS):
         rows = slice(low, low + ROWS)
         counts += np.count_nonzero(snap(a[rows], b[rows]), axis=0)
-    return banded(sums, asked, names, name, differ=dict(enumerate(counts.tolist(), 1)))
-
-
-def banded(
-    sums: Sums,
-    asked: TestSpec,
-    names: tuple[str, str],
-    name: str,
-    higher: bool | None = True,
-    differ: Mapping[int, int] | None = None,
-) -> Band:
-    """Return the band of the sums of differences over k."""
-    found = vars(simultaneous.band(sums.estimate, level=asked.level, **asked.drawn))
-    what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher, "unit": asked.unit}
-    return Band(**found, name=name, systems=names, **what, differ=differ or {})
+    differ = dict(enumerate(counts.tolist(), 1))
+    return Band.of(sums, plan, name=name, systems=names, differ=differ)
 
 
 def ratio(
@@ -489,23 +474,5 @@ def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) 
     if len(found) < 2:
         raise ValueError(f"two systems are needed, and there is {next(iter(found))}")
     pairs = [*combinations(found, 2)]
-    rows = [estimates.difference(found[a], found[b]) for a, b in pairs]
-    return all_pairs(pairs, rows, name, level)
-
-
-def all_pairs(
-    pairs: Sequence[tuple[str, str]], found: Sequence[Difference], name: str, level: float = 0.95
-) -> Tests:
-    """Return Tukey's test from the differences of all pairs of systems."""
-    tukey = simultaneous.tukey(found, level)
-    rows = []
-    for place, ((first, second), one) in enumerate(zip(pairs, found, strict=True)):
-        fields = ("statistic", "low", "high", "p")
-        numbers: dict[str, Any] = {key: float(getattr(tukey, key)[place]) for key in fields}
-        numbers |= {"wins": one.wins, "ties": one.ties, "losses": one.losses}
-        numbers |= {"p_adjusted": numbers["p"], "df": tukey.df}
-        means = one.mean, one.baseline_mean, one.difference
-        rows.append(Contrast(name, first, second, one.n, *means, **numbers))
-    low, high = min(one.std for one in found), max(one.std for one in found)
-    notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
-    return Tests(tuple(rows), TestPlan("tukey", "none", level=level, notes=notes))
+    differences = [estimates.difference(found[a], found[b]) for a, b in pairs]
+    return samples.tukey(pairs, differences, name, level)

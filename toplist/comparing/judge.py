@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, Ints, counted
-from toplist.comparing.aligning import LENGTHS, Aligned, align, differences
-from toplist.comparing.pairwise import pairs_of
+from toplist.comparing.aligning import Aligned, align, differences
+from toplist.comparing.samples import pairs_of
 from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
@@ -80,8 +80,8 @@ class JudgeCorrected(Display, Corrected):
         clusters = f" of {counted(self.n_clusters, 'cluster')}" if self.n_clusters else ""
         certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
         notes = [
-            f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the judge alone "
-            f"(lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
+            f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the judge "
+            f"alone (lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
             f"interval: t, {self.df:.4g} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
             "queries of people must be a random sample of all",
         ]
@@ -112,9 +112,9 @@ def judge_corrected(
     of all queries, and the better the judge goes with people, the narrower its interval.
 
     Queries are matched by their keys. Of queries in clusters, such as those of users, the errors go
-    by the clusters of `judged`, and the degrees of freedom are Satterthwaite's. The interval is that of t with n - 1 degrees of freedom, n
-    queries (or clusters) of people, of which there must be ten: in simulations it covered
-    95 % with 200 of them, 94 % with 50, 93 % with 20 and 91 % with 10.
+    by the clusters of `judged`, and the degrees of freedom are Satterthwaite's. Else the interval
+    is that of t with n - 1 degrees of freedom, n queries of people, of which there must be ten: in
+    simulations it covered 95 % with 200 of them, 94 % with 50, 93 % with 20 and 91 % with 10.
 
     Parameters
     ----------
@@ -234,7 +234,8 @@ def _of_one_kind(
     """Return the results of each side with one metric alone, and its ``name@k``, alike in all."""
     places = [(side, system) for side in given for system in systems]
     found: dict[str, dict[str, TopKResult]] = {side: {} for side in given}
-    for (side, system), one in zip(places, in_line([given[a][b] for a, b in places]), strict=True):
+    results = in_line([given[side][system] for side, system in places])
+    for (side, system), one in zip(places, results, strict=True):
         label = f"{side} {system}".strip()
         hits_of(one, f"the queries of {label} are unknown")
         if not has_keys(one) or one.weights is not None:
@@ -250,9 +251,9 @@ def _of_one_kind(
         terms = replace(one.terms, entries=(Entry(metric, (k,), scalar=True),), pooled=())
         found[side][label] = replace(one, terms=terms)
     every = found["judged"] | found["human"]
-    for line in differences(every, [[label] for label in every]):
-        if not line.startswith(LENGTHS):
-            raise ValueError(f"judged and human cannot be put together: {line}")
+    for what in differences(every, [[label] for label in every]):
+        if what.kind != "lengths":
+            raise ValueError(f"judged and human cannot be put together: {what}")
     return found, f"{metric.name}@{k}"
 
 

@@ -1,19 +1,15 @@
-"""`SideBySide`: the results of several systems, their means, the best of each, and their rules.
-
-Also their table for LaTeX, where what is bold, and has marks, follows from the tests.
-"""
+"""`SideBySide`: the results of several systems, their means, the best of each, and their rules."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING
 
 from toplist.checks import cached
 from toplist.comparing import aligning
-from toplist.comparing.contrasts import each_of
-from toplist.comparing.tests import Tests
+from toplist.comparing.aligning import FEW_NAMES, MINOR, Difference, few_of
 from toplist.inputs.items import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -21,7 +17,7 @@ from toplist.metrics.names import AnyName, Names, keys_of
 from toplist.metrics.properties import equal_names
 from toplist.results import describe
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.markup import LOOK, Cell, Look, Table
 from toplist.results.result import TopKResult
 from toplist.results.terms import chosen
 from toplist.stats.estimates import RunsAre
@@ -32,20 +28,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-T = TypeVar("T")
 # From so many systems on it is said that the best is the best of many: that of 10 equal ones leads
 # their mean by 1.5 standard errors; in 40 % of samples one is beyond its one-sided 95 % interval.
 MANY = 10
-# What stands at a (system, name): a mark against the baseline.
+# What stands at a (system, name): a mark against the baseline. And the best systems of a name.
 Marks = Mapping[tuple[str, str], str]
-
-
-def tested(test: Callable[[], T]) -> tuple[T | None, str]:
-    """Return tests, or None and why there are none."""
-    try:
-        return test(), ""
-    except (ValueError, KeyError) as error:
-        return None, str(error.args[0])
+Best = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +45,7 @@ class SideBySide(Display):
     runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs_are: RunsAre = "independent"
     # Of which this shows some names alone: what is tested, and corrected for, is all of it.
-    _shown_of: ClassVar[Any] = None
+    _shown_of: Self | None = None
 
     @property
     def systems(self) -> list[str]:
@@ -70,8 +58,8 @@ class SideBySide(Display):
         return next(iter(self.results.values())).terms.unit
 
     @cached
-    def differences(self) -> list[str]:
-        """What makes the systems not comparable, in a line each; empty if nothing does."""
+    def differences(self) -> list[Difference]:
+        """What makes the systems not comparable; empty if nothing does. Printed, each is a line."""
         return aligning.differences(self.results, self._alike)
 
     @property
@@ -91,6 +79,11 @@ class SideBySide(Display):
         asked = (one.terms.asked for one in self.results.values())
         return next((some[metric] for some in asked if metric in some), None)
 
+    def _higher(self, name: str) -> bool | None:
+        """Return whether more of ``name@k`` is better; None where neither direction is."""
+        metric = self._metric(name)
+        return None if metric is None else metric.higher_is_better
+
     def _has(self, system: str, name: str) -> bool:
         return all(name in result.names() for result in self._of(system))
 
@@ -108,12 +101,11 @@ class SideBySide(Display):
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
         return self._is_comparable()
 
-    def _is_comparable(self, needs: Sequence[str] = tuple(ITEMS)) -> bool:
+    def _is_comparable(self, needs: Iterable[str] = ITEMS) -> bool:
         """Return whether nothing else differs for metrics that read the data of these keywords."""
-        minor, told = ("DIFFERENT METRICS OR K", aligning.LENGTHS), aligning.is_of_data
         return all(
-            line.startswith(minor) or (told(line) and not told(line, needs))
-            for line in self.differences
+            one.kind in MINOR or (one.kind == "data" and one.keyword not in needs)
+            for one in self.differences
         )
 
     def best(self) -> dict[str, list[str]]:
@@ -124,6 +116,20 @@ class SideBySide(Display):
         system end before k, and those of others do not.
         """
         return {name: self._best(name) for name in self.names()}
+
+    def _best(self, name: str) -> list[str]:
+        """Return the systems with the best mean; none if there are no two to compare."""
+        asked, k = self._metric(name), int(name.rpartition("@")[2])
+        alike = self._is_comparable(getattr(asked, "needs", ()))
+        if not alike or k in aligning.unequal_ks(self.results):
+            return []
+        means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
+        means = {system: mean for system, mean in means.items() if mean == mean}
+        # more coverage or novelty is not better in itself
+        if len(means) < 2 or asked is None or asked.higher_is_better is None:
+            return []
+        top = max(means.values()) if asked.higher_is_better else min(means.values())
+        return [system for system, mean in means.items() if mean == top]
 
     def to_dict(self, at: str = "@") -> dict[str, dict[str, float]]:
         """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``.
@@ -148,16 +154,16 @@ class SideBySide(Display):
         """
         if not isinstance(other, SideBySide):
             return NotImplemented
-        mine, theirs = ([*one.results.items()] for one in (self, other))
-        rest = [(one.baselines, dict(one.runs), one.runs_are) for one in (self, other)]
-        return mine == theirs and rest[0] == rest[1]
+        mine, theirs = (
+            ([*one.results.items()], one.baselines, dict(one.runs), one.runs_are)
+            for one in (self, other)
+        )
+        return mine == theirs
 
     def _only(self, names: Names) -> Self:
         terms = chosen({name: result.terms for name, result in self.results.items()}, names)
         results = {name: replace(one, terms=terms[name]) for name, one in self.results.items()}
-        found = replace(self, results=results)
-        object.__setattr__(found, "_shown_of", self)
-        return found
+        return replace(self, results=results, _shown_of=self)
 
     def sort(self, name: AnyName) -> Self:
         """Return the same with the systems sorted by a mean, the best first.
@@ -211,12 +217,10 @@ class SideBySide(Display):
             k = first.terms.ks_of[metric.name][-1]
             raise ValueError(f"{name!r} is a whole curve: give one k, such as '{name}@{k}'")
         if metric.higher_is_better is None:
-            metrics = {n: self._metric(n) for n in self.names()}
-            some = ", ".join(
-                n for n, one in metrics.items() if one and one.higher_is_better is not None
-            )
+            some = [one for one in self.names() if self._higher(one) is not None]
             raise ValueError(
-                f"{name!r}: neither more nor less of it is better; others are {some or 'none'}"
+                f"{name!r}: neither more nor less of it is better; others are "
+                f"{', '.join(some) or 'none'}"
             )
         return f"{metric.name}@{k}", metric
 
@@ -246,19 +250,33 @@ class SideBySide(Display):
                 frames.append(frame)
         return pandas.concat(frames, ignore_index=True)
 
-    def _best(self, name: str) -> list[str]:
-        """Return the systems with the best mean; none if there are no two to compare."""
-        asked, k = self._metric(name), int(name.rpartition("@")[2])
-        alike = self._is_comparable(getattr(asked, "needs", ()))
-        if not alike or k in aligning.unequal_ks(self.results):
-            return []
-        means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
-        means = {system: mean for system, mean in means.items() if mean == mean}
-        # more coverage or novelty is not better in itself
-        if len(means) < 2 or asked is None or asked.higher_is_better is None:
-            return []
-        top = max(means.values()) if asked.higher_is_better else min(means.values())
-        return [system for system, mean in means.items() if mean == top]
+    # The table
+
+    def _tables(
+        self, every_metric: bool, marks: Marks, best: Best, look: Look = LOOK
+    ) -> list[Table]:
+        """Return one table of all means, of many a table per metric; a row per system."""
+        return [
+            Table(
+                corner,
+                list(columns),
+                [
+                    (system, [self._cell(system, n, marks, best, look) for n in columns.values()])
+                    for system in self.systems
+                ],
+            )
+            for corner, columns in self._columns(every_metric)
+        ]
+
+    def _cell(self, system: str, name: str, marks: Marks, best: Best, look: Look = LOOK) -> Cell:
+        """Return the mean of a system as it is printed, with its mark."""
+        found = Cell("-")
+        if self._has(system, name):
+            found = Cell(look.number(self._mean(system, name)))
+            if look.intervals and not self.runs:  # of several runs there is none
+                found = describe.cell(self.results[system], name, look)
+        mark = marks.get((system, name), "")
+        return found._replace(mean=found.mean + mark, best=system in best.get(name, ()))
 
     def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
         """Return the corner of each table, and what its headers are of: ``name@k``."""
@@ -281,9 +299,8 @@ class SideBySide(Display):
         for result in self.results.values():
             for name, some in result.terms.ks_of.items():
                 ks.setdefault(name, set()).update(some)
-        names = list(ks)
-        alone = [(name,) for name in names]
-        groups = alone if every_metric else equal_names(list(self.results.values()), names)
+        alone = [(name,) for name in ks]
+        groups = alone if every_metric else equal_names(list(self.results.values()), list(ks))
         return {group: sorted(ks[group[0]]) for group in groups}
 
     @cached
@@ -296,33 +313,17 @@ class SideBySide(Display):
         at_one = equal_names(list(self.results.values()), [n for n in found if n.endswith("@1")])
         return found | {name: some[0] for some in at_one for name in some}
 
-    def _accounts(self) -> tuple[str, ...]:
-        """Return by which rules, over how many runs and over whom the means are."""
-        return (*((self._of_runs(),) if self.runs else ()), *self.rules())
-
-    def _of_many(self, tables: Sequence[Table]) -> tuple[str, ...]:
+    def _of_many(self, tables: Sequence[Table]) -> list[str]:
         """Return that the best of many systems, which is marked, leads by chance too."""
         if len(self.systems) < MANY or not any(table.marked for table in tables):
-            return ()
+            return []
         words = f"best of {len(self.systems)} on the same {self.unit}: part of the lead is chance"
         how_much = ", .lead() and toplist compare --lead say how much"
-        return (words if self.runs else words + how_much,)
+        return [words if self.runs else words + how_much]
 
-    def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
-        """Return the mean of a system as it is printed, with its mark."""
-        mean = describe.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
-        return Cell(mean + mark, best=best)
-
-    def _tables(self, every_metric: bool, cell: Callable[[str, str], Cell]) -> list[Table]:
-        """Return one table of all means, of many a table per metric; a row per system."""
-        return [
-            Table(
-                corner,
-                list(columns),
-                [(one, [cell(one, name) for name in columns.values()]) for one in self.systems],
-            )
-            for corner, columns in self._columns(every_metric)
-        ]
+    def _accounts(self) -> list[str]:
+        """Return by which rules, over how many runs and over whom the means are."""
+        return [*[self._of_runs()] * bool(self.runs), *self.rules()]
 
     def _of_runs(self) -> str:
         """Return how many runs each system has."""
@@ -346,76 +347,19 @@ class SideBySide(Display):
     def _once(self, lines: list[str]) -> list[str]:
         """Return one line if all are equal, else those of the systems; of many others, the first.
 
-        None is left out that is a warning.
+        None is left out that says that nobody has a hit.
         """
         if len(set(lines)) == 1:
             return lines[:1]
         systems: dict[str, list[str]] = {}
         for name, line in zip(self.results, lines, strict=True):
             systems.setdefault(line, []).append(name)
-        found = [f"{aligning.few_of(names)}: {line}" for line, names in systems.items()]
+        found = {names[0]: f"{few_of(names)}: {line}" for line, names in systems.items()}
         if len(found) <= MANY:
-            return found
-        kept = [i for i, line in enumerate(systems) if i < aligning.FEW_NAMES or "NO HIT" in line]
-        left = len(found) - len(kept)
-        return [*(found[i] for i in kept), f"{left:,} more lines like these, of other systems"]
-
-
-def page_of_means(
-    comparison: SideBySide,
-    every_metric: bool,
-    look: Look,
-    tests: Tests | None,
-    why: str,
-    marks: Marks,
-) -> Page:
-    """Return the table of means for LaTeX: what is bold, and has marks, follows from the tests.
-
-    Without `tests`, it says `why`.
-    """
-    bold = {} if tests is None else {n: _bold(comparison, tests, n) for n in comparison.names()}
-
-    def cell(system: str, name: str) -> Cell:
-        if not comparison._has(system, name):
-            found = Cell("-")
-        elif look.intervals and not comparison.runs:  # of several runs there is none
-            found = describe.cell(comparison.results[system], name, look)
-        else:
-            found = Cell(look.number(comparison._mean(system, name)))
-        mark = marks.get((system, name), "")
-        return found._replace(mean=found.mean + mark, best=system in bold.get(name, []))
-
-    tables = comparison._tables(every_metric, cell)
-    said = why if tests is None else tests.sentence()
-    notes = said, *comparison._of_many(tables), *comparison._accounts(), *comparison.differences
-    best = "best of its column, with those that do not differ from it"
-    if comparison.baselines:
-        best = f"best of its column, and different from {each_of(comparison.baselines)}"
-    legend = [] if tests is None else [tests._legend]
-    if comparison.runs:
-        legend.append(comparison._of_runs() + (", without intervals" if look.intervals else ""))
-    elif look.intervals:
-        legend.append("with 95 % intervals")
-    return Page(tables, notes, legend="; ".join(legend), best="" if tests is None else best)
-
-
-def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
-    """Return the best systems of a name, if what they were compared with differs from them.
-
-    Without a baseline those that do not differ from the best share it; none is the best if nothing
-    differs from it. With baselines, it must differ from each of them.
-    """
-    top = comparison._best(name)
-    if not top:
-        return []
-    beaten, compared, tested = set(), set(), comparison._tested_as[name]
-    for one in tests:
-        if one.name == tested and top[0] in (one.system, one.baseline):
-            other = one.baseline if one.system == top[0] else one.system
-            compared.add(other)
-            if one.mark:
-                beaten.add(other)
-    if not comparison.baselines:
-        return [*top, *sorted(compared - beaten - set(top))] if beaten else []
-    others = set(comparison.baselines if top[0] not in comparison.baselines else comparison.systems)
-    return top if others - set(top) and others - set(top) <= beaten else []
+            return [*found.values()]
+        kept = [
+            line
+            for i, (system, line) in enumerate(found.items())
+            if i < FEW_NAMES or not self.results[system].histograms.each.any()
+        ]
+        return [*kept, f"{len(found) - len(kept):,} more lines like these, of other systems"]

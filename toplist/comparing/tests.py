@@ -1,13 +1,16 @@
-"""`Tests`: the differences of systems, their intervals and p values, as a table and in words."""
+"""`Tests`: the differences of systems, their intervals and p values, as a table and in words.
+
+A `Contrast` is a system less its baseline in one measure; a `TestPlan` says how they were tested.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from toplist.checks import cached, counted, worded
-from toplist.comparing.contrasts import MARKS, Contrast, TestPlan, each_of
+from toplist.checks import USERS, cached, choice, counted, readable, worded
 from toplist.plots import differences
 from toplist.results import markup
 from toplist.results.display import Display
@@ -22,8 +25,8 @@ from toplist.results.markup import (
     round_significant,
 )
 from toplist.results.segments import NO_LABEL
-from toplist.stats import planning
-from toplist.stats.estimates import CAUTIONS, FEW
+from toplist.stats import planning, randomization
+from toplist.stats.estimates import CAUTIONS, FEW, RUNS, Alternative, RunsAre, checked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,13 +34,19 @@ if TYPE_CHECKING:
 
     from toplist.metrics.names import Names
 
+TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
+METHODS: tuple[TestMethod, ...] = get_args(TestMethod)
+TestCorrection = Literal["holm", "maxt", "bh", "bonferroni", "none"]
+CORRECTIONS: tuple[TestCorrection, ...] = get_args(TestCorrection)
+TestFamily = Literal["all", "metric"]
+FAMILIES: tuple[TestFamily, ...] = get_args(TestFamily)
+
 NAMES = {
     "t": "paired t",
     "randomization": "sign flips",
     "bootstrap": "studentised bootstrap",
     "wilcoxon": "Wilcoxon signed ranks",
     "sign": "sign test",
-    "equivalence": "two one-sided t tests",
     "tukey": "Tukey's test",
 }
 CORRECTED = {
@@ -46,14 +55,263 @@ CORRECTED = {
     "bh": "Benjamini-Hochberg",
     "maxt": "MaxT",
 }
+MARKS = "†", "‡"
 SIGNS = "† ‡ better, ▾ worse"
-# The columns of effect sizes.
-SIZES = "relative", "d_z"
-# These have no interval of their own.
+# How often the tests that draw do so, unless they are asked otherwise.
+DRAWN = {"randomization": randomization.FLIPS, "bootstrap": randomization.RESAMPLES}
+# These have no interval of their own; what these two test is no mean.
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
-# What these two test is no mean.
 OF_RANKS = ("wilcoxon", "sign")
 NO_MEAN = "does not test the mean"
+
+
+@readable
+@dataclass(frozen=True)
+class Contrast:
+    """A system less its baseline, in one measure.
+
+    Attributes
+    ----------
+    name, system, baseline : str
+        The measure, ``"ndcg@10"``, and the two systems.
+    n : int
+        Users (or rows, without users) that both count.
+    mean, baseline_mean, difference : float
+    std, error : float
+        Of the users' differences: the standard deviation, and the standard error of their mean.
+    df, statistic : float
+        The degrees of freedom (of several runs, p takes those of users and those of runs), and t;
+        by flips the sum, by ranks their sum, by signs the wins.
+    p, p_adjusted : float
+        For this comparison alone, and corrected for all of its family.
+    low, high : float
+        The interval of the difference; it holds for this comparison alone.
+    wins, ties, losses : int
+        Users for whom the system is the larger number, equal, the smaller.
+    relative : float
+        mean / baseline_mean - 1.
+    d_z : float
+        The difference over the standard deviation of differences.
+    exact : bool
+        Whether p was counted over all patterns, not drawn or approximated.
+    cautions : tuple of str
+        ``"SKEWED"``, ``"FEW DIFFER"``, ``"ONE RUN"``, ``"ALL ALIKE"``.
+    error_users, p_users : float
+        Of several runs: for these trained models; `error` and `p` are for models trained anew.
+    p_not_worse, p_not_better : float
+        Of an equivalence test, the two halves.
+    higher_is_better : bool, or None
+        Whether a positive difference speaks for the system; None for measures in which neither
+        direction is better, such as novelty.
+    segment : str, or None
+        The segment of the users, where they were split.
+    """
+
+    name: str
+    system: str
+    baseline: str
+    n: int
+    mean: float
+    baseline_mean: float
+    difference: float
+    std: float = math.nan
+    error: float = math.nan
+    df: float = math.nan
+    statistic: float = math.nan
+    p: float = math.nan
+    p_adjusted: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    relative: float = math.nan
+    d_z: float = math.nan
+    exact: bool = False
+    cautions: tuple[str, ...] = ()
+    error_users: float = math.nan
+    p_users: float = math.nan
+    p_not_worse: float = math.nan
+    p_not_better: float = math.nan
+    higher_is_better: bool | None = True
+    segment: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """† or ‡ where p, corrected, is below 0.05 or 0.01."""
+        if not self.p_adjusted < 0.05:
+            return ""
+        return MARKS[self.p_adjusted < 0.01]
+
+    @property
+    def sign(self) -> str:
+        """The mark where the system is better, ▾ where it is worse; none without a direction."""
+        return self.mark if self.better else "▾" * (bool(self.mark) and self.worse)
+
+    @property
+    def better(self) -> bool:
+        """Whether the system is better than the baseline, as a number."""
+        return self._sense > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the system is worse than the baseline, as a number."""
+        return self._sense < 0
+
+    @property
+    def _sense(self) -> float:
+        """The difference, turned round where less is better; 0 where neither direction is."""
+        directions = {None: 0.0, True: self.difference, False: -self.difference}
+        return directions[self.higher_is_better]
+
+    def __str__(self) -> str:
+        """Return what is compared, in which measure and segment."""
+        where = "" if self.segment is None else f" ({self.segment})"
+        return f"{self.system} - {self.baseline} {self.name}{where}"
+
+
+@readable
+@dataclass(frozen=True)
+class TestPlan:
+    """How the comparisons were made.
+
+    Attributes
+    ----------
+    method, correction, alternative, level, family, n_resamples, seed
+        What `Comparison.test` was given; no draws, `n_resamples` 0, where none were needed.
+    margin : float, or None
+        Of a test of equivalence.
+    runs : {"independent", "paired"}, or None
+        How several runs of a system belong together, and `n_runs`, the runs of each system.
+    baselines : tuple of str
+        The systems that the others were compared with.
+    n_clusters : int
+        Clusters of rows that were taken as units; 0 for none.
+    weighted : bool
+        Whether users have weights.
+    notes : tuple of str
+        Lines that a table of these comparisons ends with.
+    of_users : bool
+        Whether the rows are users, or values without users.
+    of_metrics : bool
+        Whether it is known which direction is better; of your own values it is not.
+    unit : str
+        What users are called.
+    rules : str
+        The convention of the results, where they have one.
+    """
+
+    __test__ = False  # no test of pytest
+
+    method: str = "t"
+    correction: TestCorrection = "holm"
+    alternative: Alternative = "two-sided"
+    level: float = 0.95
+    family: TestFamily = "all"
+    n_resamples: int | None = None
+    seed: int = 0
+    n_threads: int | None = None
+    margin: float | None = None
+    runs: RunsAre | None = None
+    baselines: tuple[str, ...] = ()
+    n_runs: tuple[int, ...] = ()
+    n_clusters: int = 0
+    weighted: bool = False
+    notes: tuple[str, ...] = ()
+    of_users: bool = True
+    of_metrics: bool = True
+    unit: str = USERS
+    rules: str = ""
+
+    @classmethod
+    def within(cls, margin: float, **how: Any) -> TestPlan:
+        """Return the plan of a test of equivalence; TypeError for None, which would ask for none.
+
+        `margin` is the difference that does not matter.
+        """
+        if margin is None:
+            raise TypeError(
+                "margin is None: give the difference that does not matter, a number above 0"
+            )
+        return cls(margin=margin, **how).checked()
+
+    def checked(self) -> TestPlan:
+        """Return the plan; ValueError for choices that there are not, before any value is read."""
+        choice("method", self.method, METHODS)
+        choice("correction", self.correction, CORRECTIONS)
+        choice("family", self.family, FAMILIES)
+        checked(self.alternative, self.level)
+        if self.margin is not None:
+            planning.check_margin(self.margin)
+            if self.level <= 0.5:
+                raise ValueError(
+                    f"level must be above 0.5, not {self.level!r}: the interval of two one-sided "
+                    "tests is that of 2 level - 1"
+                )
+            if self.correction == "maxt":
+                raise ValueError("correction='maxt' is of tests of a difference: choose another")
+        if self.n_resamples is not None:
+            randomization.resamples(self.n_resamples)
+        randomization.seeded(self.seed)
+        if self.runs is not None:
+            choice("runs", self.runs, RUNS)
+        if self.correction == "maxt" and self.method not in ("t", "randomization"):
+            raise ValueError(
+                f"correction='maxt' is for the methods 't' and 'randomization', not {self.method!r}"
+            )
+        if self.runs is not None and (self.method != "t" or self.correction == "maxt"):
+            raise ValueError(
+                "several runs are tested by method='t', and not with correction='maxt'"
+            )
+        return self
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """What random tests are given; each has a default number of resamples."""
+        some = {} if self.n_resamples is None else {"n_resamples": self.n_resamples}
+        return {"seed": self.seed, "n_threads": self.n_threads, **some}
+
+    @property
+    def sided(self) -> dict[str, Any]:
+        """What t tests are given."""
+        return {"alternative": self.alternative, "level": self.level}
+
+    @property
+    def rows(self) -> str:
+        """What the rows are called: users, or what these are called; "rows" where it is unknown."""
+        return self.unit if self.of_users else "rows"
+
+    @property
+    def shown_level(self) -> float:
+        """The level of the intervals that are printed."""
+        return self.level if self.margin is None else 2 * self.level - 1
+
+    @property
+    def words(self) -> str:
+        """The test in words."""
+        words = NAMES[self.method] if self.margin is None else "two one-sided t tests"
+        if self.n_resamples and self.method in DRAWN:
+            words += f" ({self.n_resamples:,}, seed {self.seed})"
+        if self.alternative != "two-sided":
+            words += f", one-sided ({self.alternative})"
+        return words
+
+
+def each_of(names: Sequence[str]) -> str:
+    """Return names in words.
+
+    Examples
+    --------
+    >>> each_of(["a"]), each_of(["a", "b"])
+    ('a', 'each of a, b')
+    """
+    return f"each of {', '.join(names)}" if len(names) > 1 else "".join(names)
+
+
+def p_is(p: float) -> str:
+    """Return a p value as it stands in a sentence."""
+    words = probability(p)
+    return f"p {words}" if words[0] == "<" else f"p = {words}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,23 +350,27 @@ class Tests(Display, Sequence[Contrast]):
     def __getitem__(self, key: slice) -> Tests: ...
     def __getitem__(self, key: Any) -> Any:
         """Return a comparison by its place, or by (segment,) system, (baseline,) and name."""
-        if isinstance(key, str):
-            key = (key,)
-        if isinstance(key, tuple):
-            # a segment by its label, which may be no text
-            first, *rest = key or [None]
-            texts = repr(first), NO_LABEL if first is None else str(first)
-            several = ([one for one in self if (text, *rest) in _keys(one)] for text in texts)
-            found = next(filter(None, several), [])
-            if len(found) != 1:
-                some = [(c.segment, c.system, c.baseline, c.name) for c in self.contrasts[:6]]
-                have = ", ".join(str(tuple(p for p in one if p is not None)) for one in some)
-                what = "several have" if found else "no comparison has"
-                raise KeyError(f"{what} {key!r}; there are {have}")
-            return found[0]
         if isinstance(key, slice):
             return Tests(self.contrasts[key], self.plan)
-        return self.contrasts[key]
+        if not isinstance(key, (str, tuple)):
+            return self.contrasts[key]
+        asked = (key,) if isinstance(key, str) else key
+        # a segment by its label, which may be no text
+        first, *rest = asked or [None]
+        for text in (repr(first), NO_LABEL if first is None else str(first)):
+            found = [one for one in self if (text, *rest) in _keys(one)]
+            if found:
+                break
+        if len(found) != 1:
+            some = [(c.segment, c.system, c.baseline, c.name) for c in self.contrasts[:6]]
+            have = ", ".join(str(tuple(p for p in one if p is not None)) for one in some)
+            what = "several have" if found else "no comparison has"
+            raise KeyError(f"{what} {asked!r}; there are {have}")
+        return found[0]
+
+    def with_plan(self, **changes: Any) -> Tests:
+        """Return the same comparisons with some of what their plan says changed."""
+        return replace(self, plan=replace(self.plan, **changes))
 
     @property
     def names(self) -> list[str]:
@@ -131,20 +393,19 @@ class Tests(Display, Sequence[Contrast]):
     @cached
     def n_family(self) -> int:
         """The number of comparisons that p is corrected for."""
-        p = [one for one in self if one.p == one.p]
+        names = [one.name for one in self if one.p == one.p]
         if self.plan.family == "all":
-            return len(p)
-        names = {one.name for one in p}
-        return max((sum(one.name == name for one in p) for name in names), default=0)
+            return len(names)
+        return max(map(names.count, set(names)), default=0)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return a dict per comparison: its fields, and how it was tested."""
-        plan, level = self.plan, self.plan.level
+        plan = self.plan
         how: dict[str, Any] = {"method": plan.method, "alternative": plan.alternative}
         if plan.margin is not None:
-            how, level = {"method": "equivalence", "alternative": "within"}, 2 * level - 1
+            how = {"method": "equivalence", "alternative": "within"}
         how |= {"correction": plan.correction, "n_family": self.n_family}
-        how |= {"level": level, "margin": plan.margin}  # the level is that of low and high
+        how |= {"level": plan.shown_level, "margin": plan.margin}  # that of low and high
         return [asdict(one) | how for one in self]
 
     def to_pandas(self) -> DataFrame:
@@ -174,27 +435,32 @@ class Tests(Display, Sequence[Contrast]):
         """
         if names is not None:
             self._only(names)
-        page = _page(self, Look.of(digits, intervals))
+        page = self._shown(Look.of(digits, intervals))
         notes = (self.sentence(), *page.notes)
         return markup.latex(page._replace(notes=notes), caption, label)
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
-        plan = self.plan
+        plan, uncorrected = self.plan, self.plan.correction == "none" and not self._of_tukey
         if not self.n_family:
-            return f"No difference could be tested over {_whom(self)}."
+            return f"No difference could be tested over {self._whom}."
+        corrected = "with uncorrected p" if uncorrected else f"with p{self._after}"
+        share = f"{100 * plan.shown_level:.4g} %"
         if plan.margin is not None:
-            return _equivalent(self)
+            head = (
+                f"Equivalence within ±{plan.margin:g} was tested by {plan.words} over "
+                f"{self._whom}, {corrected}; intervals are {share}."
+            )
+            return " ".join([head, *map(self._equivalence, self)])
         sided = "two-sided " if plan.alternative == "two-sided" else ""
         runs = ""
         if plan.runs:
             ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
             runs = f" and {ends} {plan.runs} runs of each system"
-        together = _together(self) if plan.method == "tukey" else "one by one"
         head = (
-            f"Differences were tested by {sided}{_test(plan)} over {_whom(self)}{runs}, "
-            f"{_corrected(self)}; {'two-sided ' * (not sided)}intervals are "
-            f"{100 * plan.level:.4g} % and hold {together}"
+            f"Differences were tested by {sided}{plan.words} over {self._whom}{runs}, "
+            f"{corrected}; {'two-sided ' * (not sided)}intervals are {share} and hold "
+            f"{self._together if self._of_tukey else 'one by one'}"
             f"{', by the t test' * (plan.method in OTHER_INTERVALS)}."
         )
         if plan.method in OF_RANKS:
@@ -202,7 +468,31 @@ class Tests(Display, Sequence[Contrast]):
         if len(self) > 4:
             found = sum(bool(one.mark) for one in self)
             return f"{head} p is below 0.05 for {found} of {len(self)} differences."
-        return " ".join([head, *(_said(one, plan.rows) for one in self)])
+        return " ".join([head, *map(self._difference, self)])
+
+    def _equivalence(self, one: Contrast) -> str:
+        """Return a sentence about a test of equivalence."""
+        return (
+            f"{one.system} and {one.baseline} are {self._within(one)} in {one.name} (difference "
+            f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
+            f"{p_is(one.p_adjusted)})."
+        )
+
+    def _difference(self, one: Contrast) -> str:
+        """Return a sentence about a difference."""
+        change = f"exceeds {one.baseline}" if one.difference > 0 else f"is below {one.baseline}"
+        change += f" by {round_significant(abs(one.difference)):.4f}"
+        if one.difference == 0:
+            change = f"equals {one.baseline}"
+        size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
+        where = "" if one.segment is None else f" (segment {one.segment})"
+        return (
+            f"{one.system} {change} in {one.name}{where} ({round_significant(one.mean):.4f} "
+            f"against {round_significant(one.baseline_mean):.4f}, interval [{number(one.low)}, "
+            f"{number(one.high)}], {p_is(one.p_adjusted)}{size}; "
+            f"{worded(counted(one.wins, 'user'), self.plan.rows)} higher, {one.ties:,} equal, "
+            f"{one.losses:,} lower)."
+        )
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the differences with their intervals: a line per comparison, zero, and the margin.
@@ -215,15 +505,17 @@ class Tests(Display, Sequence[Contrast]):
         -------
         matplotlib Axes
         """
-        plan, how = self.plan, f"{_test(self.plan)} over {_whom(self)}{_after(self)}"
-        told = [how, *[plan.rules] * bool(plan.rules)]
+        plan = self.plan
+        told = [f"{plan.words} over {self._whom}{self._after}", *[plan.rules] * bool(plan.rules)]
         return differences.forest(
             self.contrasts, level=plan.level, margin=plan.margin, told=told, ax=ax
         )
 
-    def _page(self, every_metric: bool = False) -> Page:
-        """Return the table of the comparisons."""
-        return _page(self, Look(intervals=True))
+    # What is said of all of them
+
+    @property
+    def _of_tukey(self) -> bool:
+        return self.plan.method == "tukey"
 
     @property
     def _signed(self) -> bool:
@@ -231,26 +523,226 @@ class Tests(Display, Sequence[Contrast]):
         return any(one.sign for one in self)
 
     @property
-    def _legend(self) -> str:
-        """What the marks of a table of means say."""
-        whose = each_of(self.plan.baselines)
-        if not self.n_family:
-            against = f" against {whose}" if whose else ""
-            return f"nothing could be tested{against} over {_whom(self)}"
-        said = f"no difference{f' from {whose}' * bool(whose)} was found"
-        if any(one.segment is not None for one in self):  # all users together may show one
-            said = f"no segment alone shows a difference{f' from {whose}' * bool(whose)}"
-        if self._signed and whose:
-            said = f"{SIGNS} than {whose}"
-        elif any(one.mark for one in self):
-            said = f"tested{f' against {whose}' * bool(whose)}"
-        return "; ".join([f"{said}: {self._how}", *_undirected(self)])
+    def _segmented(self) -> bool:
+        return any(one.segment is not None for one in self)
 
     @property
-    def _how(self) -> str:
-        """Which test, over whom, at which p, corrected for what."""
-        ends = "0.05, 0.01" if self.plan.baselines and self._signed else "0.05"
-        return f"{_test(self.plan)} over {_whom(self)}, p < {ends}{_after(self)}"
+    def _whom(self) -> str:
+        """Over whom was tested."""
+        plan, sizes = self.plan, sorted({one.n for one in self})
+        if not sizes:
+            return f"no {plan.rows}"
+        several = f"{sizes[0]:,} to {sizes[-1]:,} users"
+        words = worded(counted(sizes[0], "user") if len(sizes) == 1 else several, plan.rows)
+        if plan.n_clusters:
+            most = "up to " * (len(sizes) > 1)
+            words += f" in {most}{counted(plan.n_clusters, 'cluster')}"
+        return words + ", weighted" * plan.weighted
+
+    @property
+    def _after(self) -> str:
+        """What p was corrected for."""
+        if self._of_tukey:
+            return f" after Tukey over {counted(len(self), 'comparison')}"
+        if self.plan.correction == "none":
+            return ", uncorrected"
+        each = " of each name" if self.plan.family == "metric" else ""
+        n_segments = len({one.segment for one in self if one.segment is not None})
+        each += f" in {counted(n_segments, 'segment')}" if n_segments else ""
+        how = CORRECTED[self.plan.correction]
+        return f" after {how} over {counted(self.n_family, 'comparison')}{each}"
+
+    @property
+    def _together(self) -> str:
+        """What Tukey's p and intervals hold for; of one pair, nothing is pooled."""
+        return f"for all pairs together{', if these vary alike' * (len(self) > 1)}"
+
+    @property
+    def _undirected(self) -> list[str]:
+        """Which metrics have no signs, in a line; none if all have."""
+        some = (one.name for one in self if one.higher_is_better is None)
+        names = dict.fromkeys(name.rpartition("@")[0] for name in some)
+        return [f"no sign in {', '.join(names)}: more is neither good nor bad"] if names else []
+
+    @property
+    def _legend(self) -> str:
+        """What the marks of a table of means say."""
+        plan, whose = self.plan, each_of(self.plan.baselines)
+        if not self.n_family:
+            against = f" against {whose}" if whose else ""
+            return f"nothing could be tested{against} over {self._whom}"
+        ends, of_whom = "0.05", f" from {whose}" * bool(whose)
+        said = f"no difference{of_whom} was found"
+        if self._segmented:  # all users together may show one
+            said = f"no segment alone shows a difference{of_whom}"
+        if self._signed and whose:
+            said, ends = f"{SIGNS} than {whose}", "0.05, 0.01"
+        elif any(one.mark for one in self):
+            said = f"tested{f' against {whose}' * bool(whose)}"
+        how = f"{plan.words} over {self._whom}, p < {ends}{self._after}"
+        return "; ".join([f"{said}: {how}", *self._undirected])
+
+    @property
+    def _what_signs_say(self) -> str:
+        """What the signs of a table of comparisons say, and what p is corrected for."""
+        plan = self.plan
+        if plan.margin is not None:
+            return self._after
+        if not self.n_family:
+            return ": too few to test"
+        parts = []
+        if self._signed:
+            signs = SIGNS if plan.of_metrics else "† ‡ higher, ▾ lower"
+            parts = [f"{signs}: p < 0.05, 0.01{self._after}"]
+        elif any(one.mark for one in self):
+            parts = [f"p{self._after}"]
+        elif plan.correction != "none":
+            parts = [f"no p below 0.05{self._after}"]
+        return "".join(f"; {part}" for part in (*parts, *self._undirected))
+
+    def _within(self, one: Contrast) -> str:
+        shown = one.p_adjusted < 1 - self.plan.level
+        return "equivalent" if shown else "not shown to be equivalent"
+
+    # The table
+
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return the table of the comparisons."""
+        return self._shown(Look(intervals=True))
+
+    def _shown(self, look: Look) -> Page:
+        """Return one table, or one for each name, or name and pair; and the lines below."""
+        pairs = list(dict.fromkeys((one.system, one.baseline) for one in self))
+        if self._segmented:
+            whole = [(name, pair) for name in self.names for pair in pairs]
+            parts = [
+                [one for one in self if (one.name, (one.system, one.baseline)) == place]
+                for place in whole
+            ]
+        elif len(pairs) == 1:
+            parts = [[*self]]
+        else:
+            parts = [[one for one in self if one.name == name] for name in self.names]
+        notes = list(self._notes(pairs))
+        return Page([self._table(one, look) for one in parts if one], notes, legend=notes[0])
+
+    def _table(self, some: Sequence[Contrast], look: Look) -> Table:
+        """Return a table of one name: a row per system, pair or segment; of one pair, per name."""
+        plan, first = self.plan, some[0]
+        of_pair = self._segmented or len({(one.system, one.baseline) for one in self}) == 1
+        columns = list[tuple[str, Callable[[Contrast], str]]]()
+        if of_pair:
+            columns += [(plan.rows, lambda one: f"{one.n:,}")] * self._segmented
+            columns += [(first.baseline, lambda one: look.number(one.baseline_mean))]
+            columns += [(first.system, lambda one: look.number(one.mean))]
+        elif len(plan.baselines) == 1:
+            columns += [("mean", lambda one: look.number(one.mean))]
+        marked = plan.margin is None and any(one.sign for one in some)
+
+        def difference(one: Contrast) -> str:
+            return look.signed(one.difference) + (one.sign or " ") * marked
+
+        columns += [("difference", difference)]
+        if look.intervals:
+            title = f"{100 * plan.shown_level:.4g} % interval"
+            title += " (two-sided)" * (plan.alternative != "two-sided")
+            columns += [(title, lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]")]
+        if any(math.isfinite(one.relative) for one in some):
+            columns += [("relative", lambda one: percent(one.relative))]
+        if any(one.d_z == one.d_z for one in some):
+            columns += [("d_z", lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}")]
+        columns += [("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}")]
+        floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
+
+        def written(p: float, exact: bool) -> str:
+            return probability(p, 0.0 if exact else floor)
+
+        p = "p (equivalence)" if plan.margin else "p"
+        columns += [(p, lambda one: written(one.p, one.exact))]
+        if plan.correction != "none":
+            corrected = f"p ({CORRECTED[plan.correction]})"
+            columns += [(corrected, lambda one: written(one.p_adjusted, one.exact))]
+        corner, rows = first.name, list[tuple[str, list[Cell]]]()
+        if of_pair:
+            corner = first.name if self._segmented else ""
+        elif len(plan.baselines) == 1:  # the baseline first
+            mean = Cell(look.number(first.baseline_mean))
+            rows += [(plan.baselines[0], [mean, *[Cell()] * (len(columns) - 1)])]
+        for one in some:
+            label = f"{one.system} - {one.baseline}"
+            if of_pair:
+                label = one.name if one.segment is None else one.segment
+            elif rows:
+                label = one.system
+            rows.append((label, [Cell(write(one)) for _, write in columns]))
+        return Table(corner, [title for title, _ in columns], rows)
+
+    def _notes(self, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """Yield the lines below the table."""
+        plan, whose = self.plan, ", ".join(self.plan.baselines)
+        what = f"against {whose}, " if whose and len(pairs) > 1 else ""
+        if len(pairs) == 1:
+            what = f"{pairs[0][0]} - {pairs[0][1]}, "
+        yield f"{what}{plan.words} over {self._whom}{self._what_signs_say}"
+        for one in self if plan.margin is not None else ():
+            yield (
+                f"{one.system} - {one.baseline} {one.name}: {self._within(one)} within "
+                f"±{plan.margin:g} (not worse p {probability(one.p_not_worse)}, not better p "
+                f"{probability(one.p_not_better)})"
+            )
+        if plan.alternative != "two-sided" and not plan.baselines:
+            yield "one-sided, of later - earlier in the order given: baseline= says which is which"
+        if self._of_tukey:
+            yield f"p and intervals hold {self._together}"
+        elif len(pairs) > 1:
+            yield "intervals hold one by one, not together"
+        detectable = self._detectable()
+        if detectable:
+            yield f"detectable with 80 % power{self._after}: {detectable}"
+        for one in self if plan.runs is not None else ():
+            yield (
+                f"{one}: for these trained models p {probability(one.p_users)}, standard error "
+                f"{one.error_users:.4g}; for models trained anew p {probability(one.p)}, standard "
+                f"error {one.error:.4g}"
+            )
+        if plan.n_clusters:
+            yield "win/tie/loss count rows; the interval and p are of clusters"
+        if plan.method in OTHER_INTERVALS and plan.margin is None:
+            yield "the intervals are those of the t test"
+        if plan.method in OF_RANKS:
+            yield f"{NAMES[plan.method]} {NO_MEAN}"
+        yield from plan.notes
+        yield from cautioned({str(one): one.cautions for one in self}, plan.unit)
+
+    def _detectable(self) -> str:
+        """Return the differences that as many users detect, by name."""
+        found: dict[str, list[float]] = {}
+        plan = self.plan
+        if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
+            return ""
+        # Bonferroni's, which is Holm's first step; of the two-sided test at twice the level that of
+        # a one-sided one, as the wrong side is never found where power is 80 %
+        sides = 1 if plan.alternative == "two-sided" else 2
+        each = 1 if plan.correction == "none" else max(self.n_family, 1)
+        alpha = sides * (1 - plan.level) / each
+        for one in self:
+            if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
+                least = planning.detectable(one.std, one.n, level=1 - alpha)
+                found.setdefault(one.name, []).append(least)
+        ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
+        return ", ".join(
+            f"{low if low == high else f'{low} to {high}'} ({name})"
+            for name, (low, high) in ends.items()
+        )
+
+
+def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:
+    """Yield what each of `CAUTIONS` means, once, with the first places where it holds."""
+    for caution, meaning in CAUTIONS.items():
+        where = [place for place, some in cautions.items() if caution in some]
+        if where:
+            few = f"({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
+            yield f"{caution}: {worded(meaning, unit)} {few}"
 
 
 def _keys(one: Contrast) -> set[tuple[str | None, ...]]:
@@ -261,272 +753,3 @@ def _keys(one: Contrast) -> set[tuple[str | None, ...]]:
     }
     pairs |= {(one.segment, *pair) for pair in pairs}
     return pairs | {(one.system,), (one.baseline,), (one.name,)}
-
-
-def p_is(p: float) -> str:
-    """Return a p value as it stands in a sentence."""
-    words = probability(p)
-    return f"p {words}" if words[0] == "<" else f"p = {words}"
-
-
-def _page(tests: Tests, look: Look) -> Page:
-    """Return the table of the comparisons: one table, or one for each name, or name and pair."""
-    pairs = list(dict.fromkeys((one.system, one.baseline) for one in tests))
-    if any(one.segment is not None for one in tests):
-        tables = [_of_pair(tests, pair, look, name) for name in tests.names for pair in pairs]
-    elif len(pairs) == 1:
-        tables = [_of_pair(tests, pairs[0], look)]
-    else:
-        tables = [_of_name(tests, name, look) for name in tests.names]
-    notes = list(_notes(tests, pairs))
-    return Page([*map(_without_unknown, tables)], notes, legend=notes[0])
-
-
-def _without_unknown(table: Table) -> Table:
-    """Return a table without effect sizes that no line has, as by Tukey's test."""
-    kept = [
-        i
-        for i, column in enumerate(table.columns)
-        if column not in SIZES or any(cells[i].mean not in ("", "-") for _, cells in table.rows)
-    ]
-    rows = [(label, [cells[i] for i in kept]) for label, cells in table.rows]
-    return Table(table.corner, [table.columns[i] for i in kept], rows)
-
-
-def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") -> Table:
-    """Return a table of two systems: a row per name, or of one name a row per segment."""
-    some = [one for one in tests if (one.system, one.baseline) == pair]
-    some = [one for one in some if name in ("", one.name)]
-    rows = []
-    for one, cells in zip(some, _cells(tests, some, look), strict=True):
-        users = [Cell(f"{one.n:,}")] if name else []
-        means = Cell(look.number(one.baseline_mean)), Cell(look.number(one.mean))
-        rows.append((str(one.segment) if name else one.name, [*users, *means, *cells]))
-    columns = [*[tests.plan.rows] * bool(name), pair[1], pair[0], *_headers(tests, look)]
-    return Table(name, columns, rows)
-
-
-def _of_name(tests: Tests, name: str, look: Look) -> Table:
-    """Return a table of one name: a row per system, the baseline first, or per pair."""
-    some = [one for one in tests if one.name == name]
-    headers, baselines = _headers(tests, look), tests.plan.baselines
-    cells = _cells(tests, some, look)
-    if len(baselines) != 1:
-        labels = [f"{one.system} - {one.baseline}" for one in some]
-        return Table(name, headers, [*zip(labels, cells, strict=True)])
-    first = baselines[0], [Cell(look.number(some[0].baseline_mean)), *[Cell()] * len(headers)]
-    rows = [
-        (one.system, [Cell(look.number(one.mean)), *of_one])
-        for one, of_one in zip(some, cells, strict=True)
-    ]
-    return Table(name, ["mean", *headers], [first, *rows])
-
-
-def _headers(tests: Tests, look: Look) -> list[str]:
-    """Return the headers of what is said of a difference."""
-    plan = tests.plan
-    shown = f"{100 * (2 * plan.level - 1 if plan.margin else plan.level):.4g} % interval"
-    shown += " (two-sided)" * (plan.alternative != "two-sided")
-    last = ["p (equivalence)"] if plan.margin else ["p"]
-    if plan.correction != "none":
-        last.append(f"p ({CORRECTED[plan.correction]})")
-    return ["difference", *[shown] * look.intervals, *SIZES, "win/tie/loss", *last]
-
-
-def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[list[Cell]]:
-    """Return the cells of some comparisons."""
-    signed = any(one.sign for one in some) and tests.plan.margin is None
-    floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
-    rows = []
-    for one in some:
-        mark = (one.sign or " ") if signed else ""
-        p = [probability(one.p, 0.0 if one.exact else floor)]
-        if tests.plan.correction != "none":
-            p.append(probability(one.p_adjusted, 0.0 if one.exact else floor))
-        outcome = f"{one.wins}/{one.ties}/{one.losses}"
-        size = "-" if one.d_z != one.d_z else f"{one.d_z:.2f}"
-        ends = [f"[{look.signed(one.low)}, {look.signed(one.high)}]"] * look.intervals
-        difference = look.signed(one.difference) + mark
-        rows.append([*map(Cell, (difference, *ends, percent(one.relative), size, outcome, *p))])
-    return rows
-
-
-def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
-    """Yield the lines below the table."""
-    plan = tests.plan
-    whose = ", ".join(plan.baselines)
-    what = f"against {whose}, " if whose and len(pairs) > 1 else ""
-    if len(pairs) == 1:
-        what = f"{pairs[0][0]} - {pairs[0][1]}, "
-    yield f"{what}{_test(plan)} over {_whom(tests)}{_what_signs_say(tests)}"
-    if plan.margin is not None:
-        yield from (
-            f"{one.system} - {one.baseline} {one.name}: {_within(one, plan)} within "
-            f"±{plan.margin:g} (not worse p {probability(one.p_not_worse)}, not better p "
-            f"{probability(one.p_not_better)})"
-            for one in tests
-        )
-    if plan.alternative != "two-sided" and not plan.baselines:
-        yield "one-sided, of later - earlier in the order given: baseline= says which is which"
-    if plan.method == "tukey":
-        yield f"p and intervals hold {_together(tests)}"
-    elif len(pairs) > 1:
-        yield "intervals hold one by one, not together"
-    detectable = _detectable(tests)
-    if detectable:
-        yield f"detectable with 80 % power{_after(tests)}: {detectable}"
-    if plan.runs is not None:
-        yield from (
-            f"{_label(one)}: for these trained models p {probability(one.p_users)}, standard error "
-            f"{one.error_users:.4g}; for models trained anew p {probability(one.p)}, standard "
-            f"error {one.error:.4g}"
-            for one in tests
-        )
-    if plan.n_clusters:
-        yield "win/tie/loss count rows; the interval and p are of clusters"
-    if plan.method in OTHER_INTERVALS and plan.margin is None:
-        yield "the intervals are those of the t test"
-    if plan.method in OF_RANKS:
-        yield f"{NAMES[plan.method]} {NO_MEAN}"
-    yield from plan.notes
-    for caution, meaning in CAUTIONS.items():
-        where = [_label(one) for one in tests if caution in one.cautions]
-        if where:
-            few = f"({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
-            yield f"{caution}: {worded(meaning, plan.unit)} {few}"
-
-
-def _what_signs_say(tests: Tests) -> str:
-    """Return what the signs of a table of comparisons say, and what p is corrected for."""
-    plan, after = tests.plan, _after(tests)
-    if plan.margin is not None:
-        return after
-    if not tests.n_family:
-        return ": too few to test"
-    parts = []
-    if tests._signed:
-        signs = SIGNS if plan.of_metrics else "† ‡ higher, ▾ lower"
-        parts = [f"{signs}: p < 0.05, 0.01{after}"]
-    elif any(one.mark for one in tests):
-        parts = [f"p{after}"]
-    elif plan.correction != "none":
-        parts = [f"no p below 0.05{after}"]
-    return "".join(f"; {part}" for part in (*parts, *_undirected(tests)))
-
-
-def _undirected(tests: Tests) -> list[str]:
-    """Return which metrics have no signs, in a line; none if all have."""
-    some = (one.name for one in tests if one.higher_is_better is None)
-    names = dict.fromkeys(name.rpartition("@")[0] for name in some)
-    return [f"no sign in {', '.join(names)}: more is neither good nor bad"] if names else []
-
-
-def _test(plan: TestPlan) -> str:
-    """Return the test in words."""
-    words = NAMES["equivalence" if plan.margin is not None else plan.method]
-    if plan.n_resamples and plan.method in ("randomization", "bootstrap"):
-        words += f" ({plan.n_resamples:,}, seed {plan.seed})"
-    if plan.alternative != "two-sided":
-        words += f", one-sided ({plan.alternative})"
-    return words
-
-
-def _whom(tests: Tests) -> str:
-    """Return over whom was tested."""
-    sizes = sorted({one.n for one in tests})
-    if not sizes:
-        return f"no {tests.plan.rows}"
-    several = f"{sizes[0]:,} to {sizes[-1]:,} users"
-    words = counted(sizes[0], "user") if len(sizes) == 1 else several
-    words = worded(words, tests.plan.rows)
-    if tests.plan.n_clusters:
-        most = "up to " * (len(sizes) > 1)
-        words += f" in {most}{counted(tests.plan.n_clusters, 'cluster')}"
-    return words + ", weighted" * tests.plan.weighted
-
-
-def _corrected(tests: Tests) -> str:
-    after = _after(tests)
-    return "with uncorrected p" if after == ", uncorrected" else f"with p{after}"
-
-
-def _after(tests: Tests) -> str:
-    """Return what p was corrected for."""
-    if tests.plan.method == "tukey":
-        return f" after Tukey over {counted(len(tests), 'comparison')}"
-    if tests.plan.correction == "none":
-        return ", uncorrected"
-    each = " of each name" if tests.plan.family == "metric" else ""
-    n_segments = len({one.segment for one in tests if one.segment is not None})
-    each += f" in {counted(n_segments, 'segment')}" if n_segments else ""
-    how = CORRECTED[tests.plan.correction]
-    return f" after {how} over {counted(tests.n_family, 'comparison')}{each}"
-
-
-def _together(tests: Tests) -> str:
-    """Return what Tukey's p and intervals hold for; of one pair, nothing is pooled."""
-    return f"for all pairs together{', if these vary alike' * (len(tests) > 1)}"
-
-
-def _within(one: Contrast, plan: TestPlan) -> str:
-    return "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
-
-
-def _label(one: Contrast) -> str:
-    where = "" if one.segment is None else f" ({one.segment})"
-    return f"{one.system} - {one.baseline} {one.name}{where}"
-
-
-def _detectable(tests: Tests) -> str:
-    """Return the differences that as many users detect, by name."""
-    found: dict[str, list[float]] = {}
-    plan = tests.plan
-    if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
-        return ""
-    # Bonferroni's, which is Holm's first step; of the two-sided test at twice the level that of a
-    # one-sided one, as the wrong side is never found where power is 80 %
-    sides = 1 if plan.alternative == "two-sided" else 2
-    each = 1 if plan.correction == "none" else max(tests.n_family, 1)
-    alpha = sides * (1 - plan.level) / each
-    for one in tests:
-        if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
-            least = planning.detectable(one.std, one.n, level=1 - alpha)
-            found.setdefault(one.name, []).append(least)
-    ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
-    return ", ".join(
-        f"{low if low == high else f'{low} to {high}'} ({name})"
-        for name, (low, high) in ends.items()
-    )
-
-
-def _equivalent(tests: Tests) -> str:
-    """Return what a paper says of tests of equivalence."""
-    plan = tests.plan
-    assert plan.margin is not None
-    head = (
-        f"Equivalence within ±{plan.margin:g} was tested by {_test(plan)} over {_whom(tests)}, "
-        f"{_corrected(tests)}; intervals are {100 * (2 * plan.level - 1):.4g} %."
-    )
-    words = (
-        f"{one.system} and {one.baseline} are {_within(one, plan)} in {one.name} (difference "
-        f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
-        f"{p_is(one.p_adjusted)})."
-        for one in tests
-    )
-    return " ".join([head, *words])
-
-
-def _said(one: Contrast, unit: str) -> str:
-    change = "exceeds" if one.difference > 0 else "is below"
-    if one.difference == 0:
-        change = "equals"
-    size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
-    by = "" if one.difference == 0 else f" by {round_significant(abs(one.difference)):.4f}"
-    where = "" if one.segment is None else f" (segment {one.segment})"
-    return (
-        f"{one.system} {change} {one.baseline}{by} in {one.name}{where} "
-        f"({round_significant(one.mean):.4f} against {round_significant(one.baseline_mean):.4f}, "
-        f"interval [{number(one.low)}, {number(one.high)}], "
-        f"{p_is(one.p_adjusted)}{size}; {worded(counted(one.wins, 'user'), unit)} higher, "
-        f"{one.ties:,} equal, {one.losses:,} lower)."
-    )

@@ -12,11 +12,10 @@ import numpy as np
 
 from toplist import audit, beyond
 from toplist.checks import cached, worded
+from toplist.comparing.aligning import tested
 from toplist.comparing.comparison import Comparison
-from toplist.comparing.contrasts import MARKS, Contrast
-from toplist.comparing.movers import SEED, Mover, Movers, movers
-from toplist.comparing.side_by_side import tested
-from toplist.comparing.tests import Tests
+from toplist.comparing.tests import MARKS, Contrast, Tests
+from toplist.comparing.views import SEED, Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.reporting import drawing
 from toplist.reporting.lists import ItemsOf, Words, plain
@@ -116,8 +115,13 @@ class Report:
         """The users that are shown, and all differences, for each of the other systems."""
         detailed = self.others[:DETAILED]
         n = -(-self.n_users * 3 // max(len(detailed), 3))  # of many systems fewer users each
-        choose = partial(movers, baseline=self.base, n=max(n, 1), users="common", n_drawn=DRAWN)
-        return {one: choose(self.comparison, self.primary, one) for one in detailed}
+        how: dict[str, Any] = {
+            "baseline": self.base,
+            "n": max(n, 1),
+            "users": "common",
+            "n_drawn": DRAWN,
+        }
+        return {one: self.comparison.movers(self.primary, one, **how) for one in detailed}
 
     @cached
     def wanted(self) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toplist.comparing.moments import of_results, shape_of
+from toplist.comparing.samples import moments_of, shape_of
 from toplist.files.loop import evaluate_part
 from toplist.inputs import columns as cols
 from toplist.inputs.options import Keep, Options
@@ -101,7 +101,7 @@ class PartialMeans:
             for table in _complete(batches):
                 parts = self.work.results(table, "users" if self.paired else None)
                 if self.paired:
-                    paired.append(of_results({str(name): one for name, one in parts.items()}))
+                    paired.append(moments_of({str(name): one for name, one in parts.items()}))
                 for name, part in parts.items():
                     found[name].append(part.without_users())
         except (ValueError, TypeError) as error:

@@ -1,0 +1,497 @@
+"""What is tested: `Rows` of values of systems, or the `Moments` that are left of them.
+
+Both give the difference of two systems in a measure, and many of them are tested alike: name by
+name, pair by pair, with p corrected for all of them. A result without users cannot be tested. Where
+several systems are evaluated together, each part of the users also makes the moments of their
+differences (`toplist.stats.systems`); they are merged with the means, and every result knows them,
+and which of the systems it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from toplist.averages import per_user
+from toplist.checks import Floats, Ints, cached, choice, worded
+from toplist.comparing.aligning import TOGETHER, USERS, Aligned, NotTestable, other_users
+from toplist.comparing.tests import DRAWN, Contrast, TestPlan, Tests
+from toplist.metrics.definitions import Metric
+from toplist.results.means import PER_USER, Means, hits_of, in_means
+from toplist.results.terms import Terms
+from toplist.stats import estimates, planning, randomization, simultaneous
+from toplist.stats.corrections import adjust
+from toplist.stats.distributions import Parts
+from toplist.stats.estimates import FEW_DF, Sums, Units, snap
+from toplist.stats.simultaneous import MaxT
+from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
+
+# A system and its baseline; and these in one name@k.
+Pair = tuple[str, str]
+Column = tuple[str, str, str]
+# Of a name@k: whether more of it is better; None where neither is.
+Direction = Callable[[str], bool | None]
+
+# Where p does not hold as printed. Below so many users who differ, degrees of freedom (`FEW_DF`),
+# and runs, what follows was seen.
+FEW_DIFFER = 100
+FEW_DIFFER_FOR_BOOTSTRAP = (
+    f"the bootstrap is liberal where fewer than {FEW_DIFFER} users differ: true nulls were "
+    'rejected in 7 to 21 % of samples of sparse differences; by method="t" in 1 to 9 %'
+)
+FEW_UNITS = (
+    f"{{units}} so few or unequal leave {{df:.1f}} degrees of freedom: below {FEW_DF}, true nulls "
+    "were rejected in 1 to 7 % of samples, in up to 12 % where differences are skewed"
+)
+ONE_UNIT = ", in up to 17 % where one unit is nearly all"
+SPLITS = "where runs are repeated splits, these overlap: their variance is a lower bound"
+FEW_RUNS = (
+    "of 2 or 3 runs, p for models trained anew is cautious: true nulls were rejected in 2 to 6 % "
+    "of samples"
+)
+# Of MaxT, by method: with fewer than so many users it is liberal.
+FEW_FOR_MAXT = {
+    "randomization": (
+        200,
+        "MaxT by flips with fewer than 200 users is liberal: of 12 true nulls one was rejected in "
+        '8 to 12 % of samples; method="t" is not',
+    ),
+    "t": (
+        50,
+        "MaxT by t with fewer than 50 users is liberal: of 10 true nulls one was rejected in 7 to "
+        "13 % of samples of 5 to 20; Holm is not",
+    ),
+}
+POOLED = (
+    "the pairs do not vary alike (standard deviations of {low:.2g} to {high:.2g}): with near twins "
+    "or unequal variances among the systems Tukey's test rejected a true null "
+    'in 8 to 30 % of samples; correction="maxt" of pairwise tests in 4 to 8 %'
+)
+# What a comparison has of a difference.
+SHARED = {one.name for one in fields(Contrast)} & {*estimates.Difference._fields}
+
+
+def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> list[Pair]:
+    """Return the (system, baseline) that are compared: all pairs, or each against the baselines.
+
+    Without a baseline, the first of each pair is it.
+
+    Examples
+    --------
+    >>> pairs_of(["a", "b", "c"], None), pairs_of(["a", "b", "c"], "b")
+    ([('b', 'a'), ('c', 'a'), ('c', 'b')], [('a', 'b'), ('c', 'b')])
+    """
+    if len(systems) < 2:
+        raise ValueError(f"two systems are needed, and there is {', '.join(systems) or 'none'}")
+    if baseline is None:
+        return [(b, a) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+    if not isinstance(baseline, (str, list, tuple)):
+        raise TypeError(f"baseline is {baseline!r}: give the name of a system, or a list of names")
+    baselines = [baseline] if isinstance(baseline, str) else list(baseline)
+    for one in baselines:
+        if baselines.count(one) > 1:
+            raise ValueError(f"baseline {one!r} is given twice")
+        if one not in systems:
+            raise ValueError(f"baseline {one!r} is none of the systems: {', '.join(systems)}")
+    if not baselines:
+        raise ValueError("baseline is empty: give the name of a system, or None for all pairs")
+    return [(a, b) for b in baselines for a in systems if a not in baselines] or [
+        (b, a) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Values of systems over the same users, or rows.
+
+    Attributes
+    ----------
+    values : function of (system, name)
+        Returns (n,) float64, or (n_runs, n) of several runs.
+    whose : function
+        Returns the `Units` of the rows, which few need.
+    n_runs : tuple of int
+        The runs of each system, where there are several.
+    of_users : bool
+        Whether the rows are known users.
+    found : Aligned, or None
+        The results that the values are of.
+    """
+
+    values: Callable[[str, str], Floats]
+    whose: Callable[[], Units]
+    n_runs: tuple[int, ...] = ()
+    of_users: bool = True
+    found: Aligned | None = None
+
+    @cached
+    def units(self) -> Units:
+        """The weights and clusters of the rows."""
+        return self.whose()
+
+    def difference(
+        self, system: str, baseline: str, name: str, plan: TestPlan
+    ) -> estimates.Difference:
+        """Return the difference of two systems in a measure."""
+        both = self.values(system, name), self.values(baseline, name)
+        return estimates.difference(*both, self.units, **plan.sided)
+
+    def contrast(self, system: str, baseline: str, name: str, plan: TestPlan) -> Contrast:
+        """Return a comparison as the plan asks for it."""
+        column = system, baseline, name
+        if plan.runs is not None:
+            both = self.values(system, name), self.values(baseline, name)
+            found = estimates.runs(*both, plan.runs, self.units, **plan.sided)
+            trained = contrast_of(column, found.trained, plan)
+            row = contrast_of(column, found.anew, plan, found.parts)
+            return replace(row, error_users=trained.error, p_users=trained.p)
+        row = contrast_of(column, self.difference(*column, plan), plan)
+        if plan.method == "t":
+            return row
+        d, how = snap(self.values(system, name), self.values(baseline, name)), plan.drawn
+        if plan.method == "bootstrap":
+            boot = randomization.bootstrap(d, self.units, **plan.sided, **how)
+            return replace(row, statistic=boot.statistic, p=boot.p, low=boot.low, high=boot.high)
+        if plan.method == "randomization":
+            test = randomization.randomization(d, self.units, alternative=plan.alternative, **how)
+        elif not self.units.plain:
+            raise NotTestable(f"method={plan.method!r} takes neither weights nor clusters")
+        else:
+            of_ranks = {"wilcoxon": randomization.wilcoxon, "sign": randomization.sign}
+            test = of_ranks[plan.method](d, alternative=plan.alternative)
+        return replace(row, statistic=test.statistic, p=test.p, exact=test.exact)
+
+    def largest(self, columns: Sequence[Column], plan: TestPlan) -> MaxT:
+        """Return the comparisons of some columns, adjusted by the largest of their statistics."""
+        d = [snap(self.values(a, name), self.values(b, name)) for a, b, name in columns]
+        return maxt(d, self.units, plan)
+
+    def curve(self, system: str, baseline: str, metric: str, n_threads: int | None) -> Sums:
+        """Return the sums of the difference of two results over k, made block by block."""
+        assert self.found is not None
+        pair = system, baseline
+        depth = min(self.found.results[one].terms.depth for one in pair)
+        fills = [_filler(self.found, one, metric, depth) for one in pair]
+
+        def differences(lo: int, hi: int) -> Floats:
+            a, b = (fill(lo, hi) for fill in fills)
+            return snap(a.ravel(), b.ravel()).reshape(a.shape)
+
+        return Sums.over(differences, self.found.n, depth, n_threads)
+
+    def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> TestPlan:
+        """Return the plan with what the rows add to it."""
+        return replace(
+            plan,
+            n_runs=tuple(sorted({*self.n_runs})),
+            n_clusters=self.units.n_clusters,
+            weighted=self.units.weights is not None,
+            of_users=self.of_users,
+            notes=tuple(worded(one, plan.unit) for one in self._cautions(rows, plan)),
+        )
+
+    def _cautions(self, rows: Sequence[Contrast], plan: TestPlan) -> Iterator[str]:
+        """Yield where p does not hold as printed."""
+        units = self.units
+        if plan.runs is not None:
+            yield SPLITS
+            if 2 <= min(self.n_runs, default=0) <= 3:
+                yield FEW_RUNS
+        some = [one for one in rows if one.p == one.p and one.wins + one.losses]
+        if plan.method == "bootstrap":
+            differ = [one.wins + one.losses for one in some]
+            if min([*differ, units.n_clusters or FEW_DIFFER]) < FEW_DIFFER:
+                yield FEW_DIFFER_FOR_BOOTSTRAP
+        if plan.method == "t" and not units.plain and some and units.df < FEW_DF:
+            words = "weights" if units.clusters is None else "clusters"
+            yield FEW_UNITS.format(df=units.df, units=words) + ONE_UNIT * (units.df < 1.5)
+
+
+def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
+    """Return what fills the curves of some users."""
+    result, rows = found.results[system], found.rows[system]
+    metric, _ = result.terms.find(name)
+    if not isinstance(metric, Metric):
+        curves = found.values(system, name)
+        return lambda lo, hi: curves[lo:hi, :depth]
+    hits, counted = hits_of(result, "it has no values per user")
+    if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
+        hits, counted = hits.subset(rows), counted[rows]
+    read, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
+    return per_user.filler(read, counted, metric, np.arange(1, depth + 1))
+
+
+def maxt(columns: Sequence[Floats], units: Units, plan: TestPlan) -> MaxT:
+    """Return the adjusted p of some columns of differences."""
+    options = plan.drawn | plan.sided
+    if plan.method == "randomization":
+        return simultaneous.maxt_flips(columns, units, **options)
+    found = estimates.estimate(columns, units, n_threads=plan.n_threads)
+    return simultaneous.maxt_t(found, **options)
+
+
+def refuse(what: str, instead: str) -> NotTestable:
+    """Return the error for what does not follow from moments."""
+    return NotTestable(
+        f"{what} needs the values of users, which these results are without: {instead}; or "
+        f"{PER_USER}"
+    )
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The moments of results without users, for tests of them.
+
+    Attributes
+    ----------
+    moments : PairedMoments
+    system_of : dict of name -> system
+        Results may have other names than the systems of the moments.
+    users : {"same", "common"}
+    """
+
+    moments: PairedMoments
+    system_of: Mapping[str, str]
+    users: str
+
+    @classmethod
+    def of(cls, results: Mapping[str, Means], users: str = "same") -> Moments | None:
+        """Return the moments of results without users; None where they hold users, or know none."""
+        choice("users", users, USERS)
+        found = {name: getattr(one, "paired", None) for name, one in results.items()}
+        if not any(found.values()) or all(one.hits is not None for one in results.values()):
+            return None
+        first, where = next((name, one) for name, one in found.items() if one is not None)
+        for name, one in found.items():
+            if one is None or not one.moments.same_as(where.moments):
+                raise NotTestable(
+                    f"{name} and {first} are not of one evaluation, so the differences of their "
+                    f"users are unknown: {TOGETHER}"
+                )
+        return cls(where.moments, {name: one.system for name, one in found.items() if one}, users)
+
+    def difference(
+        self, system: str, baseline: str, name: str, plan: TestPlan
+    ) -> estimates.Difference:
+        """Return the difference of two results in ``name@k``."""
+        self._check(name)
+        found = self.moments.find(self.system_of[system], self.system_of[baseline], name)
+        return found.difference(**plan.sided)
+
+    def contrast(self, system: str, baseline: str, name: str, plan: TestPlan) -> Contrast:
+        """Return a comparison by its t test; other methods need the values of users."""
+        if plan.method != "t":
+            raise refuse(f"method={plan.method!r}", "method='t' works")
+        column = system, baseline, name
+        return contrast_of(column, self.difference(*column, plan), plan)
+
+    def curve(self, system: str, baseline: str, metric: str, n_threads: int | None) -> Sums:
+        """Return the moments of the difference of two results over k."""
+        shape = self.moments.shape
+        if metric not in shape.depths:
+            raise NotTestable(
+                f"no band of {metric}: over all k, its moments for {len(shape.systems)} systems "
+                f"would be too many to send (at most {MOST:,} numbers for all metrics together): "
+                "evaluate fewer systems or metrics at a time, or to a smaller k"
+            )
+        self._check(next(name for name in shape.names if name.rpartition("@")[0] == metric))
+        return self.moments.curve(self.system_of[system], self.system_of[baseline], metric)
+
+    def largest(self, columns: Sequence[Column], plan: TestPlan) -> MaxT:
+        """Return the comparisons of some columns, adjusted by the largest of their statistics."""
+        shape = self.moments.shape
+        if len(self.moments.joints) < len(shape.groups):
+            raise NotTestable(
+                f"correction='maxt' needs the covariances of all names, which {len(shape.names)} "
+                f"names of {len(shape.systems)} systems have too many of: give 'holm'"
+            )
+        for _, _, name in columns:
+            self._check(name)
+        named = [(self.system_of[a], self.system_of[b], name) for a, b, name in columns]
+        return simultaneous.maxt_t(self.moments.joint(named).estimate, **plan.drawn, **plan.sided)
+
+    def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> TestPlan:
+        """Return the plan, to which moments add nothing."""
+        return plan
+
+    def _check(self, name: str) -> None:
+        """Refuse a name without moments, and users whom some of the systems do not count."""
+        shape = self.moments.shape
+        if name not in shape.names:
+            raise NotTestable(
+                f"{name} was not asked for where the users were, so its differences are unknown: "
+                f"give its k to top_k_eval; known are {', '.join(shape.names)}"
+            )
+        left_out = self.moments.left_out[name]
+        if left_out and self.users == "same":
+            raise other_users(self.system_of, left_out, ", ".join(shape.systems))
+        if left_out and {*self.system_of.values()} != {*shape.systems}:
+            raise NotTestable(
+                f"the users that are common to {', '.join(shape.systems)} are known, not those of "
+                "fewer systems: compare all of them, or evaluate those of interest alone"
+            )
+        if not self.moments.pairs[name][0].any():
+            raise NotTestable(f"nobody to test: no user is in all of {', '.join(shape.systems)}")
+
+
+Sample = Rows | Moments
+
+
+def contrast_of(
+    column: Column, found: estimates.Difference, plan: TestPlan, parts: Parts | None = None
+) -> Contrast:
+    """Return a comparison by its t test, or the two of an equivalence.
+
+    `parts` are the variances of users and runs, with their degrees of freedom.
+    """
+    system, baseline, name = column
+    of = {key: getattr(found, key) for key in SHARED}
+    row = Contrast(name, system, baseline, **of)
+    if plan.margin is None:
+        return row
+    within = planning.tost(
+        *(row.difference, row.error, parts or row.df, plan.margin, plan.level), found.n_bounded
+    )
+    if row.error == 0 and within.p != within.p:
+        row = replace(row, cautions=(*row.cautions, "ALL ALIKE"))
+    return replace(row, **within._asdict())
+
+
+def contrasted(
+    sample: Sample,
+    pairs: Sequence[Pair],
+    names: Sequence[str],
+    plan: TestPlan,
+    higher: Direction = lambda name: True,
+) -> Tests:
+    """Return the comparisons of all pairs in all names, name by name, corrected."""
+    rows = [
+        replace(sample.contrast(*pair, name, plan), higher_is_better=higher(name))
+        for name in names
+        for pair in pairs
+    ]
+    drawn = plan.method in DRAWN and not all(one.exact for one in rows)
+    n_resamples = (plan.n_resamples or DRAWN[plan.method]) if drawn else 0
+    told = sample.told(replace(plan, n_resamples=n_resamples, n_threads=None), rows)
+    return corrected(rows, told, lambda columns: sample.largest(columns, plan))
+
+
+def corrected(
+    rows: list[Contrast],
+    plan: TestPlan,
+    largest: Callable[[Sequence[Column]], MaxT] | None = None,
+) -> Tests:
+    """Return the comparisons with p corrected within each family; `largest` is for "maxt"."""
+    names = [one.name for one in rows]
+    whole = [np.arange(len(rows))]
+    if plan.family == "metric":
+        whole = [np.flatnonzero([one == name for one in names]) for name in dict.fromkeys(names)]
+    for places in whole:
+        some = [rows[i] for i in places.tolist()]
+        if plan.correction == "maxt" and largest is not None:
+            adjusted = largest([(one.system, one.baseline, one.name) for one in some]).step_down
+            least, words = FEW_FOR_MAXT[plan.method]
+            if some and some[0].n < least:
+                plan = replace(plan, notes=tuple(dict.fromkeys([*plan.notes, words])))
+        else:
+            correction: Any = plan.correction
+            adjusted = adjust([one.p for one in some], correction)
+        for i, p in zip(places.tolist(), adjusted.tolist(), strict=True):
+            own = rows[i].p  # of the same t, but rounded otherwise
+            rows[i] = replace(rows[i], p_adjusted=own if p < own else p)
+    return Tests(tuple(rows), plan)
+
+
+def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
+    """Return tests over different users, uncorrected so far, corrected for all of them."""
+    whole = replace(
+        parts[0].plan,
+        correction=plan.correction,
+        family=plan.family,
+        n_resamples=max(part.plan.n_resamples or 0 for part in parts),
+        n_clusters=max(part.plan.n_clusters for part in parts),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.plan.notes)),
+    )
+    return corrected([one for part in parts for one in part], whole)
+
+
+def tukey(
+    pairs: Sequence[Pair], found: Sequence[estimates.Difference], name: str, level: float
+) -> Tests:
+    """Return Tukey's test from the differences of all pairs of systems."""
+    plan, together = TestPlan("tukey", "none", level=level), simultaneous.tukey(found, level)
+    rows = []
+    for place, (pair, one) in enumerate(zip(pairs, found, strict=True)):
+        row = Contrast(name, *pair, one.n, one.mean, one.baseline_mean, one.difference)
+        keys = "statistic", "low", "high", "p"
+        own: dict[str, Any] = {key: float(getattr(together, key)[place]) for key in keys}
+        own |= {"wins": one.wins, "ties": one.ties, "losses": one.losses}
+        rows.append(replace(row, **own, p_adjusted=own["p"], df=together.df))
+    low, high = min(one.std for one in found), max(one.std for one in found)
+    notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
+    return Tests(tuple(rows), replace(plan, notes=notes))
+
+
+# Moments, made where the users are
+
+
+def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:
+    """Return what the moments of systems are of: every ``name@k`` asked for, and curves over k."""
+    groups: dict[Any, list[str]] = {}
+    for name in dict.fromkeys(terms.names):
+        metric = name.rpartition("@")[0]
+        if metric in terms.metrics and metric not in terms.pooled:
+            groups.setdefault(terms.counting[metric], []).append(name)
+    metrics = dict.fromkeys(name.rpartition("@")[0] for group in groups.values() for name in group)
+    k, n_pairs = terms.depth, len(systems) * (len(systems) - 1) // 2
+    fits = n_pairs * len(metrics) * k * (k + 1) // 2 <= MOST
+    return MomentLayout(
+        tuple(systems),
+        tuple(map(tuple, groups.values())),
+        dict.fromkeys(metrics, k) if fits else {},
+    )
+
+
+def moments_of(results: Mapping[str, Means]) -> PairedMoments:
+    """Return the moments of systems over the same ground truths; the results hold their hits.
+
+    Only users whom all systems count are in them; the others are counted as left out.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truths = [{user % 3} for user in range(9)]
+    >>> lists = {"a": [[0, 1, 2]] * 9, "b": [[2, 1, 0]] * 9}
+    >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
+    >>> both = moments_of(results).find("a", "b", "mrr@2")
+    >>> both.n, both.wins, both.losses, both.mean
+    (9, 3, 3, 0.0)
+    """
+    first = next(iter(results.values()))
+    shape = shape_of(list(results), first.terms)
+    found, places = Accumulator(shape), dict[str, Ints]()
+    for system, result in results.items():  # the rows of all users, in the order of the first
+        row_of_user = {user: row for row, user in enumerate(result.users)}
+        places[system] = np.array([row_of_user[user] for user in first.users], np.int64)
+    for place, group in enumerate(shape.groups):
+        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
+        in_all = [in_means(one, metrics)[places[system]] for system, one in results.items()]
+        every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
+        for name in group:
+            found.left_out[name] += int(some.sum() - every.sum())
+        rows = np.flatnonzero(every)
+        for low in range(0, len(rows), USERS_AT_A_TIME):
+            users = rows[low : low + USERS_AT_A_TIME]
+            parts = []  # for their values; the means stay those of all
+            for system, one in results.items():
+                own = places[system][users]
+                hits, counted = hits_of(one, "its users are not known")
+                parts.append(replace(one, hits=hits.subset(own), counted=counted[own]))
+            values = {name: np.array([one.per_user(name) for one in parts]) for name in group}
+            found.add(place, values)
+            for metric in (one for one in metrics if one in shape.depths):
+                found.add_curves(metric, np.array([one.per_user(metric) for one in parts]))
+    return found.moments
