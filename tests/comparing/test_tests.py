@@ -271,3 +271,43 @@ def test_tables_and_tests_print_one_mean_alike():
         for mean in (test.mean, test.baseline_mean):
             text = f"{float(f'{mean:.12g}'):.4f}"
             assert text in table and text in shown
+
+
+def many_systems(k):
+    rng = np.random.default_rng(0)
+    truth = {user: set(rng.permutation(60)[:5].tolist()) for user in range(120)}
+    lists = {
+        name: {user: rng.permutation(60)[:20].tolist() for user in truth} for name in "abcdefgh"
+    }
+    names = ["hit", "recall", "precision", "map", "ndcg", "mrr", "f1", "dcg"]
+    names += ["rbp(p=0.5)", "rbp(p=0.8)"]
+    return {name: by_words(one, truth, k, metrics=names) for name, one in lists.items()}
+
+
+def test_of_many_comparisons_the_first_name_is_printed_and_the_rest_is_counted():
+    compared = tl.compare(many_systems([5, 10, 20]))
+    tests = compared.test()
+    text = tests.to_text(width=80)
+    lines = text.splitlines()
+    assert len(tests) == 840 and len(lines) <= 60 and max(map(len, lines)) <= 80
+    assert " ".join(lines[0].split()) == "ndcg@10 difference 95 % interval relative p (Holm)"
+    labels = [line.split("  ")[0] for line in lines[1:29]]
+    assert labels == [f"{one.system} - {one.baseline}" for one in tests if one.name == "ndcg@10"]
+    assert "29 more names: p is below 0.05 in 0 of 812 differences" in text
+    assert ".to_text(names='hit@5')" in text
+    assert text.count("SKEWED") <= 1 and "after Holm over 840 comparisons" in text
+    shown = tests.to_text(names="map@5")
+    assert shown.startswith("map@5") and "after Holm over 840 comparisons" in shown
+    assert len(tests.to_markdown().splitlines()) > 840
+    with pytest.raises(KeyError, match="'map@7' is not tested here: there are hit@5"):
+        tests.to_text(names="map@7")
+    alone = compared.test(["map@5", "mrr@5"]).to_text()
+    assert alone.startswith("map@5") and "1 more name: " in alone
+
+
+def test_many_means_at_one_k_stand_in_lines():
+    compared = tl.compare(many_systems(10))
+    lines = str(compared).splitlines()
+    assert lines[0].split() == [*"abcdefgh"] and lines[1].startswith("hit@10  ")
+    assert len(lines) == 14 and lines[11].startswith("* best of its line; not tested")
+    assert r"\textbf" not in compared.to_latex() and "| map@10 | " in compared.to_markdown()

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 ComparisonPicture = Literal["curve", "movers"]
 PICTURES: tuple[ComparisonPicture, ...] = get_args(ComparisonPicture)
+UNTESTED = "not tested: .test() and toplist compare test the difference"
 # What `compare` takes of a system: its result, or those of its runs.
 Given = TopKResult | Sequence[TopKResult]
 
@@ -630,8 +631,10 @@ class Comparison(SideBySide):
             said = [f"NOT TESTED{against}: {why}"]
         notes = [*said, *self._of_many(tables), *self._accounts()]
         different = [one.text for one in self.differences]
+        line = "line" if self._turned(self._columns(every_metric)) else "column"
         if not paper:
-            return Page(tables, notes, different, legend=notes[0] if marks else "")
+            best_is = f"best of its {line}; {UNTESTED}"
+            return Page(tables, notes, different, legend=notes[0] if marks else "", best=best_is)
         legend = [] if tests is None else [tests._legend]
         if self.runs:
             legend.append(self._of_runs() + ", without intervals" * look.intervals)
@@ -640,7 +643,7 @@ class Comparison(SideBySide):
         to = f"and different from {each_of(self.baselines)}"
         to = to if self.baselines else "with those that do not differ from it"
         return Page(
-            *(tables, notes + different), legend="; ".join(legend), best=f"best of its column, {to}"
+            *(tables, notes + different), legend="; ".join(legend), best=f"best of its {line}, {to}"
         )
 
     @cached

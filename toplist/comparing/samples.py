@@ -389,6 +389,8 @@ def corrected(
     whole = [np.arange(len(rows))]
     if plan.family == "metric":
         whole = [np.flatnonzero([one == name for one in names]) for name in dict.fromkeys(names)]
+    known = [sum(rows[i].p == rows[i].p for i in places.tolist()) for places in whole]
+    plan = replace(plan, n_family=max(known, default=0))
     for places in whole:
         some = [rows[i] for i in places.tolist()]
         if plan.correction == "maxt" and largest is not None:
@@ -432,7 +434,8 @@ def tukey(
         rows.append(replace(row, **own, p_adjusted=own["p"], df=together.df))
     low, high = min(one.std for one in found), max(one.std for one in found)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
-    return Tests(tuple(rows), replace(plan, notes=notes))
+    n_family = sum(one.p == one.p for one in rows)
+    return Tests(tuple(rows), replace(plan, notes=notes, n_family=n_family))
 
 
 # Moments, made where the users are

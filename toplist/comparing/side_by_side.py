@@ -255,18 +255,32 @@ class SideBySide(Display):
     def _tables(
         self, every_metric: bool, marks: Marks, best: Best, look: Look = LOOK
     ) -> list[Table]:
-        """Return one table of all means, of many a table per metric; a row per system."""
+        """Return one table of all means, a row per system; of many means a table per metric.
+
+        Where each of these has one k, and the systems are few, it is one table, a row per metric.
+        """
+
+        def cells(places: Iterable[tuple[str, str]]) -> list[Cell]:
+            return [self._cell(system, name, marks, best, look) for system, name in places]
+
+        tables, systems = self._columns(every_metric), self.systems
+        if self._turned(tables):
+            names = {corner + k: name for corner, of_k in tables for k, name in of_k.items()}
+            rows = [(one, cells((system, names[one]) for system in systems)) for one in names]
+            return [Table("", systems, rows)]
         return [
             Table(
                 corner,
                 list(columns),
-                [
-                    (system, [self._cell(system, n, marks, best, look) for n in columns.values()])
-                    for system in self.systems
-                ],
+                [(system, cells((system, one) for one in columns.values())) for system in systems],
             )
-            for corner, columns in self._columns(every_metric)
+            for corner, columns in tables
         ]
+
+    def _turned(self, tables: Sequence[tuple[str, dict[str, str]]]) -> bool:
+        """Return whether many means at one k each stand in rows, with the systems as columns."""
+        each_one = all(len(columns) == 1 for _, columns in tables)
+        return each_one and len(tables) > 1 and len(self.systems) <= describe.WIDE
 
     def _cell(self, system: str, name: str, marks: Marks, best: Best, look: Look = LOOK) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from toplist.checks import USERS, cached, choice, counted, readable, worded
+from toplist.checks import USERS, choice, counted, readable, worded
+from toplist.metrics.names import Names, listed
 from toplist.plots import differences
 from toplist.results import markup
 from toplist.results.display import Display
@@ -29,10 +30,10 @@ from toplist.stats import planning, randomization
 from toplist.stats.estimates import CAUTIONS, FEW, RUNS, Alternative, RunsAre, checked
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from matplotlib.axes import Axes
     from pandas import DataFrame
-
-    from toplist.metrics.names import Names
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)
@@ -63,6 +64,9 @@ DRAWN = {"randomization": randomization.FLIPS, "bootstrap": randomization.RESAMP
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 OF_RANKS = ("wilcoxon", "sign")
 NO_MEAN = "does not test the mean"
+# With more comparisons in several names, those of one name are printed; with more in a table, fewer
+# columns, so that they fit into a line.
+LINES, MANY = 40, 12
 
 
 @readable
@@ -185,6 +189,8 @@ class TestPlan:
         How several runs of a system belong together, and `n_runs`, the runs of each system.
     baselines : tuple of str
         The systems that the others were compared with.
+    n_family : int
+        The comparisons that p is corrected for.
     n_clusters : int
         Clusters of rows that were taken as units; 0 for none.
     weighted : bool
@@ -214,6 +220,7 @@ class TestPlan:
     margin: float | None = None
     runs: RunsAre | None = None
     baselines: tuple[str, ...] = ()
+    n_family: int = 0
     n_runs: tuple[int, ...] = ()
     n_clusters: int = 0
     weighted: bool = False
@@ -308,6 +315,23 @@ def each_of(names: Sequence[str]) -> str:
     return f"each of {', '.join(names)}" if len(names) > 1 else "".join(names)
 
 
+def primary_of(names: Sequence[str]) -> str:
+    """Return the name that is shown first: ndcg@10, or at the largest k below; else the first.
+
+    Examples
+    --------
+    >>> primary_of(["map@5", "ndcg@5", "ndcg@20"]), primary_of(["map@5", "mrr@5"])
+    ('ndcg@5', 'map@5')
+    """
+    ks = {
+        int(k): name
+        for name in names
+        for metric, _, k in [name.rpartition("@")]
+        if metric == "ndcg" and int(k) <= 10
+    }
+    return ks[max(ks)] if ks else names[0]
+
+
 def p_is(p: float) -> str:
     """Return a p value as it stands in a sentence."""
     words = probability(p)
@@ -390,13 +414,10 @@ class Tests(Display, Sequence[Contrast]):
                 common[place] = MARKS[min(map(MARKS.index, some))]
         return common
 
-    @cached
+    @property
     def n_family(self) -> int:
-        """The number of comparisons that p is corrected for."""
-        names = [one.name for one in self if one.p == one.p]
-        if self.plan.family == "all":
-            return len(names)
-        return max(map(names.count, set(names)), default=0)
+        """The number of comparisons that p is corrected for, shown or not."""
+        return self.plan.n_family
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return a dict per comparison: its fields, and how it was tested."""
@@ -428,15 +449,16 @@ class Tests(Display, Sequence[Contrast]):
 
         Parameters
         ----------
-        every_metric, names
-            Without effect here, and refused: `Comparison.test` takes names.
+        every_metric
+            Without effect here.
+        names : str or several, optional
+            Those to show, as in `to_text`.
         intervals, digits, caption, label
             As in `Comparison.to_latex`: of the differences and means.
         """
-        if names is not None:
-            self._only(names)
-        page = self._shown(Look.of(digits, intervals))
-        notes = (self.sentence(), *page.notes)
+        shown = self if names is None else self._only(names)
+        page = shown._shown(Look.of(digits, intervals))
+        notes = (shown.sentence(), *page.notes)
         return markup.latex(page._replace(notes=notes), caption, label)
 
     def sentence(self) -> str:
@@ -606,6 +628,29 @@ class Tests(Display, Sequence[Contrast]):
 
     # The table
 
+    def _only(self, names: Names) -> Self:
+        """Return those of some names, ``"ndcg@10"`` or ``"ndcg"`` for every k; no p changes."""
+        asked = listed(names)
+        some = [one for one in self if {one.name, one.name.rpartition("@")[0]} & {*asked}]
+        if not some:
+            raise KeyError(f"{asked[0]!r} is not tested here: there are {', '.join(self.names)}")
+        return replace(self, contrasts=tuple(some))
+
+    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
+        """Write all tables, and of many for a terminal those of one name."""
+        shown = primary_of(self.names)
+        if form != "text" or names is not None or len(self) <= LINES or len(self.names) == 1:
+            return super()._written(form, every_metric, names, *how)
+        page = self._only(shown)._shown(Look(intervals=True))
+        rest = [one for one in self if one.name != shown]
+        n_names, found = len(self.names) - 1, sum(bool(one.mark) for one in rest)
+        line = (
+            f"{counted(n_names, 'more name')}: p is below 0.05 in {found:,} of "
+            f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
+            "to_pandas(), other formats and --format csv have all"
+        )
+        return markup.text(page._replace(notes=[*page.notes, line]), *how)
+
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""
         return self._shown(Look(intervals=True))
@@ -647,18 +692,20 @@ class Tests(Display, Sequence[Contrast]):
             title = f"{100 * plan.shown_level:.4g} % interval"
             title += " (two-sided)" * (plan.alternative != "two-sided")
             columns += [(title, lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]")]
+        many = not of_pair and len(some) > MANY and plan.correction != "none"
         if any(math.isfinite(one.relative) for one in some):
             columns += [("relative", lambda one: percent(one.relative))]
-        if any(one.d_z == one.d_z for one in some):
+        if any(one.d_z == one.d_z for one in some) and not many:
             columns += [("d_z", lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}")]
-        columns += [("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}")]
+        if not many:
+            columns += [("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}")]
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
 
         def written(p: float, exact: bool) -> str:
             return probability(p, 0.0 if exact else floor)
 
         p = "p (equivalence)" if plan.margin else "p"
-        columns += [(p, lambda one: written(one.p, one.exact))]
+        columns += [(p, lambda one: written(one.p, one.exact))] * (not many)
         if plan.correction != "none":
             corrected = f"p ({CORRECTED[plan.correction]})"
             columns += [(corrected, lambda one: written(one.p_adjusted, one.exact))]
@@ -672,7 +719,7 @@ class Tests(Display, Sequence[Contrast]):
             label = f"{one.system} - {one.baseline}"
             if of_pair:
                 label = one.name if one.segment is None else one.segment
-            elif rows:
+            elif len(plan.baselines) == 1:
                 label = one.system
             rows.append((label, [Cell(write(one)) for _, write in columns]))
         return Table(corner, [title for title, _ in columns], rows)
