@@ -49,26 +49,23 @@ def read(
         raise TypeError(f"give a dict of system -> values, not {type(values).__name__}")
     if not values:
         raise ValueError("the dict of systems is empty: give system -> values")
+    flat: Mapping[Any, Any] = values
     if runs:
         flat = {(name, i): one for name, some in values.items() for i, one in enumerate(some)}
-        rows, users = _aligned(flat, users)
+    found, users = _aligned(flat, users)
+    if runs:
         found = {
-            name: np.stack([rows[name, i] for i in range(len(some))])
+            name: np.stack([found[name, i] for i in range(len(some))])
             for name, some in values.items()
         }
-    else:
-        found, users = _aligned(values, users)
     n = next(iter(found.values())).shape[-1]
     w, places = by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n)
     if w is not None:
         w = weights_of(w, n, users, zeros=True)
-        some = np.asarray(w > 0)
-        if not some.all():  # a weight of 0 counts nothing
-            found = {name: one[..., some] for name, one in found.items()}
-            n, w = int(some.sum()), w[some]
-            places = None if places is None else places[some]
-    units = Units.of(n, w, places)
-    return ParsedValues(found, units, users is not None)
+        some = np.asarray(w > 0)  # a weight of 0 counts nothing
+        found = {name: one[..., some] for name, one in found.items()}
+        n, w, places = int(some.sum()), w[some], None if places is None else places[some]
+    return ParsedValues(found, Units.of(n, w, places), users is not None)
 
 
 def read_pairs(
@@ -83,11 +80,8 @@ def read_pairs(
     """
     if not pairs:
         raise ValueError(f"there are no pairs: give name -> ({', '.join(parts)})")
-    flat = {
-        (name, part): one
-        for name, both in pairs.items()
-        for part, one in zip(parts, both, strict=True)
-    }
+    places = [(name, part) for name in pairs for part in parts]
+    flat = dict(zip(places, (one for a, b in pairs.values() for one in (a, b)), strict=True))
     found, _ = _aligned(flat)
     return {name: (found[name, parts[0]], found[name, parts[1]]) for name in pairs}
 
@@ -102,40 +96,39 @@ def _aligned(
     read = {system: _opened(system, one) for system, one in values.items()}
     if keys is None:
         _check_not_counted(read)
-    for system, one in read.items() if keys is not None else ():
-        if not isinstance(one, Mapping):
-            rows = np.asarray(one).tolist()
-            read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
-    keyed = [isinstance(one, Mapping) for one in read.values()]
-    first = next(iter(read))
-    if all(keyed):
-        # in the order of the words of their keys: no figure depends on another order
-        given = list(read[first])
-        words = hashes_of(given).tolist() if given else []
-        users = [user for *_, user in sorted(zip(words, map(repr, given), given, strict=True))]
+    else:
         for system, one in read.items():
-            missing = [user for user in users if user not in one]
-            more = len(one) - (len(users) - len(missing))
-            if missing or more:
-                example = missing[0] if missing else next(u for u in one if u not in set(users))
-                raise ValueError(
-                    f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
-                    f"missing and {more:,} are new, {example!r} first"
-                )
-        return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
-    if any(keyed):
+            if not isinstance(one, Mapping):
+                rows = np.asarray(one).tolist()
+                read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
+    keyed, first = [isinstance(one, Mapping) for one in read.values()], next(iter(read))
+    if any(keyed) and not all(keyed):
         raise TypeError(
             "some systems have values by user and some by position: give all alike, by user or, if "
             "their order is the same, as arrays"
         )
-    arrays = {system: _floats(system, one, None) for system, one in read.items()}
-    for system, array in arrays.items():
-        if len(array) != len(arrays[first]):
+    if not any(keyed):
+        arrays = {system: _floats(system, one, None) for system, one in read.items()}
+        for system, array in arrays.items():
+            if len(array) != len(arrays[first]):
+                raise ValueError(
+                    f"{_named(first)} has {len(arrays[first]):,} values and {_named(system)} "
+                    f"{len(array):,}: give one per user, in one order, or dicts user -> value"
+                )
+        return arrays, None
+    # in the order of the words of their keys: no figure depends on another order
+    given = list(read[first])
+    words = hashes_of(given).tolist() if given else []
+    users = [user for *_, user in sorted(zip(words, map(repr, given), given, strict=True))]
+    for system, one in read.items():
+        missing, more = [u for u in users if u not in one], one.keys() - read[first].keys()
+        if missing or more:
+            example = missing[0] if missing else next(user for user in one if user in more)
             raise ValueError(
-                f"{_named(first)} has {len(arrays[first]):,} values and {_named(system)} "
-                f"{len(array):,}: give one per user, in one order, or dicts user -> value"
+                f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
+                f"missing and {len(more):,} are new, {example!r} first"
             )
-    return arrays, None
+    return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
 
 
 def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
@@ -162,48 +155,42 @@ def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
 def _opened(system: Any, values: Any) -> Any:
     """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
     place = system if isinstance(system, tuple) else (system,)
-    name = "".join(["values", *(f"[{part!r}]" for part in place)])
+    name = "values" + "".join(f"[{part!r}]" for part in place)
     values = to_builtin(values, name)
     if hasattr(values, "collect"):  # lazy
         raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
     if is_frame(values):
-        return _of_table(system, values)
-    if not is_series(values) or counts_rows(values.index):
+        users, found = _of_table(system, values)
+    elif not is_series(values) or counts_rows(values.index):
         return values
-    return _unique(system, values.index.tolist(), values.tolist(), "Series")
-
-
-def _of_table(system: Any, table: Any) -> dict[Any, Any]:
-    """Return a table of users and one column of values as a dict."""
-    frame = cols.readable(table)
-    names = cols.names_of(frame)
-    found = [name for name in names if name != USER]
-    if len(names) != 2 or len(found) != 1:
-        pandas = hasattr(table, "iloc")
-        way = f"{USER} and one column of values"
-        if USER in names and found:
-            both = f"[{USER!r}, {found[0]!r}]"
-            way += f", such as table[{both}]" if pandas else f", such as table.select({both})"
-        elif pandas and found:
-            way += f"; or, if its index has the users, table[{found[0]!r}]"
-        raise TypeError(
-            f"the values of {_named(system)} are a table of {', '.join(map(repr, names))}: give "
-            f"{way}"
-        )
-    users, values = (cols.read(frame, name).objects() for name in (USER, *found))
-    return _unique(system, users, values, "table")
-
-
-def _unique(system: Any, users: list[Any], values: list[Any], form: str) -> dict[Any, Any]:
-    """Return the value of each user; ValueError for a user twice."""
-    by_user = dict(zip(users, values, strict=True))
-    if len(by_user) < len(users):
+    else:
+        users, found = values.index.tolist(), values.tolist()
+    if len(set(users)) < len(users):
         twice = next(user for user, n in Counter(users).items() if n > 1)
         raise ValueError(
-            f"the {form} of {_named(system)} has user {twice!r} twice: one value per user, or give "
-            "the values alone, .to_numpy(), and the users as clusters"
+            f"the {'table' if is_frame(values) else 'Series'} of {_named(system)} has user "
+            f"{twice!r} twice: one value per user, or give the values alone, .to_numpy(), and the "
+            "users as clusters"
         )
-    return by_user
+    return dict(zip(users, found, strict=True))
+
+
+def _of_table(system: Any, table: Any) -> tuple[list[Any], list[Any]]:
+    """Return the users of a table, and its one column of values."""
+    frame = cols.readable(table)
+    names = cols.names_of(frame)
+    found, pandas = [name for name in names if name != USER], hasattr(table, "iloc")
+    if len(names) == 2 and len(found) == 1:
+        return cols.read(frame, USER).objects(), cols.read(frame, found[0]).objects()
+    way = f"{USER} and one column of values"
+    if USER in names and found:
+        both = f"[{USER!r}, {found[0]!r}]"
+        way += f", such as table[{both}]" if pandas else f", such as table.select({both})"
+    elif pandas and found:
+        way += f"; or, if its index has the users, table[{found[0]!r}]"
+    raise TypeError(
+        f"the values of {_named(system)} are a table of {', '.join(map(repr, names))}: give {way}"
+    )
 
 
 def _check_not_counted(read: Mapping[Any, Any]) -> None:
