@@ -165,9 +165,9 @@ def test_a_comparison_says_who_was_sampled():
     alike = tl.compare({"a": one, "b": one})
     assert alike.differences == [] and repr(alike).count(WORDS) == 1
     (line,) = tl.compare({"full": full, "few": one}).differences
-    assert line.startswith(f"DIFFERENT CANDIDATES: full: all items; few: {WORDS}")
+    assert line.text.startswith(f"DIFFERENT CANDIDATES: full: all items; few: {WORDS}")
     (line,) = tl.compare({"a": one, "b": other}).differences
-    assert "seed 3" in line and "seed 4" in line
+    assert "seed 3" in line.text and "seed 4" in line.text
     assert "SAMPLED" not in repr(tl.compare({"a": full, "b": full}))
 
 

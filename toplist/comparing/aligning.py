@@ -96,14 +96,13 @@ class Aligned:
     """Several results over the same users.
 
     ``rows[system]`` are the rows of the users in this result; `users` are their keys, None where
-    they are known by position. `n_left_out` users are counted by some of the systems only. Below
-    the rows of a result are its lists without a ground truth, for metrics of all lists.
+    they are known by position. Below the rows of a result are its lists without a ground truth,
+    for metrics of all lists.
     """
 
     results: Results
     rows: Mapping[str, Ints]
     users: Sequence[Any] | None
-    n_left_out: int = 0
 
     @property
     def n(self) -> int:
@@ -130,29 +129,25 @@ class Aligned:
             )
         return found
 
-    @property
-    def weights(self) -> Floats | None:
-        """The weights of the users; None without any."""
-        first = next(iter(self.results))
-        given = self.results[first].weights
-        return None if given is None else given[self.rows[first]]
-
     def units(self, clusters: Any = None) -> Units:
         """Return the weights of the users, and their clusters: those given, or of the results."""
-        w = self.weights
-        w = None if w is None else weights_of(w, self.n, self.users)
+        first, w = next(iter(self.results)), None
+        given = self.results[first].weights
+        if given is not None:
+            w = weights_of(given[self.rows[first]], self.n, self.users)
         if clusters is None:
             labels = self._clusters()
-            return Units.of(self.n, w, None if labels is None else numbered(labels, self.users))
-        if self.users is None:
-            first = next(iter(self.results))
-            places = clusters_by_user(clusters, None, self.results[first].n_users)
-            return Units.of(self.n, w, None if places is None else places[self.rows[first]])
-        if not isinstance(clusters, Mapping) and not is_series(clusters):
+            places = None if labels is None else numbered(labels, self.users)
+        elif self.users is None:
+            of_all = clusters_by_user(clusters, None, self.results[first].n_users)
+            places = None if of_all is None else of_all[self.rows[first]]
+        elif not isinstance(clusters, Mapping) and not is_series(clusters):
             raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
-        others = np.flatnonzero(self._without_truth)
-        self._check_labels(all(self.users[row] in clusters for row in others.tolist()))
-        return Units.of(self.n, w, clusters_by_user(clusters, self.users, self.n))
+        else:
+            others = np.flatnonzero(self._without_truth).tolist()
+            self._check_labels(all(self.users[row] in clusters for row in others))
+            places = clusters_by_user(clusters, self.users, self.n)
+        return Units.of(self.n, w, places)
 
     @property
     def _without_truth(self) -> Bools:
@@ -182,21 +177,20 @@ class Aligned:
                 "give them to test()"
             )
         self._check_labels(not self._without_truth.any())
-        found = {
-            system: [labels[row] for row in self.rows[system].tolist()]  # type: ignore[index]
+        (first, mine), *others = (
+            (system, [labels[row] for row in self.rows[system].tolist()])
             for system, labels in given.items()
-        }
-        first, *others = found
-        for other in others:
-            pairs = enumerate(zip(found[first], found[other], strict=True))
-            at, (a, b) = next(((i, two) for i, two in pairs if two[0] != two[1]), (-1, ("", "")))
-            if at >= 0:
+            if labels is not None
+        )
+        for other, theirs in others:
+            at = next((i for i, label in enumerate(mine) if label != theirs[i]), None)
+            if at is not None:
                 row = int(self.rows[first][at]) if self.users is None else self.users[at]
                 raise NotTestable(
                     f"{first} and {other} have other clusters of the same rows: of row {row!r}, "
-                    f"{a!r} and {b!r}"
+                    f"{mine[at]!r} and {theirs[at]!r}"
                 )
-        return found[first]
+        return mine
 
 
 def align(
@@ -259,7 +253,7 @@ def align(
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
         raise NotTestable(f"nobody to test: {what} ({', '.join(results)})")
-    aligned = Aligned(results, rows, found, n_all - n)
+    aligned = Aligned(results, rows, found)
     for first, *others in alike or [list(results)]:
         for other in others:
             _check(aligned, first, other)

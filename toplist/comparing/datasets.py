@@ -399,17 +399,11 @@ class Across(Display):
         {'one': 1.0, 'two': 1.0}
         """
         found, names = self.friedman, ("statistic", "p", "f", "p_f", "critical_difference")
-        systems = {}
-        for place, row in enumerate(self._rows()):
-            values = zip(self.datasets, self.means[:, place].tolist(), strict=True)
-            means = {"means": {dataset: json_number(value) for dataset, value in values}}
-            system = row.pop("system")
-            systems[system] = means | row
         return {
             **{one: getattr(self, one) for one in ("name", "baseline", "of", "seed")},
             "n_resamples": self.n_resamples,
             "datasets": [*self.datasets],
-            "systems": systems,
+            "systems": dict(zip(self.systems, self._rows(), strict=True)),
             "friedman": {one: json_number(getattr(found, one)) for one in names},
         }
 
@@ -417,22 +411,19 @@ class Across(Display):
         """Return a DataFrame with a row per system: means, their mean, rank, votes, differences."""
         import pandas
 
-        means = pandas.DataFrame(self.means.T, columns=[*self.datasets])
-        rows = pandas.DataFrame(self._rows())
-        return pandas.concat([rows[["system"]], means, rows.drop(columns="system")], axis=1)
+        both = zip(self.systems, self._rows(), strict=True)
+        return pandas.DataFrame([{"system": s, **row.pop("means"), **row} for s, row in both])
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return what is known of every system beside its means."""
+        """Return what is known of every system; None for what is unknown."""
+        columns = {"mean": self.macro, "mean_rank": self.mean_ranks, "borda": self.borda}
+        ends = {"rank_low": self.rank_low, "rank_high": self.rank_high}
         rows = []
         for place, system in enumerate(self.systems):
-            columns: dict[str, Floats | None]
-            columns = {"mean": self.macro, "mean_rank": self.mean_ranks, "borda": self.borda}
-            columns |= {"rank_low": self.rank_low, "rank_high": self.rank_high}
-            row: dict[str, Any] = {"system": system}
-            row |= {
-                key: None if values is None else json_number(values[place])
-                for key, values in columns.items()
-            }
+            values = map(json_number, self.means[:, place].tolist())
+            row: dict[str, Any] = {"means": dict(zip(self.datasets, values, strict=True))}
+            for key, known in (columns | ends).items():
+                row[key] = None if known is None else json_number(known[place])
             row["behind_first"] = None if self.behind is None else bool(self.behind[place])
             if self.baseline is not None:
                 found = self._contrasts.get(system)
@@ -462,28 +453,26 @@ class Across(Display):
         )
 
     def _page(self, every_metric: bool = False) -> Page:
-        look, n = Look(), len(self.datasets)
-        better = np.max if self._higher else np.min
-        tops = [better(row[~np.isnan(row)]) for row in (*self.means, self.macro)]
-        interval = self.of == "these" or n >= FEW
-        table = []
-        for place, row in enumerate(self._rows()):
-            values = [*self.means[:, place].tolist(), self.macro[place]]
+        look, interval = Look(), self.of == "these" or len(self.datasets) >= FEW
+        better, table = np.nanmax if self._higher else np.nanmin, []
+        values = np.vstack([self.means, self.macro])
+        tops = [better(row) if np.isfinite(row).any() else math.nan for row in values]
+        for system, column, row in zip(self.systems, values.T, self._rows(), strict=True):
             cells = [
                 Cell("-" if value != value else look.number(value), best=value == top)
-                for value, top in zip(values, tops, strict=True)
+                for value, top in zip(column.tolist(), tops, strict=True)
             ]
-            ends = [row[one] for one in ("rank_low", "rank_high")]
-            ends = [] if None in ends else [f"{one:.2f}" for one in ends]
+            ends = [f"{row[one]:.2f}" for one in ("rank_low", "rank_high") if row[one] is not None]
             cells.append(Cell(f"{row['mean_rank']:.2f}", ends=tuple(ends)))
             cells.append(Cell(f"{row['borda']:g}"))
             if self.baseline is not None:
-                low, high = (row[one] if interval else None for one in ("low", "high"))
-                half = "" if low is None or high is None else look.number((high - low) / 2)
-                d = row["difference"]
+                d, low, high, better_in = map(row.get, ("difference", "low", "high", "better_in"))
+                half = ""
+                if interval and low is not None and high is not None:
+                    half = look.number((high - low) / 2)
                 cells.append(Cell("-" if d is None else look.signed(d), half=half))
-                cells.append(Cell("-" if row["better_in"] is None else str(row["better_in"])))
-            table.append((row["system"], cells))
+                cells.append(Cell("-" if better_in is None else str(better_in)))
+            table.append((system, cells))
         columns = [*self.datasets, "mean", "rank", "Borda"]
         columns += [] if self.baseline is None else [f"less {self.baseline}", "better in"]
         notes = [*self._of_ranks(), *self._of_differences(interval), *self._accounts()]
