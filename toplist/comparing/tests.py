@@ -323,13 +323,9 @@ def primary_of(names: Sequence[str]) -> str:
     >>> primary_of(["map@5", "ndcg@5", "ndcg@20"]), primary_of(["map@5", "mrr@5"])
     ('ndcg@5', 'map@5')
     """
-    ks = {
-        int(k): name
-        for name in names
-        for metric, _, k in [name.rpartition("@")]
-        if metric == "ndcg" and int(k) <= 10
-    }
-    return ks[max(ks)] if ks else names[0]
+    ks = [name.removeprefix("ndcg@") for name in names]
+    below = [int(k) for k in ks if k.isdigit() and int(k) <= 10]
+    return f"ndcg@{max(below)}" if below else names[0]
 
 
 def p_is(p: float) -> str:
@@ -637,44 +633,56 @@ class Tests(Display, Sequence[Contrast]):
         return replace(self, contrasts=tuple(some))
 
     def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
-        """Write all tables, and of many for a terminal those of one name."""
-        shown = primary_of(self.names)
-        if form != "text" or names is not None or len(self) <= LINES or len(self.names) == 1:
+        """Write all tables; for a terminal fewer columns of many rows, and of many names one."""
+        if form != "text":
             return super()._written(form, every_metric, names, *how)
-        page = self._only(shown)._shown(Look(intervals=True))
-        rest = [one for one in self if one.name != shown]
+        whole, look = self if names is None else self._only(names), Look(intervals=True)
+        if names is not None or len(whole._parts) == 1 or len(self) <= LINES:
+            return markup.text(whole._shown(look, brief=True), *how)
+        first = primary_of(self.names)
+        page = self._only(first)._shown(look, brief=True)
+        rest = [one for one in self if one.name != first]
         n_names, found = len(self.names) - 1, sum(bool(one.mark) for one in rest)
         line = (
             f"{counted(n_names, 'more name')}: p is below 0.05 in {found:,} of "
             f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
             "to_pandas(), other formats and --format csv have all"
         )
-        return markup.text(page._replace(notes=[*page.notes, line]), *how)
+        return markup.text(page._replace(notes=[*page.notes, *[line] * bool(rest)]), *how)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""
         return self._shown(Look(intervals=True))
 
-    def _shown(self, look: Look) -> Page:
-        """Return one table, or one for each name, or name and pair; and the lines below."""
-        pairs = list(dict.fromkeys((one.system, one.baseline) for one in self))
-        if self._segmented:
-            whole = [(name, pair) for name in self.names for pair in pairs]
-            parts = [
-                [one for one in self if (one.name, (one.system, one.baseline)) == place]
-                for place in whole
-            ]
-        elif len(pairs) == 1:
-            parts = [[*self]]
-        else:
-            parts = [[one for one in self if one.name == name] for name in self.names]
-        notes = list(self._notes(pairs))
-        return Page([self._table(one, look) for one in parts if one], notes, legend=notes[0])
+    def _shown(self, look: Look, brief: bool = False) -> Page:
+        """Return all tables, and the lines below; `brief` ones of many rows have fewer columns."""
+        notes = list(self._notes(brief))
+        return Page([self._table(one, look, brief) for one in self._parts], notes, legend=notes[0])
 
-    def _table(self, some: Sequence[Contrast], look: Look) -> Table:
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        """The pairs of systems that are compared."""
+        return list(dict.fromkeys((one.system, one.baseline) for one in self))
+
+    @property
+    def _parts(self) -> list[list[Contrast]]:
+        """The comparisons of each table: all of one pair, else of a name, or name and pair."""
+        parts: dict[Any, list[Contrast]] = {}
+        one_pair = len(self._pairs) == 1 and not self._segmented
+        for one in self:
+            pair = (one.system, one.baseline) if self._segmented else ()
+            parts.setdefault(() if one_pair else (one.name, *pair), []).append(one)
+        names = {name: place for place, name in enumerate(self.names)}
+        return [parts[key] for key in sorted(parts, key=lambda key: names[key[0]] if key else 0)]
+
+    def _is_brief(self, some: Sequence[Contrast]) -> bool:
+        """Return whether a table has so many rows that each must fit into a line."""
+        return len(self._pairs) > 1 and len(some) > MANY and self.plan.correction != "none"
+
+    def _table(self, some: Sequence[Contrast], look: Look, brief: bool) -> Table:
         """Return a table of one name: a row per system, pair or segment; of one pair, per name."""
         plan, first = self.plan, some[0]
-        of_pair = self._segmented or len({(one.system, one.baseline) for one in self}) == 1
+        of_pair, brief = self._segmented or len(self._pairs) == 1, brief and self._is_brief(some)
         columns = list[tuple[str, Callable[[Contrast], str]]]()
         if of_pair:
             columns += [(plan.rows, lambda one: f"{one.n:,}")] * self._segmented
@@ -692,12 +700,11 @@ class Tests(Display, Sequence[Contrast]):
             title = f"{100 * plan.shown_level:.4g} % interval"
             title += " (two-sided)" * (plan.alternative != "two-sided")
             columns += [(title, lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]")]
-        many = not of_pair and len(some) > MANY and plan.correction != "none"
         if any(math.isfinite(one.relative) for one in some):
             columns += [("relative", lambda one: percent(one.relative))]
-        if any(one.d_z == one.d_z for one in some) and not many:
+        if any(one.d_z == one.d_z for one in some) and not brief:
             columns += [("d_z", lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}")]
-        if not many:
+        if not brief:
             columns += [("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}")]
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
 
@@ -705,7 +712,7 @@ class Tests(Display, Sequence[Contrast]):
             return probability(p, 0.0 if exact else floor)
 
         p = "p (equivalence)" if plan.margin else "p"
-        columns += [(p, lambda one: written(one.p, one.exact))] * (not many)
+        columns += [(p, lambda one: written(one.p, one.exact))] * (not brief)
         if plan.correction != "none":
             corrected = f"p ({CORRECTED[plan.correction]})"
             columns += [(corrected, lambda one: written(one.p_adjusted, one.exact))]
@@ -724,9 +731,9 @@ class Tests(Display, Sequence[Contrast]):
             rows.append((label, [Cell(write(one)) for _, write in columns]))
         return Table(corner, [title for title, _ in columns], rows)
 
-    def _notes(self, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    def _notes(self, brief: bool = False) -> Iterator[str]:
         """Yield the lines below the table."""
-        plan, whose = self.plan, ", ".join(self.plan.baselines)
+        plan, pairs, whose = self.plan, self._pairs, ", ".join(self.plan.baselines)
         what = f"against {whose}, " if whose and len(pairs) > 1 else ""
         if len(pairs) == 1:
             what = f"{pairs[0][0]} - {pairs[0][1]}, "
@@ -758,6 +765,8 @@ class Tests(Display, Sequence[Contrast]):
             yield "the intervals are those of the t test"
         if plan.method in OF_RANKS:
             yield f"{NAMES[plan.method]} {NO_MEAN}"
+        if brief and any(map(self._is_brief, self._parts)):
+            yield "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
         yield from plan.notes
         yield from cautioned({str(one): one.cautions for one in self}, plan.unit)
 
