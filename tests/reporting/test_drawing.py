@@ -55,10 +55,11 @@ def test_names_at_the_ends_of_lines_do_not_touch(ends):
 
 
 def test_a_forest_has_zero_and_each_interval_in_its_place():
-    chart = drawing.forest(
-        "t", [("a", 0.1, 0.0, 0.2), ("b", -0.2, -0.4, 0.0), ("c", 0, np.nan, np.nan)]
-    )
-    a, b, c = chart.marks
+    rows = [("a", 0.1, 0.0, 0.2), ("b", -0.2, -0.4, 0.0), ("c", 0, np.nan, np.nan)]
+    chart = drawing.dots("t", [(*row, 1, row[0] == "c") for row in rows], zero=True)
+    a, b, c = chart.dots
+    assert [one.hollow for one in chart.dots] == [False, False, True]
+    assert [one.text for one in chart.dots] == ["+0.1000", "-0.2000", "+0.0000"]
     assert a.low == pytest.approx(chart.zero) == pytest.approx(b.high) == pytest.approx(c.at)
     assert a.at - a.low == pytest.approx((a.high - a.low) / 2)
     assert b.high - b.low == pytest.approx(2 * (a.high - a.low))
@@ -72,4 +73,25 @@ def test_bars_hold_all_differences():
     assert len(chart.bars) == 3 and max(heights) == drawing.BOTTOM - drawing.TOP
     total = sum(height for *_, height in chart.bars) / max(heights)
     assert total == pytest.approx(len(values) / 3)
-    assert all(np.isfinite(drawing.forest("t", [("a", 0.0, 0.0, 0.0)]).marks[0][1:]))
+    (dot,) = drawing.dots("t", [("a", 0.0, 0.0, 0.0, 0, False)]).dots
+    assert np.isfinite([dot.low, dot.high, dot.at, dot.y]).all()
+
+
+def test_a_curve_ends_where_its_lists_do():
+    values = np.linspace(0.1, 0.4, 10)
+    lines = [("long", 0, values, values, values), ("short", 1, *[values[:4]] * 3)]
+    long, short = drawing.curves("t", 10, lines).lines
+    assert long.stop is None
+    assert short.stop == pytest.approx(
+        tuple(map(float, short.points.split()[-1].split(","))), abs=0.1
+    )
+    assert len(short.points.split()) == 4
+
+
+@given(st.lists(st.text("ab-", min_size=1, max_size=60), min_size=1, max_size=8, unique=True))
+def test_names_are_cut_in_the_middle_and_stay_apart(names):
+    chart = drawing.dots("t", [(name, 0.0, 0.0, 0.0, 0, False) for name in names])
+    short = [one.name for one in chart.dots]
+    assert max(map(len, short)) <= drawing.AT_DOT and len({*short}) == len(names)
+    if max(map(len, names)) <= drawing.AT_DOT:
+        assert short == names

@@ -148,15 +148,15 @@ def run_report(options: argparse.Namespace) -> Output:
     r"""Evaluate all systems and return the page.
 
     Files are those of toplist compare; the first system is the baseline. The page
-    says who was counted, what is wrong with the data, means with intervals and
-    formulas, curves, tests, segments, and shows the users with the largest
-    differences with their lists. Of saved results (.npz) alone the lists are not
-    known. The page holds the ids of the users it shows.
+    says which system is better in one metric, --primary, and by how much; then come
+    means with intervals, curves, tests, segments, the users with the largest
+    differences with their lists, and who was counted. Of saved results (.npz) alone
+    the lists are not known. The page holds the ids of the users it shows.
 
     examples:
       toplist report knn.csv ease.csv truth.csv -m ndcg@10 -o report.html
       toplist report knn.csv ease.csv truth.csv -o report.html -m ndcg -k 50 \
-          --primary ndcg@10 --titles items.csv:title --segments users.csv:country
+          --primary ndcg@20 --titles items.csv:title --segments users.csv:country
       toplist report knn.csv ease.csv truth.csv --pseudonyms -o report.html
     """
     page.need_jinja2()
@@ -229,7 +229,7 @@ def _file(path: str) -> tuple[str, int, str]:
 
 OF_EACH = Kind(int, USERS, check=at_least("--users", 0))
 PAGE = f"""
-    --primary METRIC  what is tested first (default: the first metric)
+    --primary METRIC  what the page answers (default: ndcg@10, or what is nearest)
     --segments FILE:COLUMN  the differences by a label of users
     --titles FILE:COLUMN  what the items are called
     --user-titles FILE:COLUMN  what the users are called, as texts of queries

@@ -80,8 +80,8 @@ class JudgeCorrected(Display, Corrected):
         clusters = f" of {counted(self.n_clusters, 'cluster')}" if self.n_clusters else ""
         certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
         notes = [
-            f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the judge "
-            f"alone (lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
+            f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the "
+            f"judge alone (lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
             f"interval: t, {self.df:.4g} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
             "queries of people must be a random sample of all",
         ]

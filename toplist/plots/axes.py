@@ -4,6 +4,7 @@ import io
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,37 @@ def lines(words: str, letters: int = LETTERS) -> str:
     'popularity\nof last\nmonth'
     """
     return "\n".join(wrap(words, letters, max_lines=5, placeholder="…"))
+
+
+def brief(names: Sequence[str], most: int) -> list[str]:
+    """Return names of at most so many letters, that differ where the names do.
+
+    Long ones lose the words that all begin with, then their middles.
+
+    Examples
+    --------
+    >>> brief(["ease", "knn"], 14)
+    ['ease', 'knn']
+    >>> brief(["two-tower-v3-base", "two-tower-v3-with-history"], 14)
+    ['…base', '…with-history']
+    """
+    if max(map(len, names), default=0) <= most:
+        return list(names)
+    pairs = zip(min(names), max(names), strict=False)
+    common = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    start = max(common.rfind(one) for one in "-_ ./:") + 1 if len(names) > 1 else 0
+    rest = ["…" + name[start:] for name in names] if start > 3 else list(names)
+
+    def cut(name: str, letters: int) -> str:
+        head = letters // 2
+        tail = name[len(name) - (letters - 1 - head) :]
+        return name if len(name) <= letters else f"{name[:head]}…{tail}"
+
+    short = [cut(name, most) for name in rest]
+    return [
+        one if short.count(one) == 1 else f"{i} {cut(name, most - len(str(i)) - 1)}"
+        for i, (name, one) in enumerate(zip(rest, short, strict=True), start=1)
+    ]
 
 
 def colour(place: int) -> str:

@@ -9,16 +9,19 @@ What is on it
 does ``toplist report base.csv new.csv truth.csv -m ndcg@10 -o report.html``. Needs jinja2, the
 extra ``report``. The first system is the baseline.
 
-- Who was counted, how many had no list or no ground truth, by which convention
-- What `toplist.audit` finds in the data
-- Means with intervals and formulas; curves over k
-- Is the difference more than chance? In one primary metric, ``primary="ndcg@10"``, with all other
-  comparisons folded beneath it
+- The answer in a sentence, about one primary metric: ndcg@10, or what is nearest to it, or
+  ``primary="recall@20"``; all systems with their intervals, the best first; and a table of all
+  metrics
+- Curves over k, which end where the lists do
+- Is the difference more than chance? With all other comparisons folded beneath it
 - Segments, ``by={user: label}``
 - How alike the lists are, and how many items they show
 - The users with the largest differences, and some at random, with both lists: what was hit, what
   was missed, and where that stands. ``titles={item: text}`` says what the items are
-- The command, and all means as JSON
+- Who was counted, how many had no list or no ground truth, what `toplist.audit` finds in the data,
+  the files, the command, and all means as JSON
+
+In print it has a few sheets: tables that are folded on the screen are left out.
 
 Every number is one of the public functions: nothing is computed for the page. Options of
 `toplist.top_k_eval` are given as there.

@@ -9,43 +9,54 @@ from typing import NamedTuple
 import numpy as np
 
 from toplist.checks import Floats
+from toplist.plots.axes import brief
 
 # The frame of a chart, in units of its view box, and what its names and numbers need of it.
 WIDTH, HEIGHT = 440, 230
-LEFT, RIGHT, TOP, BOTTOM = 52, 340, 12, 200
+LEFT, RIGHT, TOP, BOTTOM = 52, 318, 12, 200
 POINTS = 100  # of a line, at most
-ROW = 26  # the height of a line of a forest
+ROW = 26  # the height of a line of dots
 SPACING = 14  # between names at the ends of lines
+# Letters of a name beside a line, and beside a dot; where dots stand between name and number.
+AT_LINE, AT_DOT = 14, 24
+DOTS = 166, 376
 
 
 class Line(NamedTuple):
-    """A curve: its name and number, the points, the outline of its band, where its name stands."""
+    """A curve: its name and number, the points, the outline of its band, where its name stands.
+
+    `stop` is where it ends before the chart does: no list goes on.
+    """
 
     name: str
     colour: int
     points: str
     band: str
     end: float
+    stop: tuple[float, float] | None = None
 
 
-class Mark(NamedTuple):
-    """A line of a forest: its name, the ends of the interval and the point, and its height."""
+class Dot(NamedTuple):
+    """A row of dots: name, number, ends of the interval, the point, its height, how it looks."""
 
     name: str
+    text: str
     low: float
     high: float
     at: float
     y: float
+    colour: int
+    hollow: bool
 
 
 class Chart(NamedTuple):
-    """What is drawn: lines or marks or bars, ticks of both axes, and where 0 is, if it is there."""
+    """What is drawn: lines or dots or bars, ticks of both axes, and where 0 is, if it is there."""
 
     title: str
     x: Sequence[tuple[float, str]]
     y: Sequence[tuple[float, str]]
     lines: Sequence[Line] = ()
-    marks: Sequence[Mark] = ()
+    dots: Sequence[Dot] = ()
     bars: Sequence[tuple[float, float, float, float]] = ()
     zero: float | None = None
     height: float = HEIGHT
@@ -66,11 +77,6 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def shown_ks(depth: int) -> list[int]:
-    """Return the k's of a curve: all, of more than `POINTS` some in equal steps, with both ends."""
-    return sorted({*np.linspace(1, depth, min(depth, POINTS)).astype(int).tolist()})
-
-
 def _ends(*arrays: Floats) -> tuple[float, float]:
     """Return the least and greatest number, a little apart."""
     known = np.concatenate([one[np.isfinite(one)] for one in arrays])
@@ -89,10 +95,13 @@ def curves(
     lines: Sequence[tuple[str, int, Floats, Floats, Floats]],
     zero: bool = False,
 ) -> Chart:
-    """Return lines over k = 1 to `depth`: (name, colour, values, low, high), each (depth,)."""
-    ks = shown_ks(depth)
-    at = np.array(ks) - 1
-    low, high = _ends(*(one[at] for *_, a, b, c in lines for one in (a, b, c)), np.zeros(int(zero)))
+    """Return lines over k = 1 to `depth`: (name, colour, values, low, high), each (depth,) or less.
+
+    A line of fewer values ends where its lists do.
+    """
+    # all k's, of more than `POINTS` some in equal steps, with both ends
+    ks = sorted({*np.linspace(1, depth, min(depth, POINTS)).astype(int).tolist()})
+    low, high = _ends(*(one for line in lines for one in line[2:]), np.zeros(int(zero)))
     wide = max(depth, 2)
 
     def x(k: float) -> float:
@@ -102,15 +111,18 @@ def curves(
         return _scale(low, high, BOTTOM, TOP, value)
 
     def points(values: Floats, order: Sequence[int]) -> list[str]:
-        both = ((k, float(values[k - 1])) for k in order)
+        both = ((k, float(values[k - 1])) for k in order if k <= len(values))
         return [f"{x(k):.1f},{y(one):.1f}" for k, one in both if math.isfinite(one)]
 
     found = []
-    for name, colour, values, lows, highs in lines:
-        band = " ".join([*points(highs, ks), *points(lows, ks[::-1])])
-        last = float(values[depth - 1])
+    names = brief([line[0] for line in lines], AT_LINE)
+    for name, (_, colour, values, lows, highs) in zip(names, lines, strict=True):
+        own = sorted({*(k for k in ks if k < len(values)), len(values)})
+        band = " ".join([*points(highs, own), *points(lows, own[::-1])])
+        last = float(values[-1])
         end = y(last) if math.isfinite(last) else BOTTOM
-        found.append(Line(name, colour, " ".join(points(values, ks)), band, end))
+        stop = (x(len(values)), end) if len(values) < depth and math.isfinite(last) else None
+        found.append(Line(name, colour, " ".join(points(values, own)), band, end, stop))
     across = sorted({1, *(int(k) for k in ticks(1, wide) if k == int(k)), depth})
     across = [k for k in across if k in (1, depth) or x(depth) - x(k) > 24]
     return Chart(
@@ -135,20 +147,30 @@ def _apart(lines: Sequence[Line]) -> list[Line]:
     return [line._replace(end=ends[i]) for i, line in enumerate(lines)]
 
 
-def forest(title: str, rows: Sequence[tuple[str, float, float, float]]) -> Chart:
-    """Return differences with their intervals: (name, difference, low, high)."""
+def dots(
+    title: str,
+    rows: Sequence[tuple[str, float, float, float, int, bool]],
+    zero: bool = False,
+) -> Chart:
+    """Return numbers with their intervals: (name, number, low, high, colour, hollow).
+
+    With `zero` they are differences, and hollow are those that are not shown.
+    """
     values = np.array([row[1:4] for row in rows], float)
-    low, high = _ends(values.ravel(), np.zeros(1))
+    low, high = _ends(values.ravel(), np.zeros(int(zero)))
 
     def x(value: float) -> float:
-        return _scale(low, high, 150, WIDTH - 24, value)
+        return _scale(low, high, *DOTS, value)
 
-    marks = []
-    for i, (name, at, least, most) in enumerate(rows):
+    found, names = [], brief([row[0] for row in rows], AT_DOT)
+    for i, (name, (_, at, least, most, colour, hollow)) in enumerate(zip(names, rows, strict=True)):
         ends = (least, most) if math.isfinite(least + most) else (at, at)
-        marks.append(Mark(name, x(ends[0]), x(ends[1]), x(at), ROW * (i + 0.6)))
-    places = [(x(one), f"{one:+g}" if one else "0") for one in ticks(low, high, 4)]
-    return Chart(title, places, (), marks=marks, zero=x(0), height=ROW * len(rows) + 34)
+        start, end, place = (x(one) if math.isfinite(at) else DOTS[0] for one in (*ends, at))
+        text = f"{at:+.4f}" if zero else f"{at:.4f}"
+        found.append(Dot(name, text, start, end, place, ROW * (i + 0.6), colour, hollow))
+    places = [(x(one), f"{one:{'+' * (zero and one != 0)}g}") for one in ticks(low, high, 4)]
+    at_zero = x(0) if zero else None
+    return Chart(title, places, (), dots=found, zero=at_zero, height=ROW * len(rows) + 34)
 
 
 def histogram(title: str, values: Floats, n_bins: int = 40) -> Chart:

@@ -2,7 +2,7 @@
 el=(t,p)=>Object.assign(d.createElement(t),p),
 add=(t,e)=>{const l=el('label',{textContent:t+' '});l.append(e);box.append(l);return e},
 sel=(t,os,onchange)=>{const s=add(t,el('select',{onchange}));os.forEach((o,i)=>s.append(el('option',{value:i,textContent:o})));return s};
-addEventListener('beforeprint',()=>q('details').forEach(e=>e.open=true));
+addEventListener('beforeprint',()=>us.forEach(e=>e.open=true));
 if(!us.length)return;
 let S;const pick=()=>{pairs.forEach((p,i)=>p.hidden=S&&i!=S.value);filter()};
 if(pairs[1])S=sel('System',pairs.map(p=>p.dataset.s),pick);

@@ -32,10 +32,9 @@ from toplist.reporting.lists import (
     plain,
     titles_of,
 )
-from toplist.reporting.sections import USERS, Report, word_of
-from toplist.results import describe
+from toplist.reporting.sections import USERS, Report, primary_of
 from toplist.results.json_text import json_number
-from toplist.results.markup import number, probability, shortened
+from toplist.results.markup import shortened
 from toplist.results.means import has_keys
 from toplist.results.result import TopKResult
 from toplist.results.writing import PathLike, write_all
@@ -79,15 +78,14 @@ def written(report: Report, origin: Origin) -> str:
     environment = jinja2.Environment(
         autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"plain": plain, "cut": shortened, "signed": number, "p": probability}
-    environment.filters |= {"word": word_of, "user": report.words.user}
+    environment.filters |= {"plain": plain, "cut": shortened, "px": "{:.1f}".format}
+    environment.filters |= {"kind": lambda block: type(block).__name__, "user": report.words.user}
     environment.filters |= {"user_title": report.words.user_title}
     script = _file("page.js").strip()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.from_string(_file("page.html")).render(
         report=report,
         sections=sections,
-        describe=describe,
         origin=origin,
         hash=Markup(digest),
         style=Markup(_file("page.css").strip()),
@@ -139,7 +137,7 @@ def report(
     stamp: str | None = None,
     **options: Any,
 ) -> None:
-    """Write one page about systems: who was counted, means, curves, tests, users, data checks.
+    """Write one page about systems: the answer, means, curves, tests, users, who was counted.
 
     The page is one HTML file that needs no network and no server: it is read in a browser, light
     or dark, on a phone, and printed. A small script sorts and filters users; without it everything
@@ -157,8 +155,9 @@ def report(
     path : str or path
         Where to write; a file that is there is replaced, whole or not at all.
     primary : str, optional
-        ``"ndcg@10"``: what the systems are tested in, by which users are chosen. Default: the first
-        of the metrics, at the first k.
+        ``"ndcg@10"``, what the page answers: the systems are sorted by it and tested in it, and
+        users chosen by it. Default: ndcg@10, or ndcg at the largest k below that was asked for;
+        without ndcg, the first of the metrics.
     by : labels, optional
         Segments of the users, as in `Comparison.by`.
     titles : dict item -> text, pandas Series, or table of item_id and a column, optional
@@ -266,7 +265,7 @@ def made(
     """Return what a page is about; lists that options change before the join are left out."""
     first = comparison.results[comparison.systems[0]]
     try:
-        metric, cut = first.terms.find(primary or comparison.names()[0])
+        metric, cut = first.terms.find(primary or primary_of(comparison))
     except KeyError as error:
         raise ValueError(f"primary: {error.args[0]}") from None
     if cut is None:

@@ -1,27 +1,29 @@
-"""The sections of the page as data: words and numbers of the results, comparisons and tests."""
+"""The sections of the page, as blocks of text, tables and charts that results and tests make."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from toplist import audit, beyond
-from toplist.checks import cached, worded
+from toplist.checks import cached, counted, worded
 from toplist.comparing.aligning import tested
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.tests import MARKS, Contrast, Tests
 from toplist.comparing.views import SEED, Mover, Movers
 from toplist.evaluation import evaluate
+from toplist.metrics.properties import equal_names
+from toplist.plots.axes import brief
 from toplist.reporting import drawing
 from toplist.reporting.lists import ItemsOf, Words, plain
 from toplist.reporting.showing import shown
 from toplist.results import describe
-from toplist.results.markup import LOOK, Cell, Grid, Page, Table
+from toplist.results.markup import Cell, Grid, Page, Table, percent
 from toplist.results.means import hits_of
 from toplist.results.result import TopKResult
 
@@ -29,12 +31,68 @@ from toplist.results.result import TopKResult
 LOOKED_AT = 20_000
 # How many rows of a table, users as an example, systems with lists and lines in a chart are shown.
 ROWS, EXAMPLES, DETAILED, TOGETHER = 40, 5, 7, 7
-USERS, DRAWN, DEPTH = 25, 10, 20
+OF_TITLE = 30  # letters of a system in the title of a chart
+USERS, DRAWN, DEPTH = 3, 3, 20
 # Checks of the training data, which is not given here.
 OF_TRAINING = {"leaked", "listed_seen", "trained_twice"}
 OF_TRAINING |= {"cold_users", "cold_items", "unknown_items"}
 # What asks for more of the lists themselves.
 MORE = "item_coverage", "gini", "average_popularity", "novelty"
+# Of the metric that a page is about, the k that is taken where several were asked for.
+USUAL, USUAL_K = "ndcg", 10
+# What is said where no difference was found.
+NOT_SHOWN = "not shown"
+
+
+class Text(NamedTuple):
+    """A paragraph: words, and words with how they look, such as "name" or "better"."""
+
+    words: Sequence[str | tuple[str, str]]
+    look: str = "soft"
+
+    @classmethod
+    def of(cls, *lines: str, look: str = "soft") -> list[Text]:
+        """Return a paragraph for each line."""
+        return [cls([line], look) for line in lines]
+
+
+class Tabled(NamedTuple):
+    """A table with its caption, which is read aloud alone where it is `hidden`."""
+
+    table: Table
+    caption: str
+    hidden: bool = True
+
+
+class Folded(NamedTuple):
+    """Blocks that are unfolded; they are not printed."""
+
+    title: str
+    inside: Sequence[Block]
+
+
+class Beside(NamedTuple):
+    """Blocks beside each other, where there is room."""
+
+    inside: Sequence[Block]
+
+
+class Heading(NamedTuple):
+    """A heading within a section, with the name of its place."""
+
+    title: str
+    place: str
+
+
+Block = Text | Tabled | Folded | Beside | Heading | drawing.Chart
+
+
+class Section(NamedTuple):
+    """A part of the page: the name of its place, its heading, and what is in it."""
+
+    place: str
+    title: str
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +130,11 @@ class Report:
     options: Mapping[str, Any]
 
     @cached
+    def metric(self) -> str:
+        """The primary metric without its k."""
+        return self.primary.rpartition("@")[0]
+
+    @cached
     def k(self) -> int:
         """The k of the primary metric."""
         return int(self.primary.rpartition("@")[2])
@@ -87,19 +150,56 @@ class Report:
         return self.comparison.systems[1:]
 
     @cached
+    def called(self) -> dict[str, str]:
+        """What the systems are called in the titles of charts."""
+        systems = self.comparison.systems
+        return dict(zip(systems, brief(systems, OF_TITLE), strict=True))
+
+    @cached
     def first(self) -> TopKResult:
         """The result of the first system."""
         return self.comparison.results[self.base]
 
     @cached
-    def named(self) -> bool:
-        """Whether ids of users are on the page."""
-        return self.words.named and self.n_users > 0
+    def higher_is_better(self) -> bool | None:
+        """Which direction of the primary metric is better."""
+        return self.first.terms.find(self.primary)[0].higher_is_better
+
+    @cached
+    def sorted(self) -> dict[str, TopKResult]:
+        """The results, the best in the primary metric first."""
+        sign = 1 if self.higher_is_better is False else -1
+
+        def place(pair: tuple[str, TopKResult]) -> tuple[bool, float]:
+            mean = pair[1][self.primary]
+            return mean != mean, sign * mean
+
+        return dict(sorted(self.comparison.results.items(), key=place))
+
+    def ranked(self, tests: Iterable[Contrast]) -> list[Contrast]:
+        """Return tests, those of the best system first."""
+        places = {system: i for i, system in enumerate(self.sorted)}
+        return sorted(tests, key=lambda one: places[one.system])
+
+    @cached
+    def groups(self) -> list[tuple[tuple[str, ...], list[int]]]:
+        """The metrics, of those that are equal by definition one, with all their k's."""
+        results = [*self.comparison.results.values()]
+        ks: dict[str, set[int]] = {}
+        for one in results:
+            for name, some in one.terms.ks_of.items():
+                ks.setdefault(name, set()).update(some)
+        return [(group, sorted(ks[group[0]])) for group in equal_names(results, list(ks))]
 
     @cached
     def tests(self) -> Tests:
         """The tests of the primary metric."""
         return self.comparison.test(self.primary, users="common")
+
+    @cached
+    def all_tests(self) -> tuple[Tests | None, str]:
+        """The tests of all metrics, or why there are none."""
+        return tested(partial(self.comparison.test, users="common"))
 
     @cached
     def looked_at(self) -> list[Any]:
@@ -159,216 +259,442 @@ class Report:
         n, unit = self.first.n_users, self.comparison.unit
         return f"{LOOKED_AT:,} of {n:,} {unit}, drawn with seed {SEED}" if n > LOOKED_AT else ""
 
+    @cached
+    def accounts(self) -> list[str]:
+        """Who was counted: a line for all systems, or one for each where they differ."""
+        said = {name: describe.account(one) for name, one in self.comparison.results.items()}
+        if len({*said.values()}) == 1:
+            return [said[self.base]]
+        return [f"{plain(name)}: {line}" for name, line in said.items()]
+
+    @cached
+    def checked(self) -> tuple[int, list[tuple[str, str, str]]]:
+        """How many data checks there were, and what they found: system, level, words."""
+        known = self.relevant
+        truths = {user: [*known[user]] for user in self.looked_at if user in known}
+        options, found, n = {"listed_twice": "duplicates", "padding": "padding"}, [], 0
+        for system, lists in self.sample.items():
+            audited = audit.check(lists, truths, k=self.k)
+            n = len(audited.counts.keys() - OF_TRAINING)
+            for one in audited.findings:
+                level, text = one.level, one.text
+                if self.options.get(option := options.get(one.name, "")) is not None:
+                    level, text = "note", f"{text} ({option}={self.options[option]})"
+                ours, colon, ids = text.partition(":")
+                text = worded(ours, self.comparison.unit)
+                if self.words.named and self.n_users:  # examples are ids of users
+                    text += colon + ids
+                found.append((system, level, text))
+        return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
+
+
+def primary_of(comparison: Comparison) -> str:
+    """Return what a page is about: ndcg@10, or the largest k below, else that of the first metric.
+
+    Where every k is larger, the least.
+    """
+    names = [name.rpartition("@") for name in comparison.names()]
+    metric = USUAL if any(name == USUAL for name, _, _ in names) else names[0][0]
+    ks = sorted(int(k) for name, _, k in names if name == metric)
+    return f"{metric}@{max((k for k in ks if k <= USUAL_K), default=ks[0])}"
+
+
+def title(report: Report) -> str:
+    """Return what the page is called."""
+    systems = [plain(system) for system in report.sorted]
+    more = f"{systems[0]} and {len(systems) - 1} more"
+    return f"{' and '.join(systems) if len(systems) < 3 else more}: {report.primary}"
+
 
 def word_of(one: Contrast) -> str:
     """Return what a test found, in a word: "not shown" does not say that there is nothing."""
     if one.higher_is_better is None and one.mark:
         return "higher" if one.difference > 0 else "lower"
-    return "better" if one.sign in MARKS else "worse" if one.sign else "not shown"
+    return "better" if one.sign in MARKS else "worse" if one.sign else NOT_SHOWN
 
 
-def who(report: Report) -> list[dict[str, Any]]:
-    """Return who was counted, for each system: what is said, how many, and some users."""
+# The answer
 
-    def some(what: str, where: Any) -> tuple[str, int, list[str]]:
-        rows = np.flatnonzero(where)
-        shown = rows[:EXAMPLES].tolist() if report.n_users else []
-        return what, len(rows), [report.words.user(result.users[row]) for row in shown]
 
-    found = []
-    for system, result in report.comparison.results.items():
-        left_out = "left out" if result.terms.missing == "skip" else "counted as 0"
-        hits = hits_of(result, f"the users of {system} are unknown")[0]
-        short = (hits.lengths > 0) & (hits.lengths < report.k)
-        rows = [
-            ("in the truth", result.n_users, []),
-            ("evaluated", result.n_evaluated, []),
-            some(f"without a list ({left_out})", (hits.n_relevant > 0) & (hits.n_listed == 0)),
-            some("without relevant items", hits.n_relevant == 0),
-            some(f"with a list shorter than {report.k}", short),
-            ("with a list but no ground truth (ignored)", result.n_extra, []),
+def answer(report: Report) -> Iterator[Text]:
+    """Yield what was found in the primary metric, in a sentence, or a line for each finding."""
+    name, base = report.primary, (report.base, "name")
+    if not report.others:
+        (low, high), mean = report.first.interval(name), report.first[name]
+        ends = f" (95 % interval {low:.4f} to {high:.4f})" if low == low else ""
+        whom = _whom(report, report.first.n_of(name))
+        words: list[Any] = [
+            base,
+            f": {name} is {mean:.4f}{ends}, {whom}; one system, nothing to compare.",
         ]
-        found.append({"system": system, "rows": rows, "account": describe.account(result)})
-    return found
+    elif len(report.tests) == 1:
+        (one,) = report.tests
+        found, system, whom = word_of(one), (one.system, "name"), _whom(report, one.n)
+        means = f": {name} {one.baseline_mean:.4f} → {one.mean:.4f}{_change(one, ', ')}, {whom}."
+        words = [system, " is ", (found, found), " than ", base, means]
+        if one.p != one.p:
+            words = [system, " and ", base, means, " Too few to test."]
+        elif found == NOT_SHOWN:
+            interval = f" It may be anything from {one.low:+.4f} to {one.high:+.4f}."
+            words = ["A difference of ", system, " from ", base, " is ", (found, "strong")]
+            words += [means, interval]
+    else:
+        best, result = next(iter(report.sorted.items()))
+        end = "lowest" if report.higher_is_better is False else "highest"
+        n = min(one.n for one in report.tests)
+        lead = f" has the {end} {name} of {len(report.sorted)} systems: {result[name]:.4f}"
+        words = [(best, "name"), f"{lead}, {_whom(report, n)}."]
+    yield Text(words, "verdict")
+    heads = {word: (f"{word.capitalize()} than ", word) for word in ("better", "higher")}
+    heads |= {NOT_SHOWN: ("Not shown to differ from ", "strong")}
+    heads |= {word: (f"{word.capitalize()} than ", word) for word in ("lower", "worse")}
+    for word, head in heads.items() if len(report.others) > 1 else ():
+        some = [one for one in report.ranked(report.tests) if word_of(one) == word]
+        line: list[Any] = [head, base]
+        for i, one in enumerate(some):
+            line += [", " if i else ": ", (one.system, "name"), _change(one, " ")]
+        if some:
+            yield Text([*line, "."], "verdict")
 
 
-def checks(report: Report) -> tuple[int, list[tuple[str, str, int, str]]]:
-    """Return how many data checks there were, and what they found: system, level, count, words."""
-    known = report.relevant
-    truths = {user: [*known[user]] for user in report.looked_at if user in known}
-    options, found, n = {"listed_twice": "duplicates", "padding": "padding"}, [], 0
-    for system, lists in report.sample.items():
-        audited = audit.check(lists, truths, k=report.k)
-        n = len(audited.counts.keys() - OF_TRAINING)
-        for one in audited.findings:
-            level, text = one.level, one.text
-            if report.options.get(option := options.get(one.name, "")) is not None:
-                level, text = "note", f"{text} ({option}={report.options[option]})"
-            ours, colon, ids = text.partition(":")
-            text = worded(ours, report.comparison.unit)
-            if report.named:  # examples are ids of users
-                text += colon + ids
-            found.append((system, level, one.count, text))
-    return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
+def _change(one: Contrast, before: str) -> str:
+    """Return the relative difference of a test, where it is known."""
+    return f"{before}{percent(one.relative)}" if one.relative == one.relative else ""
 
 
-def means(report: Report) -> Iterator[dict[str, Any]]:
-    """Yield a table of means for each group of metrics, and what they are."""
-    results, best = report.comparison.results, report.comparison.best()
-    for names, ks in report.comparison._groups(every_metric=False).items():
-        first = next(one for one in results.values() if names[0] in one.terms.asked)
-        metric = first.terms.asked[names[0]]
-        titles = {
-            f"{names[0]}@{k}": f"@{k}" if describe.has_k(metric) else "whole list" for k in ks
-        }
-
-        def cell(system: str, name: str) -> Cell:
-            one = results[system]
-            if name not in one.names():
-                return Cell("-")
-            return describe.cell(one, name)._replace(best=system in best[name])
-
-        rows = [(system, [cell(system, name) for name in titles]) for system in results]
-        yield {
-            "title": " = ".join(names),
-            "table": Table("system", [*titles.values()], rows),
-            "lines": describe.explanation(first, metric, "text").split("\n"),
-        }
+def _whom(report: Report, n: int) -> str:
+    return worded(counted(n, "user"), report.comparison.unit)
 
 
-def curves(report: Report) -> Iterator[dict[str, Any]]:
-    """Yield the curves over k of each group of metrics, with the numbers at some k's."""
-    results = report.comparison.results
-    for names, ks in report.comparison._groups(every_metric=False).items():
-        known = {s: one for s, one in results.items() if names[0] in one.terms.metrics}
-        if not known or next(iter(known.values())).terms.metrics[names[0]].cut == "n":
-            continue
-        depth = min(one.terms.depth for one in known.values())
-        lines = [
-            (s, i, one[names[0]][:depth], *(end[:depth] for end in one.interval(names[0])))
-            for i, (s, one) in enumerate(known.items())
-        ]
-        title = " = ".join(names)
-        if len(lines) <= TOGETHER:
-            charts = [drawing.curves(f"{title} over k, with 95 % bands", depth, lines)]
-        else:  # beside the first, each alone
-            charts = [
-                drawing.curves(f"{title} of {line[0]} over k", depth, [lines[0], line])
-                for line in lines[1 : 2 * TOGETHER]
-            ]
-        shown = sorted({1, depth, *(k for k in ks if k < depth)})
-        rows = [(f"{k}", [Cell(LOOK.number(line[2][k - 1])) for line in lines]) for k in shown]
-        table, left_out = Table("k", [*known], rows), len(lines) - 2 * TOGETHER
-        yield {"title": title, "charts": charts, "table": table, "left_out": left_out}
+def odd(report: Report) -> Iterator[Text]:
+    """Yield who was counted and by which rules in a line, and what is wrong, if anything is."""
+    rules = f"{describe.rules(report.first)}: {describe.averaging(report.first)}"
+    n, found = report.checked
+    levels = [sum(level == one for _, level, _ in found) for one in audit.LEVELS]
+    checks = ", ".join(counted(m, one) for m, one in zip(levels, audit.LEVELS, strict=True) if m)
+    said = f"; data checks: {checks or 'nothing found'}" * (n > 0)
+    differ = "" if len(report.accounts) == 1 else " (others differ, see below)"
+    yield Text([f"{report.accounts[0]}{differ}; {rules}{said}."])
+    yield from Text.of(*report.comparison.differences, look="warn")
+    for system, level, text in found:
+        if level == "error":
+            yield Text(["error: ", (system, "name"), f": {text}"], "warn")
 
 
-def differences(report: Report) -> dict[str, Any]:
-    """Return the forest and the bands of the primary metric, and the tests of all metrics."""
-    metric, terms = report.primary.rpartition("@")[0], report.first.terms
-    bands, why = [], ""
-    over_k = metric in terms.metrics and terms.metrics[metric].cut != "n"
-    for i, system in enumerate(report.others[:TOGETHER] if over_k else (), 1):
-        draw = partial(report.comparison.band, metric, system, report.base, users="common")
-        band, why = tested(draw)
-        if band is not None:
-            title = f"{system} - {report.base} in {metric} over k, with a band for all k together"
-            line = system, i, band.difference, band.low_all, band.high_all
-            chart = drawing.curves(title, len(band.difference), [line], zero=True)
-            bands.append((chart, band._page()))
-    everything, without = tested(partial(report.comparison.test, users="common"))
-    return {
-        "forest": _forest(f"Differences in {report.primary} from {report.base}", report.tests),
-        "notes": report.tests._page().notes,
-        "bands": bands,
-        "why": [f"no band over k: {why}"] * bool(why)
-        + [f"other metrics are not tested: {without}"] * bool(without),
-        "all": _first_rows(everything._page()) if everything else None,
-        "n": len(everything or ()),
+# Sections
+
+
+def sections(report: Report, files: Iterable[tuple[str, int, str]]) -> list[Section]:
+    """Return the sections of the page; those with nothing in them are left out."""
+    unit = report.comparison.unit.capitalize()
+    made: dict[tuple[str, str], Iterable[Block]] = {
+        ("systems", f"Systems by {report.primary}"): systems(report),
+        ("curves", "Curves over k"): curves(report),
+        ("tests", "Is the difference more than chance?"): differences(report),
+        ("segments", "Segments"): segments(report),
+        ("lists", "Beyond accuracy"): further(report),
+        ("users", f"{unit} with the largest differences"): users(report),
+        ("who", "Who was counted"): who(report, files),
     }
+    found = [Section(*head, list(blocks)) for head, blocks in made.items()]
+    return [one for one in found if one.blocks]
 
 
-def _forest(title: str, tests: Iterable[Contrast]) -> drawing.Chart:
+def systems(report: Report) -> Iterator[Block]:
+    """Yield pictures of all systems and their differences, a table, and folded all means."""
+    name, results = report.primary, report.comparison.results
+    means = []
+    for system, one in report.sorted.items():
+        low, high = one.interval(name)
+        means.append((system, one[name], low, high, report.comparison.systems.index(system), False))
+    charts: list[Block] = [drawing.dots(f"{name} with 95 % intervals", means[:ROWS])]
+    tests: Tests | None = None
+    if report.others:
+        tests, _ = report.all_tests
+        title = f"Difference in {name} from {report.called[report.base]}"
+        charts.append(_forest(report, title, report.ranked(report.tests)))
+    yield Beside(charts)
+    signs, best = ({} if tests is None else tests.signs), report.comparison.best()
+    columns = {}  # of every metric the k of the primary one, or the largest below
+    for metrics, ks in report.groups:
+        k = max((k for k in ks if k <= report.k), default=ks[0])
+        k = report.k if report.metric in metrics else k
+        columns[f"{metrics[0]}@{k}"] = " = ".join(f"{metric}@{k}" for metric in metrics)
+
+    def cell(system: str, at: str) -> Cell:
+        if at.rpartition("@")[0] not in results[system].terms.asked:
+            return Cell("-")
+        found = describe.cell(results[system], at)
+        sign = signs.get((system, at), "")
+        return found._replace(mean=found.mean + sign, best=system in best.get(at, ()))
+
+    rows = [(system, [cell(system, at) for at in columns]) for system in report.sorted]
+    yield Tabled(Table("system", [*columns.values()], rows), "Means with 95 % intervals")
+    said = "Bold: best of its column." * (len(rows) > 1)
+    if tests is not None:
+        said += f" Marks, of all metrics together: {tests._page().notes[0]}."
+    yield from Text.of(*[said] * bool(said))
+    yield Folded("All means, with formulas", [*_all_means(report)])
+
+
+def _all_means(report: Report) -> Iterator[Block]:
+    """Yield the table of each system, and the formulas."""
+    for system, result in report.sorted.items():
+        page = result._page()
+        yield Heading(plain(system), "")
+        yield from _written(page, f"Means of {plain(system)}")
+    yield from Text.of(*dict.fromkeys(page.formulas))
+
+
+def curves(report: Report) -> Iterator[Block]:
+    """Yield the curves over k of each group of metrics, and folded numbers at some k's."""
+    results = report.comparison.results
+    charts: list[drawing.Chart] = []
+    for names, _ in report.groups:
+        known = {s: one for s, one in results.items() if names[0] in one.terms.metrics}
+        depth = min((one.terms.depth for one in known.values()), default=1)
+        if depth == 1 or next(iter(known.values())).terms.metrics[names[0]].cut == "n":
+            continue
+        lines, title = [], " = ".join(names)
+        for i, (system, one) in enumerate(known.items()):
+            end, (low, high) = _end(one, depth), one.interval(names[0])
+            lines.append((system, i, one[names[0]][:end], low[:end], high[:end]))
+        if len(lines) <= TOGETHER:
+            charts.append(drawing.curves(f"{title} over k, with 95 % bands", depth, lines))
+        elif report.metric in names:  # beside the first, each alone
+            for line in lines[1 : 2 * TOGETHER]:
+                of_one = f"{title} of {report.called[line[0]]} over k"
+                charts.append(drawing.curves(of_one, depth, [lines[0], line]))
+    if not charts:
+        return
+    yield Beside(charts)
+    said = "Bands are of each system; for differences see the next section."
+    stops = any(line.stop for one in charts for line in one.lines)
+    yield from Text.of(said + " A dot ends a curve where no list is longer." * stops)
+    if len(results) > TOGETHER:
+        left_out = max(0, len(results) - 2 * TOGETHER)
+        more = f"; {left_out} systems are not drawn" * bool(left_out)
+        yield from Text.of(f"Of many systems {report.metric} alone is drawn{more}.")
+
+
+def _end(result: TopKResult, depth: int) -> int:
+    """Return where a curve ends: past the longest list nothing is new."""
+    return max(1, min(depth, result.longest or depth))
+
+
+def _written(page: Page, what: str) -> Iterator[Block]:
+    """Yield the tables of a page, as many rows as are shown, and its notes."""
+    for table in page.tables:
+        yield Tabled(table._replace(rows=table.rows[:ROWS]), table.corner or what)
+    yield from Text.of(*page.notes)
+
+
+def differences(report: Report) -> Iterator[Block]:
+    """Yield the tests and bands of the primary metric, and folded the tests of all metrics."""
+    if not report.others:
+        return
+    yield from Text.of(report.tests.sentence(), look="")
+    yield from _written(report.tests._page(), f"Tests in {report.primary}")
+    if NOT_SHOWN in map(word_of, report.tests):
+        said = "Not shown: no difference was found, which does not say that there is none."
+        yield from Text.of(said)
+    terms, why = report.first.terms, ""
+    bands: list[Block] = []
+    numbers: list[Block] = []
+    over_k = report.metric in terms.metrics and terms.metrics[report.metric].cut != "n"
+    for i, system in enumerate(report.others[:TOGETHER] if over_k else (), 1):
+        draw = partial(report.comparison.band, report.metric, system, report.base, users="common")
+        band, why = tested(draw)
+        if band is None or len(band.difference) == 1:
+            continue
+        depth, both = len(band.difference), (report.base, system)
+        end = max(_end(report.comparison.results[one], depth) for one in both)
+        title = f"{_pair(report, system)} in {report.metric} over k, with a band for all k together"
+        low, high = band.low_all[:end], band.high_all[:end]
+        line = system, i, band.difference[:end], low, high
+        bands.append(drawing.curves(title, depth, [line], zero=True))
+        numbers += _written(band._page(), title)
+    if bands:
+        yield Beside(bands)
+        yield Folded("Numbers of the bands", numbers)
+    yield from Text.of(*[f"no band over k: {why}"] * bool(why))
+    everything, without = report.all_tests
+    yield from Text.of(*[f"other metrics are not tested: {without}"] * bool(without))
+    if everything is not None and len(everything) > len(report.tests):
+        head = f"All {len(everything)} comparisons, corrected together"
+        yield Folded(head, [*_written(everything._page(), "Comparisons")])
+
+
+def _pair(report: Report, system: str) -> str:
+    """Return what a difference is called in the title of a chart."""
+    return f"{report.called[system]} - {report.called[report.base]}"
+
+
+def _forest(report: Report, title: str, tests: Sequence[Contrast]) -> drawing.Chart:
     """Return the chart of some tests, of systems or of segments."""
     rows = []
-    for one in tests:
+    for one in tests[:ROWS]:
         name = one.system if one.segment is None else f"{one.segment} ({one.n:,})"
-        rows.append((name, one.difference, one.low, one.high))
-    return drawing.forest(title, rows)
+        colour, hollow = report.comparison.systems.index(one.system), word_of(one) == NOT_SHOWN
+        rows.append((name, one.difference, one.low, one.high, colour, hollow))
+    return drawing.dots(f"{title}; hollow: not shown", rows, zero=True)
 
 
-def segments(report: Report) -> dict[str, Any] | None:
-    """Return the tests of the primary metric in every segment; None without labels."""
+def segments(report: Report) -> Iterator[Block]:
+    """Yield the tests of the primary metric in every segment; nothing without labels."""
     if report.by is None:
-        return None
-    split, forests = report.comparison.by(report.by), []
-    if not report.others:
-        return {"page": _first_rows(split._page()), "n": len(split), "forests": []}
-    tests = split.test(report.primary, users="common")
-    for system in report.others[:TOGETHER]:
-        title = f"{system} - {report.base} in {report.primary} by segment"
-        some = [one for one in tests if one.system == system]
-        forests.append(_forest(title, some[:ROWS]))
-    return {"page": _first_rows(tests._page()), "n": len(split), "forests": forests}
+        return
+    split = report.comparison.by(report.by)
+    page = split._page()
+    if report.others:
+        tests, charts = split.test(report.primary, users="common"), []
+        for system in report.others[:TOGETHER]:
+            title = f"{_pair(report, system)} in {report.primary} by segment"
+            charts.append(_forest(report, title, [one for one in tests if one.system == system]))
+        yield Beside(charts)
+        page = tests._page()
+    yield from _written(page, "Segments")
+    if len(split) > ROWS:
+        yield from Text.of(f"{ROWS} of {len(split)} segments shown.")
 
 
-def _first_rows(page: Page) -> Page:
-    """Return a page whose tables have few rows."""
-    return page._replace(tables=[t._replace(rows=t.rows[:ROWS]) for t in page.tables])
-
-
-def files(of: Iterable[tuple[str, int, str]]) -> Table:
-    """Return the files that were read: their names, bytes, and the beginning of their SHA-256."""
-    return Grid.of(["file", "bytes", "SHA-256"], of, bytes="count", **{"SHA-256": "text"}).table()
-
-
-def further(report: Report) -> Table:
-    """Return what is known of the lists of a system: overlap, how many items, how concentrated."""
-    rows = []
+def further(report: Report) -> Iterator[Block]:
+    """Yield what is known of the lists of a system: overlap, how many items, how concentrated."""
     cut = {
         system: {user: items[: report.k] for user, items in lists.items() if items}
         for system, lists in report.sample.items()
     }
+    rows = []
     for system, lists in cut.items():
-        overlap = n_items = gini = "-"
+        overlap, n_items, gini = Cell("-"), "-", "-"
         if system != report.base and lists and cut.get(report.base):
             found = beyond.overlap(cut[report.base], lists, report.k, duplicates="first")
-            low, high = (float(end[-1]) for end in found.interval())
-            overlap = f"{found.mean[-1]:.4f} [{low:.4f}, {high:.4f}]"
+            low, high = (f"{float(end[-1]):.4f}" for end in found.interval())
+            overlap = Cell(f"{found.mean[-1]:.4f}", ends=(low, high))
         if lists and not report.whose:  # of all lists together
             n_items = f"{len({item for row in lists.values() for item in row}):,}"
             of = evaluate.curves("gini(over=recommended)", lists, k=report.k, duplicates="first")
             gini = f"{of[-1]:.4f}"
-        rows.append((system, [Cell(overlap), Cell(n_items), Cell(gini)]))
-    first = f"overlap with {plain(report.base)}"
-    return Table("system", [first, "items listed", "Gini over these"], rows)
+        rows.append((system, [overlap, Cell(n_items), Cell(gini)]))
+    if not rows:
+        return
+    headers = [f"overlap with {plain(report.base)}", "items listed", "Gini over these"]
+    yield Tabled(Table("system", headers, rows), f"The lists at k = {report.k}", hidden=False)
+    if report.whose:
+        lacking = "items and Gini are of all lists, so that they are not shown"
+        yield from Text.of(f"Looked at: {report.whose}; {lacking}.")
 
 
-def lacking(report: Report) -> list[str]:
-    """Return the metrics of the lists themselves that nobody asked for."""
+def who(report: Report, files: Iterable[tuple[str, int, str]]) -> Iterator[Block]:
+    """Yield who was counted, what the data checks found, which files were read, what is absent."""
+    counts: dict[str, dict[str, Cell]] = {}
+    for system, result in report.comparison.results.items():
+        left_out = "left out" if result.terms.missing == "skip" else "counted as 0"
+        hits = hits_of(result, f"the users of {system} are unknown")[0]
+        short = (hits.lengths > 0) & (hits.lengths < report.k)
+        for what, rows in {
+            f"without a list ({left_out})": (hits.n_relevant > 0) & (hits.n_listed == 0),
+            "without relevant items": hits.n_relevant == 0,
+            f"with a list shorter than {report.k}": short,
+        }.items():
+            some = np.flatnonzero(rows)
+            shown = some[:EXAMPLES].tolist() if report.n_users else []
+            ids = tuple(report.words.user(result.users[row]) for row in shown)
+            counts.setdefault(what, {})[system] = Cell(f"{len(some):,}", ends=ids)
+        extra = "with a list but no ground truth (ignored)"
+        counts.setdefault(extra, {})[system] = Cell(f"{result.n_extra:,}")
+    some_have = [
+        what for what, of in counts.items() if {cell.mean for cell in of.values()} != {"0"}
+    ]
+    rows_of = []
+    for system, result in report.comparison.results.items():
+        always = Cell(f"{result.n_users:,}"), Cell(f"{result.n_evaluated:,}")
+        cells = (counts[what].get(system, Cell("0")) for what in some_have)
+        rows_of.append((system, [*always, *cells]))
+    headers = ["in the truth", "evaluated", *some_have]
+    unit = report.comparison.unit.capitalize()
+    yield Tabled(Table("system", headers, rows_of), f"{unit} of each system", hidden=False)
+    yield from Text.of(*report.accounts)
+    yield Heading("Data checks", "checks")
+    n, found = report.checked
+    if not n:
+        yield from Text.of("Nothing was checked: saved results hold the ranks of hits alone.")
+    elif not found:
+        yield from Text.of(f"None of the {n} checks found anything.")
+    for system, level, text in found:
+        yield Text([(f"{level} ", "strong"), (system, "name"), f": {text}"], "")
+    if n:
+        looked = f"Looked at: {report.whose}. " if report.whose else ""
+        train = "What needs the training data is looked for by toplist check --train."
+        yield from Text.of(looked + train)
+    read = [*files]
+    if read:
+        grid = Grid.of(["file", "bytes", "SHA-256"], read, bytes="count", **{"SHA-256": "text"})
+        yield Heading("Files", "files")
+        yield Tabled(grid.table(), "Files")
+    yield Heading("Not on this page", "absent")
+    yield from Text.of(*_absent(report))
+
+
+def _absent(report: Report) -> Iterator[str]:
+    """Yield what was not asked for, and how to ask."""
+    if report.by is None:
+        yield "Segments: by={user: label} in Python, --segments FILE:COLUMN on the command line."
+    if not report.lists:
+        yield "Overlap, items and Gini of the lists, which are not here."
     asked = {name.rpartition("@")[0] for name in report.comparison.names()}
-    return [name for name in MORE if name not in asked]
+    lacking = [name for name in MORE if name not in asked]
+    if lacking:
+        yield (
+            f"{', '.join(lacking)}: as metrics they stand among the means; item_coverage and gini "
+            "need the catalogue, average_popularity and novelty the item counts."
+        )
+    yield "In print: tables that are folded here."
 
 
-def extremes(report: Report) -> Iterator[dict[str, Any]]:
+# Users
+
+
+class Person(NamedTuple):
+    """A user on the page: a number, the values, and both lists as `show` has them, or None."""
+
+    number: int
+    row: Mover
+    shown: Any
+
+
+class Pair(NamedTuple):
+    """A system beside the first one: users by kind, all differences in a chart, their counts."""
+
+    system: str
+    groups: Mapping[str, Sequence[Person]]
+    chart: drawing.Chart | None
+    counts: Mapping[str, int]
+    n: int
+    lists: bool
+    depth: int
+
+
+def users(report: Report) -> Iterator[Any]:
     """Yield the users of each system with the largest differences from the first, with lists.
 
     Users are numbered over all systems.
     """
     numbers, depth = count(1), report.depth or min(report.k, DEPTH)
-    for system, found in report.movers.items():
+    for system, found in (report.movers if report.others else {}).items():
         pair = report.base, system
         known = {*pair} <= report.rows.keys()
 
-        def user(row: Mover, pair: tuple[str, str] = pair, known: bool = known) -> Any:
-            """Return the number of a user, what differs, and both lists where they are known."""
+        def user(row: Mover, pair: tuple[str, str] = pair, known: bool = known) -> Person:
             if not known:
-                return next(numbers), row, None
+                return Person(next(numbers), row, None)
             lists = {one: report.rows[one].get(row.user_id, []) for one in pair}
             of = row.user_id
             past = None if report.history is None else report.had.get(of, [])
             beside = depth, past, report.catalogue
             relevant, title = report.relevant.get(of, []), report.words.title
-            return next(numbers), row, shown(of, report.k, lists, {}, relevant, title, *beside)
+            there = shown(of, report.k, lists, {}, relevant, title, *beside)
+            return Person(next(numbers), row, there)
 
         d, (low, _, high) = found.differences, found.counts
         sign = -1 if found.higher_is_better is False else 1
@@ -376,30 +702,8 @@ def extremes(report: Report) -> Iterator[dict[str, Any]]:
         better = sorted(found.rows[len(worse) :], key=lambda row: -abs(row.difference))
         groups = {low: worse, high: better, "at random": found.drawn}
         equal = f", without {int((d == 0).sum()):,} equal {found.unit}"
-        title = f"{found.unit.capitalize()} by difference in {found.name}: {system} - {report.base}"
+        title = f"{found.unit.capitalize()} by difference in {found.name}: {_pair(report, system)}"
         title += equal if (d == 0).any() else ""
-        yield {
-            "system": system,
-            "groups": {word: [*map(user, rows)] for word, rows in groups.items()},
-            "chart": drawing.histogram(title, d[d != 0]) if d.any() else None,
-            "counts": found.counts,
-            "n": len(d),
-            "lists": known,
-            "depth": depth,
-        }
-
-
-def title(report: Report) -> str:
-    """Return what the page is called."""
-    systems = [plain(system) for system in report.comparison.systems]
-    more = f"{systems[0]} and {len(systems) - 1} more"
-    return f"{' and '.join(systems) if len(systems) < 3 else more}: {report.primary}"
-
-
-def verdict(report: Report) -> str:
-    """Return what was found, in a sentence or two."""
-    if report.others:
-        return report.tests.sentence()
-    return (
-        f"One system: {report.primary} is {report.first[report.primary]:.4f}; nothing to compare."
-    )
+        chart = drawing.histogram(title, d[d != 0]) if d.any() else None
+        people = {word: [*map(user, rows)] for word, rows in groups.items()}
+        yield Pair(system, people, chart, found.counts, len(d), known, depth)
