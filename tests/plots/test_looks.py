@@ -84,7 +84,7 @@ def test_nothing_is_cut_off(name, n, letters):
         beside = sorted((box.y0, box.y1) for box in labels)
         assert all(a[1] < b[0] + 2 for a, b in pairwise(beside)), name  # none on another
         legend = ax.get_legend()
-        if legend and (n > 4 or letters > 30) and name != "band":
+        if legend:
             assert legend.get_window_extent().x0 >= ax.get_window_extent().x1 - 2
     assert max(figure.get_size_inches()) < 14 or name == "forest"  # of 56 lines
 
@@ -114,11 +114,23 @@ def test_a_forest_has_a_line_for_each_comparison():
     some = systems(8, 6, k=[1, 2, 5, 10])
     tests = tl.compare(some, baseline=next(iter(some))).test()
     given = matplotlib.figure.Figure().subplots()
-    for ax in (tests.plot(), tests.plot(ax=given)):
-        assert len(ax.figure.axes) == 1 and len(ax.get_yticklabels()) == len(tests)
-        dots = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-        assert dots == [one.difference for one in tests]
-    assert ax is given
+    with pytest.raises(ValueError, match=r"ax= is for one metric: .test\('ndcg@1'\).plot"):
+        tests.plot(ax=given)
+    facets = tests.plot().figure.axes
+    assert [ax.get_xlabel() for ax in facets] == ["ndcg", "recall", "map", "hit"]
+    for ax in facets:
+        these = [one for one in tests if one.name.startswith(f"{ax.get_xlabel()}@")]
+        dots = [line for line in ax.lines if line.get_marker() == "o"]
+        assert [dot.get_xdata()[0] for dot in dots] == [one.difference for one in these]
+        hollow = [dot.get_markerfacecolor() != dot.get_color() for dot in dots]
+        assert hollow == [not one.mark for one in these]
+    one = tl.compare(some_of(some), baseline="a").test("ndcg@10")
+    assert one.plot(ax=given) is given and len(given.get_yticklabels()) == 1
+
+
+def some_of(some):
+    """Return two of the systems."""
+    return dict(zip("ab", some.values(), strict=False))
 
 
 def test_forests_say_how_over_whom_and_by_which_rules():

@@ -321,8 +321,8 @@ class Comparison(SideBySide):
             "movers": the users' differences from the baseline (else the first system) in one
             ``name@k``, sorted; of two systems also both values, on new axes. "curve": over systems
             whose names are all numbers (steps, settings), these are the axis, rising:
-            ``.set_xscale("log")`` of what is returned makes it logarithmic. Others stand in their
-            order. Of several runs it is the mean of theirs, without an interval.
+            ``.set_xscale("log")`` of what is returned makes it logarithmic. Of others the best
+            comes first. Of several runs it is the mean of theirs, without an interval.
         level : float
             Of the intervals, between 0 and 1.
         ax : matplotlib Axes, optional

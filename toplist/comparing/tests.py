@@ -513,11 +513,14 @@ class Tests(Display, Sequence[Contrast]):
         )
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the differences with their intervals: a line per comparison, zero, and the margin.
+        """Draw the differences with their intervals, zero, and the margin: a chart per metric.
+
+        What is not shown to differ is hollow.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            For one metric.
 
         Returns
         -------

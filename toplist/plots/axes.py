@@ -36,12 +36,10 @@ GREY = "#666666"
 INCHES = (5.6, 3.4)
 BLACK_AT = COLOURS.index(BLACK)
 RIGHT: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-# Entries of a legend that are drawn on the chart.
-LEGEND_INSIDE = 4
 # Entries of a legend that fit beside the chart.
 LEGEND_LONGEST = 12
-# Letters of a label in one line, and of one that stands within a chart.
-LETTERS, LETTERS_INSIDE = 48, 28
+# Letters of a line of words, and of a name beside a chart.
+LETTERS, OF_NAME = 48, 36
 
 
 def need_matplotlib() -> None:
@@ -188,21 +186,43 @@ def style(place: int, dash: int) -> dict[str, Any]:
 def line(
     ax: "Axes", result: Result, name: Any, level: float, style: dict[str, Any], label: str
 ) -> None:
-    """Draw a metric over k = 1..K and its band, if there is one."""
-    mean, ends = result[name], result.interval(name, level)
-    ks = np.arange(1, len(mean) + 1)
-    ax.plot(ks, mean, label=label, linewidth=1.8, marker="o" * (len(ks) == 1), **style)
+    """Draw a metric over k = 1..K and its band, if there is one.
+
+    Past the longest list nothing is new: the line ends there, with a point.
+    """
+    values = result[name], *result.interval(name, level)
+    end = max(1, min(len(values[0]), result.longest or len(values[0])))
+    mean, *ends = (some[:end] for some in values)
+    ks = np.arange(1, end + 1)
+    stops = "o" * (end < len(values[0]) or end == 1)
+    ax.plot(ks, mean, label=label, linewidth=1.8, marker=stops, markevery=[-1], **style)
     if np.isnan(ends).all():
         return  # one user, or a metric of all lists together, has none
     low, high = (np.where(np.isnan(end), mean, end) for end in ends)
     ax.fill_between(ks, low, high, color=style["color"], alpha=0.15, linewidth=0)
 
 
-def over_k(ax: "Axes", name: str) -> None:
-    """Set ticks, limits and labels of curves over k."""
+def dots(ax: "Axes", rows: Sequence[tuple[str, float, float, float, str, bool]]) -> None:
+    """Draw a row for each number: its name, the number, low, high, its colour, whether hollow."""
+    for place, (_, at, low, high, colour, hollow) in enumerate(rows):
+        if np.isfinite([low, high]).all():
+            ax.plot([low, high], [place, place], color=colour, linewidth=1.6)
+        inside = ax.get_facecolor() if hollow else colour
+        look: dict[str, Any] = {"markersize": 6, "markerfacecolor": inside, "markeredgewidth": 1.4}
+        ax.plot([at], [place], marker="o", color=colour, linestyle="", **look)
+    ax.set_yticks(range(len(rows)), brief([row[0] for row in rows], OF_NAME))
+    ax.set_ylim(len(rows) - 0.3, -0.7)
+    ax.locator_params(axis="x", nbins=5)
+    clean(ax, grid="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
+def over_k(ax: "Axes", name: str, depth: int = 1) -> None:
+    """Set ticks, limits and labels of curves over k, which may end before `depth`."""
     from matplotlib.ticker import MaxNLocator
 
-    last = max(int(np.max(one.get_xdata())) for one in ax.lines)
+    last = max(depth, *(int(np.max(one.get_xdata())) for one in ax.lines))
     ax.set_xlim(1 if last > 1 else 0, max(last, 2))
     ticks = MaxNLocator(nbins=7, steps=[1, 2.5, 5, 10], integer=True).tick_values(0, last)
     ax.set_xticks(sorted({1, *(int(tick) for tick in ticks if 1 <= tick <= last)}))  # from 1, not 0
@@ -217,23 +237,17 @@ def clean(ax: "Axes", grid: str = "both") -> None:
     ax.set_axisbelow(True)
 
 
-def legend(ax: "Axes", inside: str = "") -> None:
-    """Add a legend: to the right, sorted by the last values of the lines; or inside, as drawn.
-
-    Inside there is room for a few short ones; others stand to the right, too. Of very many, it has
-    the first.
-    """
+def legend(ax: "Axes", by_end: bool = False) -> None:
+    """Add a legend beside the chart, of very many the first; or sorted by how the lines end."""
     handles, labels = ax.get_legend_handles_labels()
-    pairs = list(zip(handles, map(lines, labels), strict=True))
-    if not inside:
+    pairs = list(zip(handles, brief(labels, OF_NAME), strict=True))
+    if by_end:
         ends = {id(handle): float(handle.get_ydata()[-1]) for handle in handles}  # type: ignore[attr-defined]
         pairs.sort(key=lambda pair: -np.nan_to_num(ends[id(pair[0])]))
-    few = len(pairs) <= LEGEND_INSIDE and max(map(len, labels), default=0) <= LETTERS_INSIDE
-    place: dict[str, Any] = {"loc": inside} if inside and few else RIGHT
-    title = f"{LEGEND_LONGEST} {'of' if inside else 'highest of'} {len(pairs)}"
+    title = f"{LEGEND_LONGEST} {'highest of' if by_end else 'of'} {len(pairs)}"
     title *= len(pairs) > LEGEND_LONGEST
     if pairs:
-        ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), title=title, frameon=False, **place)
+        ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), title=title, frameon=False, **RIGHT)
 
 
 def legend_of_both(ax: "Axes", systems: Sequence[str], metrics: Sequence[str]) -> None:
@@ -245,7 +259,7 @@ def legend_of_both(ax: "Axes", systems: Sequence[str], metrics: Sequence[str]) -
     looks += [style(BLACK_AT, j) for j in range(len(metrics))]
     handles = [Line2D([], [], linewidth=1.8, **look) for look in looks]
     title = f"{len(some)} of {len(systems)} systems" * (len(some) < len(systems))
-    labels = [*map(lines, (*some, *metrics))]
+    labels = [*brief(some, OF_NAME), *metrics]
     ax.legend(handles, labels, title=title, frameon=False, handlelength=3, **RIGHT)
 
 

@@ -73,13 +73,14 @@ def curves(
             colour = i if len(systems) > 1 else j
             style = axes.style(colour, j if len(groups) > 1 else colour)
             axes.line(ax, result, group[0], level, style, label=", ".join(text))
-    axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
+    depth = max(len(one[group[0]]) for one in systems.values() for group in groups)
+    axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric", depth)
     drawn = [group[0] for group in groups]
     axes.caption(ax, *axes.words(systems.values(), drawn, ax, level))
     if min(len(systems), len(groups)) > 1 and len(ax.lines) > axes.LEGEND_LONGEST:
         axes.legend_of_both(ax, [*systems], [" = ".join(group) for group in groups])
     else:
-        axes.legend(ax)
+        axes.legend(ax, by_end=True)
     return axes.fitted(ax)
 
 
@@ -92,7 +93,7 @@ def over_systems(
     level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a mean with its interval over systems: steps of numbers, rising, or names as they are.
+    """Draw a mean with its interval over systems: steps of numbers, rising, or the best first.
 
     Parameters
     ----------
@@ -107,24 +108,28 @@ def over_systems(
         Of the intervals, for the caption.
     ax : matplotlib Axes, optional
     """
-    steps, n, longest = _numbers(list(means)), len(means), max(map(len, means))
-    places, y = np.array(steps or range(n)), np.array([*means.values()])
-    turned = not steps and (longest + 2) * n > 60
-    width, height = axes.INCHES
-    ax = axes.axes(ax, max(width, 0.22 * n * turned), height + 0.07 * longest * turned)
-    reach = np.nan_to_num(np.abs(np.array(ends).T - y)) if ends else np.zeros((2, n))
-    what = f"{level * 100:g} % interval of each" if reach.any() else "no interval"
-    ax.errorbar(places, y, reach, fmt="none", ecolor=COLOURS[0], elinewidth=1, alpha=0.6)
-    order = np.argsort(places, kind="stable")
-    dash, width = ("-", 1.4) if steps else (":", 0.8)  # other names are not one curve
-    points = {"color": COLOURS[0], "marker": "o", "markersize": 4}
-    ax.plot(places[order], y[order], dash, linewidth=width, **points)  # type: ignore[arg-type]
-    ax.set(ylabel=name)
-    if not steps:
-        ax.set_xticks(places, [*means], rotation=90 * turned, fontsize="small")
-    axes.clean(ax)
+    steps = _numbers(list(means))
+    low, high = np.array(ends).T if ends else np.full((2, len(means)), np.nan)
+    what = f"{level * 100:g} % interval of each" if np.isfinite(low).any() else "no interval"
+    if steps:
+        ax = axes.axes(ax)
+        places, y = np.array(steps), np.array([*means.values()])
+        reach = np.nan_to_num(np.abs(np.array([low, high]) - y))
+        ax.errorbar(places, y, reach, fmt="none", ecolor=COLOURS[0], elinewidth=1, alpha=0.6)
+        order = np.argsort(places, kind="stable")
+        ax.plot(places[order], y[order], "-o", color=COLOURS[0], linewidth=1.4, markersize=4)
+        ax.set(ylabel=name)
+        axes.clean(ax)
+    else:
+        ax = axes.axes(ax, axes.INCHES[0], 1.1 + 0.3 * len(means))
+        better = next(iter(results)).terms.find(name)[0].higher_is_better
+        sign = 1 if better is False else -1
+        rows = zip(means.items(), low.tolist(), high.tolist(), strict=True)
+        ordered = sorted(rows, key=lambda row: sign * np.nan_to_num(row[0][1]))
+        axes.dots(ax, [(s, mean, a, b, COLOURS[0], False) for (s, mean), a, b in ordered])
+        ax.set_xlabel(name)
     axes.caption(ax, axes.users_of(results, [name]), axes.rules_of(results), what)
-    return axes.fitted(ax)
+    return axes.fitted(ax, 0.3 * len(means) * (not steps))
 
 
 def _numbers(names: Sequence[str]) -> list[float]:
@@ -170,9 +175,8 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     for ax in places[len(groups) :]:
         ax.remove()
     handles, labels = places[0].get_legend_handles_labels()
-    letters = 32 * across
-    labels = [axes.lines(label, letters) for label in labels]
-    ncols = max(1, min(4, letters // (max(map(len, labels)) + 6)))
+    labels = axes.brief(labels, 26)
+    ncols = max(1, min(4, 32 * across // (max(map(len, labels)) + 6)))
     figure.legend(handles, labels, loc="outside upper left", ncols=ncols, frameon=False)
     shown = [group[0] for group in groups]
     words = "; ".join(axes.words(results.values(), shown, places[0], level))
@@ -223,8 +227,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     axes.clean(ax)
     drawn = systems.values()
     axes.caption(ax, axes.users_of(drawn, [name]), axes.rules_of(drawn), "area below: mean")
-    filled = max(result[name] for result in drawn) > ax.get_xlim()[1] / 2
-    axes.legend(ax, inside="lower left" if filled else "upper right")
+    axes.legend(ax)
     return axes.fitted(ax)
 
 
@@ -285,7 +288,7 @@ def precision_recall(
     axes.clean(ax)
     axes.caption(ax, *axes.words(systems.values(), names, ax, level))
     if any(systems):
-        axes.legend(ax, inside="upper right")
+        axes.legend(ax)
     return axes.fitted(ax)
 
 
@@ -342,10 +345,10 @@ def segments(
         reach = np.nan_to_num(np.abs(ends - means))
         colour, marker = axes.colour(i), MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
+    texts = ["no label" if label is None else str(label) for label in labels]
     names = [
-        f"{axes.lines('no label' if label is None else str(label))}\n"
-        f"{axes.counted(n_users, result.terms.unit)}"
-        for label, n_users in labels.items()
+        f"{label}\n{axes.counted(n_users, result.terms.unit)}"
+        for label, n_users in zip(axes.brief(texts, axes.OF_NAME), labels.values(), strict=True)
     ]
     ax.set_yticks(range(len(labels)), names)
     ax.set(xlim=(0, None), ylim=(len(labels) - 0.5, -0.5))
@@ -355,7 +358,7 @@ def segments(
     every = [result for parts in systems.values() for result in parts.values()]
     axes.caption(ax, axes.rules_of(every))
     if nested:
-        axes.legend(ax, inside="best")
+        axes.legend(ax)
     return axes.fitted(ax)
 
 
@@ -390,7 +393,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     ['equal (Gini 0.000)', 'one item (Gini 0.750)']
     """
     systems = counts if isinstance(counts, Mapping) else {"": counts}
-    ax = axes.axes(ax, 4.2 + 2.4 * (len(systems) > axes.LEGEND_INSIDE), 4.0)
+    ax = axes.axes(ax, 6.0, 4.0)
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
         if hasattr(of_items, "counts"):  # an Exposure: at its largest k
@@ -410,7 +413,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     ax.set(xlabel="share of items, least recommended first", ylabel="share of recommendations")
     ax.set(xlim=(0, 1), ylim=(0, 1))
     axes.clean(ax)
-    axes.legend(ax, inside="upper left")
+    axes.legend(ax)
     return axes.fitted(ax)
 
 
@@ -453,8 +456,8 @@ def sampled(
         for i, (label, result) in enumerate(axes.named(results).items()):
             text = f"{label}, {words}" if label else words
             axes.line(ax, result, metric, level, axes.style(i, dash), label=text)
-    axes.over_k(ax, metric)
     drawn = (*axes.named(full).values(), *axes.named(sampled).values())
+    axes.over_k(ax, metric, max(len(one[metric]) for one in drawn))
     axes.caption(ax, *axes.words(drawn, [metric], ax, level))
-    axes.legend(ax)
+    axes.legend(ax, by_end=True)
     return axes.fitted(ax)

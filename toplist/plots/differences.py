@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Inches for each line of a forest, and for what is around it.
 LINE, AROUND = 0.28, 1.1
+OF_SYSTEM = 14  # letters of a system in the name of a difference
 # Users that are drawn one by one; colours of those who are worse, and better.
 DRAWN, SIDES = 2000, (COLOURS[1], COLOURS[0])
 
@@ -32,6 +33,9 @@ def forest(
 ) -> Axes:
     """Draw each difference with its interval, a line for zero, and the margin if there is one.
 
+    Each metric has a chart of its own, since their differences are of other sizes; what is not
+    shown to differ, or to be within the margin, is hollow.
+
     Parameters
     ----------
     contrasts : sequence of Contrast
@@ -41,36 +45,58 @@ def forest(
     told : sequence of str
         How, over whom and by which rules, for the caption.
     ax : matplotlib Axes, optional
+        For one metric.
     """
     if not contrasts:
         raise ValueError("no comparison to draw")
-    names = list(dict.fromkeys(one.name for one in contrasts))
+    metrics = list(dict.fromkeys(one.name.partition("@")[0] for one in contrasts))
+    if len(metrics) > 1 and ax is not None:
+        raise ValueError(f"ax= is for one metric: .test({contrasts[0].name!r}).plot(ax=ax)")
     pairs = list(dict.fromkeys((one.system, one.baseline) for one in contrasts))
-    share = 100 * (2 * level - 1 if margin is not None else level)
-    whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
-    labels = []
+    names = list(dict.fromkeys(one.name for one in contrasts))
+    called = dict(zip(pairs, _called(pairs), strict=True))
+    facets: dict[str, list[tuple[str, float, float, float, str, bool]]] = {}
     for one in contrasts:
-        parts = [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
-        parts += [one.name] * (len(names) > 1 or len(pairs) == 1)
+        metric, _, k = one.name.partition("@")
+        pair = one.system, one.baseline
+        parts = [called[pair]] * (len(pairs) > 1 or len(names) == 1)
+        parts += [f"@{k}" if k else metric] * (len(names) > 1)
         parts += [f"({one.segment})"] * (one.segment is not None)
-        labels.append(axes.lines(" ".join(parts), 50))
-    row = LINE * max(1, 0.65 * (1 + max(label.count("\n") for label in labels)))
-    ax = axes.axes(ax, 6.2, AROUND + row * len(contrasts))
-    places = np.arange(len(contrasts))[::-1]
-    if margin is not None:
-        ax.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
-    ax.axvline(0, color=GREY, linewidth=0.8)
-    for place, one in zip(places, contrasts, strict=True):
-        colour = axes.colour(names.index(one.name))
-        ax.plot([one.low, one.high], [place, place], color=colour, linewidth=1.6)
-        ax.plot([one.difference], [place], marker="o", markersize=4.5, color=colour)
-    ax.set_yticks(places, labels)
-    ax.set_ylim(-0.7, len(contrasts) - 0.3)
-    ax.set_xlabel(axes.lines(f"{whose}difference and {share:.4g} % interval", 60))
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    axes.caption(ax, *told)
-    return axes.fitted(ax, row * len(contrasts))
+        shown = one.p_adjusted < 1 - level if margin is not None else bool(one.mark)
+        colour = axes.colour(pairs.index(pair))
+        row = " ".join(parts), one.difference, one.low, one.high, colour, not shown
+        facets.setdefault(metric, []).append(row)
+    across = min(3, len(metrics))
+    high = LINE * max(map(len, facets.values()))
+    down = -(-len(metrics) // across)
+    first = axes.axes(ax, 3.2 * across + 2, (AROUND + high) * down, grid=(down, across))
+    places = first.figure.axes if ax is None else [first]
+    for place, (metric, rows) in zip(places, facets.items(), strict=False):
+        if margin is not None:
+            place.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
+        place.axvline(0, color=GREY, linewidth=0.8)
+        axes.dots(place, rows)
+        place.set_xlabel(names[0] if len(names) == 1 else metric)
+    for place in places[len(metrics) :]:
+        place.remove()
+    share = 100 * (2 * level - 1 if margin is not None else level)
+    whose = f"{called[pairs[0]]}, " if len(pairs) == 1 else ""
+    what = "not shown to be within" if margin is not None else "not shown"
+    how = f"{whose}difference and {share:.4g} % interval; hollow: {what}"
+    if len(metrics) == 1:
+        first.set_xlabel(axes.lines(f"{first.get_xlabel()}: {how}", 60))
+        axes.caption(first, *told)
+        return axes.fitted(first, high)
+    drawn: Any = first.figure
+    drawn.suptitle(axes.lines("; ".join([*told, how]), 40 * across), fontsize="small")
+    return axes.fitted(first, high)
+
+
+def _called(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what differences are called, in few letters."""
+    systems = list(dict.fromkeys(one for pair in pairs for one in pair))
+    short = dict(zip(systems, axes.brief(systems, OF_SYSTEM), strict=True))
+    return [f"{short[system]} - {short[baseline]}" for system, baseline in pairs]
 
 
 def band(found: Any, *, ax: Axes | None = None) -> Axes:
@@ -88,10 +114,10 @@ def band(found: Any, *, ax: Axes | None = None) -> Axes:
     ax.axhline(0, color=GREY, linewidth=0.8)
     lowest = float(np.min(found.low_all, initial=0.0))
     axes.over_k(ax, found.name)
-    ax.set_ylabel(axes.lines(f"{' - '.join(found.systems)}, {found.name}@k", 36))
+    ax.set_ylabel(axes.lines(f"{_called([found.systems])[0]}, {found.name}@k", 36))
     ax.set_ylim(bottom=1.08 * lowest, auto=None)  # not from 0: differences fall below
     axes.caption(ax, f"{found.n:,} {found.unit}; sup-t, critical value {found.critical:.2f}")
-    axes.legend(ax, inside="best")
+    axes.legend(ax)
     return axes.fitted(ax)
 
 
@@ -121,7 +147,7 @@ def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
         for i, part in enumerate(parts):
             place.stairs(part, edges, fill=True, color=SIDES[i ^ lower])
         place.axhline(0, color=GREY, linewidth=0.8)
-        place.set_ylabel(axes.lines(" - ".join(one.systems), 36))
+        place.set_ylabel(_called([one.systems])[0])
         place.set_xlabel(f"{one.unit}, from the worst to the best")
         place.margins(x=0)
         if several and widest:
@@ -147,7 +173,7 @@ def _both(ax: Axes, one: Any) -> None:
     ax.scatter(x, y, s=sizes, c=colours, alpha=0.6, linewidths=0, rasterized=True)
     ends = [min(*x, *y, 0), max(*x, *y)]
     ax.plot(ends, ends, color=GREY, linewidth=0.8)
-    x_of, y_of = (axes.lines(one.systems[i], 36) for i in (1, 0))
+    y_of, x_of = axes.brief(one.systems, axes.OF_NAME)
     ax.set(xlabel=x_of, ylabel=y_of, aspect="equal")
     axes.clean(ax)
     axes.caption(ax, f"{one.name} of each; area: {one.unit}")

@@ -72,11 +72,9 @@ def critical_difference(
     bars, n = groups(values, critical), len(systems)
     half = (n + 1) // 2
     below = 0.12 + BAR * len(bars)
-    labels = [axes.lines(system, 34) for system in systems]
-    widest = max(len(line) for label in labels for line in label.split("\n"))
-    names = 0.075 * widest + 0.5  # inches beside the line
-    high = LINE * max(1, 0.7 * (1 + max(label.count("\n") for label in labels)))
-    ax = axes.axes(ax, 4.2 + 2 * names, AROUND + below + high * half)
+    labels = axes.brief(systems, axes.OF_NAME)
+    names = 0.075 * max(map(len, labels)) + 0.5  # inches beside the line
+    ax = axes.axes(ax, 4.2 + 2 * names, AROUND + below + LINE * half)
     ink = axes.colour(axes.BLACK_AT)
     ax.hlines(0, 1, n, color=ink, linewidth=1)
     ticks = range(1, n + 1, 1 if n <= 12 else 2)
@@ -93,12 +91,12 @@ def critical_difference(
     for place, (name, rank) in enumerate(zip(labels, values, strict=True)):
         left = place < half
         row = place if left else n - 1 - place
-        y, end = -below - high * (row + 0.5), 1 - 0.02 * n if left else n + 0.02 * n
+        y, end = -below - LINE * (row + 0.5), 1 - 0.02 * n if left else n + 0.02 * n
         ax.plot([rank, rank, end], [0, y, y], color=COLOURS[0], linewidth=0.9)
         side = "right" if left else "left"
         label = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
         ax.text(end + (-1 if left else 1) * 0.01 * n, y, label, ha=side, va="center")
-    ax.set(xlim=(1 - 0.03 * n, max(n, 1 + critical) + 0.03 * n), ylim=(-below - high * half, 0.8))
+    ax.set(xlim=(1 - 0.03 * n, max(n, 1 + critical) + 0.03 * n), ylim=(-below - LINE * half, 0.8))
     ax.set_axis_off()
     over = [] if n_datasets is None else [f"{n_datasets} data sets"]
     axes.caption(ax, "mean ranks, 1 is the best", *over, "bars join what does not differ")
