@@ -165,8 +165,9 @@ def test_frames_and_dicts_have_all_fields(retrieved, compared, tests):
 
 def test_pictures(compared, tests):
     pytest.importorskip("matplotlib")
-    ax = tests.plot()
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["map@10", "ndcg@10"]
+    facets = tests.plot().figure.axes
+    assert [ax.get_xlabel() for ax in facets] == ["map", "ndcg"]
+    assert [[label.get_text() for label in ax.get_yticklabels()] for ax in facets] == [["@10"]] * 2
     assert compared.equivalence("ndcg@10", margin=0.05).plot().patches  # the margin
     band = compared.band("ndcg").plot()
     assert "992 users" in band.get_title(loc="left") and len(band.collections) == 2
