@@ -155,16 +155,9 @@ def test_who_was_counted_is_that_of_the_results(page):
     given["base"]["stranger"] = ["i01"]
     truth["u007"] = set()
     read = Reader(page(given, truth, primary="ndcg@10"))
-    (rows,) = read.tables["Users of each system"]
-    assert {column[0]: column[1:] for column in map(list, zip(*rows, strict=True))} == {
-        "system": ["base", "new"],
-        "in the truth": ["200", "200"],
-        "evaluated": ["199", "199"],
-        "without a list (counted as 0)": ["0", "1 [u003]"],
-        "without relevant items": ["1 [u007]", "1 [u007]"],
-        "with a list shorter than 10": ["0", "1 [u005]"],
-        "with a list but no ground truth (ignored)": ["1", "0"],
-    }
+    assert "others differ, see below" in read.by_tag["header"][0]
+    assert "1 without a list (counted as 0)" in read.shown and "'u003'" in read.shown
+    assert "'u005'" in read.shown  # whose list is short, by the data checks
     for result in page.results(given, truth).values():
         assert describe.account(result) in read.shown
 

@@ -24,13 +24,12 @@ from toplist.reporting.lists import ItemsOf, Words, plain
 from toplist.reporting.showing import shown
 from toplist.results import describe
 from toplist.results.markup import Cell, Grid, Page, Table, percent
-from toplist.results.means import hits_of
 from toplist.results.result import TopKResult
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
 LOOKED_AT = 20_000
-# How many rows of a table, users as an example, systems with lists and lines in a chart are shown.
-ROWS, EXAMPLES, DETAILED, TOGETHER = 40, 5, 7, 7
+# How many rows of a table, systems with lists and lines in a chart are shown.
+ROWS, DETAILED, TOGETHER = 40, 7, 7
 OF_TITLE = 30  # letters of a system in the title of a chart
 USERS, DRAWN, DEPTH = 3, 3, 20
 # Checks of the training data, which is not given here.
@@ -587,33 +586,6 @@ def further(report: Report) -> Iterator[Block]:
 
 def who(report: Report, files: Iterable[tuple[str, int, str]]) -> Iterator[Block]:
     """Yield who was counted, what the data checks found, which files were read, what is absent."""
-    counts: dict[str, dict[str, Cell]] = {}
-    for system, result in report.comparison.results.items():
-        left_out = "left out" if result.terms.missing == "skip" else "counted as 0"
-        hits = hits_of(result, f"the users of {system} are unknown")[0]
-        short = (hits.lengths > 0) & (hits.lengths < report.k)
-        for what, rows in {
-            f"without a list ({left_out})": (hits.n_relevant > 0) & (hits.n_listed == 0),
-            "without relevant items": hits.n_relevant == 0,
-            f"with a list shorter than {report.k}": short,
-        }.items():
-            some = np.flatnonzero(rows)
-            shown = some[:EXAMPLES].tolist() if report.n_users else []
-            ids = tuple(report.words.user(result.users[row]) for row in shown)
-            counts.setdefault(what, {})[system] = Cell(f"{len(some):,}", ends=ids)
-        extra = "with a list but no ground truth (ignored)"
-        counts.setdefault(extra, {})[system] = Cell(f"{result.n_extra:,}")
-    some_have = [
-        what for what, of in counts.items() if {cell.mean for cell in of.values()} != {"0"}
-    ]
-    rows_of = []
-    for system, result in report.comparison.results.items():
-        always = Cell(f"{result.n_users:,}"), Cell(f"{result.n_evaluated:,}")
-        cells = (counts[what].get(system, Cell("0")) for what in some_have)
-        rows_of.append((system, [*always, *cells]))
-    headers = ["in the truth", "evaluated", *some_have]
-    unit = report.comparison.unit.capitalize()
-    yield Tabled(Table("system", headers, rows_of), f"{unit} of each system", hidden=False)
     yield from Text.of(*report.accounts)
     yield Heading("Data checks", "checks")
     n, found = report.checked
@@ -664,13 +636,12 @@ class Person(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A system beside the first one: users by kind, all differences in a chart, their counts."""
+    """A system beside the first one: all differences, users by kind, and a chart; known lists."""
 
     system: str
+    movers: Movers
     groups: Mapping[str, Sequence[Person]]
     chart: drawing.Chart | None
-    counts: Mapping[str, int]
-    n: int
     lists: bool
     depth: int
 
@@ -684,26 +655,25 @@ def users(report: Report) -> Iterator[Any]:
     for system, found in (report.movers if report.others else {}).items():
         pair = report.base, system
         known = {*pair} <= report.rows.keys()
-
-        def user(row: Mover, pair: tuple[str, str] = pair, known: bool = known) -> Person:
-            if not known:
-                return Person(next(numbers), row, None)
-            lists = {one: report.rows[one].get(row.user_id, []) for one in pair}
-            of = row.user_id
-            past = None if report.history is None else report.had.get(of, [])
-            beside = depth, past, report.catalogue
-            relevant, title = report.relevant.get(of, []), report.words.title
-            there = shown(of, report.k, lists, {}, relevant, title, *beside)
-            return Person(next(numbers), row, there)
-
         d, (low, _, high) = found.differences, found.counts
         sign = -1 if found.higher_is_better is False else 1
         worse = [row for row in found.rows if sign * row.difference < 0]
         better = sorted(found.rows[len(worse) :], key=lambda row: -abs(row.difference))
-        groups = {low: worse, high: better, "at random": found.drawn}
-        equal = f", without {int((d == 0).sum()):,} equal {found.unit}"
+        groups = {}
+        for word, rows in ((low, worse), (high, better), ("at random", found.drawn)):
+            people = [
+                (row, _lists(report, row.user_id, pair, depth) if known else None) for row in rows
+            ]
+            groups[word] = [Person(next(numbers), *one) for one in people]
         title = f"{found.unit.capitalize()} by difference in {found.name}: {_pair(report, system)}"
-        title += equal if (d == 0).any() else ""
-        chart = drawing.histogram(title, d[d != 0]) if d.any() else None
-        people = {word: [*map(user, rows)] for word, rows in groups.items()}
-        yield Pair(system, people, chart, found.counts, len(d), known, depth)
+        equal = f", without {int((d == 0).sum()):,} equal {found.unit}" * bool((d == 0).any())
+        chart = drawing.histogram(title + equal, d[d != 0]) if d.any() else None
+        yield Pair(system, found, groups, chart, known, depth)
+
+
+def _lists(report: Report, user: Any, pair: tuple[str, str], depth: int) -> Any:
+    """Return both lists of a user as `toplist.show` has them."""
+    lists = {one: report.rows[one].get(user, []) for one in pair}
+    past = None if report.history is None else report.had.get(user, [])
+    relevant, beside = report.relevant.get(user, []), (depth, past, report.catalogue)
+    return shown(user, report.k, lists, {}, relevant, report.words.title, *beside)
