@@ -136,7 +136,7 @@ class Aligned:
         if given is not None:
             w = weights_of(given[self.rows[first]], self.n, self.users)
         if clusters is None:
-            labels = self._clusters()
+            labels = self.cluster_labels()
             places = None if labels is None else numbered(labels, self.users)
         elif self.users is None:
             of_all = clusters_by_user(clusters, None, self.results[first].n_users)
@@ -164,7 +164,7 @@ class Aligned:
                 "of all users to test(), as a dict user -> label"
             )
 
-    def _clusters(self) -> list[Any] | None:
+    def cluster_labels(self) -> list[Any] | None:
         """Return the clusters of the users, the same in all results; None without any."""
         given = {system: result.clusters for system, result in self.results.items()}
         without = [system for system, labels in given.items() if labels is None]

@@ -81,7 +81,8 @@ class JudgeCorrected(Display, Corrected):
         certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
         notes = [
             f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the "
-            f"judge alone (lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
+            f"judge alone (lambda {self.lam:.3f})"
+            f"{certain * (self.n_effective == self.n_effective)}",
             f"interval: t, {self.df:.4g} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
             "queries of people must be a random sample of all",
         ]
@@ -213,9 +214,10 @@ def judge_corrected(
 
 def _clusters(judged: Aligned, human: Aligned) -> Ints | None:
     """Return the numbers of the clusters of all queries; None where each is one by itself."""
-    if judged.clusters is None and human.clusters is not None:
+    labels = judged.cluster_labels()
+    if labels is None and human.cluster_labels() is not None:
         raise ValueError("human has clusters and judged has none: evaluate both with clusters=")
-    labels = None if judged.clusters is None else numbered(judged.clusters)
+    labels = None if labels is None else numbered(labels)
     return None if labels is None or len(np.unique(labels)) == len(labels) else labels
 
 

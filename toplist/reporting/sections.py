@@ -374,7 +374,7 @@ def odd(report: Report) -> Iterator[Text]:
     said = f"; data checks: {checks or 'nothing found'}" * (n > 0)
     differ = "" if len(report.accounts) == 1 else " (others differ, see below)"
     yield Text([f"{report.accounts[0]}{differ}; {rules}{said}."])
-    yield from Text.of(*report.comparison.differences, look="warn")
+    yield from Text.of(*(one.text for one in report.comparison.differences), look="warn")
     for system, level, text in found:
         if level == "error":
             yield Text(["error: ", (system, "name"), f": {text}"], "warn")
