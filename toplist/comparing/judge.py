@@ -214,10 +214,10 @@ def judge_corrected(
 
 def _clusters(judged: Aligned, human: Aligned) -> Ints | None:
     """Return the numbers of the clusters of all queries; None where each is one by itself."""
-    labels = judged.cluster_labels()
-    if labels is None and human.cluster_labels() is not None:
+    given = judged.cluster_labels()
+    if given is None and human.cluster_labels() is not None:
         raise ValueError("human has clusters and judged has none: evaluate both with clusters=")
-    labels = None if labels is None else numbered(labels)
+    labels = None if given is None else numbered(given)
     return None if labels is None or len(np.unique(labels)) == len(labels) else labels
 
 

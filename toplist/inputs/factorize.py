@@ -194,7 +194,7 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     return numbers, numbering.codes.astype(codes.dtype)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Column(Sequence[Any]):
     """Ids of one column: integers, or codes of `names`; a sequence of the ids as written.
 
@@ -219,6 +219,10 @@ class Column(Sequence[Any]):
         """Return one id, or a list of some."""
         codes = self.codes[at]
         return self.decoded(codes) if isinstance(at, slice) else self.decode(codes)
+
+    def __repr__(self) -> str:
+        """Return the ids, as those of a list."""
+        return repr(self[:])
 
     def __iter__(self) -> Iterator[Any]:
         """Return the ids one after another."""

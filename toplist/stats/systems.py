@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Floats
-from toplist.stats.estimates import TIE, Difference, Sums, described, pair, snap
+from toplist.stats.estimates import TIE, Difference, Sums, cautions, described, pair, snap
 
 # Users whose values are in memory at a time.
 USERS_AT_A_TIME = 1 << 12
@@ -37,6 +37,8 @@ class PairSums:
         Means of a, b and d.
     aa, bb, dd, db : float
         Sums of products of deviations from these means: of a with itself, of d with b.
+    ddd : float
+        The sum of the cubes of those of d.
     """
 
     n: int
@@ -49,6 +51,7 @@ class PairSums:
     bb: float
     dd: float
     db: float
+    ddd: float
 
     @classmethod
     def of(cls, a: ArrayLike, b: ArrayLike) -> PairSums:
@@ -72,13 +75,14 @@ class PairSums:
     def reversed(self) -> PairSums:
         """The sums of b and a: of -d."""
         means = self.mean_b, self.mean_a, 0.0 - self.mean
-        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd)
+        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd
         return PairSums(self.n, self.losses, self.wins, *means, *products)
 
     @property
     def own(self) -> PairSums:
         """The sums of a and a, which differ in nothing."""
-        return PairSums(self.n, 0, 0, self.mean_a, self.mean_a, 0.0, self.aa, self.aa, 0.0, 0.0)
+        means, products = (self.mean_a, self.mean_a, 0.0), (self.aa, self.aa, 0.0, 0.0, 0.0)
+        return PairSums(self.n, 0, 0, *means, *products)
 
     def difference(self, alternative: str = "two-sided", level: float = 0.95) -> Difference:
         """Return what `estimates.difference` does of the values.
@@ -104,9 +108,11 @@ class PairSums:
         whole = float(n) if bounded else 0.0
         differ = self.wins + self.losses
         counts = self.wins, self.losses, differ
-        return described(
+        found = described(
             n, self.mean_a, base, one, std, *counts, of_ratio, whole, alternative, level
         )
+        skewness = math.sqrt(n) * self.ddd / math.pow(self.dd, 1.5) if self.dd > 0 else math.nan
+        return found._replace(cautions=cautions(differ, n, skewness))
 
 
 # The numbers of a column that has all fields of `PairSums`.
@@ -119,8 +125,8 @@ def sums_of(a: Floats, b: Floats) -> Floats:
     counts = [np.full(len(d), float(d.shape[1])), (d > 0).sum(axis=1), (d < 0).sum(axis=1)]
     means = [values.sum(axis=1) / max(d.shape[1], 1) for values in (a, b, d)]
     a, b, d = (v - mean[:, np.newaxis] for v, mean in zip((a, b, d), means, strict=True))
-    products = [(one * other).sum(axis=1) for one, other in ((a, a), (b, b), (d, d), (d, b))]
-    return np.array([*counts, *means, *products])
+    both = (a, a), (b, b), (d, d), (d, b), (d * d, d)
+    return np.array([*counts, *means, *((one * other).sum(axis=1) for one, other in both)])
 
 
 def merged(parts: Floats) -> Floats:
@@ -133,7 +139,8 @@ def merged(parts: Floats) -> Floats:
     with np.errstate(invalid="ignore"):  # nobody has no mean
         means = np.where(n > 0, n * parts[:, 3:6], 0.0).sum(axis=0) / counts[:1]
     a, b, d = np.where(n > 0, parts[:, 3:6] - means, 0.0).transpose(1, 0, 2)
-    apart = np.stack([a * a, b * b, d * d, d * b], axis=1)
+    cubes = d * d * d + 3 * d * np.divide(parts[:, 8], n[:, 0], where=n[:, 0] > 0, out=0.0 * d)
+    apart = np.stack([a * a, b * b, d * d, d * b, cubes], axis=1)
     products = np.where(n > 0, parts[:, 6:] + n * apart, 0.0).sum(axis=0)
     return np.vstack([counts, means, products])
 
@@ -179,7 +186,7 @@ class PairedMoments:
     Attributes
     ----------
     shape : MomentLayout
-    pairs : dict of ``name@k`` -> (10, n_pairs) float64
+    pairs : dict of ``name@k`` -> (11, n_pairs) float64
         Of every pair, the fields of `PairSums`.
     left_out : dict of ``name@k`` -> int
         Users whom some of the systems count, and others do not.
