@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.beyond.given import digest_of
-from toplist.beyond.listed import fact
+from toplist.beyond.listed import digest_of, fact
 from toplist.inputs.facts import ItemLabels
 from toplist.inputs.items import ITEMS
 from toplist.inputs.options import ItemData

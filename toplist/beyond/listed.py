@@ -1,7 +1,9 @@
 """What is computed of each user's list: means of what is known of items, pairs, shares of labels.
 
 A metric of `toplist.metrics.beyond_accuracy` is declared in the words of `Listwise`. Each says how
-lists become indices of the items that something is known of, and what writes curves of these.
+lists become indices of the items that something is known of, and what writes curves of these. What
+is known has a short digest, so that two results tell whether it is the same: a sum over rows, so
+that neither their order matters nor their form.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.beyond.indexing import Index, Listed, numbers_of
-from toplist.beyond.user_items import UserItems
+from toplist.beyond.indexing import Index, Listed, UserItems, numbers_of
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, values_of
+from toplist.inputs.id_hashes import Words, hashes_of, total_of
 from toplist.inputs.items import OF, needs
 from toplist.inputs.options import ItemData
 from toplist.matching.hits import Hits
@@ -29,6 +31,8 @@ Fill = Callable[[int, int, Floats], None]
 # Returns the number of users, and what writes their curves, given lists as indices, the hits of the
 # truth where one is given, and whether these are all users.
 Fills = Callable[[Listed, Hits | None, bool], tuple[int, Fill]]
+# Makes the words of texts others than those of integers: that of "" is 0.
+_TEXT = np.uint64(0x9E3779B97F4A7C15)
 # Numbers between 2^-SQUARED and 2^SQUARED have squares, and sums of squares, in range.
 SQUARED = 450
 # What else to do with an item that is not among the labels.
@@ -97,6 +101,54 @@ def fact(name: str, known: ItemData) -> Any:
             else Fact.of(name, given[name])
         )
     return known.sources[name]
+
+
+def digest_of(given: Fact | UserItems) -> str:
+    """Return the digest of what a keyword of `toplist.Items` gave, once read.
+
+    Examples
+    --------
+    >>> given = [{"a": 1, "b": 2.0}, {"b": 2, "a": 1}, {"a": 2, "b": 1}]
+    >>> one, same, other = (digest_of(Fact.of("counts", counts)) for counts in given)
+    >>> one == same, one == other
+    (True, False)
+    """
+    if isinstance(given, UserItems):
+        flat, names = given.flat, given.flat.names
+        users = _words(range(len(flat.lengths)) if given.users is None else given.users)
+        if names is None:
+            words = flat.ids.astype(np.int64).view(np.uint64)
+        else:
+            of_texts = hasattr(names, "hashes")
+            words = names.hashes(flat.ids) ^ _TEXT if of_texts else _words(names)[flat.ids]
+        kind = given.everyone + 2 * (given.users is None)
+        return _digest(kind, total_of(users), total_of(np.repeat(users, flat.lengths), words))
+    ids, data = given.ids, given.data
+    if given.name == "catalogue":
+        words = np.sort(_words(() if isinstance(ids, range) else ids))
+        if np.array_equal(words, np.arange(len(words))):  # 0..n-1, of any size
+            return _digest(len(ids))
+        return _digest(len(ids), total_of(words))
+    items = _words(ids)
+    if given.name == "labels":
+        n = np.diff(data.offsets)
+        words = hashes_of(list(map(str, data.labels)))  # as metrics are named by them
+        return _digest(total_of(items), total_of(np.repeat(items, n), words[data.codes]))
+    if given.name == "distances":
+        totals = np.array([total_of(items, row) for row in data], np.uint64)
+        return _digest(total_of(items, totals))
+    return _digest(total_of(items, *np.atleast_2d(data.T)))
+
+
+def _words(ids: Any) -> Words:
+    """Return the words of ids, also of an array."""
+    ids = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    words = hashes_of(ids)
+    return words ^ _TEXT if ids and isinstance(ids[0], str) else words
+
+
+def _digest(*totals: int) -> str:
+    return "-".join(f"{one:x}" for one in totals)
 
 
 def check_needs(metric: ListMetric, given: Any) -> None:

@@ -16,9 +16,8 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.beyond.exposure import Exposure, exposure_of
-from toplist.beyond.given import digest_of
 from toplist.beyond.indexing import Index, Listed, ReadLists, read_lists
-from toplist.beyond.listed import Fill, OfUsers, check_needs, fact
+from toplist.beyond.listed import Fill, OfUsers, check_needs, digest_of, fact
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.items import needs
 from toplist.inputs.options import ItemData

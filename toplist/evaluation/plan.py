@@ -323,7 +323,7 @@ def _estimated(entry: Entry, weighed: Callable[..., Any], weighting: str) -> Ent
 
 def _read_once(options: Options, single: bool) -> Items:
     """Return what is known of items, whose labels, and items of users, are read."""
-    from toplist.beyond.user_items import UserItems  # what few need, so that imports are quick
+    from toplist.beyond.indexing import UserItems  # what few need, so that imports are quick
     from toplist.inputs.facts import ItemLabels
 
     found: dict[str, Any] = {}

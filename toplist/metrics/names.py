@@ -122,24 +122,24 @@ _FOREIGN_SPELLING = re.compile(
 )
 
 
-def _parts(entry: str, convention: str) -> tuple[str, dict[str, str], str] | None:
+def _parts(entry: str, convention: str) -> tuple[str, list[tuple[str, str]], str] | None:
     """Return the name of an entry as it is here, its parameters and its k, as text; None for none.
 
     Under the convention of a library, a name means what it means there.
     """
     for parameter, pattern in _NUMBERED.items():
         if found := pattern.fullmatch(entry):
-            return found["name"].lower(), {parameter: found["value"]}, found["k"] or ""
+            return found["name"].lower(), [(parameter, found["value"])], found["k"] or ""
     own = _OF_CONVENTION.get(convention, {})
     read = _READ | own if own else _READ
     if "(" not in entry:
         if "@" not in entry and plain(entry) in read:
-            return read[plain(entry)], {}, ""
+            return read[plain(entry)], [], ""
         found = _AT_K.fullmatch(entry)
         before = entry[: found.start("k")] if found else ""  # "map_at_" of "map_at_10"
         name = found and (own.get(plain(before)) or read.get(plain(found["name"])))
         if found and name:
-            return name, {}, found["k"]
+            return name, [], found["k"]
     found = _SPELLING.fullmatch(entry)
     if not found:
         return None
@@ -147,13 +147,9 @@ def _parts(entry: str, convention: str) -> tuple[str, dict[str, str], str] | Non
     pairs = [one.partition("=") for one in (found["given"] or "").split(",") if found["given"]]
     if any(one.text for one in _takes(name).values()):
         pairs = [found["given"].partition("=")] if found["given"] else []
-    given = {key.strip(): value.strip() for key, _, value in pairs}
     if not all(equals for _, equals, _ in pairs) or found["given"] == "":
         return None
-    if len(given) < len(pairs):
-        twice = next(one for one in given if sum(key.strip() == one for key, *_ in pairs) > 1)
-        raise ValueError(f"metric {name!r}: {twice} is given twice")
-    return name, given, found["k"] or ""
+    return name, [(key.strip(), value.strip()) for key, _, value in pairs], found["k"] or ""
 
 
 def _takes(name: str) -> Mapping[str, Parameter]:
@@ -175,15 +171,12 @@ def canonical(entry: str, convention: str = "standard") -> str:
     >>> canonical("hits@10"), canonical("hits@10", "ranx")
     ('hit@10', 'cg@10')
     """
-    try:
-        found = _parts(entry, convention)
-    except ValueError:
-        found = None
+    found = _parts(entry, convention)
     if found is None:
         return entry
-    name, given, k = found
+    name, pairs, k = found
     takes, shown = _takes(name), []
-    for key, word in given.items():  # numbers are written as here
+    for key, word in pairs:  # numbers are written as here
         number = key in takes and not takes[key].text and re.fullmatch(r"\d*\.?\d+", word)
         shown.append(f"{key}={written(float(word)) if number else word}")
     name = f"{name}({','.join(shown)})" if shown else name
@@ -222,10 +215,11 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
     if not found:
         meant = _did_you_mean(entry, convention)
         raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
-    name, given, written_k = found
-    k = _k_of(entry, written_k) if written_k else None
+    name, pairs, at = found
     if name in LIST_METRICS:
-        return (beyond_accuracy.variant(name, given) if given else LIST_METRICS[name]), k
+        given = _once_each(name, pairs)
+        of_lists = beyond_accuracy.variant(name, given) if given else LIST_METRICS[name]
+        return of_lists, _k_of(entry, at) if at else None
     if name in convention.metrics:
         metric = convention.metrics[name]
     elif name in SCORED_NAMES:
@@ -240,11 +234,22 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
         valid = f"{', '.join(convention.metrics)}; of the lists themselves: "
         what = f"metric {entry!r}{_did_you_mean(entry, convention)}"
         raise ValueError(f"{what}: choose from {valid}{', '.join(LIST_METRICS)}")
-    if given:
-        metric = definitions.with_parameters(metric, given)
+    k = _k_of(entry, at) if at else None
+    if pairs:
+        metric = definitions.with_parameters(metric, _once_each(name, pairs))
     if metric.cut == "n" and k is not None:
         raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
     return metric, k
+
+
+def _once_each(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return parameters by name; ValueError for one that is given twice."""
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(one for one in names if names.count(one) > 1)
+        raise ValueError(f"metric {name!r}: {twice} is given twice")
+    return given
 
 
 def _did_you_mean(entry: Any, convention: Convention) -> str:

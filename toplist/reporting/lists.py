@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.beyond.user_items import UserItems
+from toplist.beyond.indexing import UserItems
 from toplist.checks import is_missing, printable
 from toplist.files.batches import Source, loaded
 from toplist.inputs.facts import Fact, by_item, ids_of
