@@ -105,7 +105,7 @@ class Display:
         >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
         |  | @1 | @2 |
         | --- | ---: | ---: |
-        | mrr | 0.5000 ±0.5000 | 0.7500 [0.2600, 1.0000] |
+        | mrr | 0.5000 ±0.5000 | 0.7500 [0.0000, 1.0000] |
         <BLANKLINE>
         convention standard: mean over users
         <BLANKLINE>
