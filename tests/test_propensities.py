@@ -9,6 +9,7 @@ import pytest
 from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import intervals
 from oracle import propensities as oracle
 from shared_inputs import LIBRARIES, frame_of
 
@@ -79,7 +80,9 @@ def test_with_one_relevant_item_it_is_the_mean_of_users_with_its_weight(users, p
     assert found.to_dict() == pytest.approx(plain.to_dict(), rel=1e-12, abs=1e-15)
     assert found.is_proportion("hit") and not found.graded
     hit, recall = found.interval(f"hit@{k}"), found.interval(f"recall@{k}")
-    assert hit == pytest.approx(plain.interval(f"hit@{k}"), rel=1e-12)  # Wilson's
+    of_hit = plain.per_user(f"hit@{k}").tolist()
+    rows = [intervals.Row(x, w=w) for x, w in zip(of_hit, weights, strict=True) if w]
+    assert hit == pytest.approx(intervals.of_proportion(rows), rel=1e-9, nan_ok=True)
     assert recall == pytest.approx(found.interval(f"cg@{k}"), rel=1e-12, nan_ok=True)
 
 
@@ -258,22 +261,22 @@ def test_segments_weights_and_clusters():
     weighed = by_words(RANKS, TRUTHS, weights=weights, **HOW)
     assert weighed.to_dict() == pytest.approx(by_words(*twice, **HOW).to_dict(), rel=1e-12)
     own = {user: user for user in RANKS}
-    by_rows = by_words(RANKS, TRUTHS, clusters=own, **HOW)
-    assert by_rows.to_dict() == by_words(RANKS, TRUTHS, **HOW).to_dict()
-    w, total = oracle.weights(GIVEN), 0.0
-    plain, whole = 1 / math.log2(2) + 1 / math.log2(3), by_rows.weights.sum()
-    pairs = []  # of psndcg@2
+    by_rows, plain = (by_words(RANKS, TRUTHS, clusters=one, **HOW) for one in (own, None))
+    assert by_rows.to_dict() == plain.to_dict()
+    assert by_rows.interval("psndcg@2") == plain.interval("psndcg@2")
+    clustered = by_words(RANKS, TRUTHS, clusters=labels | {"x": "C"}, **HOW)
+    w, rows = oracle.weights(GIVEN), []
+    both = 1 / math.log2(2) + 1 / math.log2(3)
     for user, truth in TRUTHS.items():
-        ideal = 1.0 if len(truth) == 1 else plain
+        ideal = 1.0 if len(truth) == 1 else both
         best = sorted((w[item] for item in truth), reverse=True)[:2]
         x = sum(w[i] / math.log2(r + 1) for r, i in oracle.hits(RANKS[user], truth, 2))
         y = sum(one / math.log2(r + 1) for r, one in enumerate(best, 1))
-        pairs.append((x / ideal, y / ideal, sum(w[i] for i in truth) / whole))
-    ratio = sum(x for x, _, _ in pairs) / sum(y for _, y, _ in pairs)
-    for x, y, share in pairs:
-        total += (x - ratio * y) ** 2 / (1 - share)
-    error, _ = by_rows._cluster_errors("psndcg", by_rows._moments["psndcg"], np.array([1, 2]))
-    assert error[1] == pytest.approx(math.sqrt(total) / sum(y for _, y, _ in pairs), rel=1e-12)
+        weight = sum(w[item] for item in truth)
+        cluster = (labels | {"x": "C"})[user]
+        rows.append(intervals.Row(x / ideal / weight, y / ideal / weight, weight, cluster))
+    expected = intervals.of_clusters(rows)
+    assert clustered.interval("psndcg@2") == pytest.approx(expected, rel=1e-9)
 
 
 def test_comparing():

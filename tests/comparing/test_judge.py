@@ -241,3 +241,37 @@ def test_metrics_of_the_lists_and_ratios_of_sums_are_no_means_of_what_is_relevan
         judge_corrected(**given, metric="item_coverage@5")
     with pytest.raises(ValueError, match="'precision@5' is no mean over queries"):
         judge_corrected(**sides(aggregate="pooled"), metric="precision@5")
+
+
+def test_queries_in_clusters_go_by_these():
+    users = {query: f"u{i // 4}" for i, query in enumerate(QUERIES)}
+    given = {
+        "judged": evaluated(LISTS, JUDGE, clusters=users),
+        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters={q: users[q] for q in SAMPLE}),
+    }
+    found, plain = corrected(**given), corrected()
+    y = given["human"].per_user("ndcg@5", keyed=True)
+    y_hat = given["judged"].per_user("ndcg@5", keyed=True)
+    others = {query: value for query, value in y_hat.items() if query not in y}
+    clusters = [users[query] for query in y], [users[query] for query in others]
+    of_y = [y_hat[query] for query in y]
+    expected = ppi(list(y.values()), of_y, list(others.values()), clusters=clusters)
+    assert (found.estimate, found.error) == pytest.approx((expected.estimate, expected.error))
+    assert found.n_clusters == len({users[query] for query in SAMPLE}) and found.df < plain.df
+    assert f"60 queries of {found.n_clusters} clusters judged by people" in str(found)
+    alone = {query: query for query in QUERIES}
+    same = {
+        "judged": evaluated(LISTS, JUDGE, clusters=alone),
+        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters={q: q for q in SAMPLE}),
+    }
+    assert vars(corrected(**same)) == vars(plain)  # clusters of one query each are none
+
+
+def test_clusters_of_people_alone_are_refused():
+    users = {q: q[:2] for q in SAMPLE}
+    given = {
+        "judged": evaluated(LISTS, JUDGE, unit="queries"),
+        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters=users, unit="queries"),
+    }
+    with pytest.raises(ValueError, match="human has clusters and judged has none"):
+        corrected(**given)

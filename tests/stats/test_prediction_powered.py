@@ -88,3 +88,22 @@ def test_values_without_spread_have_no_interval():
 def test_what_is_refused(given, options, message):
     with pytest.raises(ValueError, match=message):
         ppi(*given, **options)
+
+
+def test_of_values_in_clusters_the_error_is_that_of_sums_over_clusters():
+    """By the definition, in plain loops; a cluster may have values of both kinds."""
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 12, 90)
+    y, judge = rng.random(90), rng.random(90)
+    some = rng.random(90) < 0.4
+    found = ppi(y[some], judge[some], judge[~some], lam=0.5, clusters=(labels[some], labels[~some]))
+    pulls = dict.fromkeys(labels.tolist(), 0.0)
+    for chosen, values in ((some, (y - 0.5 * judge)[some]), (~some, 0.5 * judge[~some])):
+        mine = labels[chosen]
+        for label in np.unique(mine).tolist():
+            share = (mine == label).mean()
+            left = (values[mine == label] - values.mean()).sum() / len(values)
+            pulls[label] += left / math.sqrt(1 - share)
+    assert found.error == pytest.approx(math.sqrt(sum(one**2 for one in pulls.values())))
+    best = ppi(y[some], judge[some], judge[~some], clusters=(labels[some], labels[~some]))
+    assert best.error <= found.error and 0 <= best.lam <= 1

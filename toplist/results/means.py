@@ -478,7 +478,7 @@ class Means:
         weighted = self.terms.weighted and self.terms.weighting is None
         if not weighted and self.clusters is None:
             return False
-        if self.counted is None or self.weights is None:
+        if not weighted or self.counted is None or self.weights is None:
             alike = not weighted
         else:
             weights = self.weights[weighing(self.counted, self.weights)]
