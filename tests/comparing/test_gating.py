@@ -285,3 +285,13 @@ def test_users_of_two_kinds_are_told():
     new, base = (tl.top_k_eval({u: [1] for u in t}, t, metrics="mrr@1") for t in truths)
     with pytest.raises(ValueError, match="text in one result and numbers in another.*'7'"):
         tl.gate(new, base, {"mrr@1": 0.1})
+
+
+def test_queries_are_called_so():
+    new, base = (result(lists(n), unit="queries") for n in (5, 0))
+    found = tl.gate(new, base, {"ndcg@5": 0.0005}, by=dict.fromkeys(list(base.users)[:-9], "x"))
+    assert "queries like these would decide" in str(found.rows[0])
+    assert "9 queries without a label" in str(found) and "| ndcg@5 | queries |" in (
+        found.to_markdown()
+    )
+    assert "user" not in str(found).replace("--users", "")

@@ -65,7 +65,7 @@ class NotTestable(ValueError):  # noqa: N818 (an answer, which is printed where 
         return str(self.args[0])
 
 
-def tested(test: Callable[[], T]) -> tuple[T | None, str]:
+def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
     """Return tests, or None and why there are none."""
     try:
         return test(), ""

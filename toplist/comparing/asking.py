@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, cached, worded
-from toplist.comparing.aligning import TESTABLE, NotTestable, SameUsers, align, tested
+from toplist.comparing.aligning import TESTABLE, NotTestable, SameUsers, align, or_why
 from toplist.comparing.samples import Moments, Rows, Sample, contrasted, pairs_of, refuse, together
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import TestPlan, Tests
@@ -44,7 +44,7 @@ class Question:
         for name in dict.fromkeys(self.compared._tested_as.values()):
             why = self._never(name)
             if not why and isinstance(self.compared._metric(name), ListMetric):
-                why = tested(partial(self._units, [name]))[1]
+                why = or_why(partial(self._units, [name]))[1]
             found[name] = why
         return found
 

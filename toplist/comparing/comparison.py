@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from toplist import plots
 from toplist.checks import cached, choice
 from toplist.comparing import samples, segments, views
-from toplist.comparing.aligning import SameUsers, tested, united
+from toplist.comparing.aligning import SameUsers, or_why, united
 from toplist.comparing.asking import Question
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import SideBySide
@@ -653,10 +653,10 @@ class Comparison(SideBySide):
         There are none, either, where no name that is shown is among them.
         """
         if self._shown_of is None:
-            return tested(self.test)
+            return or_why(self.test)
         found: tuple[Tests | None, str] = self._shown_of._tested
         if found[0] is not None and not {*found[0].names} & {*self._tested_as.values()}:
-            why = tested(lambda: Question(self).names(None))[1]
+            why = or_why(lambda: Question(self).names(None))[1]
             return None, why or f"{', '.join(self.names())} has no test"
         return found
 

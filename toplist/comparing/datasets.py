@@ -12,7 +12,7 @@ import numpy as np
 
 from toplist.checks import Bools, Floats, cached, choice, counted, prefixed, readable
 from toplist.comparing import aligning
-from toplist.comparing.aligning import few_of, tested
+from toplist.comparing.aligning import few_of, or_why
 from toplist.comparing.asking import Question
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
 from toplist.comparing.tests import Tests
@@ -375,7 +375,7 @@ class Across(Display):
         results = {name: one.results[name] for name in names}
         pair = replace(one, results=results, runs=runs, baselines=(baseline,))
         side: Alternative = "greater" if self._higher else "less"
-        return tested(lambda: pair.test(self.name, correction="none", alternative=side))
+        return or_why(lambda: pair.test(self.name, correction="none", alternative=side))
 
     @cached
     def _contrasts(self) -> dict[str, OverDatasets]:
@@ -508,8 +508,8 @@ class Across(Display):
         f = f"; Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}"
         yield (
             f"Friedman χ² {found.statistic:.2f}, df {found.df}, p {probability(found.p)}"
-            f"{f * math.isfinite(found.f)}; Nemenyi: ranks less than "
-            f"{found.critical_difference:.2f} apart do not differ at 0.05 (for sets like these)"
+            f"{f * math.isfinite(found.f)}; Nemenyi (for sets like these): ranks less than "
+            f"{found.critical_difference:.2f} apart are not shown to differ at 0.05"
         )
 
     def _of_differences(self, interval: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from toplist.checks import counted, worded
+from toplist.checks import USERS, counted, worded
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.asking import Question
 from toplist.comparing.comparison import compare
@@ -66,6 +66,8 @@ class GateRow:
         is the one seen. NaN where it is decided, infinite where no number of users would do.
     higher_is_better : bool
         Else a difference above +margin is worse.
+    unit : str
+        What users are called.
     """
 
     name: str
@@ -86,6 +88,7 @@ class GateRow:
     bound: float = 0.0
     n_needed: float = math.nan
     higher_is_better: bool = True
+    unit: str = USERS
 
     @property
     def p(self) -> float:
@@ -141,7 +144,7 @@ class GateRow:
         if self.floor is not None:
             return ""
         if not self.differ:
-            return " (no user differs)"
+            return worded(" (no user differs)", self.unit)
         said = [p_is(self.p), "one-sided"]
         n, few = self.differ, self.differ < FEW
         if self.segment is not None and self.verdict == "worse":
@@ -158,9 +161,9 @@ class GateRow:
     @property
     def _needed(self) -> str:
         if math.isinf(self.n_needed):
-            return "no number of users would decide at this difference"
+            return worded("no number of users would decide at this difference", self.unit)
         if self.n_needed == self.n_needed:
-            return f"about {self.n_needed:,.0f} users like these would decide"
+            return worded(f"about {self.n_needed:,.0f} users like these would decide", self.unit)
         return ""
 
 
@@ -259,7 +262,7 @@ were not drawn
             )
             n_without = max((one.n for one in parts if one.segment == NO_LABEL), default=0)
             if n_without:
-                users = counted(n_without, "user")
+                users = worded(counted(n_without, "user"), parts[0].unit)
                 lines.append(f"{users} without a label: a segment of their own, {NO_LABEL}")
         return lines
 
@@ -295,7 +298,8 @@ were not drawn
             found = Cell(one._found, best=one.verdict in FAILS)
             cells = [*map(Cell, (*users, *means, ends or "-")), found]
             lines.append((one.segment or one._title, cells))
-        return Table(corner, [*["users"] * bool(rows and rows[0].segment), *columns], lines)
+        units = [one.unit for one in rows[:1] if one.segment is not None]
+        return Table(corner, [*units, *columns], lines)
 
 
 def gate(
@@ -440,7 +444,8 @@ def _of_metrics(
         source = question.rows([at])
         assert source.found is not None
         new, base, units = source.values("new", at), source.values("base", at), source.units
-        row = GateRow(at, margin=float(margin), higher_is_better=bool(metric.higher_is_better))
+        row = GateRow(at, margin=float(margin), unit=compared.unit)
+        row = replace(row, higher_is_better=bool(metric.higher_is_better))
         whole.append(_decided(row, new, base, units, plan, same))
         for label, members in segments.items():
             some = np.isin(source.found.rows["new"], members)
@@ -503,7 +508,8 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
         error = (high - low) / 2 / normal_ppf(0.5 + level / 2)
         needed = n_to_decide(mean - floor, error * math.sqrt(n), level)
     means = mean, math.nan, math.nan, low, high
-    return GateRow(name, verdict, *means, n, floor=float(floor), n_needed=needed)
+    row = GateRow(name, verdict, *means, n, floor=float(floor), n_needed=needed)
+    return replace(row, unit=question.compared.unit)
 
 
 def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Iterator[str]:
@@ -521,10 +527,8 @@ def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Itera
             f"are {100 * level:.4g} %, each side is tested at p < {(1 - level) / 2:.3g}"
         )
     if any(one.bound for one in rows):
-        yield (
-            f"where fewer than {FEW} users differ, or losses are skewed, p allows for users who "
-            "lose all and were not drawn"
-        )
-    if question.compared.results["new"].hits is question.compared.results["base"].hits:
+        words = f"where fewer than {FEW} users differ, or losses are skewed, p allows for users "
+        yield worded(words + "who lose all and were not drawn", new.terms.unit)
+    if new.hits is question.compared.results["base"].hits:
         yield "new and base are the same lists"
     yield from question.compared.rules()

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
-from toplist.comparing.aligning import NotTestable, SameUsers, few_of, tested
+from toplist.comparing.aligning import NotTestable, SameUsers, few_of, or_why
 from toplist.comparing.asking import Question
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import (
@@ -247,7 +247,7 @@ class SegmentedComparison(ByLabel[S]):
         if self._shown_of is not None:
             found: tuple[Tests | None, str] = self._shown_of._tested
             return found
-        return tested(self.test) if self.whole.baselines else (None, "")
+        return or_why(self.test) if self.whole.baselines else (None, "")
 
     def _only(self, names: Names) -> Self:
         return replace(super()._only(names), _shown_of=self)
@@ -278,7 +278,7 @@ class SegmentedComparison(ByLabel[S]):
         """Return what differs over all users, where no segment alone shows a difference."""
         if any(one.mark for one in tests):
             return ""
-        whole, _ = tested(lambda: Question(self._everything.whole).tests(None, TestPlan()))
+        whole, _ = or_why(lambda: Question(self._everything.whole).tests(None, TestPlan()))
         shown = {*self.whole._tested_as.values()}
         found = [str(one) for one in whole or () if one.mark and one.name in shown]
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""

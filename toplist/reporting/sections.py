@@ -12,7 +12,7 @@ import numpy as np
 
 from toplist import audit, beyond
 from toplist.checks import cached, counted, worded
-from toplist.comparing.aligning import tested
+from toplist.comparing.aligning import or_why
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.tests import MARKS, Contrast, Tests
 from toplist.comparing.views import SEED, Mover, Movers
@@ -198,7 +198,7 @@ class Report:
     @cached
     def all_tests(self) -> tuple[Tests | None, str]:
         """The tests of all metrics, or why there are none."""
-        return tested(partial(self.comparison.test, users="common"))
+        return or_why(partial(self.comparison.test, users="common"))
 
     @cached
     def looked_at(self) -> list[Any]:
@@ -503,7 +503,7 @@ def differences(report: Report) -> Iterator[Block]:
     over_k = report.metric in terms.metrics and terms.metrics[report.metric].cut != "n"
     for i, system in enumerate(report.others[:TOGETHER] if over_k else (), 1):
         draw = partial(report.comparison.band, report.metric, system, report.base, users="common")
-        band, why = tested(draw)
+        band, why = or_why(draw)
         if band is None or len(band.difference) == 1:
             continue
         depth, both = len(band.difference), (report.base, system)
