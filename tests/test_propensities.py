@@ -15,7 +15,7 @@ from shared_inputs import LIBRARIES, frame_of
 
 import toplist as tl
 from toplist.files import write_text
-from toplist.results.json_text import content
+from toplist.results.describe import content
 from toplist.stats.distributions import t_ppf
 
 IDS = range(8)

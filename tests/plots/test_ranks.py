@@ -4,7 +4,6 @@ import pytest
 
 pytest.importorskip("matplotlib")
 from toplist import plots
-from toplist.plots import ranks
 from toplist.plots.axes import COLOURS
 
 FIVE = {"e": 4.4, "a": 1.2, "d": 3.8, "b": 2.0, "c": 3.6}
@@ -37,8 +36,10 @@ def test_bars_join_what_does_not_differ():
 
 
 def test_a_group_within_another_has_no_bar():
-    assert ranks.groups([1.0, 2.0, 3.0], 5.0) == [(0, 2)]
-    assert ranks.groups([1.0, 2.0, 3.0, 3.5], 1.5) == [(0, 1), (1, 3)]
+    (bar,) = drawn(plots.critical_difference({"a": 1.0, "b": 2.0, "c": 3.0}, 5.0), COLOURS[1])
+    assert [round(x) for x, _ in bar] == [1, 3]
+    four = plots.critical_difference({"a": 1.0, "b": 2.0, "c": 3.0, "d": 3.5}, 1.5)
+    assert [[round(x) for x, _ in bar] for bar in drawn(four, COLOURS[1])] == [[1, 2], [2, 4]]
 
 
 def test_names_do_not_run_into_each_other_or_out_of_the_figure():

@@ -14,7 +14,7 @@ from shared_inputs import LIBRARIES, frame_of
 from strategies import graded_populations, populations
 
 import toplist as tl
-from toplist.results.json_text import content
+from toplist.results.describe import content
 from toplist.stats.distributions import t_ppf
 
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr"]

@@ -14,8 +14,8 @@ from toplist.inputs.items import ITEMS
 from toplist.plots import axes
 from toplist.plots.charts import panels
 from toplist.results import describe, markup, segments
+from toplist.results.describe import content, text_of
 from toplist.results.display import Display
-from toplist.results.json_text import content, text_of
 from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
 from toplist.results.segments import Segments

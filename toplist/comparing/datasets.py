@@ -20,9 +20,9 @@ from toplist.inputs.id_hashes import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName
-from toplist.plots import ranks as pictures
+from toplist.plots import differences as pictures
+from toplist.results.describe import json_number
 from toplist.results.display import Display
-from toplist.results.json_text import json_number
 from toplist.results.markup import Cell, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization

@@ -20,7 +20,7 @@ figure grows until names and legends fit. pyplot and rcParams are not changed. T
 """
 
 from toplist.plots.charts import curves, exposure, per_user, precision_recall, sampled, segments
-from toplist.plots.ranks import critical_difference
+from toplist.plots.differences import critical_difference
 
 __all__ = [
     "critical_difference",

@@ -33,7 +33,7 @@ from toplist.reporting.lists import (
     titles_of,
 )
 from toplist.reporting.sections import USERS, Report, primary_of
-from toplist.results.json_text import json_number
+from toplist.results.describe import json_number
 from toplist.results.markup import shortened
 from toplist.results.means import has_keys
 from toplist.results.result import TopKResult

@@ -438,42 +438,42 @@ def systems(report: Report) -> Iterator[Block]:
 
 def _all_means(report: Report) -> Iterator[Block]:
     """Yield the table of each system, and the formulas."""
+    formulas: dict[str, None] = {}
     for system, result in report.sorted.items():
         page = result._page()
+        formulas |= dict.fromkeys(page.formulas)
         yield Heading(plain(system), "")
         yield from _written(page, f"Means of {plain(system)}")
-    yield from Text.of(*dict.fromkeys(page.formulas))
+    yield from Text.of(*formulas)
 
 
 def curves(report: Report) -> Iterator[Block]:
-    """Yield the curves over k of each group of metrics, and folded numbers at some k's."""
-    results = report.comparison.results
+    """Yield the curves over k of each group of metrics, of many systems those of the best."""
     charts: list[drawing.Chart] = []
+    best = [report.base, *(one for one in report.sorted if one != report.base)][:TOGETHER]
     for names, _ in report.groups:
-        known = {s: one for s, one in results.items() if names[0] in one.terms.metrics}
+        places = ((one, report.comparison.results[one]) for one in best)
+        known = {one: result for one, result in places if names[0] in result.terms.metrics}
         depth = min((one.terms.depth for one in known.values()), default=1)
         if depth == 1 or next(iter(known.values())).terms.metrics[names[0]].cut == "n":
             continue
-        lines, title = [], " = ".join(names)
-        for i, (system, one) in enumerate(known.items()):
+        lines, title = [], f"{' = '.join(names)} over k, with 95 % bands"
+        for system, one in known.items():
             end, (low, high) = _end(one, depth), one.interval(names[0])
-            lines.append((system, i, one[names[0]][:end], low[:end], high[:end]))
-        if len(lines) <= TOGETHER:
-            charts.append(drawing.curves(f"{title} over k, with 95 % bands", depth, lines))
-        elif report.metric in names:  # beside the first, each alone
-            for line in lines[1 : 2 * TOGETHER]:
-                of_one = f"{title} of {report.called[line[0]]} over k"
-                charts.append(drawing.curves(of_one, depth, [lines[0], line]))
+            curve = one[names[0]][:end], low[:end], high[:end]
+            lines.append((system, report.comparison.systems.index(system), *curve))
+        charts.append(drawing.curves(title, depth, lines))
     if not charts:
         return
     yield Beside(charts)
     said = "Bands are of each system; for differences see the next section."
-    stops = any(line.stop for one in charts for line in one.lines)
-    yield from Text.of(said + " A dot ends a curve where no list is longer." * stops)
-    if len(results) > TOGETHER:
-        left_out = max(0, len(results) - 2 * TOGETHER)
-        more = f"; {left_out} systems are not drawn" * bool(left_out)
-        yield from Text.of(f"Of many systems {report.metric} alone is drawn{more}.")
+    if any(line.stop for one in charts for line in one.lines):
+        said += " A dot ends a curve where no list is longer."
+    if len(report.sorted) > len(best):
+        said += (
+            f" Of {len(report.sorted)} systems the baseline and the {len(best) - 1} best are drawn."
+        )
+    yield from Text.of(said)
 
 
 def _end(result: TopKResult, depth: int) -> int:

@@ -216,9 +216,9 @@ class TopKResult(Means, Display):
         >>> found["values"]["mrr@2"], found["n_evaluated"]
         (0.75, 2)
         """
-        from toplist.results import json_text
+        from toplist.results import describe
 
-        return json_text.text_of(json_text.content(self))
+        return describe.text_of(describe.content(self))
 
     def save(self, path: PathLike) -> None:
         """Write the result to a file that `load` reads, with its users if it has them.
