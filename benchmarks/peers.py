@@ -23,6 +23,7 @@ import platform
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ Steps = Iterator[tuple[str, Callable[[], Any]]]
 # What people hold whose ids are text: {query: {doc: score}} beside {query: {doc: grade}}, or lists
 # beside sets.
 SCORES, LISTS = "dicts of scores and grades", "dicts of lists and sets"
+TREC = "TREC run and qrels"
 
 
 def named_lists(work: Workload) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
@@ -47,6 +49,22 @@ def named_lists(work: Workload) -> tuple[dict[str, list[str]], dict[str, set[str
     return lists, {user: set(grades) for user, grades in qrels.items()}
 
 
+@contextmanager
+def trec_files(work: Workload) -> Iterator[tuple[str, str]]:
+    """Write the dicts as a run and as qrels; yield their paths."""
+    run, qrels = work.to_dicts()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = f"{folder}/lists.run", f"{folder}/truth.qrels"
+        with open(paths[0], "w") as file:
+            for user, scores in run.items():
+                rows = enumerate(scores.items(), 1)
+                file.writelines(f"{user} Q0 {item} {r} {score} tag\n" for r, (item, score) in rows)
+        with open(paths[1], "w") as file:
+            for user, grades in qrels.items():
+                file.writelines(f"{user} 0 {item} {grade}\n" for item, grade in grades.items())
+        yield paths
+
+
 def scored(lists: dict[str, list[str]], truths: dict[str, set[str]]) -> tuple[Any, Any]:
     """Return lists and sets as dicts of scores, falling with the rank, and of grades, all 1."""
     run = {user: {item: -rank for rank, item in enumerate(ids)} for user, ids in lists.items()}
@@ -54,7 +72,7 @@ def scored(lists: dict[str, list[str]], truths: dict[str, set[str]]) -> tuple[An
 
 
 def toplist(work: Workload, k: int) -> Steps:
-    """Yield arrays, lists and sets of ints, both kinds of dicts of strings, and frames."""
+    """Yield arrays, lists and sets of ints, dicts of strings, TREC files, and frames."""
     from toplist import top_k_eval
     from toplist.inputs import Lists
 
@@ -68,6 +86,8 @@ def toplist(work: Workload, k: int) -> Steps:
     yield SCORES, lambda: means(run, qrels)
     named, relevant = named_lists(work)
     yield LISTS, lambda: means(named, relevant)
+    with trec_files(work) as paths:
+        yield TREC, lambda: means(*paths)
     try:
         import pandas
         import polars
@@ -180,8 +200,8 @@ def ranx(work: Workload, k: int) -> Steps:
 
 
 def pytrec_eval(work: Workload, k: int) -> Steps:
-    """Yield dicts; out comes a dict of every user's values, of which the caller takes the mean."""
-    from pytrec_eval import RelevanceEvaluator
+    """Yield dicts and TREC files; out come every user's values, of which we take the mean."""
+    from pytrec_eval import RelevanceEvaluator, parse_qrel, parse_run
 
     run, qrels = work.to_dicts()
 
@@ -193,6 +213,13 @@ def pytrec_eval(work: Workload, k: int) -> Steps:
     yield "  nDCG alone", lambda: means(run, qrels, "ndcg_cut")
     named = named_lists(work)
     yield LISTS, lambda: means(*scored(*named), "ndcg_cut", "map_cut")
+
+    def of_files(run: str, qrels: str) -> list[float]:
+        with open(run) as lists, open(qrels) as truth:
+            return means(parse_run(lists), parse_qrel(truth), "ndcg_cut", "map_cut")
+
+    with trec_files(work) as paths:
+        yield TREC, lambda: of_files(*paths)
 
 
 def loop(work: Workload, k: int) -> Steps:
