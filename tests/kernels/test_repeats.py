@@ -9,7 +9,8 @@ from strategies import int64_ids
 
 import toplist as tl
 from toplist import kernels
-from toplist.inputs.flatten import collapsed, flatten
+from toplist.inputs.flatten import flatten
+from toplist.inputs.shaping import collapsed
 
 
 def once(row):

@@ -238,9 +238,12 @@ class Hits:
         within_one = base not in intervals.OPEN or (single and base != "alpha_ndcg")
         if estimated:  # SNIPS is a mean over relevant items, each by itself
             within_one = self.options.get("weighting") != "ips"
-        if estimated and not self.options.get("clusters"):
+        labels = [self.world.clusters.get(user) for user in self.users]
+        # clusters of one row each are none, and so are weights of one value
+        clustered = self.options.get("clusters") and len({*labels}) < len(labels)
+        if estimated and not clustered:
             return intervals.of_estimate(rows, within_one)
-        if self.options.get("clusters") or not intervals.are_alike(rows):
+        if clustered or not intervals.are_alike(rows):
             return intervals.of_clusters(rows, within_one)
         if base in intervals.PROPORTIONS and not pooled:
             return intervals.of_proportion(rows)
@@ -285,21 +288,26 @@ class Hits:
                 rows.append(self.row(user, above / below, weight=below))
         return [row for row in rows if row.w]
 
+    @property
+    def skipped(self):
+        """The users who are not counted, by the default policies."""
+        nothing = {user for user in self.users if not self.relevant(user)}
+        listless = {user for user in self.users if not self.before[user]}
+        skipped = {user for user in self.users if not self.weight(user)}
+        if self.rules.missing == "skip":
+            skipped |= listless
+        if self.rules.empty == "skip" or self.options.get("propensities"):
+            skipped |= nothing & listless if self.options.get("weighting") == "ips" else nothing
+        return skipped
+
     def counts(self):
         """Return who is counted, by the default policies."""
         relevant = {user: self.relevant(user) for user in self.users}
         missing = {user for user in self.users if relevant[user] and not self.before[user]}
-        nothing = {user for user in self.users if not relevant[user]}
-        listless = {user for user in nothing if not self.before[user]}
-        skipped = {user for user in self.users if not self.weight(user)}
-        if self.rules.missing == "skip":
-            skipped |= missing | listless
-        if self.rules.empty == "skip" or self.options.get("propensities"):
-            skipped |= listless if self.options.get("weighting") == "ips" else nothing
         return {
             "n_users": len(self.users),
-            "n_evaluated": len(self.users) - len(skipped),
-            "n_skipped": len(skipped),
+            "n_evaluated": len(self.users) - len(self.skipped),
+            "n_skipped": len(self.skipped),
             "n_missing": len(missing),
             "n_extra": self.n_extra,
         }

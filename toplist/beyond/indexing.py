@@ -108,7 +108,7 @@ def numbers_of(flat: Flat) -> tuple[Ints, Any]:
         at = np.arange(n) - np.repeat(flat.offsets[:-1], sizes)
         counted = at < np.repeat(flat.lengths, sizes)
         ids = ids[counted]
-    size = 0 if flat.names is not None else int(ids.max(initial=-1)) + 1
+    size = int(ids.max()) + 1 if flat.names is None and len(ids) else 0
     known: Any = flat.names
     if known is None and ids.min(initial=0) >= 0 and size <= FREE + 2 * len(ids):
         known = range(size)

@@ -14,6 +14,7 @@ from toplist.checks import USERS, counted, worded
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.asking import Question
 from toplist.comparing.comparison import compare
+from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import TestPlan, p_is
 from toplist.results import markup
 from toplist.results.display import Display
@@ -321,9 +322,10 @@ def gate(
     and its 95 % interval, by a paired t test: *worse* where the interval lies below -margin, *not
     worse* where it lies above, else *undecided*, with the number of users that would decide. Where
     fewer than 30 users differ, or losses are skewed, p allows for users who lose all and were not
-    drawn, so that nothing follows of few users who all have the same values, unless new and base
-    are the same lists; of worse, sign flips must agree. So either false verdict has a chance of
-    2.5 % where the true difference is just -margin. Where lower is better, all is turned round.
+    drawn. So nothing follows of few users who all have the same values, unless both find the same
+    items at the same ranks for all users, as the same lists do: that passes. Of worse, sign flips
+    must agree. So either false verdict has a chance of 2.5 % where the true difference is just
+    -margin. Where lower is better, all is turned round.
 
     The gate is *worse* if any metric, floor or segment is, else *undecided* if any metric or floor
     is, else *not worse*. Every metric has to pass, so *not worse* needs no correction for several;
@@ -432,7 +434,7 @@ def _of_metrics(
     segments = {} if by is None else rows_by_label(compared.results["new"], by)[0]
     names = question.names([*margins]) if margins else []
     whole, parts = list[GateRow](), list[GateRow]()
-    same = compared.results["new"].hits is compared.results["base"].hits
+    same = _find_the_same(compared)
     for name, margin in zip(names, margins.values(), strict=True):
         at, metric = compared._directed(name)
         mean = compared.results["base"][at]
@@ -453,6 +455,19 @@ def _of_metrics(
                 part = replace(row, segment=label_text(label, segments))
                 parts.append(_decided(part, new[some], base[some], units.at(some), plan, same))
     return whole, parts
+
+
+def _find_the_same(compared: SideBySide) -> bool:
+    """Return whether both have the same hits at the same ranks, and lists of the same lengths."""
+    new, base = compared.results["new"].hits, compared.results["base"].hits
+    assert new is not None  # both have users
+    assert base is not None
+    if new is base:
+        return True
+    arrays = "offsets", "ranks", "n_listed", "n_truth"
+    alike = all(np.array_equal(getattr(new, one), getattr(base, one)) for one in arrays)
+    keys = [None if one.users is None else list(one.users) for one in (new, base)]
+    return alike and keys[0] == keys[1]
 
 
 def _decided(
@@ -529,6 +544,6 @@ def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Itera
     if any(one.bound for one in rows):
         words = f"where fewer than {FEW} users differ, or losses are skewed, p allows for users "
         yield worded(words + "who lose all and were not drawn", new.terms.unit)
-    if new.hits is question.compared.results["base"].hits:
-        yield "new and base are the same lists"
+    if _find_the_same(question.compared):
+        yield "new and base find the same items at the same ranks"
     yield from question.compared.rules()

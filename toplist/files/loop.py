@@ -71,8 +71,10 @@ def evaluate_streams(
         relevant = _stream_of(truths, "ground_truths", options)
     elif truths.stream is not None:  # a file that was read before
         relevant = truths.stream
-    if isinstance(listed, Source) and listed.is_trec and options.keep is None:
-        options = replace(options, keep="users")  # of queries, of which there are few
+    # queries are few; and intervals by weights or clusters need the rows, as many as were given
+    by_rows = options.weights is not None or options.clusters is not None
+    if options.keep is None and isinstance(listed, Source) and (listed.is_trec or by_rows):
+        options = replace(options, keep="users")
     plan = plan_of(options, k, listed.ordering if isinstance(listed, Source) else "order")
     if any(isinstance(one, Source) and one.is_trec for one in (listed, relevant)):
         plan = plan.called("queries")

@@ -275,7 +275,8 @@ def intervals(results: Sequence[Means]) -> list[str]:
         if words:
             kinds.setdefault(words, []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
-    if results[0].by_rows and results[0].hits is None:
+    by_rows = any(map(results[0].by_rows, results[0].terms.asked))
+    if by_rows and results[0].hits is None:
         lacking = ["no interval of weighted means: they need the users, whom keep='users' keeps"]
     if results[0].clusters is not None and results[0].n_clusters == 1:
         return ["no interval: all are of one cluster"]
@@ -284,7 +285,7 @@ def intervals(results: Sequence[Means]) -> list[str]:
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
     more = _few(rough, results[0].terms.unit)
-    if results[0].by_rows and not lacking:
+    if by_rows and not lacking:
         more = _few_units(results) or more
     more += f"; {none}" * dashes
     return [f"95 % interval, ± half or [low, high]: {text}{more}", *lacking]
@@ -304,9 +305,9 @@ def _few_units(results: Sequence[Means]) -> str:
 
 def _kind(result: Means, name: str) -> str:
     """Return the kind of the interval of a metric, in a word."""
-    if result.by_rows and result.clusters is not None:
+    if result.by_rows(name) and result.clusters is not None:
         return "by clusters (CR2)"
-    if result.by_rows and name in result.terms.metrics:
+    if result.by_rows(name) and name in result.terms.metrics:
         return "Student's t, weighted (CR2)"
     if name in result.terms.pooled:
         return "delta method"

@@ -457,7 +457,7 @@ class Means:
     def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric at some k's."""
         proportion = name not in self.terms.pooled and self.is_proportion(name)
-        if proportion and not self.by_rows:
+        if proportion and not self.by_rows(name):
             from statistics import NormalDist  # a fifth of the import of toplist
 
             return wilson(average.mean, average.effective, NormalDist().inv_cdf((1 + level) / 2))
@@ -468,21 +468,21 @@ class Means:
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return normal(average.mean, error, t, self.is_within_one(name))
 
-    @cached
-    def by_rows(self) -> bool:
-        """Whether errors go by rows, with weights of their own or in clusters: not by sums alone.
+    def by_rows(self, name: str) -> bool:
+        """Whether the error of a mean goes by rows, with weights or in clusters: not by sums alone.
 
-        Equal weights, and clusters of one row each, are as none. Weights of relevant items
-        (``propensities=``) are no such weights.
+        Equal weights of those in the mean, and clusters of one row each, are as none. Weights of
+        relevant items (``propensities=``) are no such weights.
         """
-        weighted = self.terms.weighted and self.terms.weighting is None
-        if not weighted and self.clusters is None:
-            return False
-        if not weighted or self.counted is None or self.weights is None:
-            alike = not weighted
-        else:
-            weights = self.weights[weighing(self.counted, self.weights)]
-            alike = len(weights) == 0 or bool((weights == weights[0]).all())
+        metric, alike = self.terms.asked[name], True
+        if self.terms.weighted and self.terms.weighting is None:
+            alike = False
+            if self.counted is not None and self.weights is not None:
+                mine = weighing(self.counted, self.weights)
+                if self.hits is not None and isinstance(metric, Metric):
+                    mine = per_user.counted_in(self.hits, mine, metric)
+                weights = self.weights[mine]
+                alike = len(weights) == 0 or bool((weights == weights[0]).all())
         if self.clusters is not None:
             alike &= len(np.unique(self._cluster_of)) == self.n_users
         return not alike
@@ -501,9 +501,9 @@ class Means:
             if metric.of_users and known and getattr(self.lists, "values", None):
                 values = self._list_values(metric)
             return moments.of_values(values, clusters[: len(values)])
-        if self.by_rows and self.hits is None:
+        if self.by_rows(name) and self.hits is None:
             return moments.Errors.none(len(average.mean))
-        if self.by_rows:
+        if self.by_rows(name):
             hits, counted = hits_of(self, "it has no intervals")
             mine = per_user.counted_in(hits, weighing(counted, self.weights), metric)
             more = self._units(mine), terms.threshold_in_gains
