@@ -22,9 +22,10 @@ SOURCE, HTML = OUT / "source", OUT / "html"
 
 
 def first_page(readme: str) -> str:
-    """Return README up to its first section, and the map of the site."""
+    """Return README up to its first section, its page of a report, and the map of the site."""
     top = re.split(r"^## ", readme, maxsplit=1, flags=re.MULTILINE)[0]
-    return "\n".join([top, *pages.site_map(ROOT)])
+    example = f'<p><a href="{pages.EXAMPLE}">The page of the picture, whole</a></p>\n'
+    return "\n".join([top, example, *pages.site_map(ROOT)])
 
 
 def write_sources() -> None:
