@@ -13,7 +13,7 @@ from listwise import listwise
 
 import toplist as tl
 from toplist import plots
-from toplist.plots import axes, charts, differences
+from toplist.plots import axes, differences
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
@@ -68,18 +68,23 @@ def test_all_metrics_by_default_named_in_the_order_in_which_they_end(result):
     assert ax.get_ylabel() == "metric@k"
     looks = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
     assert len(looks) == 6
+    assert ax.get_ylim()[1] > max(line.get_ydata().max() for line in ax.lines)
 
 
-def test_several_systems(result, other):
-    ax = plots.curves({"a": result, "b": other}, ["ndcg", "mrr"])
-    assert sorted(texts(ax)) == ["a, mrr", "a, ndcg", "b, mrr", "b, ndcg"]
-    colours = {line.get_label(): line.get_color() for line in ax.lines}
-    assert colours["a, mrr"] == colours["a, ndcg"] != colours["b, mrr"]
-    dashes = {line.get_label(): line.get_linestyle() for line in ax.lines}
-    assert dashes["a, mrr"] == dashes["b, mrr"] != dashes["a, ndcg"]
+def test_several_systems_have_a_chart_for_each_metric(result, other):
+    first = plots.curves({"a": result, "b": other}, ["ndcg", "mrr"])
+    charts_of = first.figure.axes
+    assert charts_of[0] is first and [ax.get_ylabel() for ax in charts_of] == ["ndcg@k", "mrr@k"]
+    assert [texts(ax) for ax in charts_of] == [[], ["a", "b"]]
+    for ax, name in zip(charts_of, ("ndcg", "mrr"), strict=True):
+        for line, one in zip(ax.lines, (result, other), strict=True):
+            np.testing.assert_array_equal(line.get_ydata(), one[name])
+    looks = [[(one.get_color(), one.get_linestyle()) for one in ax.lines] for ax in charts_of]
+    assert looks[0] == looks[1] and len({*looks[0]}) == 2
     single = plots.curves({"a": result, "b": other}, "ndcg")
     assert sorted(texts(single)) == ["a", "b"]
-    assert single.lines[0].get_linestyle() != single.lines[1].get_linestyle()
+    with pytest.raises(ValueError, match="ax= is for one metric of several systems: 'ndcg'"):
+        plots.curves({"a": result, "b": other}, ["ndcg", "mrr"], ax=Figure().subplots())
 
 
 def test_what_differs_is_in_the_caption(result):
@@ -94,18 +99,14 @@ def test_equal_curves_are_one_line():
     assert plots.curves(one_out, ["mrr", "map"]).get_ylabel() == "mrr = map@k"
 
 
-def test_a_picture_of_panels_has_one_per_metric():
+def test_equal_metrics_of_several_systems_share_a_chart():
     results = {
         name: tl.top_k_eval(tl.Hits.from_ranks(ranks, 2), k=[1, 2])
         for name, ranks in (("good", [1, 2, 1]), ("poor", [2, 0, 0]))
     }
-    figure = charts.panels(results)
-    assert [ax.get_ylabel() for ax in figure.axes] == [
+    assert [ax.get_ylabel() for ax in plots.curves(results).figure.axes] == [
         *("hit@k", "precision@k", "recall@k", "map = mrr@k", "ndcg@k")
     ]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["good", "poor"]
-    for ax in figure.axes:
-        assert len(ax.lines) == 2 and ax.get_legend() is None and not ax.get_title(loc="left")
 
 
 def test_one_k_and_one_user():
@@ -228,10 +229,9 @@ def test_eight_systems_stay_in_their_segments(result):
     "draw",
     [
         lambda one: plots.curves(eight(one), "ndcg"),
-        lambda one: plots.curves(eight(one), ["ndcg", "mrr"]),
         lambda one: plots.per_user(eight(one), "ndcg@10"),
         lambda one: plots.exposure(eight([1, 2, 3])),
-        lambda one: charts.panels(eight(one)).axes[0],
+        lambda one: plots.curves(eight(one), ["ndcg", "mrr"]),
     ],
 )
 def test_eight_systems_have_eight_looks(result, draw):
@@ -515,8 +515,8 @@ def test_a_picture_says_over_how_many_users_its_means_are():
     ]
     said = [ax.get_title(loc="left").replace("\n", " ").split(";")[0] for ax in titles]
     assert said == ["30 users", "90 users", "different numbers of users", "30 users", "30 users"]
-    panels = charts.panels({"a": result, "b": result}).get_supxlabel()
-    assert panels.startswith("different numbers of users")
+    both = plots.curves({"a": result, "b": result}).figure
+    assert both.get_suptitle().startswith("different numbers of users")
     halves = result.by({user: i % 2 for i, user in enumerate(lists)})
     ax = plots.segments(halves, f"{some}@3")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["0\n15 users", "1\n15 users"]

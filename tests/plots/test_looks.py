@@ -8,7 +8,6 @@ from doors import by_words
 
 import toplist as tl
 from toplist import plots
-from toplist.plots import charts
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import colors, style  # noqa: E402
@@ -33,7 +32,6 @@ def systems(n, letters, **asked):
 PICTURES = {
     "curves": lambda some, _: plots.curves(some),
     "one": lambda some, _: plots.curves(some, "ndcg"),
-    "panels": lambda some, _: charts.panels(some).axes[0],
     "per_user": lambda some, _: plots.per_user(some, "ndcg@10"),
     "exposure": lambda some, _: plots.exposure({name: RNG.random(9) for name in some}),
     "segments": lambda some, _: plots.segments(
@@ -95,19 +93,6 @@ def test_a_new_figure_grows_and_one_that_is_given_stays():
     mine = matplotlib.figure.Figure(figsize=(5, 3)).subplots()
     plots.curves(some, "ndcg", ax=mine)
     assert tuple(mine.figure.get_size_inches()) == (5, 3)
-
-
-def test_the_legend_of_many_systems_and_metrics_has_them_all():
-    ax = plots.curves(systems(8, 6))
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == [*systems(8, 6), *METRICS]
-    of = {line.get_label(): line for line in ax.lines}
-    shown = dict(zip(labels, ax.get_legend().get_lines(), strict=True))
-    for system in labels[:8]:
-        assert shown[system].get_color() == of[f"{system}, map"].get_color()
-    for metric in METRICS:
-        dash = of[f"{labels[0]}, {metric}"]._unscaled_dash_pattern
-        assert shown[metric]._unscaled_dash_pattern == dash
 
 
 def test_a_forest_has_a_line_for_each_comparison():

@@ -140,6 +140,41 @@ def test_the_page_is_about_ndcg_at_10_or_what_is_nearest(page, metrics, k, prima
     assert read.by_tag["h1"] == [f"new and base: {primary}"]
 
 
+def test_names_at_the_ends_of_lines_do_not_touch(page):
+    given, truth = systems(30)
+    text = page({f"system {i}": given["base"] for i in range(7)}, truth, metrics="ndcg")
+    chart = re.search(r"<figcaption>ndcg over k.*?</svg>", text, re.DOTALL)[0]
+    found = re.findall(r'y="([\d.]+)" stroke="none">(system \d)<', chart)
+    assert len(found) == 7 == len({name for _, name in found})
+    places = sorted(float(y) for y, _ in found)
+    assert all(b - a >= 13.9 for a, b in pairwise(places)) and places[-1] <= 204.1
+
+
+def test_curves_have_few_points_and_end_with_their_lists(page):
+    truth = {f"u{i}": {i, i + 150} for i in range(20)}
+    long = {user: [*range(300)] for user in truth}
+    short = {user: [*range(8)] for user in truth}
+    text = page({"long": long, "short": short}, truth, [10, 300], metrics="recall")
+    chart = re.search(r"<figcaption>recall over k.*?</svg>", text, re.DOTALL)[0]
+    lines = [line.split() for line in re.findall(r'<polyline points="([^"]+)"', chart)]
+    assert [len(line) for line in lines] == [100, lines[1].index(lines[1][-1]) + 1]
+    ends = [tuple(map(float, line[-1].split(","))) for line in lines]
+    assert ends[0][0] == 318 and ends[1][0] < 70
+    (stop,) = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', chart)
+    assert tuple(map(float, stop)) == ends[1]
+    assert "A dot ends a curve where no list is longer." in text
+
+
+def test_bars_are_the_users_who_differ(plain):
+    read, results, _, _ = plain
+    values = [one.per_user("ndcg@10") for one in results.values()]
+    heights = [float(a["height"]) for tag, a in read.elements if tag == "rect"]
+    d = values[1] - values[0]
+    counts, _ = np.histogram(d[d != 0], 40, (-abs(d).max(), abs(d).max()))
+    expected = counts[counts > 0] / counts.max() * max(heights)
+    np.testing.assert_allclose(heights, expected, atol=0.06)
+
+
 def test_names_of_forty_letters_stay_apart_in_charts(page):
     given, truth = systems(30)
     names = [f"two-tower-v3-with-a-rather-long-name-{one}" for one in "ab"]

@@ -12,7 +12,6 @@ from toplist.cli.standard_input import PLACES
 from toplist.comparing.comparison import compare
 from toplist.inputs.items import ITEMS
 from toplist.plots import axes
-from toplist.plots.charts import panels
 from toplist.results import describe, markup, segments
 from toplist.results.describe import content, text_of
 from toplist.results.display import Display
@@ -221,7 +220,6 @@ def drawn(options: argparse.Namespace, draw: Callable[[], Any]) -> dict[str, Con
 
 
 def draw(results: Results, path: str) -> None:
-    """Write curves over k: of one system in one picture, of several a picture per metric."""
-    alone = len(results) == 1
-    figure: Any = plots.curves(next(iter(results.values()))).figure if alone else panels(results)
-    figure.savefig(path, dpi=150)
+    """Write curves over k: of one system in one chart, of several a chart per metric."""
+    drawn: Any = plots.curves(results if len(results) > 1 else next(iter(results.values()))).figure
+    drawn.savefig(path, dpi=150)

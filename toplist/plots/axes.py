@@ -65,6 +65,22 @@ def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "
     return new
 
 
+def facets(n: int, high: float) -> "list[Axes]":
+    """Return so many axes of a new figure, at most three beside each other, each so high."""
+    across = min(3, n)
+    down = -(-n // across)
+    places: list[Axes] = axes(None, 3.2 * across + 2, high * down, grid=(down, across)).figure.axes
+    for one in places[n:]:
+        one.remove()
+    return places[:n]
+
+
+def headline(places: "Sequence[Axes]", *parts: str) -> None:
+    """Write a line above several charts."""
+    drawn: Any = places[0].figure
+    drawn.suptitle(lines("; ".join(parts), 40 * min(3, len(places))), fontsize="small")
+
+
 def fitted(ax: "Axes", high: float = 0.0) -> "Axes":
     """Return axes; a figure that `axes` made grows until they keep their size beside all words.
 
@@ -248,19 +264,6 @@ def legend(ax: "Axes", by_end: bool = False) -> None:
     title *= len(pairs) > LEGEND_LONGEST
     if pairs:
         ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), title=title, frameon=False, **RIGHT)
-
-
-def legend_of_both(ax: "Axes", systems: Sequence[str], metrics: Sequence[str]) -> None:
-    """Add a legend of many systems by their colours, and of their metrics by their dashes."""
-    from matplotlib.lines import Line2D
-
-    some = systems[:LEGEND_LONGEST]
-    looks: list[dict[str, Any]] = [{"color": colour(i)} for i in range(len(some))]
-    looks += [style(BLACK_AT, j) for j in range(len(metrics))]
-    handles = [Line2D([], [], linewidth=1.8, **look) for look in looks]
-    title = f"{len(some)} of {len(systems)} systems" * (len(some) < len(systems))
-    labels = [*brief(some, OF_NAME), *metrics]
-    ax.legend(handles, labels, title=title, frameon=False, handlelength=3, **RIGHT)
 
 
 def caption(ax: "Axes", *parts: str) -> None:

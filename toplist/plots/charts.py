@@ -16,12 +16,11 @@ from toplist.plots.axes import COLOURS, GREY, MARKERS, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from toplist.metrics.names import AnyName, Name
 
 
-__all__ = ["curves", "exposure", "panels", "per_user", "precision_recall", "sampled", "segments"]
+__all__ = ["curves", "exposure", "per_user", "precision_recall", "sampled", "segments"]
 
 Results = Mapping[str, Result]
 
@@ -38,18 +37,20 @@ def curves(
     Parameters
     ----------
     results : TopKResult or dict of label -> TopKResult
-        Each system has a colour and each metric a dash; with one system or one metric, each line
-        has its own colour and dash.
+        Of several systems each metric has a chart of its own, in which they have the same colours
+        and dashes; of one system all metrics are in one.
     metrics : str or several, optional
         Names without ``@``; default: all of the first result. Metrics that are equal by
         definition, such as hit and recall in leave-one-out, share a line.
     level : float
         Of the bands, between 0 and 1.
     ax : matplotlib Axes, optional
+        For one metric, or one system.
 
     Returns
     -------
     matplotlib Axes
+        Of several charts the first: ``.figure.axes`` are all.
 
     Examples
     --------
@@ -65,23 +66,29 @@ def curves(
     names = [metrics] if isinstance(metrics, str) else list(metrics or with_k)
     axes.check_curves(names, first)
     groups = equal_names(list(systems.values()), names, True)
-    ax = axes.axes(ax)
-    for i, (label, result) in enumerate(systems.items()):
-        for j, group in enumerate(groups):
-            text = [label] if label else []
-            text += [" = ".join(group)] if len(groups) > 1 or not label else []
-            colour = i if len(systems) > 1 else j
-            style = axes.style(colour, j if len(groups) > 1 else colour)
-            axes.line(ax, result, group[0], level, style, label=", ".join(text))
-    depth = max(len(one[group[0]]) for one in systems.values() for group in groups)
-    axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric", depth)
-    drawn = [group[0] for group in groups]
-    axes.caption(ax, *axes.words(systems.values(), drawn, ax, level))
-    if min(len(systems), len(groups)) > 1 and len(ax.lines) > axes.LEGEND_LONGEST:
-        axes.legend_of_both(ax, [*systems], [" = ".join(group) for group in groups])
+    drawn, every = [group[0] for group in groups], systems.values()
+    several = len(systems) > 1 and len(groups) > 1
+    if several and ax is not None:
+        raise ValueError(f"ax= is for one metric of several systems: {groups[0][0]!r}")
+    places = axes.facets(len(groups), 2.8) if several else [axes.axes(ax)] * len(groups)
+    for j, (place, group) in enumerate(zip(places, groups, strict=True)):
+        for i, (label, result) in enumerate(systems.items()):
+            look = i if len(systems) > 1 else j
+            text = label or " = ".join(group)
+            axes.line(place, result, group[0], level, axes.style(look, look), label=text)
+    for place, group in dict(zip(places, groups, strict=True)).items():
+        depth = max(len(result[group[0]]) for result in every)
+        single = several or len(groups) == 1
+        axes.over_k(place, " = ".join(group) if single else "metric", depth)
+    first = places[0]
+    words = axes.words(every, drawn, first, level)
+    if several:
+        axes.headline(places, *words)
+        axes.legend(places[min(3, len(places)) - 1])  # to the right of all in the first row
     else:
-        axes.legend(ax, by_end=True)
-    return axes.fitted(ax)
+        axes.caption(first, *words)
+        axes.legend(first, by_end=True)
+    return axes.fitted(first)
 
 
 def over_systems(
@@ -145,43 +152,6 @@ def _numbers(names: Sequence[str]) -> list[float]:
     except ValueError:
         return []
     return found if np.isfinite(found).all() and len({*found}) == len(found) else []
-
-
-def panels(results: Results, *, level: float = 0.95) -> Figure:
-    """Return a figure with a small chart per metric, a line per system with its band.
-
-    Parameters
-    ----------
-    results : dict of label -> TopKResult
-        Systems have the same colours in all charts; equal metrics share a chart.
-    level : float
-        Of the bands, between 0 and 1.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    names = list(dict.fromkeys(name for one in results.values() for name in one.terms.metrics))
-    groups = equal_names(list(results.values()), names, True)
-    across = min(3, len(groups))
-    down = -(-len(groups) // across)
-    figure = axes.figure(3.2 * across, 0.5 + 2.5 * down)
-    places = list(figure.subplots(down, across, squeeze=False).flat)
-    for ax, group in zip(places, groups, strict=False):
-        curves(results, group[0], level=level, ax=ax)
-        ax.set_ylabel(" = ".join(group) + "@k")
-        axes.caption(ax)
-        ax.get_legend().remove()
-    for ax in places[len(groups) :]:
-        ax.remove()
-    handles, labels = places[0].get_legend_handles_labels()
-    labels = axes.brief(labels, 26)
-    ncols = max(1, min(4, 32 * across // (max(map(len, labels)) + 6)))
-    figure.legend(handles, labels, loc="outside upper left", ncols=ncols, frameon=False)
-    shown = [group[0] for group in groups]
-    words = "; ".join(axes.words(results.values(), shown, places[0], level))
-    figure.supxlabel(axes.lines(words, 40 * across), fontsize="small")
-    return figure
 
 
 def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None) -> Axes:

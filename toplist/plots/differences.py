@@ -66,29 +66,24 @@ def forest(
         colour = axes.colour(pairs.index(pair))
         row = " ".join(parts), one.difference, one.low, one.high, colour, not shown
         facets.setdefault(metric, []).append(row)
-    across = min(3, len(metrics))
     high = LINE * max(map(len, facets.values()))
-    down = -(-len(metrics) // across)
-    first = axes.axes(ax, 3.2 * across + 2, (AROUND + high) * down, grid=(down, across))
-    places = first.figure.axes if ax is None else [first]
-    for place, (metric, rows) in zip(places, facets.items(), strict=False):
+    places = axes.facets(len(metrics), AROUND + high) if ax is None else [ax]
+    for place, (metric, rows) in zip(places, facets.items(), strict=True):
         if margin is not None:
             place.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
         place.axvline(0, color=GREY, linewidth=0.8)
         axes.dots(place, rows)
         place.set_xlabel(names[0] if len(names) == 1 else metric)
-    for place in places[len(metrics) :]:
-        place.remove()
     share = 100 * (2 * level - 1 if margin is not None else level)
     whose = f"{called[pairs[0]]}, " if len(pairs) == 1 else ""
     what = "not shown to be within" if margin is not None else "not shown"
     how = f"{whose}difference and {share:.4g} % interval; hollow: {what}"
+    first = places[0]
     if len(metrics) == 1:
         first.set_xlabel(axes.lines(f"{first.get_xlabel()}: {how}", 60))
         axes.caption(first, *told)
-        return axes.fitted(first, high)
-    drawn: Any = first.figure
-    drawn.suptitle(axes.lines("; ".join([*told, how]), 40 * across), fontsize="small")
+    else:
+        axes.headline(places, *told, how)
     return axes.fitted(first, high)
 
 
