@@ -49,7 +49,7 @@ from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
 from toplist.reporting.lists import ItemsOf, Words, items_of
-from toplist.reporting.sections import USERS
+from toplist.reporting.sections import USERS, Report
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
 # show
@@ -168,16 +168,11 @@ def run_report(options: argparse.Namespace) -> Output:
     n_users = 0 if options.no_users else options.users
     how = {"items_as": options.items_as, "padding": options.padding}
     try:
-        found = page.made(
-            comparison,
-            *_lists(options),
-            Words(*titles, not options.pseudonyms),
-            primary=options.primary,
-            by=by,
-            n_users=n_users,
-            depth=options.depth,
-            options=given_options(options) | how | {"items": _beside(options)},
-        )
+        words, primary = Words(*titles, not options.pseudonyms), options.primary
+        how = given_options(options) | how | {"items": _beside(options)}
+        lists, truths = _lists(options)
+        sides = comparison, lists, truths, words
+        found = Report(*sides, primary, by, n_users, options.depth, how)
         beside = *ITEMS, *BESIDE, "items_as", "propensities"
         given = (getattr(options, name) or "" for name in beside)
         paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)

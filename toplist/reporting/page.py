@@ -15,27 +15,17 @@ from typing import Any
 import numpy
 
 import toplist
-from toplist.checks import check_positive_int, optional, prefixed, whole
-from toplist.comparing.comparison import Comparison, compare
+from toplist.checks import optional, prefixed
+from toplist.comparing.comparison import compare
 from toplist.files.batches import stream_of
 from toplist.inputs.flatten import is_container
-from toplist.inputs.items import Items
 from toplist.inputs.sources import Ranks, of_source
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
-from toplist.reporting.lists import (
-    ItemsOf,
-    Words,
-    catalogue_of,
-    history_of,
-    items_of,
-    plain,
-    titles_of,
-)
-from toplist.reporting.sections import USERS, Report, primary_of
+from toplist.reporting.lists import ItemsOf, Words, items_of, plain, titles_of
+from toplist.reporting.sections import USERS, Report
 from toplist.results.describe import json_number
 from toplist.results.markup import shortened
-from toplist.results.means import has_keys
 from toplist.results.result import TopKResult
 from toplist.results.writing import PathLike, write_all
 from toplist.top_k import top_k_eval
@@ -229,17 +219,9 @@ def report(
         users = next((users for users in named if users is not None), None)
         truths = _reader(ground_truths, "ground_truths", options, users)
     called = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
-    found = made(
-        compare(results, baseline=next(iter(results)) if len(results) > 1 else None),
-        lists,
-        truths,
-        Words(*called, not pseudonyms),
-        primary=primary,
-        by=by,
-        n_users=n_users,
-        depth=depth,
-        options=options,
-    )
+    comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
+    sides, words = (comparison, lists, truths), Words(*called, not pseudonyms)
+    found = Report(*sides, words, primary, by, n_users, depth, options)
     given_ = {"k": k, **options, "primary": primary}  # others are no words
     plain = {
         n: v for n, v in given_.items() if n in ("k", "metrics") or isinstance(v, (str, float))
@@ -248,41 +230,6 @@ def report(
     shown = ", ".join(f"{name!r}: ..." for name in results)
     command = f"toplist.report({{{shown}}}, truth, {said}, path=...)"
     write_all({path: written(found, Origin(command, stamp=stamp))})
-
-
-def made(
-    comparison: Comparison,
-    lists: Mapping[str, ItemsOf],
-    truths: ItemsOf | None,
-    words: Words,
-    *,
-    primary: str | None,
-    by: Any,
-    n_users: int,
-    depth: int | None,
-    options: Mapping[str, Any],
-) -> Report:
-    """Return what a page is about; lists that options change before the join are left out."""
-    first = comparison.results[comparison.systems[0]]
-    try:
-        metric, cut = first.terms.find(primary or primary_of(comparison))
-    except KeyError as error:
-        raise ValueError(f"primary: {error.args[0]}") from None
-    if cut is None:
-        raise ValueError(f"primary: at which k? such as {metric.name}@{first.terms.ks[0]}")
-    whole(n_users)
-    if depth is not None:
-        check_positive_int(depth, "depth")
-    changed = options.get("items_as") is not None or options.get("unjudged") == "drop"
-    changed |= options.get("duplicates") == "collapse"
-    if changed:  # ranks: those of the lists as given are others
-        lists = {}
-    name, items = f"{metric.name}@{cut}", options.get("items") or Items()
-    past, catalogue = items.history, items.catalogue
-    n = None if has_keys(first) else first.n_users
-    how = options.get("columns"), options.get("padding")
-    beside = None if past is None else history_of(past, n, *how), catalogue_of(catalogue)
-    return Report(comparison, name, lists, truths, *beside, words, by, n_users, depth, options)
 
 
 def _reader(side: Any, name: str, options: Mapping[str, Any], users: Any = None) -> ItemsOf:

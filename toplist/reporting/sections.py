@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toplist import audit, beyond
-from toplist.checks import cached, counted, worded
+from toplist.checks import cached, check_positive_int, counted, whole, worded
 from toplist.comparing.aligning import or_why
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.tests import MARKS, Contrast, Tests
@@ -20,10 +20,11 @@ from toplist.evaluation import evaluate
 from toplist.metrics.properties import equal_names
 from toplist.plots.axes import brief
 from toplist.reporting import drawing
-from toplist.reporting.lists import ItemsOf, Words, plain
+from toplist.reporting.lists import ItemsOf, Words, catalogue_of, history_of, plain
 from toplist.reporting.showing import shown
 from toplist.results import describe
 from toplist.results.markup import Cell, Grid, Page, Table, percent
+from toplist.results.means import has_keys
 from toplist.results.result import TopKResult
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
@@ -102,31 +103,61 @@ class Report:
     ----------
     comparison : Comparison
         The first of several systems is its baseline.
-    primary : str
-        ``"ndcg@10"``.
-    lists : dict of system -> function, truths, and history
-        What gives the lists of some users, their relevant items, and those they had before; without
-        any, no lists.
-    catalogue : container of items, or None
+    lists : dict of system -> function, and truths
+        What gives the lists of some users, and their relevant items; without any, no lists.
     words : Words
+    asked : str, or None
+        The primary metric, ``"ndcg@10"``, if one is asked for.
     by : labels of users, or None
     n_users, depth : int
         How many users are shown, of the worst and of the best each; how much of their lists.
     options : dict
-        Of the evaluation, as far as they are given.
+        Of the evaluation, as far as they are given. Lists that they change before the join are not
+        shown, since ranks are of others.
     """
 
     comparison: Comparison
-    primary: str
     lists: Mapping[str, ItemsOf]
     truths: ItemsOf | None
-    history: ItemsOf | None
-    catalogue: Container[Any] | None
     words: Words
+    asked: str | None
     by: Any
     n_users: int
     depth: int | None
     options: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Raise for numbers that cannot be; leave out lists that are changed."""
+        whole(self.n_users)
+        if self.depth is not None:
+            check_positive_int(self.depth, "depth")
+        known = self.options.get("items_as") is None and self.options.get("unjudged") != "drop"
+        if not known or self.options.get("duplicates") == "collapse":
+            object.__setattr__(self, "lists", {})
+
+    @cached
+    def primary(self) -> str:
+        """What the page is about: ``"ndcg@10"``."""
+        try:
+            metric, cut = self.first.terms.find(self.asked or primary_of(self.comparison))
+        except KeyError as error:
+            raise ValueError(f"primary: {error.args[0]}") from None
+        if cut is None:
+            raise ValueError(f"primary: at which k? such as {metric.name}@{self.first.terms.ks[0]}")
+        return f"{metric.name}@{cut}"
+
+    @cached
+    def history(self) -> ItemsOf | None:
+        """What gives the items that users had before, if that is known."""
+        given = getattr(self.options.get("items"), "history", None)
+        n = None if has_keys(self.first) else self.first.n_users
+        how = self.options.get("columns"), self.options.get("padding")
+        return None if given is None else history_of(given, n, *how)
+
+    @cached
+    def catalogue(self) -> Container[Any] | None:
+        """What says whether an item could be listed, if that is known."""
+        return catalogue_of(getattr(self.options.get("items"), "catalogue", None))
 
     @cached
     def metric(self) -> str:
