@@ -48,8 +48,8 @@ from toplist.inputs.options import SIDES
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
+from toplist.reporting.about import USERS, Report
 from toplist.reporting.lists import ItemsOf, Words, items_of
-from toplist.reporting.sections import USERS, Report
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
 # show

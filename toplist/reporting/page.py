@@ -17,13 +17,14 @@ import numpy
 import toplist
 from toplist.checks import optional, prefixed
 from toplist.comparing.comparison import compare
+from toplist.comparing.movers import SEED
 from toplist.files.batches import stream_of
 from toplist.inputs.flatten import is_container
 from toplist.inputs.sources import Ranks, of_source
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
+from toplist.reporting.about import DETAILED, USERS, Report
 from toplist.reporting.lists import ItemsOf, Words, items_of, plain, titles_of
-from toplist.reporting.sections import USERS, Report
 from toplist.results.describe import json_number
 from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
@@ -85,6 +86,8 @@ def written(report: Report, origin: Origin) -> str:
         f"numpy {numpy.__version__}",
         version=toplist.__version__,
         most_missed=MOST_MISSED,
+        seed=SEED,
+        detailed=DETAILED,
     )
     size = len(page.encode())
     if size > LARGEST:
