@@ -184,8 +184,8 @@ class Report:
         detailed = self.others[:DETAILED]
         n = -(-self.n_users * 3 // max(len(detailed), 3))  # of many systems fewer users each
         how: dict[str, Any] = {"n": max(n, 1), "users": "common", "n_drawn": DRAWN}
-        find = partial(self.comparison.movers, self.primary, baseline=self.base, **how)
-        return {one: find(one) for one in detailed}
+        find, name, base = self.comparison.movers, self.primary, self.base
+        return {one: find(name, one, base, **how) for one in detailed}
 
     @cached
     def wanted(self) -> list[Any]:

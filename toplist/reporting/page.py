@@ -17,7 +17,7 @@ import numpy
 import toplist
 from toplist.checks import optional, prefixed
 from toplist.comparing.comparison import compare
-from toplist.comparing.movers import SEED
+from toplist.comparing.views import SEED
 from toplist.files.batches import stream_of
 from toplist.inputs.flatten import is_container
 from toplist.inputs.sources import Ranks, of_source
