@@ -7,7 +7,7 @@ Side by side
 `Metric.higher_is_better`); more than eight columns become a table per metric. Lines below it tell
 where systems were counted over different users, or by different conventions, formulas, candidates,
 metrics or k, and where all lists of one end before a k that others reach: there no system is
-marked.
+marked. ``compared.differences`` has the same as values, each with its kind and its systems.
 
 >>> import toplist as tl
 >>> one_out = tl.Hits.from_ranks([1, 3, 0, 2], n_listed=5)    # rank of the held-out item; 0: missed

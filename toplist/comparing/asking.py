@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.names import Names, listed
 from toplist.plots.axes import rules_of
 from toplist.results.means import Means, in_means_of_all
-from toplist.stats.estimates import Units
 
 # Why a metric has no test, whoever the users are.
 TOGETHER = "one number of all lists together, no mean over users"
@@ -40,17 +39,13 @@ class Question:
 
         A metric of the lists is not where some have no list, or no cluster.
         """
-        found = {}
-        for name in dict.fromkeys(self.compared._tested_as.values()):
-            why = self._never(name)
-            if not why and isinstance(self.compared._metric(name), ListMetric):
-                why = or_why(partial(self._units, [name]))[1]
-            found[name] = why
-        return found
+        return {name: self._why(name) for name in self.compared._tested_as.values()}
 
-    def _units(self, names: list[str]) -> Units:
-        """Return the weights and clusters of the users that these names count."""
-        return self._rows(names).units
+    def _why(self, name: str) -> str:
+        why, metric = self._never(name), self.compared._metric(name)
+        if why or not isinstance(metric, ListMetric):
+            return why
+        return or_why(lambda: self._rows([name]).units)[1]
 
     def _never(self, name: str) -> str:
         """Return why ``name@k`` has no test, whoever the users are; "" if it may have one."""

@@ -25,15 +25,13 @@ from toplist.results.terms import Terms
 from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
-from toplist.stats.estimates import FEW_DF, Sums, Units, snap
+from toplist.stats.estimates import FEW_DF, Difference, Sums, Units, snap
 from toplist.stats.simultaneous import MaxT
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
 
 # A system and its baseline; and these in one name@k.
 Pair = tuple[str, str]
 Column = tuple[str, str, str]
-# Of a name@k: whether more of it is better; None where neither is.
-Direction = Callable[[str], bool | None]
 
 # Where p does not hold as printed. Below so many users who differ, degrees of freedom (`FEW_DF`),
 # and runs, what follows was seen.
@@ -71,7 +69,7 @@ POOLED = (
     'in 8 to 30 % of samples; correction="maxt" of pairwise tests in 4 to 8 %'
 )
 # What a comparison has of a difference.
-SHARED = {one.name for one in fields(Contrast)} & {*estimates.Difference._fields}
+SHARED = {one.name for one in fields(Contrast)} & {*Difference._fields}
 
 
 def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> list[Pair]:
@@ -132,9 +130,7 @@ class Rows:
         """The weights and clusters of the rows."""
         return self.whose()
 
-    def difference(
-        self, system: str, baseline: str, name: str, plan: TestPlan
-    ) -> estimates.Difference:
+    def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two systems in a measure."""
         both = self.values(system, name), self.values(baseline, name)
         return estimates.difference(*both, self.units, **plan.sided)
@@ -273,9 +269,7 @@ class Moments:
                 )
         return cls(where.moments, {name: one.system for name, one in found.items() if one}, users)
 
-    def difference(
-        self, system: str, baseline: str, name: str, plan: TestPlan
-    ) -> estimates.Difference:
+    def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two results in ``name@k``."""
         self._check(name)
         found = self.moments.find(self.system_of[system], self.system_of[baseline], name)
@@ -341,7 +335,7 @@ Sample = Rows | Moments
 
 
 def contrast_of(
-    column: Column, found: estimates.Difference, plan: TestPlan, parts: Parts | None = None
+    column: Column, found: Difference, plan: TestPlan, parts: Parts | None = None
 ) -> Contrast:
     """Return a comparison by its t test, or the two of an equivalence.
 
@@ -365,7 +359,7 @@ def contrasted(
     pairs: Sequence[Pair],
     names: Sequence[str],
     plan: TestPlan,
-    higher: Direction = lambda name: True,
+    higher: Callable[[str], bool | None] = lambda name: True,
 ) -> Tests:
     """Return the comparisons of all pairs in all names, name by name, corrected."""
     rows = [
@@ -420,9 +414,7 @@ def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
     return corrected([one for part in parts for one in part], whole)
 
 
-def tukey(
-    pairs: Sequence[Pair], found: Sequence[estimates.Difference], name: str, level: float
-) -> Tests:
+def tukey(pairs: Sequence[Pair], found: Sequence[Difference], name: str, level: float) -> Tests:
     """Return Tukey's test from the differences of all pairs of systems."""
     plan, together = TestPlan("tukey", "none", level=level), simultaneous.tukey(found, level)
     rows = []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from toplist.checks import USERS, choice, counted, readable, worded
+from toplist.checks import USERS, cached, choice, counted, readable, worded
 from toplist.metrics.names import Names, listed
 from toplist.plots import differences
 from toplist.results import markup
@@ -339,6 +339,9 @@ class Tests(Display, Sequence[Contrast]):
     """Comparisons of systems, as a table. Returned by `Comparison.test` and `paired_tests`.
 
     A sequence of `Contrast`; ``tests["ease", "ndcg@10"]`` finds one by its system and name.
+    Printed, more than 40 in several measures are those of one, ndcg@10 or at the largest k below,
+    else the first; a line counts the others. ``tests.to_text(names="map@10")`` shows those of
+    another, and no p hangs on what is shown.
 
     Attributes
     ----------
@@ -662,12 +665,12 @@ class Tests(Display, Sequence[Contrast]):
         notes = list(self._notes(brief))
         return Page([self._table(one, look, brief) for one in self._parts], notes, legend=notes[0])
 
-    @property
+    @cached
     def _pairs(self) -> list[tuple[str, str]]:
         """The pairs of systems that are compared."""
         return list(dict.fromkeys((one.system, one.baseline) for one in self))
 
-    @property
+    @cached
     def _parts(self) -> list[list[Contrast]]:
         """The comparisons of each table: all of one pair, else of a name, or name and pair."""
         parts: dict[Any, list[Contrast]] = {}
