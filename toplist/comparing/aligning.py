@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Bools, Floats, Ints, choice
-from toplist.comparing.values import clusters_by_user
+from toplist.comparing.values import clusters_by_user, order_of
 from toplist.inputs import items
-from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import is_series
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
@@ -220,8 +219,12 @@ def align(
         items or another weight in one result than in another.
     """
     choice("users", users, USERS)
+    so, on_spark = "the users of {} are unknown", f"{TOGETHER} with paired=True"
     for system, result in results.items():
-        check_hits(result, f"the users of {system} are unknown", f"{TOGETHER} with paired=True")
+        try:
+            hits_of(result, so.format(system), on_spark)
+        except ValueError as error:
+            raise NotTestable(str(error)) from None
         for name in metrics:
             metric = result.terms.asked.get(name) or result.terms.asked.get(name.rpartition("@")[0])
             if isinstance(metric, ListMetric) and getattr(result.lists, "values", None) is None:
@@ -230,43 +233,49 @@ def align(
                     "user: evaluate again"
                 )
     keyed = {system: has_keys(result) for system, result in results.items()}
+    first, sizes = next(iter(results)), {s: result.n_users for s, result in results.items()}
     if len(set(keyed.values())) > 1:
         one, other = (next(s for s in keyed if keyed[s] is kind) for kind in (True, False))
         raise NotTestable(
             f"the users of {one} have keys, those of {other} are known by position: name them by "
             "users= where the lists are evaluated"
         )
-    counted, keys = dict[str, Bools](), dict[str, Sequence[Any]]()
+    other = next((system for system, n in sizes.items() if n != sizes[first]), first)
+    if not keyed[first] and other != first:
+        raise NotTestable(
+            f"{first} has {sizes[first]:,} users and {other} {sizes[other]:,}, by position: "
+            "without keys, users= where they are evaluated, they cannot be matched"
+        )
+    counted, known = dict[str, Bools](), dict[str, Sequence[Any]]()
     for system, result in results.items():
         try:
-            counted[system], others = in_means_of_all(result, metrics)
+            counted[system], more = in_means_of_all(result, metrics)
         except OwnerlessError as error:
             raise NotTestable(str(error)) from None
-        keys[system] = [*result.users, *others] if others else result.users
-    rows, found, n_all = (
-        _by_key(results, counted, keys) if all(keyed.values()) else _by_position(results, counted)
-    )
-    n = len(next(iter(rows.values())))
-    if users == "same" and n_all > n:
-        raise other_users(results, n_all - n)
-    if not n:
+        known[system] = [*result.users, *more] if more else result.users
+    rows, keys, n_all = _common(known, counted)
+    kinds = {type(result.users[0]): s for s, result in results.items() if len(result.users)}
+    if len(kinds) == 2 and not keys and str in kinds:
+        shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
+        raise NotTestable(
+            f"users are text in one result and numbers in another, which are never equal: {shown}; "
+            "evaluate both from files, or both from memory"
+        )
+    if users == "same" and n_all > len(keys):
+        raise other_users(results, n_all - len(keys))
+    if not keys:
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
         raise NotTestable(f"nobody to test: {what} ({', '.join(results)})")
-    aligned = Aligned(results, rows, found)
-    for first, *others in alike or [list(results)]:
+    aligned = Aligned(results, rows, None)
+    if keyed[first]:  # in the order of the words of their keys
+        order = order_of(keys)
+        in_order = {system: some[order] for system, some in rows.items()}
+        aligned = Aligned(results, in_order, [keys[i] for i in order.tolist()])
+    for name, *others in alike or [list(results)]:
         for other in others:
-            _check(aligned, first, other)
+            _check(aligned, name, other)
     return aligned
-
-
-def check_hits(result: Means, so: str, on_spark: str) -> None:
-    """Raise NotTestable if a result does not hold its hits, as `hits_of` says it."""
-    if result.hits is None or result.counted is None:
-        try:
-            hits_of(result, so, on_spark)
-        except ValueError as error:
-            raise NotTestable(str(error)) from None
 
 
 def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTestable:
@@ -277,63 +286,29 @@ def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTesta
     )
 
 
-# The rows of all systems, the keys of their users, and how many some of them count
-Rows = tuple[dict[str, Ints], list[Any] | None, int]
+def _common(
+    known: Mapping[str, Sequence[Any]], counted: Mapping[str, Bools]
+) -> tuple[dict[str, Ints], list[Any], int]:
+    """Return the rows of the users that all systems count, their keys, and how many some count.
 
-
-def _by_position(results: Results, counted: Mapping[str, Bools]) -> Rows:
-    """Return the rows that all results count, in their order."""
-    first, *_ = results
-    n = {system: result.n_users for system, result in results.items()}
-    for system, n_users in n.items():
-        if n_users != n[first]:
-            raise NotTestable(
-                f"{first} has {n[first]:,} users and {system} {n_users:,}, by position: without "
-                "keys, users= where they are evaluated, they cannot be matched"
-            )
-    every = np.array(list(counted.values()), bool)
-    rows = np.flatnonzero(every.all(axis=0))
-    return dict.fromkeys(results, rows), None, int(every.any(axis=0).sum())
-
-
-def _by_key(
-    results: Results, counted: Mapping[str, Bools], known: Mapping[str, Sequence[Any]]
-) -> Rows:
-    """Return the rows of the users that all results count, in the order of their words.
-
-    `known` are the keys of the rows.
+    `known` are the keys of the rows, or their positions.
     """
-    first, *others = results
+    first, *others = known
     rows = {first: np.flatnonzero(counted[first])}
     keys = [known[first][row] for row in rows[first].tolist()]
-    n_all = len(keys)
     one = known[first], counted[first]
     if all(_same_rows(*one, known[other], counted[other]) for other in others):
-        rows |= dict.fromkeys(others, rows[first])
-    else:
-        places = {}
-        for system in others:
-            theirs = known[system]
-            places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
-        n_all = len(set(keys).union(*places.values()))
-        kept = [i for i, key in enumerate(keys) if all(key in p for p in places.values())]
-        keys, rows[first] = [keys[i] for i in kept], rows[first][np.array(kept, np.int64)]
-        rows |= {
-            system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
-        }
-    kinds = {type(result.users[0]): s for s, result in results.items() if len(result.users)}
-    if len(kinds) == 2 and not keys and str in kinds:
-        shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
-        raise NotTestable(
-            f"users are text in one result and numbers in another, which are never equal: {shown}; "
-            "evaluate both from files, or both from memory"
-        )
-    words = hashes_of(keys)
-    order = np.argsort(words, kind="stable")
-    if np.any(np.diff(words[order]) == 0):  # two keys of one word
-        order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
-    sorted_rows = {system: some[order] for system, some in rows.items()}
-    return sorted_rows, [keys[i] for i in order.tolist()], n_all
+        return dict.fromkeys(known, rows[first]), keys, len(keys)
+    places = {}
+    for system in others:
+        theirs = known[system]
+        places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
+    n_all = len(set(keys).union(*places.values()))
+    kept = [i for i, key in enumerate(keys) if all(key in p for p in places.values())]
+    keys, rows[first] = [keys[i] for i in kept], rows[first][np.array(kept, np.int64)]
+    for system, place in places.items():
+        rows[system] = np.array([place[key] for key in keys], np.int64)
+    return rows, keys, n_all
 
 
 def _check(found: Aligned, first: str, system: str) -> None:
@@ -556,27 +531,22 @@ def _other_users(found: Sequence[Difference | None], first: str) -> Iterator[Dif
 def _users(results: Results, first: str, name: str) -> Difference | None:
     """Return how the users of two results differ, as far as they are known."""
     one, other, both = results[first], results[name], (first, name)
-    mine, theirs = _rows(one), _rows(other)
-    if mine is None or theirs is None:  # without hits, only their number is known
+    if one.counted is None or other.counted is None:  # without hits, only their number is known
         n, m = one.n_evaluated, other.n_evaluated
         text = f"DIFFERENT USERS: {first} over {n:,}, {name} over {m:,}"
         return None if n == m else Difference("users", both, text)
-    if not _same_rows(one.users, one.counted, other.users, other.counted):
-        row_of = [
-            dict(zip((result.users[row] for row in rows.tolist()), rows.tolist(), strict=True))
-            for result, rows in ((one, mine), (other, theirs))
-        ]
-        less, more = (len(a.keys() - b.keys()) for a, b in (row_of, row_of[::-1]))
-        if less or more:
-            parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
-            parts += [f"with {more:,} that are not in {first}"] if more else []
-            text = f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
-            return Difference("users", both, text)
-        theirs = np.array([row_of[1][user] for user in row_of[0]], np.int64)
-    changed, what = _other_truths(one, mine, other, theirs)
+    counted = {first: one.counted, name: other.counted}
+    rows, keys, _ = _common({first: one.users, name: other.users}, counted)
+    n, m = (int(np.count_nonzero(some)) for some in counted.values())
+    parts = [f"without {n - len(keys):,} of the {n:,} of {first}"] * (n > len(keys))
+    parts += [f"with {m - len(keys):,} that are not in {first}"] * (m > len(keys))
+    if parts:
+        text = f"DIFFERENT USERS: {name} is over {m:,}, {' and '.join(parts)}"
+        return Difference("users", both, text)
+    changed, what = _other_truths(one, rows[first], other, rows[name])
     text = (
-        f"DIFFERENT GROUND TRUTHS: {int(changed.sum()):,} of {len(mine):,} users have {what} in "
-        f"{name} than in {first}"
+        f"DIFFERENT GROUND TRUTHS: {int(changed.sum()):,} of {n:,} users have {what} in {name} "
+        f"than in {first}"
     )
     return Difference("truths", both, text) if changed.any() else None
 
@@ -607,10 +577,3 @@ def _truth_hashes(result: Means) -> Iterator[NDArray[np.uint64] | None]:
     threshold = hits.grading.relevant_from is not None and not terms.threshold_in_gains
     if any(one.counts_others or (one.graded and threshold) for one in terms.metrics.values()):
         yield hits.about.of_judged
-
-
-def _rows(result: Means) -> Ints | None:
-    """Return the rows of the users in the means; None if they are unknown."""
-    if result.hits is None or result.counted is None:
-        return None
-    return np.flatnonzero(result.counted)

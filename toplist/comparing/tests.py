@@ -248,28 +248,27 @@ class TestPlan:
         choice("correction", self.correction, CORRECTIONS)
         choice("family", self.family, FAMILIES)
         checked(self.alternative, self.level)
-        if self.margin is not None:
+        randomization.seeded(self.seed)
+        of_maxt, of_margin = self.correction == "maxt", self.margin is not None
+        if of_margin:
             planning.check_margin(self.margin)
-            if self.level <= 0.5:
-                raise ValueError(
-                    f"level must be above 0.5, not {self.level!r}: the interval of two one-sided "
-                    "tests is that of 2 level - 1"
-                )
-            if self.correction == "maxt":
-                raise ValueError("correction='maxt' is of tests of a difference: choose another")
         if self.n_resamples is not None:
             randomization.resamples(self.n_resamples)
-        randomization.seeded(self.seed)
         if self.runs is not None:
             choice("runs", self.runs, RUNS)
-        if self.correction == "maxt" and self.method not in ("t", "randomization"):
-            raise ValueError(
-                f"correction='maxt' is for the methods 't' and 'randomization', not {self.method!r}"
-            )
-        if self.runs is not None and (self.method != "t" or self.correction == "maxt"):
-            raise ValueError(
-                "several runs are tested by method='t', and not with correction='maxt'"
-            )
+        wrong = {
+            f"level must be above 0.5, not {self.level!r}: the interval of two one-sided tests is "
+            "that of 2 level - 1": of_margin and self.level <= 0.5,
+            "correction='maxt' is of tests of a difference: choose another": of_margin and of_maxt,
+            f"correction='maxt' is for the methods 't' and 'randomization', not {self.method!r}": (
+                of_maxt and self.method not in ("t", "randomization")
+            ),
+            "several runs are tested by method='t', and not with correction='maxt'": (
+                self.runs is not None and (self.method != "t" or of_maxt)
+            ),
+        }
+        for words in (words for words, holds in wrong.items() if holds):
+            raise ValueError(words)
         return self
 
     @property

@@ -116,10 +116,8 @@ def _aligned(
                     f"{len(array):,}: give one per user, in one order, or dicts user -> value"
                 )
         return arrays, None
-    # in the order of the words of their keys: no figure depends on another order
     given = list(read[first])
-    words = hashes_of(given).tolist() if given else []
-    users = [user for *_, user in sorted(zip(words, map(repr, given), given, strict=True))]
+    users = [given[place] for place in order_of(given).tolist()]
     for system, one in read.items():
         missing, more = [u for u in users if u not in one], one.keys() - read[first].keys()
         if missing or more:
@@ -129,6 +127,15 @@ def _aligned(
                 f"missing and {len(more):,} are new, {example!r} first"
             )
     return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
+
+
+def order_of(keys: Sequence[Any]) -> Ints:
+    """Return the places of keys in the order of their words, so that no figure hangs on another."""
+    words = hashes_of(keys) if keys else np.empty(0, np.uint64)
+    order: Ints = np.argsort(words, kind="stable")
+    if np.any(np.diff(words[order]) == 0):  # two keys of one word
+        order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
+    return order
 
 
 def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
