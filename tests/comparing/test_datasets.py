@@ -188,6 +188,7 @@ def test_results_without_users(sets):
     assert found.rank_low is found.behind is None
     contrast = found.contrast("ease")
     assert contrast.these is None and contrast.replicated is None
+    assert "the users of knn are unknown" in contrast.why
     assert contrast.sample == whole.contrast("ease").sample
     text = found.to_text()
     assert "no intervals of ranks: the users of ml, yelp, movies are unknown" in text
@@ -329,3 +330,15 @@ def test_a_picture_of_the_ranks(found):
     texts = [text.get_text() for text in found.plot().texts]
     assert f"ease  {found.mean_ranks[0]:.2f}" in texts
     assert f"critical difference {found.friedman.critical_difference:.2f}" in texts
+
+
+def test_clusters_of_one_system_alone_are_refused_with_the_reason():
+    def of_lists(seed, clusters):
+        rng = np.random.default_rng(seed)
+        lists = {user: rng.permutation(9)[:3].tolist() for user in range(60)}
+        truth = {user: {user % 9} for user in lists}
+        return by_words(lists, truth, 3, metrics=["mrr"], clusters=clusters)
+
+    labels = {user: user // 4 for user in range(60)}
+    sets = {name: {"a": of_lists(1, None), "b": of_lists(2, labels)} for name in ("one", "two")}
+    refused(ValueError, "^one: b has clusters and a has none", sets, "mrr@3", baseline="a")

@@ -287,6 +287,13 @@ def test_users_of_two_kinds_are_told():
         tl.gate(new, base, {"mrr@1": 0.1})
 
 
+def test_a_segment_with_a_p_above_its_side_is_undecided():
+    by = {user: "some" if i < 60 else "rest" for i, user in enumerate(TRUTH)}
+    found = tl.gate(result(lists(12)), BASE, {"ndcg@5": 0.02}, by=by)
+    [part] = (one for one in found.rows if one.segment == "some")
+    assert 0.025 < part.p_adjusted < 0.45 and part.verdict == "undecided"
+
+
 def test_queries_are_called_so():
     new, base = (result(lists(n), unit="queries") for n in (5, 0))
     found = tl.gate(new, base, {"ndcg@5": 0.0005}, by=dict.fromkeys(list(base.users)[:-9], "x"))

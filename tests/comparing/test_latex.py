@@ -85,4 +85,5 @@ def test_bold_and_marks_with_several_baselines(pair):
     mixed = tl.compare(near, baseline=["a", "b"])
     assert mixed.test()["c", "a", "ndcg@10"].mark == "‡"
     assert mixed.test()["c", "b", "ndcg@10"].mark == ""
+    assert mixed.best()["ndcg@5"] == ["c"] and r"\textbf" not in cells(mixed.to_latex(), "c")[0]
     assert mixed.test().signs["c", "ndcg@10"] == "" and "‡" not in str(mixed).split("\n")[3]

@@ -41,6 +41,18 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
     assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
 
 
+def test_other_numbers_of_users_by_position_cannot_be_matched():
+    a, b = (tl.top_k_eval([[1]] * n, [{1}] * n, k=1, metrics="mrr") for n in (3, 4))
+    with pytest.raises(ValueError, match="a has 3 users and b 4, by position: without keys"):
+        tl.compare({"a": a, "b": b}).test()
+
+
+def test_a_family_of_a_metric_counts_its_own_comparisons():
+    found = tl.compare(results()).test(["mrr@3", "ndcg@3"], family="metric")
+    assert found.n_family == 3 and "after Holm over 3 comparisons of each name" in str(found)
+    assert found[:2].n_family == 3
+
+
 def test_without_a_baseline_the_first_of_each_pair_is_it():
     alone, named = tl.compare(results()), tl.compare(results(), baseline="a")
     pairs = [("b", "a"), ("c", "a"), ("c", "b")]

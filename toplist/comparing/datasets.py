@@ -523,8 +523,7 @@ class Across(Display):
         elif known:
             yield f"{words}, ± half of the 95 % interval, for {WORDS[self.of]}"
         else:
-            reasons = (one.why for one in self._contrasts.values() if one.why)
-            why = self.why or next(reasons, "two data sets must have both")
+            why = self.why or "two data sets must have both"
             yield f"{words}; no interval for {WORDS[self.of]}: {why}"
         yield (
             f"better in: better than {self.baseline} in so many data sets at least (one-sided p "
