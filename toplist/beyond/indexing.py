@@ -278,22 +278,22 @@ class Listed:
     def _once(self, how: Reading) -> Listed:
         """Return the lists with -1 in place of repeats; raise where these are refused."""
 
-        def inspect(lo: int, hi: int) -> tuple[int, int, int]:
+        def look(lo: int, hi: int) -> tuple[int, int, int]:
             last = np.full(self.n_items, -1, np.int32)
-            *_, n, user, place = kernels.grouping.inspect(*self.block(lo, hi), self.n_items, last)
+            n, user, place = kernels.grouping.first_repeat(*self.block(lo, hi), last)
             return n, lo + user, place
 
         bounds, n_threads = parallel.bounds(self.offsets), how.get("n_threads")
-        found = [part for part in parallel.run(inspect, bounds, n_threads) if part[0]]
+        found = [part for part in parallel.run(look, bounds, n_threads) if part[0]]
         if not found:
             return self
         if repeats_of(how.get("duplicates"), how.get("items_as")) == "raise":
             raise self._repeated(*found[0][1:])
-        out = np.empty(len(self.codes), np.int64)
+        out = np.full(len(self.codes), -1)
 
         def clean(lo: int, hi: int) -> None:
             last, part = np.full(self.n_items, -1, np.int32), slice(*self.offsets[[lo, hi]])
-            kernels.grouping.clean(*self.block(lo, hi), self.n_items, -1, last, out[part])
+            kernels.grouping.without_repeats(*self.block(lo, hi), last, out[part])
 
         parallel.each(clean, bounds, n_threads)
         return replace(self, codes=out)

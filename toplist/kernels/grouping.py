@@ -230,51 +230,36 @@ def sort_by_score_and_key(
 
 
 @kernel
-def inspect(codes: int64, offsets: int64, lengths: int64, n_items, last):
-    """Count the codes that are no index of the catalogue, and repeats within a list, of any code.
+def first_repeat(codes: int64, offsets: int64, lengths: int64, last):
+    """Return how many places of lists hold an item again, and the user and position of the first.
 
     Parameters
     ----------
     codes : int64
-        The codes of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
-    last : int32 (n_codes,), -1; written
+        The items of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
+    last : int32 (n_items,), -1; written
         The last user whose list held the item.
-
-    Returns
-    -------
-    tuple of int
-        Number of unknown codes, user and position of the first; the same three of repeats.
     """
-    n_unknown, unknown_user, unknown_place = 0, -1, -1
-    n_repeats, repeat_user, repeat_place = 0, -1, -1
-    n = uint64(n_items)
+    n_repeats, user, place = 0, -1, -1
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         for r in range(lengths[u]):
             code = uint64(codes[begin + r])
-            if code >= n:
-                if n_unknown == 0:
-                    unknown_user, unknown_place = u, r
-                n_unknown += 1
             if last[code] == u:
                 if n_repeats == 0:
-                    repeat_user, repeat_place = u, r
+                    user, place = u, r
                 n_repeats += 1
             else:
                 last[code] = u
-    return n_unknown, unknown_user, unknown_place, n_repeats, repeat_user, repeat_place
+    return n_repeats, user, place
 
 
 @kernel
-def clean(codes: int64, offsets: int64, lengths: int64, n_items, unknown, last, out):
-    """Copy `codes`, with `unknown` in place of unknown ones and -1 in place of repeats."""
-    n = uint64(n_items)
+def without_repeats(codes: int64, offsets: int64, lengths: int64, last, out):
+    """Copy `codes`, with -1 in place of repeats; `last` is as in `first_repeat`."""
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
-        for r in range(lengths[u]):
-            code = uint64(codes[begin + r])
-            if last[code] == u:
-                out[begin + r] = -1
-            else:
-                last[code] = u
-                out[begin + r] = unknown if code >= n else codes[begin + r]
+        for r in range(begin, begin + lengths[u]):
+            code = uint64(codes[r])
+            out[r] = -1 if last[code] == u else codes[r]
+            last[code] = u
