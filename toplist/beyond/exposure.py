@@ -493,17 +493,17 @@ def exposure(
     lists = read_lists(ranks, k, how)
     ids = None if catalogue is None else ids_of(catalogue)
     index = None if ids is None else Index(ids, unknown=-1 if unknown == "skip" else None)
-    return exposure_of(Listed.of(lists, how), index, how)
+    return exposure_of(Listed.of(lists, how), index)
 
 
-def exposure_of(lists: Listed, catalogue: Index | None, how: Reading) -> Exposure:
+def exposure_of(lists: Listed, catalogue: Index | None) -> Exposure:
     """Count how often each item is at each rank."""
     listed = lists.of_catalogue(catalogue)
     n_items, ids = listed.n_items, None
     if catalogue is not None:
         ids, n_items = catalogue.ids, len(catalogue.ids)
     n_lists = int(np.count_nonzero(listed.lengths))
-    return Exposure(listed.depth, n_lists, n_items, ids, listed, how.get("n_threads"))
+    return Exposure(listed.depth, n_lists, n_items, ids, listed, listed.n_threads)
 
 
 def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:

@@ -241,6 +241,7 @@ class Listed:
     flat: Flat
     padding: Any = None
     places: Ints | None = None
+    n_threads: int | None = None
 
     @classmethod
     def of(cls, lists: ReadLists, how: Reading) -> Listed:
@@ -257,7 +258,7 @@ class Listed:
         depth = int(flat.lengths.max(initial=0)) if lists.k is None else lists.k
         found = cls(
             *(codes, flat.offsets, flat.lengths, len(ids), depth, lists.users, lists.single),
-            *(ids, flat, padding),
+            *(ids, flat, padding, None, how.get("n_threads")),
         )
         return found._once(how)
 
@@ -283,8 +284,8 @@ class Listed:
             n, user, place = kernels.grouping.first_repeat(*self.block(lo, hi), last)
             return n, lo + user, place
 
-        bounds, n_threads = parallel.bounds(self.offsets), how.get("n_threads")
-        found = [part for part in parallel.run(look, bounds, n_threads) if part[0]]
+        bounds = parallel.bounds(self.offsets)
+        found = [part for part in parallel.run(look, bounds, self.n_threads) if part[0]]
         if not found:
             return self
         if repeats_of(how.get("duplicates"), how.get("items_as")) == "raise":
@@ -295,7 +296,7 @@ class Listed:
             last, part = np.full(self.n_items, -1, np.int32), slice(*self.offsets[[lo, hi]])
             kernels.grouping.without_repeats(*self.block(lo, hi), last, out[part])
 
-        parallel.each(clean, bounds, n_threads)
+        parallel.each(clean, bounds, self.n_threads)
         return replace(self, codes=out)
 
     def _repeated(self, user: int, place: int) -> ValueError:

@@ -192,9 +192,7 @@ class OfUsers:
             return self.items.index(lists, whole)
         return lists.at(self.items, whole)
 
-    def curves(
-        self, parts: Sequence[Listed], hits: Hits | None, whole: bool, n_threads: int | None
-    ) -> Floats:
+    def curves(self, parts: Sequence[Listed], hits: Hits | None, whole: bool) -> Floats:
         """Return the metric of every user at every k, (n_users, K), of lists at rising depths.
 
         With `hits`, of the users of the truth in their order.
@@ -204,7 +202,7 @@ class OfUsers:
             n, fill = self.fills(listed, hits, whole)
             found.append(np.empty((n, listed.depth)))
             bounds = parallel.bounds(np.arange(n + 1) * max(listed.depth, 1))
-            parallel.each(partial(_write, fill, found[-1]), bounds, n_threads)
+            parallel.each(partial(_write, fill, found[-1]), bounds, listed.n_threads)
         *near, out = found
         for part in near:
             out[:, : part.shape[1]] = part
@@ -246,7 +244,7 @@ class Expected:
             own = rows[lo:hi], self.own, self.given.flat.offsets, np.full(n, -1, np.int32)
             kernels.list_values.flag_known(*listed.block(lo, hi), *own, out[part])
 
-        parallel.each(flag, parallel.bounds(listed.offsets), None)
+        parallel.each(flag, parallel.bounds(listed.offsets), lists.n_threads)
         if self.left_out and (rows < 0).any():
             out[np.repeat(rows < 0, np.diff(listed.offsets))] = -1
         return replace(listed, codes=out, n_items=2)

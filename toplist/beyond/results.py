@@ -284,10 +284,9 @@ def evaluate_lists(
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     users = lists.users if lists.users is not None or hits is None else hits.users
     lists = replace(lists, k=depth, flat=replace(lists.flat, users=users))
-    numbered, n_threads = Listed.of(lists, known.reading), known.reading.get("n_threads")
-    counts = None
+    numbered, counts = Listed.of(lists, known.reading), None
     if any(not metric.of_users for metric in metrics):
-        counts = exposure_of(numbered, _catalogue(known), known.reading)
+        counts = exposure_of(numbered, _catalogue(known))
     spreads, values, given = {}, {}, {}
     indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
@@ -307,7 +306,7 @@ def evaluate_lists(
             listed, found = indexed[source.key], []
             for k in cuts:
                 n, fill = source.fills(listed.cut(k), of_truth, whole)
-                found.append(_spread(n, k, fill, n_threads))
+                found.append(_spread(n, k, fill, numbered.n_threads))
             spread = found[-1].after(found[0])
             held = listed.lengths if of_truth is None else of_truth.n_relevant
             n_left_out = int(np.count_nonzero(held)) - spread.n
@@ -337,7 +336,7 @@ def curves_of(
             return _of_exposure(metric, lists), None
         check_needs(metric, known.items)
         listed = Listed.of(read_lists(lists, None, known.reading), known.reading)
-        return _of_exposure(metric, exposure_of(listed, _catalogue(known), known.reading)), None
+        return _of_exposure(metric, exposure_of(listed, _catalogue(known))), None
     check_needs(metric, known.items)
     of_truth = hits if metric.of_truth else None
     read = read_lists(lists, None, known.reading)  # an error for an exposure, which has no lists
@@ -401,8 +400,7 @@ def _of_all(
     """Return the curves of all users, and whose they are, of lists read to rising cuts, or all."""
     listed = source.index(Listed.of(lists, known.reading), whole)
     parts = [listed.cut(k) for k in cuts] or [listed]
-    curves = source.curves(parts, hits, whole, known.reading.get("n_threads"))
-    return curves, listed.users if hits is None else None
+    return source.curves(parts, hits, whole), listed.users if hits is None else None
 
 
 def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:
