@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from doors import by_words
+from listwise import listwise
 from shared_inputs import frame_of, library
 
 import toplist as tl
@@ -365,9 +366,9 @@ def test_functions_of_lists_know_no_padding(name, form):
             }
         if form == "array" and n_pads:
             lists = np.array(lists)
-        truths = of_truth if name in ("serendipity", "hit_share") else None
-        metric = f"{name}(label=war)" if name in ("exposure_share", "hit_share") else name
-        return tl.curves(metric, lists, truths, k=5, items=tl.Items(**known), **how)
+        sides = (lists, of_truth) if name in ("serendipity", "hit_share") else (lists,)
+        label = {"label": "war"} if name.endswith("_share") else {}
+        return getattr(listwise, name)(*sides, 5, **known, **label, **how)
 
     assert found(0).tobytes() == found(2, padding=PAD).tobytes()
 
