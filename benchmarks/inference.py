@@ -60,7 +60,7 @@ def pair(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def difference(n: int) -> np.ndarray:
     """Return the differences of these two."""
-    from toplist.stats.estimates import snap
+    from toplist.stats.units import snap
 
     return snap(*pair(n))
 
@@ -70,7 +70,7 @@ def curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
 
     Curves of 65,536 users are made once and used again, as a million of them need gigabytes.
     """
-    from toplist.stats.estimates import snap
+    from toplist.stats.units import snap
 
     rng = np.random.default_rng(7)
     n = 1 << 16
@@ -90,9 +90,9 @@ def curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
 
 def flips(n: int, n_columns: int = 1, n_threads: int = 1) -> Work:
     """Return sign flips of one difference, or of several jointly."""
-    from toplist.stats.estimates import snap
     from toplist.stats.randomization import randomization
     from toplist.stats.simultaneous import maxt_flips
+    from toplist.stats.units import snap
 
     options = {"n_resamples": FLIPS, "n_threads": n_threads}
     values = systems(n)

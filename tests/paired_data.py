@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from toplist.stats import randomization as draws
-from toplist.stats.estimates import Sums, Units, difference, snap
+from toplist.stats.estimates import Sums, difference
+from toplist.stats.units import Units, snap
 
 
 def paired(a, b, *, weights=None, clusters=None, **how):

@@ -32,7 +32,8 @@ from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged
 from toplist.metrics.conventions import Aggregate, ConventionName, Missing, Relevant, Ties
 from toplist.metrics.definitions import Empty, Gains
 from toplist.metrics.names import Metrics, Name, NameAtK
-from toplist.stats.estimates import Alternative, RunsAre
+from toplist.stats.estimates import RunsAre
+from toplist.stats.units import Alternative
 
 __all__ = [
     "Aggregate", "Alternative", "ConventionName", "Duplicates", "Empty", "FormatName", "Gains",

@@ -15,7 +15,8 @@ from oracle import hits as oracle
 from oracle import intervals
 
 import toplist as tl
-from toplist.stats.estimates import Units, ratio
+from toplist.stats.estimates import ratio
+from toplist.stats.units import Units
 
 Z = NormalDist().inv_cdf(0.975)
 

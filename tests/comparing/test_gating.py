@@ -8,7 +8,7 @@ from doors import by_words
 
 import toplist as tl
 from toplist.comparing.inference import adjust
-from toplist.stats.noninferiority import not_worse
+from toplist.stats.planning import not_worse
 
 N = 600
 TRUTH = {f"u{i}": {i % 7} for i in range(N)}

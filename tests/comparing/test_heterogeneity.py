@@ -8,7 +8,8 @@ from systems import SHARES, TRUTH, segment, system
 
 import toplist as tl
 from toplist.comparing.inference import heterogeneity, heterogeneity_of_moments
-from toplist.stats.estimates import Units, difference, welch
+from toplist.stats.estimates import difference, welch
+from toplist.stats.units import Units
 
 
 def thirds(user):

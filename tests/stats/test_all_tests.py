@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from paired_data import SIDES, all_p, data_sets, estimated, of_units, paired
 
 from toplist.stats import randomization as draws
-from toplist.stats.estimates import Sums, ratio, runs, snap
+from toplist.stats.estimates import Sums, ratio, runs
 from toplist.stats.simultaneous import band, maxt_flips, maxt_t
+from toplist.stats.units import snap
 
 
 @given(data_sets())

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from toplist.stats.best_of_many import best_of_many
-from toplist.stats.estimates import Units
+from toplist.stats.randomization import best_of_many
+from toplist.stats.units import Units
 
 
 def equal(rng, n_systems, n):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from toplist.stats.corrections import adjust
+from toplist.stats.simultaneous import adjust
 
 NAN, INF = math.nan, math.inf
 
@@ -26,6 +26,7 @@ def test_corrections_agree_with_statsmodels(p):
 
 
 @given(P_VALUES, st.lists(st.integers(0, 9)))
+@settings(deadline=None)
 def test_corrections_keep_the_order_and_ignore_nan(p, places):
     none, holm, bh, bonferroni = (adjust(p, m) for m in ("none", "holm", "bh", "bonferroni"))
     order = np.argsort(p, kind="stable")

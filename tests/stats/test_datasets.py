@@ -10,7 +10,7 @@ import pytest
 
 from toplist.stats import datasets
 from toplist.stats.distributions import chi2_sf
-from toplist.stats.estimates import Units
+from toplist.stats.units import Units
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
 # AUC of C4.5, with m, with cf, with both (Demšar 2006, table 6), voting untied as its ranks are.

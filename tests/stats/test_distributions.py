@@ -254,8 +254,8 @@ def test_probabilities_are_checked():
 
 def test_the_modules_need_numpy_alone_until_a_kernel_runs():
     code = (
-        "import sys; from toplist.stats import corrections, distributions, estimates, planning; "
-        "planning.detectable(1.0, 50); corrections.adjust([0.1]); "
+        "import sys; from toplist.stats import distributions, estimates, planning, simultaneous; "
+        "planning.detectable(1.0, 50); simultaneous.adjust([0.1]); "
         "estimates.difference([0.0, 1.0], [1.0, 1.0]); "
         "print({'numba', 'scipy', 'statsmodels', 'pandas'} & set(sys.modules))"
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from toplist.stats.estimates import Units, difference, welch
+from toplist.stats.estimates import difference, welch
+from toplist.stats.units import Units
 
 NEXT = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
 

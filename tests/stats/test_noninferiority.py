@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from paired_data import of_units
 
-from toplist.stats.noninferiority import n_to_decide, not_worse, unseen
+from toplist.stats.planning import n_to_decide, not_worse, unseen
 
 
 def drawn(n, mean, std=0.1, seed=0):

@@ -10,8 +10,9 @@ from paired_data import SIDES, data_sets, example, linearised, of_units, paired
 
 from toplist.stats import distributions as two
 from toplist.stats import randomization as draws
-from toplist.stats.estimates import Sums, Units, estimate, ratio, runs, snap
+from toplist.stats.estimates import Sums, estimate, ratio, runs
 from toplist.stats.systems import PairSums, merged, sums_of
+from toplist.stats.units import Units, snap
 
 
 @pytest.fixture

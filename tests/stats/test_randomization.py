@@ -10,8 +10,8 @@ from paired_data import SIDES, linearised, mix, of_units, paired, patterns, shar
 
 from toplist.kernels.randomization import studentised_means, studentised_ratios
 from toplist.stats import randomization as draws
-from toplist.stats.estimates import Units, snap
 from toplist.stats.simultaneous import maxt_flips
+from toplist.stats.units import Units, snap
 
 NUMBERS = st.lists(st.integers(-6, 6), min_size=1, max_size=9)
 

@@ -13,8 +13,8 @@ from paired_data import SIDES, data_sets, estimated, paired, patterns
 
 from toplist.stats import distributions as two
 from toplist.stats import randomization as draws
-from toplist.stats.estimates import snap
 from toplist.stats.simultaneous import band, maxt_flips, maxt_t
+from toplist.stats.units import snap
 
 
 def columns_of(seed, n=9, k=4):

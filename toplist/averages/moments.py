@@ -16,7 +16,7 @@ from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import Metric
 
 if TYPE_CHECKING:  # what only intervals need is imported by them
-    from toplist.stats.estimates import Units
+    from toplist.stats.units import Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +352,8 @@ def of_values(values: Floats, clusters: Ints) -> Errors:
     >>> error.round(4), df.round(4)
     (array([0.0558]), array([1.6667]))
     """
-    from toplist.stats.estimates import Units, estimate
+    from toplist.stats.estimates import estimate
+    from toplist.stats.units import Units
 
     found = []
     for column in values.T:

@@ -33,8 +33,8 @@ from toplist.results.display import Display
 from toplist.results.result import TopKResult
 from toplist.results.writing import Content
 from toplist.stats.datasets import OF
-from toplist.stats.estimates import ALTERNATIVES
 from toplist.stats.planning import check_margin
+from toplist.stats.units import ALTERNATIVES
 from toplist.testing import UNDECIDED
 
 # compare

@@ -20,7 +20,7 @@ from toplist.inputs.options import DUPLICATES, ORDERS, SIDES
 from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES, TIES
 from toplist.metrics.names import canonical
 from toplist.stats import randomization
-from toplist.stats.estimates import checked
+from toplist.stats.units import checked
 
 WIDTH = 80  # columns of a page of help, at most
 # Keywords of another name here: a way to split is its first keyword.

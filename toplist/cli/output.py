@@ -19,7 +19,7 @@ from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
 from toplist.results.segments import Segments
 from toplist.results.writing import Content, write_all
-from toplist.stats.estimates import snap
+from toplist.stats.units import snap
 
 Results = Mapping[str, TopKResult]
 # What is shown of every system: its result, or that by segment.

@@ -23,7 +23,7 @@ from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.results import describe
 from toplist.results.means import Means, OwnerlessError, has_keys, hits_of, in_means_of_all
-from toplist.stats.estimates import Units, numbered, weights_of
+from toplist.stats.units import Units, numbered, weights_of
 
 M = TypeVar("M", bound=Means)
 T = TypeVar("T")

@@ -31,8 +31,9 @@ from toplist.results import markup
 from toplist.results.markup import LOOK, Look, Page
 from toplist.results.means import in_line
 from toplist.results.result import TopKResult
-from toplist.stats.corrections import Correction
-from toplist.stats.estimates import RUNS, Alternative, RunsAre
+from toplist.stats.estimates import RUNS, RunsAre
+from toplist.stats.simultaneous import Correction
+from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -502,7 +503,7 @@ class Comparison(SideBySide):
 
         The highest of many means on the same users is partly luck: the best of 40 equal systems
         leads their mean by about 2.2 standard errors. Here it is drawn by sign flips, see
-        `toplist.stats.best_of_many.best_of_many`: values are centred by the user's own mean over
+        `toplist.stats.randomization.best_of_many`: values are centred by the user's own mean over
         the systems and by each system's mean, a flip changes the signs of a user's values in all
         systems, and the mean of the largest mean is what chance gives.
 

@@ -27,7 +27,8 @@ from toplist.results.markup import Cell, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
-from toplist.stats.estimates import Alternative, TTest
+from toplist.stats.estimates import TTest
+from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,11 +21,11 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
-from toplist.stats.corrections import adjust
 from toplist.stats.distributions import normal_ppf
-from toplist.stats.estimates import FEW, Units, difference
-from toplist.stats.noninferiority import Verdict, n_to_decide, not_worse
-from toplist.stats.planning import check_margin
+from toplist.stats.estimates import FEW, difference
+from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse
+from toplist.stats.simultaneous import adjust
+from toplist.stats.units import Units
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -318,7 +318,7 @@ def gate(
 ) -> Gate:
     """Say whether a new result is not worse than its base, by more than margins that do not matter.
 
-    Each metric is tested user by user (`toplist.stats.noninferiority.not_worse`). With new - base
+    Each metric is tested user by user (`toplist.stats.planning.not_worse`). With new - base
     and its 95 % interval, by a paired t test: *worse* where the interval lies below -margin, *not
     worse* where it lies above, else *undecided*, with the number of users that would decide. Where
     fewer than 30 users differ, or losses are skewed, p allows for users who lose all and were not

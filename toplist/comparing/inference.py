@@ -101,7 +101,6 @@ from toplist.comparing.views import Band
 from toplist.gone import no_attribute
 from toplist.inputs.flatten import is_frame
 from toplist.stats import estimates
-from toplist.stats.corrections import Correction, adjust
 from toplist.stats.datasets import (
     borda,
     friedman,
@@ -112,9 +111,11 @@ from toplist.stats.datasets import (
     resampled,
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
-from toplist.stats.estimates import Alternative, RunsAre, Sums, TTest, Units, snap
+from toplist.stats.estimates import RunsAre, Sums, TTest
 from toplist.stats.planning import detectable, n_needed, power
 from toplist.stats.prediction_powered import ppi
+from toplist.stats.simultaneous import Correction, adjust
+from toplist.stats.units import Alternative, Units, snap
 
 # The name of a measure that has none.
 VALUE = "value"

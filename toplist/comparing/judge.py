@@ -19,8 +19,8 @@ from toplist.results.means import has_keys, hits_of, in_line
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
 from toplist.stats.distributions import t_ppf
-from toplist.stats.estimates import Units, checked, numbered, snap
 from toplist.stats.prediction_powered import Corrected, ppi
+from toplist.stats.units import Units, checked, numbered, snap
 
 # With ten queries of people the interval covers 91 % in place of 95, with fewer much less.
 LEAST = 10
@@ -79,10 +79,10 @@ class JudgeCorrected(Display, Corrected):
         corner = f"{' - '.join(self.pair)} {self.name}" if self.pair else self.name
         clusters = f" of {counted(self.n_clusters, 'cluster')}" if self.n_clusters else ""
         certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
+        certain *= self.n_effective == self.n_effective
         notes = [
             f"{self.n:,} queries{clusters} judged by people, {self.n_unlabelled:,} more by the "
-            f"judge alone (lambda {self.lam:.3f})"
-            f"{certain * (self.n_effective == self.n_effective)}",
+            f"judge alone (lambda {self.lam:.3f}){certain}",
             f"interval: t, {self.df:.4g} degrees of freedom, PPI++ (Angelopoulos et al. 2023); the "
             "queries of people must be a random sample of all",
         ]

@@ -23,11 +23,11 @@ from toplist.metrics.definitions import Metric
 from toplist.results.means import PER_USER, Means, hits_of, in_means
 from toplist.results.terms import Terms
 from toplist.stats import estimates, planning, randomization, simultaneous
-from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
-from toplist.stats.estimates import FEW_DF, Difference, Sums, Units, snap
-from toplist.stats.simultaneous import MaxT
+from toplist.stats.estimates import Difference, Sums
+from toplist.stats.simultaneous import MaxT, adjust
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
+from toplist.stats.units import FEW_DF, Units, snap
 
 # A system and its baseline; and these in one name@k.
 Pair = tuple[str, str]

@@ -35,8 +35,9 @@ from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
-from toplist.stats.corrections import Correction, adjust
-from toplist.stats.estimates import FEW, Alternative, difference, welch
+from toplist.stats.estimates import FEW, difference, welch
+from toplist.stats.simultaneous import Correction, adjust
+from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
     from typing import Self

@@ -27,7 +27,8 @@ from toplist.results.markup import (
 )
 from toplist.results.segments import NO_LABEL
 from toplist.stats import planning, randomization
-from toplist.stats.estimates import CAUTIONS, FEW, RUNS, Alternative, RunsAre, checked
+from toplist.stats.estimates import CAUTIONS, FEW, RUNS, RunsAre
+from toplist.stats.units import Alternative, checked
 
 if TYPE_CHECKING:
     from typing import Self

@@ -19,7 +19,7 @@ from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.user_values import keys_of, values_by_user
-from toplist.stats.estimates import Units, numbered, weights_of
+from toplist.stats.units import Units, numbered, weights_of
 
 # The column of users in a table.
 USER = "user_id"

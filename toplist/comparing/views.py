@@ -20,8 +20,9 @@ from toplist.metrics.names import Names
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, number, probability, shortened
 from toplist.results.means import Means, hits_of
-from toplist.stats import best_of_many, planning, simultaneous
-from toplist.stats.estimates import FEW, Sums, cautions, snap
+from toplist.stats import planning, randomization, simultaneous
+from toplist.stats.estimates import FEW, Sums, cautions
+from toplist.stats.units import snap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -288,7 +289,7 @@ class Lead(Display):
         Of the sign flips.
     """
 
-    rows: Mapping[str, best_of_many.Best]
+    rows: Mapping[str, randomization.Best]
     systems: list[str]
     n_resamples: int
     seed: int
@@ -331,13 +332,13 @@ def lead(question: Question, names: Names | None, plan: TestPlan) -> Lead:
     """Return how far the best system leads in some names, and how far by chance."""
     question.one_each("the lead of the best")
     compared, rows = question.compared, {}
-    n_flips = plan.n_resamples or best_of_many.FLIPS
+    n_flips = plan.n_resamples or randomization.LEAD_FLIPS
     for given in question.names(names):
         if names is None and compared._higher(given) is None:
             continue
         name, metric = compared._directed(given)
         source = question.rows([name], "lead()")
-        rows[name] = best_of_many.best_of_many(
+        rows[name] = randomization.best_of_many(
             [source.values(system, name) for system in compared.systems],
             source.units,
             higher_is_better=bool(metric.higher_is_better),

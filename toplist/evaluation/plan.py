@@ -361,7 +361,7 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     if given is None:
         return None
     from toplist.inputs.user_values import values_by_user  # imported late: few give clusters
-    from toplist.stats.estimates import numbered
+    from toplist.stats.units import numbered
 
     if isinstance(given, str):
         parts = columns_of(options.columns, "ground_truths")["user_id"]

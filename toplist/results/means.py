@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
     from toplist.metrics.weighing import Exposed
-    from toplist.stats.estimates import Units
+    from toplist.stats.units import Units
 
 M = TypeVar("M", bound="Means")
 T = TypeVar("T")
@@ -302,7 +302,7 @@ class Means:
 
     def _units(self, counted: Bools) -> Units:
         """Return the units of some rows."""
-        from toplist.stats.estimates import Units
+        from toplist.stats.units import Units
 
         clusters = None if self.clusters is None else self._cluster_of
         return Units(len(counted), self.weights, clusters).at(counted)
@@ -520,7 +520,7 @@ class Means:
     @cached
     def _cluster_of(self) -> Ints:
         """The number of the cluster of every row."""
-        from toplist.stats.estimates import numbered
+        from toplist.stats.units import numbered
 
         return numbered(self.clusters, self.users)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, Ints, readable
 from toplist.stats.distributions import normal_ppf
-from toplist.stats.estimates import TIE, Units, checked, numbered, pair
+from toplist.stats.units import TIE, Units, checked, numbered, pair
 
 
 @readable

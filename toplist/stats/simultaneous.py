@@ -1,4 +1,4 @@
-"""Many comparisons at once: adjusted p and intervals by the largest of many statistics (MaxT).
+"""Many comparisons at once: p adjusted for their number, and by the largest of them (MaxT).
 
 Of t statistics the distribution follows from the moments of the differences alone: it is the
 multivariate t with their correlation. Of sign flips it is drawn with the same signs for all.
@@ -10,23 +10,15 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import parallel
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, choice
 from toplist.stats.distributions import probability, range_ppf, range_sf, t_ppf, t_sf
-from toplist.stats.estimates import (
-    TIE,
-    Difference,
-    Estimate,
-    Units,
-    checked,
-    over,
-    product,
-)
+from toplist.stats.estimates import Difference, Estimate
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -40,6 +32,7 @@ from toplist.stats.randomization import (
     share,
     sided_of,
 )
+from toplist.stats.units import TIE, Units, checked, over, product
 
 T = TypeVar("T")
 
@@ -49,6 +42,54 @@ TASK = 1 << 17
 DRAWS = 100_000
 # A direction with less than this share of the largest variance is rounding.
 FLAT = 1e-12
+
+Correction = Literal["holm", "bh", "bonferroni", "none"]
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+
+
+def adjust(p: ArrayLike, method: Correction = "holm") -> Floats:
+    """Return p values that hold for all comparisons together.
+
+    With p(1) <= ... <= p(m) in ascending order, cut at 1:
+
+        "bonferroni"  m p
+        "holm"        the largest of (m - j + 1) p(j) over j <= i (Holm 1979)
+        "bh"          the least of m p(j) / j over j >= i (Benjamini, Hochberg 1995)
+        "none"        p
+
+    Holm's and Bonferroni's bound the chance of one false discovery or more, Holm's never being the
+    larger; "bh" bounds the share of false ones among the discoveries.
+
+    Parameters
+    ----------
+    p : array of float
+        Of any shape: all of it is one family. NaN stays NaN and does not count.
+    method : {"holm", "bh", "bonferroni", "none"}
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04, 0.03, 0.005])
+    array([0.03, 0.06, 0.06, 0.02])
+    >>> adjust([0.01, np.nan, 0.04], "bonferroni")
+    array([0.02,  nan, 0.08])
+    """
+    choice("method", method, CORRECTIONS)
+    adjusted = np.array(p, np.float64)
+    counted = ~np.isnan(adjusted)
+    family = adjusted[counted]
+    if (wrong := (family < 0) | (family > 1)).any():
+        raise ValueError(f"p values lie between 0 and 1, not {float(family[wrong][0])!r}")
+    if method != "none":
+        order = np.argsort(family, kind="stable")
+        rising, places = family[order], np.arange(1.0, len(family) + 1)
+        stepwise = len(family) * rising
+        if method == "holm":
+            stepwise = np.maximum.accumulate((len(family) - places + 1) * rising)
+        elif method == "bh":
+            stepwise = np.minimum.accumulate((len(family) / places * rising)[::-1])[::-1]
+        family[order] = np.minimum(stepwise, 1.0)
+    adjusted[counted] = family
+    return adjusted
 
 
 class MaxT(NamedTuple):

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Floats
-from toplist.stats.estimates import TIE, Difference, Sums, cautions, described, pair, snap
+from toplist.stats.estimates import Difference, Sums, cautions, described
+from toplist.stats.units import TIE, pair, snap
 
 # Users whose values are in memory at a time.
 USERS_AT_A_TIME = 1 << 12
