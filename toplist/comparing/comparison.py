@@ -29,7 +29,7 @@ from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
 from toplist.results import markup
 from toplist.results.markup import LOOK, Look, Page
-from toplist.results.means import in_line
+from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.simultaneous import Correction

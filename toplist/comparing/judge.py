@@ -15,7 +15,8 @@ from toplist.comparing.samples import pairs_of
 from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
-from toplist.results.means import has_keys, hits_of, in_line
+from toplist.results.means import has_keys, hits_of
+from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
 from toplist.stats.distributions import t_ppf

@@ -102,7 +102,7 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     from toplist.inputs.tables import lists_of
     from toplist.matching.match import closed_up, join
     from toplist.metrics.conventions import convention_of
-    from toplist.results.means import without_users
+    from toplist.results.merging import without_users
 
     _check_known(whole)
     terms, grading = whole.terms, whole.terms.grading

@@ -47,7 +47,7 @@ from toplist.matching.about import Unmatched
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
-from toplist.results.means import in_pairs, without_users
+from toplist.results.merging import in_pairs, without_users
 from toplist.results.result import TopKResult
 
 # Of the free memory, what a file may take that is read whole to be sorted.

@@ -15,7 +15,8 @@ from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, Style, f
 from toplist.metrics.properties import equal_names
 from toplist.results.markup import LOOK as LOOK
 from toplist.results.markup import NOTHING, Cell, Grid, Look, Page, Table
-from toplist.results.means import Means, fingerprints_of, has_keys
+from toplist.results.means import Means, has_keys
+from toplist.results.merging import fingerprints_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

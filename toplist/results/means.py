@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
-from toplist.metrics.names import keys_of
-from toplist.results.terms import Entry, Terms, difference
+from toplist.results.terms import Entry, Terms
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from toplist.metrics.properties import Population
     from toplist.metrics.weighing import Exposed
     from toplist.stats.units import Units
-
-M = TypeVar("M", bound="Means")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,12 +124,7 @@ class Means:
     def __getitem__(self, name: str) -> Any: ...
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
-        metric, k = self.terms.find(name)
-        return self._pick(metric, k, self._moments[metric.name].mean, lambda one, _: one.mean)
-
-    def _ipython_key_completions_(self) -> list[str]:
-        """Return what IPython and Jupyter complete after ``result["``: means, then curves."""
-        return [*self.names(), *self.terms.asked]
+        return plain(self._at(name, "mean", lambda one, _: one.mean))
 
     def __contains__(self, name: object) -> bool:
         """Return whether ``result[name]`` exists."""
@@ -152,8 +142,7 @@ class Means:
     def std(self, name: str) -> Any: ...
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
-        metric, k = self.terms.find(name)
-        return self._pick(metric, k, self._moments[metric.name].std, lambda one, _: one.std)
+        return plain(self._at(name, "std", lambda one, _: one.std))
 
     @overload
     def interval(self, name: Name, level: float = ...) -> tuple[Floats, Floats]: ...
@@ -209,15 +198,10 @@ class Means:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         metric, k = self.terms.find(name)
-        ends = partial(self._ends, metric.name, level)
-        if (metric.name, level) not in self._near_ends:
-            near = ends(self._moments[metric.name], self._cuts)
-            self._near_ends[metric.name, level] = near
         if isinstance(metric, ListMetric) and self.clusters is not None:
             self._check_known(metric, k, of_users=True)
-        low, high = self._near_ends[metric.name, level]
-        low = self._pick(metric, k, low, lambda *one: ends(*one)[0])
-        return low, self._pick(metric, k, high, lambda *one: ends(*one)[1])
+        low, high = self._at(name, level, partial(self._ends, metric.name, level))
+        return plain(low), plain(high)
 
     @overload
     def per_user(self, name: AnyName, *, keyed: Literal[False] = ...) -> Floats: ...
@@ -315,55 +299,6 @@ class Means:
             return int(self._moments[metric.name].n_at(k))
         return self.histograms.n_of(metric.empty, metric)
 
-    def to_dict(self, at: str = "@") -> dict[str, float]:
-        """Return the means asked for, ``{"ndcg@10": 0.1, ...}``.
-
-        Parameters
-        ----------
-        at : str
-            What stands between the name and k. With another one than ``"@"``, all that is no
-            letter, digit or underscore in the name becomes an underscore: such keys are taken by
-            MLflow, which refuses ``@`` and parentheses, and by W&B.
-
-        Raises
-        ------
-        ValueError
-            If two names have one key, as those of metrics named "a.b" and "a_b".
-
-        Examples
-        --------
-        >>> from toplist import top_k_eval
-        >>> result = top_k_eval([[1, 2]], [{2}], k=2, metrics=["mrr", "rbp(p=0.5)"])
-        >>> result.to_dict()
-        {'mrr@2': 0.5, 'rbp(p=0.5)@2': 0.25}
-        >>> result.to_dict(at="_at_")    # mlflow.log_metrics(...), run.log(...)
-        {'mrr_at_2': 0.5, 'rbp_p_0_5_at_2': 0.25}
-        """
-        return {key: self[name] for name, key in keys_of(self.names(), at).items()}
-
-    def __float__(self) -> float:
-        """Return the mean of a result that has exactly one, as a scorer or an optimizer wants it.
-
-        Raises
-        ------
-        TypeError
-            If there are several.
-
-        Examples
-        --------
-        >>> from toplist import top_k_eval
-        >>> float(top_k_eval([[1, 2]], [{2}], metrics="mrr@2"))
-        0.5
-        """
-        names = self.names()
-        if len(names) == 1:
-            return float(self[names[0]])
-        shown = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
-        raise TypeError(
-            f"this result has {len(names)} means, {shown}: take one, result[{names[0]!r}], or ask "
-            f"for one alone, metrics={names[0]!r}"
-        )
-
     def __eq__(self, other: object) -> bool:
         """Return whether both say the same to the last bit; users are no part of it."""
         if not isinstance(other, Means):
@@ -381,21 +316,6 @@ class Means:
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean, in the order asked for."""
         return self.terms.names
-
-    def __add__(self, other: Self) -> Self:
-        """Merge two results over different users.
-
-        Raises
-        ------
-        ValueError
-            If metrics, k, convention or policies differ, or a user is in both; of users by
-            position, if both parts have the same ground truths.
-        """
-        return merged([self, other]) if isinstance(other, Means) else NotImplemented
-
-    def __radd__(self, other: Any) -> Self:
-        """Let ``sum(results)`` start from 0."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     @cached
     def population(self) -> Population:
@@ -454,19 +374,20 @@ class Means:
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
-    def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> tuple[Floats, Floats]:
-        """Return the ends of the intervals of an average of a metric at some k's."""
+    def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> Floats:
+        """Return the ends (2, K) of the intervals of an average of a metric at some k's."""
         proportion = name not in self.terms.pooled and self.is_proportion(name)
         if proportion and not self.by_rows(name):
             from statistics import NormalDist  # a fifth of the import of toplist
 
-            return wilson(average.mean, average.effective, NormalDist().inv_cdf((1 + level) / 2))
+            z = NormalDist().inv_cdf((1 + level) / 2)
+            return np.stack(wilson(average.mean, average.effective, z))
         from toplist.stats.distributions import t_ppf
 
         error, df = self._errors(name, average, cuts)
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
-        return normal(average.mean, error, t, self.is_within_one(name))
+        return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
 
     def by_rows(self, name: str) -> bool:
         """Whether the error of a mean goes by rows, with weights or in clusters: not by sums alone.
@@ -513,44 +434,45 @@ class Means:
         return moments.Errors(average.error, np.full(average.mean.shape, average.n - 1.0))
 
     @cached
-    def _near_ends(self) -> dict[tuple[str, float], tuple[Floats, Floats]]:
-        """The ends of intervals at the k's of `_cuts`, by metric and level, once asked for."""
-        return {}
-
-    @cached
     def _cluster_of(self) -> Ints:
         """The number of the cluster of every row."""
         from toplist.stats.units import numbered
 
         return numbered(self.clusters, self.users)
 
-    def _pick(
-        self,
-        metric: Metric | ListMetric,
-        k: int | None,
-        near: Floats,
-        curve_of: Callable[[Any, Ints], Floats],
-    ) -> Any:
-        """Return the curve of a metric, or its value at k, of which the part `near` is known."""
-        if isinstance(metric, ListMetric):  # below the lists it stays as it is
+    def _at(self, name: str, what: Any, of: Callable[[Any, Ints], Floats]) -> Floats:
+        """Return what `of` makes of the average of ``"name@k"``, or at every k on the last axis.
+
+        At the k's of `_cuts` it is kept, by the metric and `what`.
+        """
+        metric, k = self.terms.find(name)
+        if isinstance(metric, ListMetric):
             self._check_known(metric, k)
-            last = len(near) if k is None else min(k, len(near))
-            more = self.terms.depth - len(near)
-            return np.pad(near, (0, more), "edge") if k is None else float(near[last - 1])
-        if k is not None and k <= len(near):
-            return float(near[k - 1])
-        if len(near) == self.terms.depth:
+        if (metric.name, what) not in self._kept:
+            self._kept[metric.name, what] = of(self._moments[metric.name], self._cuts)
+        near, depth = self._kept[metric.name, what], self.terms.depth
+        n = near.shape[-1]
+        if isinstance(metric, ListMetric):  # below the lists it stays as it is
+            last = [min(k or depth, n) - 1] if k else np.minimum(np.arange(depth), n - 1)
+            return near[..., last][..., 0] if k else near[..., last]
+        if k is not None and k <= n:
+            return near[..., k - 1]
+        if n == depth:
             return near.copy()
         if k is not None:
-            at = np.array([k])
-            return float(curve_of(self._average(metric, at), at)[0])
-        curve = per_user.empty((self.terms.depth,))
-        curve[: len(near)] = near
-        for first in range(len(near), len(curve), per_user.PART):
-            part = slice(first, min(first + per_user.PART, len(curve)))
+            return of(self._average(metric, np.array([k])), np.array([k]))[..., 0]
+        curve = per_user.empty((*near.shape[:-1], depth))
+        curve[..., :n] = near
+        for first in range(n, depth, per_user.PART):
+            part = slice(first, min(first + per_user.PART, depth))
             cuts = np.arange(part.start, part.stop) + 1
-            curve[part] = curve_of(self._average(metric, cuts), cuts)
+            curve[..., part] = of(self._average(metric, cuts), cuts)
         return curve
+
+    @cached
+    def _kept(self) -> dict[tuple[str, Any], Floats]:
+        """What was made of averages at the k's of `_cuts`."""
+        return {}
 
     def _average(self, metric: Metric, cuts: Ints) -> Any:
         """Return the average of a metric at some k's below the lists; from the hits if need be."""
@@ -572,6 +494,11 @@ class Means:
         kept, asked = self.histograms, self.terms.asked
         of_hits = {one.name: kept.moments(one, self._cuts) for one in self.terms.metrics.values()}
         return of_hits | {name: one for name, one in of_lists.items() if name in asked}
+
+
+def plain(found: Floats) -> Any:
+    """Return an array, or a number as one of Python."""
+    return found if found.ndim else float(found)
 
 
 def _counted(
@@ -694,121 +621,6 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
     )
 
 
-def merged(parts: Sequence[M], disjoint: bool = False) -> M:
-    """Merge results over different users, in one step; see `toplist.merge`."""
-    from toplist.matching import fingerprints
-
-    parts = in_line(parts)
-    first = parts[0]
-    for part in parts:
-        if part.terms != first.terms:
-            raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
-    if not disjoint and not all(map(has_keys, parts)):
-        in_pairs([fingerprints_of(part) for part in parts], fingerprints.merged)
-    hits = all_of([part.hits for part in parts])
-    if hits and disjoint:
-        hits = [_without_fingerprints(one) for one in hits]
-    weights = all_of([part.weights for part in parts]) if hits else None
-    clusters = all_of([part.clusters for part in parts])
-    if clusters is None and any(part.clusters is not None for part in parts):
-        raise ValueError("cannot merge: some parts have clusters and others have none")
-    lengths = all_of([part.longest for part in parts])
-    added = "lists", "scored", "exposed"
-    lists, scored, exposed = (all_of([getattr(part, one) for part in parts]) for one in added)
-    return type(first)(
-        first.terms,
-        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
-        in_pairs(hits, operator.add) if hits else None,
-        np.concatenate([part.counted for part in parts]) if hits else None,
-        n_users=sum(part.n_users for part in parts),
-        n_missing=sum(part.n_missing for part in parts),
-        n_extra=sum(part.n_extra for part in parts),
-        weights=np.concatenate(weights) if weights else None,
-        clusters=[label for part in clusters for label in part] if clusters else None,
-        lists=reduce(operator.add, lists) if lists else None,
-        fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
-        graded=any(part.graded for part in parts),
-        scored=reduce(operator.add, scored) if scored else None,
-        exposed=reduce(operator.add, exposed) if exposed else None,
-        longest=None if lengths is None else max(lengths),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        listed=_together([part.listed for part in parts]),
-    )
-
-
-def _together(words: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] | None:
-    """Return the users of all parts, by their words; ValueError for a user who is in two."""
-    known = all_of(words)
-    if known is None:
-        return None
-    found = np.concatenate(known)
-    if len(np.unique(found)) < len(found):
-        raise ValueError("cannot merge: a user has lists in two parts: a user counts once")
-    return found
-
-
-def without_users(result: M) -> M:
-    """Return a result without hits and weights; see `TopKResult.without_users`."""
-    from toplist.matching.fingerprints import together
-
-    if result.clusters is not None:
-        raise ValueError(
-            "intervals by clusters follow from the rows, and nothing is left of these: save the "
-            "result as it is, and to_dict() and to_pandas() give its figures"
-        )
-    prints = fingerprints_of(result)
-    whole = (together(prints),) if prints else ()
-    lists = None if result.lists is None else result.lists.without_users()
-    bare = replace(result, hits=None, counted=None, weights=None, lists=lists)
-    return replace(bare, fingerprints=whole)
-
-
-def in_line(results: Sequence[M]) -> list[M]:
-    """Return results with one k in the metrics of whole lists, that of the longest of all."""
-    k = max((one.terms.longest for one in results), default=0)
-    found = []
-    for one in results:
-        if one.terms.longest:  # of empty lists alone it is 1, where they are read to 0
-            hits = None if one.hits is None else one.hits.of_part(k=k)
-            one = replace(one, terms=one.terms.with_longest(k), hits=hits)
-        found.append(one)
-    return found
-
-
-def all_of(found: Sequence[T | None]) -> list[T] | None:
-    """Return the values if no part lacks its own, else None."""
-    kept = [one for one in found if one is not None]
-    return kept if len(kept) == len(found) else None
-
-
-def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
-    """Join parts in their order, pair by pair: the first is copied log n times and not n times.
-
-    Examples
-    --------
-    >>> in_pairs(["a", "b", "c"], operator.add)
-    'abc'
-    """
-    while len(parts) > 1:
-        pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
-        parts = [join(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    return parts[0]
-
-
-def _without_fingerprints(hits: Hits) -> Hits:
-    """Return hits that merge without a look at their ground truths."""
-    return hits.of_part(fingerprints=()) if hits.about.fingerprints else hits
-
-
 def has_keys(result: Means) -> bool:
     """Return whether the users of a result are known by key: then none is merged twice."""
     return result.listed is not None or (result.hits is not None and result.hits.users is not None)
-
-
-def fingerprints_of(result: Means) -> tuple[Fingerprint, ...]:
-    """Return the fingerprints of a result; a part without truths to hash is a part all the same."""
-    from toplist.matching.fingerprints import Fingerprint
-
-    if result.fingerprints or result.hits is None:
-        return result.fingerprints
-    return result.hits.about.fingerprints or (Fingerprint(0, result.n_users, varied=False),)

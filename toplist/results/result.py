@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES, Style
-from toplist.metrics.names import metric_meant
+from toplist.metrics.names import keys_of, metric_meant
 from toplist.results.display import Display
-from toplist.results.means import Means, merged, without_users
+from toplist.results.means import Means
+from toplist.results.merging import merged, without_users
 from toplist.results.terms import chosen
 
 if TYPE_CHECKING:
@@ -115,6 +116,74 @@ class TopKResult(Means, Display):
             if meant is None or meant not in self:
                 raise AttributeError(text, name=name, obj=self)
             raise AttributeError(f"{text} (did you mean result[{meant!r}]?)")
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return what IPython and Jupyter complete after ``result["``: means, then curves."""
+        return [*self.names(), *self.terms.asked]
+
+    def to_dict(self, at: str = "@") -> dict[str, float]:
+        """Return the means asked for, ``{"ndcg@10": 0.1, ...}``.
+
+        Parameters
+        ----------
+        at : str
+            What stands between the name and k. With another one than ``"@"``, all that is no
+            letter, digit or underscore in the name becomes an underscore: such keys are taken by
+            MLflow, which refuses ``@`` and parentheses, and by W&B.
+
+        Raises
+        ------
+        ValueError
+            If two names have one key, as those of metrics named "a.b" and "a_b".
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1, 2]], [{2}], k=2, metrics=["mrr", "rbp(p=0.5)"])
+        >>> result.to_dict()
+        {'mrr@2': 0.5, 'rbp(p=0.5)@2': 0.25}
+        >>> result.to_dict(at="_at_")    # mlflow.log_metrics(...), run.log(...)
+        {'mrr_at_2': 0.5, 'rbp_p_0_5_at_2': 0.25}
+        """
+        return {key: self[name] for name, key in keys_of(self.names(), at).items()}
+
+    def __float__(self) -> float:
+        """Return the mean of a result that has exactly one, as a scorer or an optimizer wants it.
+
+        Raises
+        ------
+        TypeError
+            If there are several.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> float(top_k_eval([[1, 2]], [{2}], metrics="mrr@2"))
+        0.5
+        """
+        names = self.names()
+        if len(names) == 1:
+            return float(self[names[0]])
+        shown = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
+        raise TypeError(
+            f"this result has {len(names)} means, {shown}: take one, result[{names[0]!r}], or ask "
+            f"for one alone, metrics={names[0]!r}"
+        )
+
+    def __add__(self, other: TopKResult) -> TopKResult:
+        """Merge two results over different users.
+
+        Raises
+        ------
+        ValueError
+            If metrics, k, convention or policies differ, or a user is in both; of users by
+            position, if both parts have the same ground truths.
+        """
+        return merged([self, other]) if isinstance(other, TopKResult) else NotImplemented
+
+    def __radd__(self, other: Any) -> TopKResult:
+        """Let ``sum(results)`` start from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def formula(self, name: AnyName, style: Style = "text") -> str:
         """Return the exact formula of a metric, with its policies and the number of users.

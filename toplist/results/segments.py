@@ -157,7 +157,7 @@ class Segments(ByLabel[R]):
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
-        return {label: part.to_dict() for label, part in self.items()}
+        return {label: {name: part[name] for name in part.names()} for label, part in self.items()}
 
     def to_pandas(self, *, names: Names | None = None) -> DataFrame:
         """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n.
