@@ -17,9 +17,10 @@ What a result holds
 (3, 0, 0, 0)
 
 - ``result["ndcg@10"]``, ``result["ndcg"]``, ``.std(name)``, ``.interval(name, 0.95)``: Wilson's
-  interval where every value is 0 or 1 by definition, as that of hit; else mean ± z std/√n, cut to
-  [0, 1] where the metric cannot leave it; with weights the variance is linearised, as they may go
-  with the values; none is printed where all values are equal
+  interval where every value is 0 or 1 by definition, as that of hit; else mean ± t std/√n, cut to
+  [0, 1] where the metric cannot leave it; with weights, which may go with the values, the error and
+  the degrees of freedom are those of tests of the same values (CR2), and need the users; none is
+  printed where all values are equal
 - ``.bounds(name)``: the least and the largest mean, whatever the judgements of the listed items
   that nobody judged
 - ``.formula(name, style="latex")``: which formula, and by which policies
