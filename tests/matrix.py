@@ -219,6 +219,13 @@ def differences(world, options, door):
             for name in expected.intervals
             if name.partition("@")[0] in LISTS
         }
+    if options.get("weights") and not options.get("propensities"):  # intervals need the rows
+        held = {*LISTS, *(name.partition("@")[0] for name in found.values or {})}
+        expected.intervals |= {
+            name: (math.nan, math.nan)
+            for name in expected.intervals
+            if name.partition("@")[0] not in held
+        }
     by_row = door in ROWS and not options.get("users")
     return apart(expected, found, by_row)
 
