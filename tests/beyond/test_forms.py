@@ -17,6 +17,8 @@ FORMS = {  # what makes the ranks of lists of ids, and an id of an integer
     "tuples": (lambda lists: tuple(map(tuple, lists)), int),
     "array": (np.array, int),
     "int32": (lambda lists: np.array(lists, np.int32), int),
+    "uint8": (lambda lists: np.array(lists, np.uint8), int),
+    "uint32": (lambda lists: np.array(lists, np.uint32), int),
     "wide": (list, lambda item: 10**15 + item),
     "wide array": (np.array, lambda item: 10**15 * (item - 10)),
     "huge": (list, lambda item: 2**62 + item),

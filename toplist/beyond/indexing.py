@@ -101,7 +101,7 @@ def numbers_of(flat: Flat) -> tuple[Ints, Any]:
 
     Integers that are few apart are their own numbers, a range.
     """
-    ids, n = flat.ids, len(flat.ids)
+    ids, n = np.asarray(flat.ids, np.int64), len(flat.ids)
     counted = None
     if int(flat.lengths.sum()) < n:  # what is behind the end of a list has no number
         sizes = np.diff(flat.offsets)
@@ -115,7 +115,7 @@ def numbers_of(flat: Flat) -> tuple[Ints, Any]:
     elif known is None:
         ids, known = numbered(ids)
     if counted is None:
-        return np.asarray(ids, np.int64), known
+        return ids, known
     numbers = np.full(n, -1)
     numbers[counted] = ids
     return numbers, known
