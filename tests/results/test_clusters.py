@@ -198,13 +198,13 @@ def sys_series(clusters):
     return pandas.Series(clusters).sample(frac=1, random_state=0)
 
 
-def test_parts_of_files_hold_no_rows(tmp_path):
+def test_files_keep_the_rows_that_are_in_clusters(tmp_path):
     *_, (_, evaluate) = list(doors(tmp_path))
     files, clusters = (tmp_path / "recs.csv", tmp_path / "truth.csv"), many()[2]
-    words = "clusters= need the rows, .*: keep='users' keeps them"
-    with pytest.raises(ValueError, match=words):
-        tl.top_k_eval(*files, 5, clusters=clusters)
-    assert evaluate().clusters is not None
+    found = tl.top_k_eval(*files, 5, clusters=clusters)
+    assert found.interval("ndcg@5") == evaluate().interval("ndcg@5")
+    with pytest.raises(ValueError, match="clusters= need the rows, .*: keep='users' keeps them"):
+        tl.top_k_eval(*files, 5, clusters=clusters, keep="part")
 
 
 def test_every_row_needs_a_cluster():
