@@ -57,7 +57,7 @@ class GateRow:
     segment : str, or None
         The segment of the users; None for all of them.
     p_not_worse, p_worse, p_adjusted : float
-        One-sided, see `toplist.stats.noninferiority.not_worse`; in a segment `p_adjusted` is
+        One-sided, see `toplist.stats.planning.not_worse`; in a segment `p_adjusted` is
         `p_worse` corrected by Holm for all segments and metrics.
     bound : float
         Above 0 where few differ, or losses are skewed: `p_not_worse` is at least this, which allows

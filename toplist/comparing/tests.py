@@ -182,7 +182,7 @@ class TestPlan:
 
     Attributes
     ----------
-    method, correction, alternative, level, family, n_resamples, seed
+    method, correction, alternative, level, family, n_resamples, seed, n_threads
         What `Comparison.test` was given; no draws, `n_resamples` 0, where none were needed.
     margin : float, or None
         Of a test of equivalence.
