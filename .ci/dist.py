@@ -7,6 +7,7 @@ from pathlib import Path
 
 PACKAGE = {str(path) for path in Path("toplist").rglob("*.py")} | {"toplist/py.typed"}
 PACKAGE |= {f"toplist/reporting/page.{kind}" for kind in ("html", "css", "js")}
+PACKAGE |= {"toplist/metrics/conventions.toml"}
 BESIDE = {"pyproject.toml", "setup.cfg", "README.md", "LICENSE", "PKG-INFO"}
 
 
