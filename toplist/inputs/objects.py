@@ -440,10 +440,12 @@ If not, give lists, \
 {user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}
     """
     scores, relevant = _first(ranks.values()), _first(truths.values())
-    if not isinstance(scores, Mapping) or not _like_grades(ranks):
+    if not isinstance(scores, Mapping):
         return
     of_ids = isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0])
-    if of_ids or (isinstance(relevant, Mapping) and not _whole(truths)):
+    # the truths are the smaller side, and mostly tell
+    unlike_grades = of_ids or (isinstance(relevant, Mapping) and not _whole(truths))
+    if unlike_grades and _like_grades(ranks):
         raise TypeError(
             "ranks holds whole numbers by item, like grades: are the arguments swapped? " + _SORTED
         )
@@ -459,9 +461,11 @@ def _like_grades(rows: Mapping[Any, Any]) -> bool:
 
 def _whole(rows: Mapping[Any, Any]) -> bool:
     """Whether all numbers of mappings item -> number are whole; it stops at the first other."""
+    given = (row.values() for row in rows.values() if isinstance(row, Mapping))
+    values, integers = [*chain.from_iterable(given)], (int, np.integer)
+    if all(issubclass(kind, integers) for kind in set(map(type, values))):
+        return True
     return all(
-        isinstance(value, (int, np.integer)) or (isinstance(value, float) and value.is_integer())
-        for row in rows.values()
-        if isinstance(row, Mapping)
-        for value in row.values()
+        isinstance(value, integers) or (isinstance(value, float) and value.is_integer())
+        for value in values
     )
