@@ -187,7 +187,8 @@ def top_k_eval(
         keys, so that the result has values per user, segments and tests: some 190 bytes per user
         with three hits, the keys as Python objects among them; two gigabytes for ten million users.
         With metrics of the lists themselves, the lists are read whole. Lists in memory, TREC runs
-        and systems always keep their users. "part" is for files, streams and tables that hold the
+        and systems always keep their users. So do clusters, and weights beside metrics of hits
+        alone: their intervals need the rows. "part" is for files, streams and tables that hold the
         lists of some of the users, such as a hash bucket: it may be empty, and users of the truth
         without a list in it are not counted. ``toplist.merge(parts, truth)`` adds these once.
     n_threads : int, optional

@@ -52,6 +52,30 @@ def test_a_metric_is_tested_user_by_user(new, margin, verdict):
     assert found.passed == bool(found) == (verdict == "not worse")
 
 
+FEW = {user: {"a": 3, "b": 1} for user in range(40)}
+FOUND = {user: ["a", "b", "c"] for user in FEW}
+GROUPED = tl.Groups({user: [["a"], ["b"]] for user in FEW})
+
+
+@pytest.mark.parametrize(
+    ("new", "truth", "passes"),
+    [
+        (FOUND, FEW, True),  # evaluated anew, as a run of CI does
+        ({user: ["a", "b", "d"] for user in FEW}, FEW, True),  # other misses
+        (FOUND | {0: ["b", "a", "c"], 1: ["b", "a", "c"]}, FEW, False),  # grades at other ranks
+        (FOUND | {0: ["a", "c", "b"]}, FEW, False),
+        (FOUND | {0: ["a", "b"]}, FEW, False),  # may differ below
+        ({user: ["b", "a", "c"] for user in FEW}, GROUPED, False),  # of other groups
+    ],
+)
+def test_only_the_same_hits_at_the_same_ranks_pass_unseen(new, truth, passes):
+    """Of 40 users, none of whom differs, a loss of 0.005 cannot be told from chance."""
+    both = [tl.top_k_eval(one, truth, 3, metrics=["ndcg", "recall"]) for one in (new, FOUND)]
+    found = tl.gate(*both, {"ndcg@3": 0.005, "recall@3": 0.005})
+    assert ("new and base have the same hits at the same ranks" in found.notes) == passes
+    assert found.passed == passes
+
+
 def test_undecided_says_how_many_users_would_decide():
     row = tl.gate(WORSE, BASE, {"ndcg@5": NEAR}).rows[0]
     expected = not_worse(values(WORSE), values(BASE), NEAR)

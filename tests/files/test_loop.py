@@ -213,6 +213,24 @@ def test_a_file_that_does_not_fit_says_how_to_sort_it(
     same(tl.top_k_eval(target, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_run_that_does_not_fit_says_how_to_sort_it(tmp_path, monkeypatch, packed):
+    lines = [f"{u} Q0 {one} 1 {9 - r} t" for r in range(3) for u, ids in RANKS.items()
+             for one in ids[r : r + 1]]  # fmt: skip
+    text = "\n".join(lines).encode() + b"\n"
+    recs = tmp_path / ("the recs.run.gz" if packed else "the recs.run")
+    recs.write_bytes(gzip.compress(text) if packed else text)
+    truth = source(tmp_path, "t", TRUTHS, "csv", None)
+    monkeypatch.setattr("toplist.files.loop.free_memory", lambda: 100)
+    in_small_blocks(monkeypatch)
+    error = said("sort it by user, in a shell", tl.top_k_eval, recs, truth, 3)
+    subprocess.run(error.partition("in a shell, ")[2], shell=True, check=True)
+    sorted_run = tmp_path / "the recs-sorted.run"
+    found = tl.top_k_eval(sorted_run, truth, 3)
+    assert found.to_dict() == tl.top_k_eval(RANKS, TRUTHS, 3).to_dict()
+    assert found.per_user("ndcg@3").shape == (len(TRUTHS),)  # kept, as of every run
+
+
 def test_a_user_split_over_distant_rows(tmp_path, parts):
     recs, truth = (
         source(tmp_path, *one) for one in (("recs", RANKS, "csv"), ("t", TRUTHS, "csv", None))

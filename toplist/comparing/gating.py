@@ -16,6 +16,7 @@ from toplist.comparing.asking import Question
 from toplist.comparing.comparison import compare
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import TestPlan, p_is
+from toplist.metrics.definitions import Metric
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
@@ -322,8 +323,8 @@ def gate(
     and its 95 % interval, by a paired t test: *worse* where the interval lies below -margin, *not
     worse* where it lies above, else *undecided*, with the number of users that would decide. Where
     fewer than 30 users differ, or losses are skewed, p allows for users who lose all and were not
-    drawn. So nothing follows of few users who all have the same values, unless both find the same
-    items at the same ranks for all users, as the same lists do: that passes. Of worse, sign flips
+    drawn. So nothing follows of few users who all have the same values, unless both have the same
+    hits at the same ranks for all users, as the same lists do: that passes. Of worse, sign flips
     must agree. So either false verdict has a chance of 2.5 % where the true difference is just
     -margin. Where lower is better, all is turned round.
 
@@ -434,7 +435,7 @@ def _of_metrics(
     segments = {} if by is None else rows_by_label(compared.results["new"], by)[0]
     names = question.names([*margins]) if margins else []
     whole, parts = list[GateRow](), list[GateRow]()
-    same = _find_the_same(compared)
+    alike = have_the_same_hits(compared)
     for name, margin in zip(names, margins.values(), strict=True):
         at, metric = compared._directed(name)
         mean = compared.results["base"][at]
@@ -448,6 +449,7 @@ def _of_metrics(
         new, base, units = source.values("new", at), source.values("base", at), source.units
         row = GateRow(at, margin=float(margin), unit=compared.unit)
         row = replace(row, higher_is_better=bool(metric.higher_is_better))
+        same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing
         whole.append(_decided(row, new, base, units, plan, same))
         for label, members in segments.items():
             some = np.isin(source.found.rows["new"], members)
@@ -457,17 +459,20 @@ def _of_metrics(
     return whole, parts
 
 
-def _find_the_same(compared: SideBySide) -> bool:
-    """Return whether both have the same hits at the same ranks, and lists of the same lengths."""
+def have_the_same_hits(compared: SideBySide) -> bool:
+    """Return whether the hits of both have the same ranks and grades, in lists as long."""
     new, base = compared.results["new"].hits, compared.results["base"].hits
     assert new is not None  # both have users
     assert base is not None
     if new is base:
         return True
-    arrays = "offsets", "ranks", "n_listed", "n_truth"
-    alike = all(np.array_equal(getattr(new, one), getattr(base, one)) for one in arrays)
+    if new.coverage is not None or base.coverage is not None:  # which groups a hit is of
+        return False
+    arrays = "offsets", "ranks", "n_listed", "n_truth", "grades"
+    if not all(np.array_equal(getattr(new, one), getattr(base, one)) for one in arrays):
+        return False
     keys = [None if one.users is None else list(one.users) for one in (new, base)]
-    return alike and keys[0] == keys[1]
+    return bool(keys[0] == keys[1])
 
 
 def _decided(
@@ -478,7 +483,7 @@ def _decided(
     better, worse = (new, base) if higher else (base, new)
     how: dict[str, Any] = {"level": plan.level, "seed": plan.seed, "n_threads": plan.n_threads}
     found = not_worse(better, worse, margin, units, **how)
-    if same and found.verdict == "undecided":  # the lists are the same
+    if same and not found.differ and found.verdict == "undecided":
         found = found._replace(verdict="not worse", n_needed=math.nan)
     test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "bound", "n_needed")
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
@@ -544,6 +549,6 @@ def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Itera
     if any(one.bound for one in rows):
         words = f"where fewer than {FEW} users differ, or losses are skewed, p allows for users "
         yield worded(words + "who lose all and were not drawn", new.terms.unit)
-    if _find_the_same(question.compared):
-        yield "new and base find the same items at the same ranks"
+    if have_the_same_hits(question.compared):
+        yield "new and base have the same hits at the same ranks"
     yield from question.compared.rules()

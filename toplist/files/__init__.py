@@ -17,7 +17,8 @@ some 2 GB); the lists are read in blocks of complete users, which are evaluated 
 the rows of a user of the lists are apart, the file is read whole and sorted, and the account says
 so, if it fits into a quarter of the free memory; or else an error has the line that sorts it. The
 result has all means, spreads and counts, but no values per user; ``keep="users"`` keeps these, for
-segments and tests of ten million users. TREC runs always keep them: queries are few.
+segments and tests of ten million users. TREC runs always keep them: queries are few. So do
+clusters, and weights beside metrics of hits alone: their intervals need the rows.
 
 Truths made of groups have a column for these, which is read where it is named:
 ``columns={"group": "nugget"}``; in TREC qrels ``{"group": "iteration"}``, their second field, and

@@ -7,6 +7,7 @@ are not together has several lists; only the caller, who knows the users of all 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -360,17 +361,22 @@ class Source:
                 f": a stream is read once, with the rows of a user together: sort it, ORDER BY "
                 f"{user} in DuckDB, .sort({user!r}, maintain_order=True) in polars, or give a file"
             )
-        base, extension = os.path.splitext(path)
+        base, extension = os.path.splitext(path.removesuffix(".gz"))
         target = f"{base}-sorted{extension}"
+        too_large = (
+            f", and reading it whole takes about {needed / 1e9:.1f} GB, more than a quarter of the "
+            f"{free / 1e9:.1f} GB that are free: sort it by user, "
+        )
+        if self.is_trec:  # which has no header
+            source, target = shlex.quote(path), shlex.quote(target)
+            unpacked = f"gzip -dcf {source} | sort" if path.endswith(".gz") else f"sort {source}"
+            return f"{too_large}in a shell, {unpacked} -s -k 1,1 > {target}"
         scan, sink, read = self._readers(path, target)
         polars = f"pl.{scan}.sort({user!r}, maintain_order=True).{sink}"
         column = '"' + user.replace('"', '""') + '"'
         duckdb = f"COPY (FROM {read} ORDER BY {column}) TO {target!r}"
         either = "" if self.order else f", or in DuckDB, {duckdb}"
-        return (
-            f", and reading it whole takes about {needed / 1e9:.1f} GB, more than a quarter of the "
-            f"{free / 1e9:.1f} GB that are free: sort it by user, in polars, {polars}{either}"
-        )
+        return f"{too_large}in polars, {polars}{either}"
 
     def _readers(self, path: str, target: str) -> tuple[str, str, str]:
         """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""

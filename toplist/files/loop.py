@@ -71,11 +71,9 @@ def evaluate_streams(
         relevant = _stream_of(truths, "ground_truths", options)
     elif truths.stream is not None:  # a file that was read before
         relevant = truths.stream
-    # queries are few; and intervals by weights or clusters need the rows, as many as were given
-    by_rows = options.weights is not None or options.clusters is not None
-    if options.keep is None and isinstance(listed, Source) and (listed.is_trec or by_rows):
-        options = replace(options, keep="users")
     plan = plan_of(options, k, listed.ordering if isinstance(listed, Source) else "order")
+    if isinstance(listed, Source) and _needs_rows(plan, listed):
+        plan = replace(plan, options=replace(plan.options, keep="users"))
     if any(isinstance(one, Source) and one.is_trec for one in (listed, relevant)):
         plan = plan.called("queries")
     texts = truths.texts if in_memory else (Texts(), Texts())
@@ -93,7 +91,7 @@ def evaluate_streams(
     if is_part and not in_parts:
         raise ValueError("keep='part': keys of several columns and systems are read whole")
     # metrics of the lists have values by user where all lists are known
-    if in_parts and not (options.keep == "users" and plan.list_metrics):
+    if in_parts and not (plan.options.keep == "users" and plan.list_metrics):
         return in_blocks(streams, plan, kept)
     ranked = loaded(listed, texts) if options.system is None else None
     truth = loaded(relevant, texts) if kept is None else kept.lists
@@ -103,6 +101,19 @@ def evaluate_streams(
         name: _in_whole((one, relevant), plan, texts, loaded(one, texts), truth)
         for name, one in listed.by_system(str(options.system))
     }
+
+
+def _needs_rows(plan: Plan, listed: Source) -> bool:
+    """Whether users are kept where nothing is said of it.
+
+    Queries of a TREC run are few. Intervals by weights and clusters need the rows, and what was
+    given of each is held already. Beside metrics of the lists, which are read whole with users,
+    weights alone do not ask for it.
+    """
+    if plan.options.keep is not None:
+        return False
+    weighted = plan.options.weights is not None and not plan.list_metrics
+    return listed.is_trec or plan.options.clusters is not None or weighted
 
 
 def _stream_of(side: Any, name: str, options: Options) -> Any:

@@ -43,7 +43,7 @@ def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
     """Return numbers of Python as an array of their values; None where one is no number.
 
     Of ranks and grades the value counts; of scores only the order, which has to be `exact`: None
-    where neither 64 bits nor a double hold it, as of Decimals.
+    where neither 64 bits nor a double hold it, as of Decimals and floats of 128 bits.
 
     Examples
     --------
@@ -51,9 +51,13 @@ def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
     ([3.0, 0.5, 0.25], [2, 1])
     >>> by_value([3, True]), by_value([3, None]), by_value([0.5, 2**53 + 1], exact=True)
     (None, None, None)
+    >>> by_value([np.longdouble(1)], exact=True) is None
+    True
     """
     kinds = set(map(type, values))
-    numeric = int, float, np.integer, np.floating, *(() if exact else (Decimal,))
+    # of floats, those that a double holds, unless rounding does no harm
+    floats = (np.float16, np.float32) if exact else (np.floating, Decimal)
+    numeric = int, float, np.integer, *floats
     if bool in kinds or not all(issubclass(kind, numeric) for kind in kinds):
         return None
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
