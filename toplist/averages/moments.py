@@ -368,8 +368,8 @@ def by_kish(average: Moments | Pooled) -> Errors:
 
         error² = Σ w² (x - D y)² n' / (n' - 1) / (Σ w y)²,  n' = (Σ w y)² / Σ (w y)²,  df = n' - 1
 
-    with y = 1 but for ratios of sums. Below 2, n' is taken for 2. Of users whose weights are those
-    of their relevant items: there are as many as there are items, whoever they are of.
+    with y = 1 but for ratios of sums. Below 2, n' is taken for 2. It is for means under
+    propensities, in which each relevant item has a weight and counts for itself.
     """
     n = np.broadcast_to(np.maximum(average.kish, 2.0), average.mean.shape)
     users = max(average.n, 2)

@@ -19,7 +19,7 @@ from toplist.metrics.names import Names, listed
 from toplist.plots.axes import rules_of
 from toplist.results.means import Means, in_means_of_all
 
-# Why a metric has no test, whoever the users are.
+# Why a metric has no test, for any users.
 TOGETHER = "one number of all lists together, no mean over users"
 UNWEIGHTED = "a mean without weights, of users who have some: evaluate without weights to test it"
 POOLED = "pooled, a ratio of sums over users: toplist.inference.ratio tests such ones"
@@ -48,7 +48,7 @@ class Question:
         return or_why(lambda: self._rows([name]).units)[1]
 
     def _never(self, name: str) -> str:
-        """Return why ``name@k`` has no test, whoever the users are; "" if it may have one."""
+        """Return why ``name@k`` has no test for any users; "" if it may have one."""
         metric, results = self.compared._metric(name), self.compared.results.values()
         if any(name.partition("@")[0] in one.terms.pooled for one in results):
             return POOLED
@@ -96,7 +96,7 @@ class Question:
         return some
 
     def check_mean(self, name: str) -> None:
-        """Refuse a ``name@k`` that has no test, whoever the users are."""
+        """Refuse a ``name@k`` that has no test for any users."""
         why = self._never(name)
         if why:
             raise NotTestable(f"{name} has no test: {why}")

@@ -11,7 +11,6 @@ from toplist.metrics.formulas import STYLES, Style
 from toplist.metrics.names import keys_of, metric_meant
 from toplist.results.display import Display
 from toplist.results.means import Means
-from toplist.results.merging import merged, without_users
 from toplist.results.terms import chosen
 
 if TYPE_CHECKING:
@@ -179,6 +178,8 @@ class TopKResult(Means, Display):
             If metrics, k, convention or policies differ, or a user is in both; of users by
             position, if both parts have the same ground truths.
         """
+        from toplist.results.merging import merged  # what few need, so that imports are quick
+
         return merged([self, other]) if isinstance(other, TopKResult) else NotImplemented
 
     def __radd__(self, other: Any) -> TopKResult:
@@ -267,6 +268,8 @@ class TopKResult(Means, Display):
         >>> bare["mrr@2"], bare.hits is None, bare.n_evaluated
         (0.75, True, 2)
         """
+        from toplist.results.merging import without_users
+
         return without_users(self)
 
     def to_json(self) -> str:
@@ -488,6 +491,8 @@ class TopKResult(Means, Display):
 
 def merge(parts: Iterable[TopKResult], *more: TopKResult, disjoint: bool = False) -> TopKResult:
     """Merge results over different users into that of all of them; see `toplist.merge`."""
+    from toplist.results.merging import merged
+
     found = [parts] if isinstance(parts, TopKResult) else list(parts)
     found += more
     for part in found:
