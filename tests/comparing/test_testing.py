@@ -9,7 +9,7 @@ from doors import by_words
 from systems import DATA, results
 
 import toplist as tl
-from toplist.comparing.tests import METHODS
+from toplist.comparing.contrasts import METHODS
 
 
 @pytest.mark.parametrize(

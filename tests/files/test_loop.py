@@ -224,7 +224,7 @@ def test_a_run_that_does_not_fit_says_how_to_sort_it(tmp_path, monkeypatch, pack
     monkeypatch.setattr("toplist.files.loop.free_memory", lambda: 100)
     in_small_blocks(monkeypatch)
     error = said("sort it by user, in a shell", tl.top_k_eval, recs, truth, 3)
-    subprocess.run(error.partition("in a shell, ")[2], shell=True, check=True)
+    subprocess.run(error.partition("in a shell, ")[2], shell=True, check=True, timeout=60)
     sorted_run = tmp_path / "the recs-sorted.run"
     found = tl.top_k_eval(sorted_run, truth, 3)
     assert found.to_dict() == tl.top_k_eval(RANKS, TRUTHS, 3).to_dict()

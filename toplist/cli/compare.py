@@ -22,10 +22,11 @@ from toplist.cli.reading import (
 from toplist.cli.side_files import labels_of
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
+from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, TestPlan
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
 from toplist.comparing.gating import gate
 from toplist.comparing.samples import pairs_of
-from toplist.comparing.tests import CORRECTIONS, FAMILIES, METHODS, TestPlan, Tests
+from toplist.comparing.tests import Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup

@@ -11,9 +11,10 @@ import numpy as np
 
 from toplist.checks import Floats, cached, worded
 from toplist.comparing.aligning import TESTABLE, NotTestable, SameUsers, align, or_why
+from toplist.comparing.contrasts import TestPlan
 from toplist.comparing.samples import Moments, Rows, Sample, contrasted, pairs_of, refuse, together
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import TestPlan, Tests
+from toplist.comparing.tests import Tests
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.names import Names, listed
 from toplist.plots.axes import rules_of

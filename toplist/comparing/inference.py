@@ -92,10 +92,11 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, readable
 from toplist.comparing import samples
+from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
 from toplist.comparing.samples import Rows, contrasted, maxt, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
-from toplist.comparing.tests import TestCorrection, TestMethod, TestPlan, Tests
+from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, in_one_order, read, read_pairs
 from toplist.comparing.views import Band
 from toplist.gone import no_attribute

@@ -18,7 +18,8 @@ import numpy as np
 from toplist.averages import per_user
 from toplist.checks import Floats, Ints, cached, choice, worded
 from toplist.comparing.aligning import TOGETHER, USERS, Aligned, NotTestable, other_users
-from toplist.comparing.tests import DRAWN, Contrast, TestPlan, Tests
+from toplist.comparing.contrasts import DRAWN, Contrast, TestPlan
+from toplist.comparing.tests import Tests
 from toplist.metrics.definitions import Metric
 from toplist.results.means import PER_USER, Means, hits_of, in_means
 from toplist.results.terms import Terms

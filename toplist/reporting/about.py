@@ -13,7 +13,8 @@ from toplist import audit
 from toplist.checks import cached, check_positive_int, whole, worded
 from toplist.comparing.aligning import or_why
 from toplist.comparing.comparison import Comparison
-from toplist.comparing.tests import Contrast, Tests
+from toplist.comparing.contrasts import Contrast
+from toplist.comparing.tests import Tests, primary_of
 from toplist.comparing.views import SEED, Movers
 from toplist.metrics.properties import equal_names
 from toplist.plots.axes import brief
@@ -29,8 +30,6 @@ DETAILED, USERS, DRAWN, OF_TITLE = 7, 3, 3, 30
 # Checks of the training data, which is not given here.
 OF_TRAINING = {"leaked", "listed_seen", "trained_twice"}
 OF_TRAINING |= {"cold_users", "cold_items", "unknown_items"}
-# Of the metric that a page is about, the k that is taken where several were asked for.
-USUAL, USUAL_K = "ndcg", 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +76,7 @@ class Report:
     def primary(self) -> str:
         """What the page is about: ``"ndcg@10"``."""
         try:
-            metric, cut = self.first.terms.find(self.asked or primary_of(self.comparison))
+            metric, cut = self.first.terms.find(self.asked or primary_of(self.comparison.names()))
         except KeyError as error:
             raise ValueError(f"primary: {error.args[0]}") from None
         if cut is None:
@@ -250,14 +249,3 @@ class Report:
                     text += colon + ids
                 found.append((system, level, text))
         return n, sorted(found, key=lambda row: audit.LEVELS.index(row[1]))
-
-
-def primary_of(comparison: Comparison) -> str:
-    """Return what a page is about: ndcg@10, or the largest k below, else that of the first metric.
-
-    Where every k is larger, the least.
-    """
-    names = [name.rpartition("@") for name in comparison.names()]
-    metric = USUAL if any(name == USUAL for name, _, _ in names) else names[0][0]
-    ks = sorted(int(k) for name, _, k in names if name == metric)
-    return f"{metric}@{max((k for k in ks if k <= USUAL_K), default=ks[0])}"
