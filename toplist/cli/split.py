@@ -13,9 +13,8 @@ from toplist.cli.options import HELP, Command, Kind, names_of_columns, option, r
 from toplist.files.formats import PathLike, table_format
 from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
-from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
-from toplist.loo.parts import PARTS, Split
+from toplist.loo.parts import PARTS, REPEATS, Split
 from toplist.loo.split import held_out_users, windows
 
 # Ways to hold out that are named by an option; without any, one row of each user.

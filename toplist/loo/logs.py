@@ -19,12 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import (
-    LARGEST_INT,
-    Bools,
-    Ints,
-    require,
-)
+from toplist.checks import LARGEST_INT, Bools, Ints, cached, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of, signed
@@ -66,13 +61,9 @@ class Times:
         """What they are, in messages."""
         return "dates" if self.dated else "numbers"
 
-    @property
-    def ordinals(self) -> NDArray[np.int64]:
-        """The times as integers in the same order."""
-        if self.values.dtype == np.int64:
-            return self.values
-        codes: NDArray[np.int64] = np.unique(self.values, return_inverse=True)[1].astype(np.int64)
-        return codes
+    def at(self, values: NDArray[Any], missing: Any = ()) -> Times:
+        """Return other times of the same kind."""
+        return replace(self, values=values, missing=np.asarray(missing, bool))
 
     def _first(self, time: Any) -> Any:
         """Return the first number of their dtype that is not before a time; None if none is."""
@@ -98,11 +89,12 @@ class Times:
         first = self._first(time)
         return len(self.values) if first is None else int(np.searchsorted(self.values, first))
 
-    def written(self, value: int | float) -> Any:
+    def written(self, value: Any) -> Any:
         """Return a number as it is, and nanoseconds as ISO text, to be read again by `instant`."""
+        number = value.numerator if value.denominator == 1 else float(value)
         if not self.dated:
-            return value
-        at = np.datetime64(min(int(value), LARGEST_INT), "ns")
+            return number
+        at = np.datetime64(min(int(number), LARGEST_INT), "ns")
         short = (at.astype(f"M8[{unit}]") for unit in ("D", "s", "us", "ns")[self.zoned :])
         return f"{next(one for one in short if one == at)}{'+00:00' if self.zoned else ''}"
 
@@ -152,6 +144,16 @@ class Log:
         """The times, if there is one in every row."""
         return None if self.times is None or self.times.missing.any() else self.times
 
+    @cached
+    def ordinals(self) -> Ints:
+        """Integers in the order of the times; all 0 without one in every row."""
+        times = self.known_times
+        if times is None:
+            return np.zeros(len(self), np.int64)
+        if times.values.dtype == np.int64:
+            return times.values
+        return np.unique(times.values, return_inverse=True)[1].astype(np.int64, copy=False)
+
     def take(self, rows: Ints) -> Any:
         """Return some rows in the caller's form."""
         rows = rows if self.rows is None else self.rows[rows]
@@ -171,9 +173,8 @@ class Log:
         users, items = (
             Ids.of(Column(ids.name, ids.codes[rows], ids.names)) for ids in (self.users, self.items)
         )
-        times = self.times and replace(
-            self.times, values=self.times.values[rows], missing=self.times.missing[rows]
-        )
+        of = self.times
+        times = None if of is None else of.at(of.values[rows], of.missing[rows])
         return Log(users, items, times, self.given, rows)
 
     def by_user(self, rows: Any = slice(None)) -> dict[Any, list[Any]]:

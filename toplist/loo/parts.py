@@ -1,4 +1,8 @@
-"""`Split`, the parts of a log, each of the log's own kind; `Report`, where its rows went."""
+"""`Split`, the parts of a log, each of the log's own kind; `Report`, where its rows went.
+
+`Histories` are what a split begins with: the rows of a log user by user, oldest first, without
+repeats, and of its k-core. `split_of` ends it, from the number of the part of each of these rows.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, choice, counted
-from toplist.inputs.lists import Lists
-from toplist.loo.histories import Core, Histories
-from toplist.loo.logs import Ids, Log, newest
+from toplist import kernels
+from toplist.checks import Bools, Ints, cached, check_positive_int, choice, counted
+from toplist.inputs import id_hashes
+from toplist.inputs.lists import Lists, offsets_of
+from toplist.loo.logs import Ids, Log, Times, instant, newest, read_log
 
 Part = Literal["train", "test", "validation", "history"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -20,6 +25,222 @@ PARTS: tuple[Part, ...] = get_args(Part)
 TRAIN, TEST, VALIDATION, HISTORY, LATER, NOWHERE = range(6)
 # Where the rows of users with too little history went.
 _REST = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
+# Rules by which nothing is drawn at random.
+FIXED = {"time": "a split by time", "basket": "a split by baskets"}
+Repeats = Literal["first", "last", "keep"]
+REPEATS: tuple[Repeats, ...] = get_args(Repeats)
+# Rows that each user and each item needs: one number for both, or one each.
+KCore = int | tuple[int, int]
+
+
+class Core(NamedTuple):
+    """What was left out of a log to get its k-core. Printed, it is a line of a report.
+
+    Attributes
+    ----------
+    k_users, k_items : int
+        The rows that each user and each item has at least.
+    n_rows, n_users, n_items : int
+        How many were left out.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> log = [1, 1, 2, 2, 3], [5, 6, 5, 6, 5], [1, 2, 3, 4, 5]
+    >>> print(loo.leave_one_out(log, k_core=2).report.core)
+    k-core (users 2, items 2): 1 row, 1 user and 0 items left out
+    """
+
+    k_users: int
+    k_items: int
+    n_rows: int
+    n_users: int
+    n_items: int
+
+    def __str__(self) -> str:
+        """Return what was left out, in words."""
+        users, items = counted(self.n_users, "user"), counted(self.n_items, "item")
+        left_out = f"{counted(self.n_rows, 'row')}, {users} and {items} left out"
+        return f"k-core (users {self.k_users}, items {self.k_items}): {left_out}"
+
+
+@dataclass(frozen=True, eq=False)
+class Histories:
+    """The rows of a log that are kept, user by user, oldest first.
+
+    `rows` are their positions in the log, `users` the user of each. Of a k-core, `log` has these
+    rows alone, and `core` says what was left out. `least` rows of a user must remain for training.
+    """
+
+    log: Log
+    rows: Ints
+    users: Ints
+    n_repeats: int
+    core: Core | None
+    repeats: Repeats
+    seed: int
+    least: int
+
+    @classmethod
+    def of(
+        cls,
+        log: Any,
+        by: str,
+        columns: Mapping[str, str] | None,
+        repeats: Repeats,
+        seed: int,
+        k_core: KCore | None,
+        min_history: int,
+    ) -> Histories:
+        """Order the rows of a log by time, or all at random; without repeats, and of its k-core."""
+        choice("repeats", repeats, REPEATS)
+        least, seed = check_positive_int(min_history, "min_history", 0), id_hashes.seed_of(seed)
+        if seed and by in FIXED:
+            why = f"{FIXED[by]} draws nothing at random"
+            raise ValueError(f"seed={seed!r} changes nothing: {why}: leave it out")
+        found = read_log(log, columns)
+        if by != "random":
+            _check_times(found)
+        users, items = found.users.codes, found.items.codes
+        words = (id_hashes.keys_of(ids.names)[ids.codes] for ids in (found.users, found.items))
+        numbers = id_hashes.random_numbers(seed, *words)
+        rows, offsets = _by_user(users, found.ordinals, numbers)
+        nth, later = np.empty((2, len(rows)), np.int32)
+        room = np.full(len(found.items.names), -1)
+        kernels.sampling.occurrences(offsets, items, rows, room, nth, later)
+        if repeats != "keep":
+            rows = rows[(nth if repeats == "first" else later)[rows] == 0]
+        n_repeats, core = len(found) - len(rows), None
+        if k_core is not None:
+            kept, core = core_of(users[rows], items[rows], k_core)
+            rows = rows[kept]
+        if by == "random":  # equal rows of a user need different numbers: count them
+            kernels.hashing.mix_in(nth, numbers.view(np.uint64))
+            rows = rows[_by_user(users[rows], np.zeros_like(rows), numbers[rows])[0]]
+        if core is not None:
+            kept = np.sort(rows)
+            found, rows = found.only(kept), np.searchsorted(kept, rows)
+        of_rows = found.users.codes[rows]
+        return cls(found, rows, of_rows, n_repeats, core, repeats, seed, least)
+
+    @cached
+    def counts(self) -> Ints:
+        """The number of rows of each user."""
+        return self.n_of(slice(None))
+
+    def n_of(self, some: Any) -> Ints:
+        """Return the number of rows of each user among some rows."""
+        return np.bincount(self.users[some], minlength=len(self.log.users.names))
+
+    @property
+    def from_the_end(self) -> Ints:
+        """How many rows of its user come after each row."""
+        last, places = np.empty(len(self.log.users.names), np.int64), np.arange(len(self.rows))
+        last[self.users] = places  # of several places of a user the last stays
+        found: Ints = last[self.users]
+        found -= places
+        return found
+
+    def rules(self, by: str) -> str:
+        """Say how rows of one time are ordered, and which repeats are kept."""
+        ties = {"last": "ties in random order, ", "random": ""}
+        seeded = f"{ties[by]}seed {self.seed}; " if by in ties else ""
+        one = f"of repeats the {self.repeats} is kept"
+        return seeded + ("repeats are kept" if self.repeats == "keep" else one)
+
+    def newest(self, among: Any = slice(None)) -> Bools:
+        """Flag the rows with the newest time of their user; of some rows if given."""
+        found = np.zeros(len(self.rows), bool)
+        found[among] = newest(self.users[among], self.log.ordinals[self.rows[among]])
+        return found
+
+    def time(self, time: Any, option: str) -> int | float:
+        """Read a time of the kind of the log's; `option` names it in messages."""
+        given, times = instant(time), self.times
+        if given is None or given.dated != times.dated:
+            raise ValueError(f"{option}={time!r}: the timestamps of this log are {times.kind}")
+        if given.dated and given.zoned != times.zoned:
+            have, lacks = ("a", "one") if times.zoned else ("no", "none")
+            example = "2011-11-01T00:00" + ("+00:00" if times.zoned else "")
+            raise ValueError(
+                f"{option}={time!r}: the timestamps of this log have {have} time zone: give a time "
+                f"with {lacks}, such as {example!r}"
+            )
+        return given.value
+
+    def since(self, time: Any) -> Bools:
+        """Flag the rows from a time on."""
+        return self.times.since(time)[self.rows]
+
+    @property
+    def times(self) -> Times:
+        """The times of the log, which has some."""
+        assert self.log.times is not None
+        return self.log.times
+
+
+def _check_times(log: Log) -> None:
+    """Raise ValueError unless every row has a time: all rules except "random" need them."""
+    times = log.times
+    if times is None:
+        raise ValueError(
+            "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
+            "by='random' needs none"
+        )
+    if times.missing.any():
+        row = int(np.flatnonzero(times.missing)[0])
+        user = log.users.names[log.users.codes[row]]
+        raise ValueError(
+            f"log: row {row}, of user {user!r}, has no timestamp ({times.missing.sum():,} such "
+            "rows): leave them out, or hold out with by='random'"
+        )
+
+
+def _by_user(users: Ints, times: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+    """Return the rows user by user, and where those of each user start.
+
+    They are ordered by time, and by random number where the times are equal.
+    """
+    offsets = offsets_of(np.bincount(users))
+    rows, nothing = np.empty(len(users), np.int64), np.empty(0)
+    places = np.argsort(times, kind="stable")
+    of_user, next_of = users[places], offsets[:-1].copy()
+    kernels.grouping.place_in_order(of_user, places, nothing, next_of, rows, nothing)
+    kernels.sampling.order_ties(offsets, times, numbers, rows)
+    return rows, offsets
+
+
+def core_of(users: Ints, items: Ints, k: Any) -> tuple[Ints, Core]:
+    """Return the rows of the k-core, ascending, and what was left out.
+
+    The k-core is the largest set of rows of which every user has k_users and every item k_items;
+    the order of removal does not matter.
+
+    Raises
+    ------
+    ValueError
+        For another k than a whole number or two, or if nothing is left.
+    """
+    both = k if isinstance(k, (tuple, list)) else (k, k)
+    if len(both) != 2:
+        raise ValueError(f"k_core={k!r}: give k, or (k_users, k_items)")
+    of_users, of_items = (check_positive_int(one, "k_core") for one in both)
+    before, rows = _sizes(users, items), np.arange(len(users))
+    while True:
+        few = np.bincount(users)[users] < of_users
+        few |= np.bincount(items)[items] < of_items
+        if not few.any():
+            break
+        rows, users, items = (one[~few] for one in (rows, users, items))
+    if before[0] and not len(rows):
+        raise ValueError(f"k_core={k!r} leaves nothing of {counted(before[0], 'row')}")
+    left_out = (b - a for b, a in zip(before, _sizes(users, items), strict=True))
+    return rows, Core(of_users, of_items, *left_out)
+
+
+def _sizes(*ids: Ints) -> list[int]:
+    """Return the number of rows, of users and of items."""
+    return [len(ids[0]), *(int(np.count_nonzero(np.bincount(one))) for one in ids)]
 
 
 @dataclass(frozen=True)
@@ -91,38 +312,40 @@ class Report:
 
     def __str__(self) -> str:
         """Return the report in words."""
-        parts = (
-            f"{part}: {counted(n, 'row')} of {counted(self.users[part], 'user')}"
-            for part, n in self.rows.items()
-        )
-        total, n_test = max(1, sum(self.rows.values())), max(1, self.rows["test"])
+
+        def part_of(n: int, what: str, whole: int) -> str:
+            return f"{counted(n, what)} ({100 * n / max(1, whole):.1f} %)"
+
+        n_cold, n_new, of = self.n_cold, self.n_cold_users, self.users["test"]
+        total = max(1, sum(self.rows.values()))
         shares = (f"{part} {100 * n / total:.1f} %" for part, n in self.rows.items())
+        items, users = counted(self.n_items, "item"), counted(self.n_users, "user")
         dropped = f": {counted(self.n_dropped, 'row')}" if self.n_dropped else ""
-        tied = 100 * (self.n_tied or 0) / max(1, self.n_users)
-        of = max(1, self.users["test"])
         why = "given their history" if "history" in self.rows else "new to any model"
         lines = {
             self.how: True,
-            f"{counted(self.n_rows, 'row')} of {counted(self.n_users, 'user')} and "
-            f"{counted(self.n_items, 'item')}": True,
-            "; ".join(parts): True,
+            f"{counted(self.n_rows, 'row')} of {users} and {items}": True,
+            "; ".join(
+                f"{part}: {counted(n, 'row')} of {counted(self.users[part], 'user')}"
+                for part, n in self.rows.items()
+            ): True,
             f"shares of the rows: {', '.join(shares)}": self.by_share,
-            str(self.core): self.core is not None,
+            f"{self.core}": self.core is not None,
             f"{counted(self.n_repeats, 'row')} left out: repeated choices of an item": (
                 self.n_repeats
             ),
             f"{counted(self.n_later, 'row')} left out: after the horizon": self.n_later,
             f"{counted(self.n_short, 'user')} without a test row: too few interactions "
             f"(min_history={self.min_history}; {_REST[self.short]}{dropped})": self.n_short,
-            f"{counted(self.n_tied or 0, 'user')} ({tied:.1f} %) with several items at their "
-            "newest timestamp": self.n_tied,
-            f"{counted(self.n_cold, 'test item')} {'is' if self.n_cold == 1 else 'are'} not in "
-            "train: unknown to any model": self.n_cold,
-            f"{counted(self.n_cold_users, 'user')} of {of:,} in the test "
-            f"({100 * self.n_cold_users / of:.1f} %) {'has' if self.n_cold_users == 1 else 'have'} "
-            f"no row in train: {why}": self.n_cold_users,
-            f"{counted(self.n_older or 0, 'test row')} ({100 * (self.n_older or 0) / n_test:.1f} %)"
-            " older than the newest row of train: a model may know their future": self.n_older,
+            f"{part_of(self.n_tied or 0, 'user', self.n_users)} with several items at their newest "
+            "timestamp": self.n_tied,
+            f"{counted(n_cold, 'test item')} {'is' if n_cold == 1 else 'are'} not in train: "
+            "unknown to any model": n_cold,
+            f"{counted(n_new, 'user')} of {max(1, of):,} in the test "
+            f"({100 * n_new / max(1, of):.1f} %) {'has' if n_new == 1 else 'have'} no row in "
+            f"train: {why}": n_new,
+            f"{part_of(self.n_older or 0, 'test row', self.rows['test'])} older than the newest "
+            "row of train: a model may know their future": self.n_older,
         }
         return "\n".join(line for line, is_said in lines.items() if is_said)
 
@@ -197,25 +420,23 @@ class Split:
         >>> users, items, held_out.tolist(), seen[0].tolist()
         ([7], ['a', 'b', 'c'], [0], [1])
         """
-        test = self.rows["test"]
-        of_test = self.log.users.codes[test]
-        row = np.full(len(self.log.users.names), -1)
-        row[of_test] = np.arange(len(test))
-        if len(np.unique(of_test)) < len(test):
+        test, (users, items) = self.rows["test"], (self.log.users, self.log.items)
+        row = np.full(len(users.names), -1)
+        row[users.codes[test]] = np.arange(len(test))
+        if np.count_nonzero(row >= 0) < len(test):
             raise ValueError("columns: a user has several test items, one each is needed")
-        items, column = _sorted(self.log.items)
+        names, column = _sorted(items.names)
         known = np.concatenate([self.rows[part] for part in PARTS if part != "test"])
-        owner = row[self.log.users.codes[known]]
-        known, owner = known[owner >= 0], owner[owner >= 0]
-        # With repeats="keep" the held-out item may be in train: it is not among the seen ones.
-        held = self.log.items.codes[test][owner]
-        other = self.log.items.codes[known] != held
-        known, owner = known[other], owner[other]
-        order = np.argsort(owner, kind="stable")
-        offsets = np.searchsorted(owner[order], np.arange(len(test) + 1))
-        seen = Lists(offsets, column[self.log.items.codes[known[order]]])
-        users = [self.log.users.names[code] for code in of_test.tolist()]
-        return Columns(users, items, column[self.log.items.codes[test]], seen)
+        owner = row[users.codes[known]]
+        # with repeats="keep" the held-out item may be in train: it is not among the seen ones
+        held = items.codes[test]
+        seen = np.flatnonzero(owner >= 0)
+        seen = seen[items.codes[known[seen]] != held[owner[seen]]]
+        seen = seen[np.argsort(owner[seen], kind="stable")]
+        offsets = np.searchsorted(owner[seen], np.arange(len(test) + 1))
+        lists = Lists(offsets, column[items.codes[known[seen]]])
+        rows = [users.names[code] for code in users.codes[test].tolist()]
+        return Columns(rows, names, column[held], lists)
 
 
 class Columns(NamedTuple):
@@ -256,9 +477,8 @@ def split_of(
     train, test = places["train"], places["test"]
     n_tied = n_older = None
     if log.known_times is not None:
-        times = log.known_times
-        n_tied = _n_tied(log, times.ordinals)
-        n_older = int(np.sum(times.values[test] < times.values[train].max())) if len(train) else 0
+        times, n_tied = log.known_times.values, _n_tied(log)
+        n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
     left_out = (0, 0, 0) if core is None else core[2:]
     report = Report(
         n_rows=len(rows.rows) + rows.n_repeats + left_out[0],
@@ -269,6 +489,7 @@ def split_of(
         n_repeats=rows.n_repeats,
         n_dropped=int(np.sum(part == NOWHERE)),
         n_short=int(np.sum(lacking)),
+        min_history=rows.least,
         n_tied=n_tied,
         n_cold=int(np.sum(items["test"] & ~items["train"])),
         n_cold_users=int(np.sum(users["test"] & ~users["train"])),
@@ -283,25 +504,21 @@ def split_of(
 
 def _has(ids: Ids, rows: Ints) -> Bools:
     """Flag the codes of ids that some rows have."""
-    found = np.zeros(len(ids.names), bool)
-    found[ids.codes[rows]] = True
-    return found
+    return np.bincount(ids.codes[rows], minlength=len(ids.names)) > 0
 
 
-def _n_tied(log: Log, times: Ints) -> int:
+def _n_tied(log: Log) -> int:
     """Count users with several items at their newest time, before repeats are left out."""
     users, items, n_items = log.users.codes, log.items.codes, max(1, len(log.items.names))
-    last = newest(users, times)
+    last = newest(users, log.ordinals)
     pairs = np.unique(users[last] * n_items + items[last])
     return int(np.sum(np.bincount(pairs // n_items) > 1))
 
 
-def _sorted(ids: Ids) -> tuple[list[Any], Ints]:
-    """Return the ids sorted, and the place of each code; unsorted if they cannot be compared."""
+def _sorted(names: list[Any]) -> tuple[list[Any], Ints]:
+    """Return ids sorted, and the place of each code; unsorted if they cannot be compared."""
     try:
-        order = sorted(range(len(ids.names)), key=ids.names.__getitem__)
+        order = sorted(range(len(names)), key=names.__getitem__)
     except TypeError:
-        order = list(range(len(ids.names)))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return [ids.names[code] for code in order], place
+        order = list(range(len(names)))
+    return [names[code] for code in order], np.argsort(order)

@@ -101,7 +101,12 @@ def negatives(
     n_users = len(np.asarray(held_out))
     held = columns_of(held_out, n_users, n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
-    weights = _weights(popularity, n_items)
+    weights = np.ones(n_items) if popularity is None else np.asarray(popularity, np.float64)
+    if weights.shape != (n_items,) or not np.all((weights >= 0) & (weights < np.inf)):
+        raise ValueError(
+            f"popularity has shape {weights.shape}: one finite number of 0 or more per item is "
+            f"needed, {n_items}"
+        )
     with np.errstate(over="ignore"):
         cumulative = np.cumsum(weights)
     if cumulative[-1] == np.inf:  # a power of two changes no share
@@ -131,18 +136,6 @@ def negatives(
 
     parallel.each(block, parallel.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads)
     return out
-
-
-def _weights(popularity: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
-    if popularity is None:
-        return np.ones(n_items)
-    weights = np.asarray(popularity, np.float64)
-    if weights.shape != (n_items,) or not np.all((weights >= 0) & (weights < np.inf)):
-        raise ValueError(
-            f"popularity has shape {weights.shape}: one finite number of 0 or more per item is "
-            f"needed, {n_items}"
-        )
-    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,25 +248,19 @@ def sampled_ranks(
     [1, 3]
     """
     choice("ties", ties, CANDIDATE_TIES)
-    scores = scores if callable(scores) else array(scores)
-    score = scores if callable(scores) else _reader(scores)
-    if isinstance(scores, np.ndarray):
+    score = scores
+    if not callable(score):
+        table = array(scores)
+        if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind not in "biuf":
+            raise TypeError("scores must be a 2-D array of numbers (users x items), or a function")
         if n_items is not None:
             raise TypeError(f"n_items={n_items!r} goes with a function: an array has its own")
-        n_items = scores.shape[1]
+        n_items, score = table.shape[1], lambda rows, items: table[rows, items]
     n_items = check_positive_int(n_items, "n_items")
     held = columns_of(held_out, len(np.asarray(held_out)), n_items)
     excluded = columns_to_leave_out(exclude, len(held), n_items)
-    drawn = negatives(
-        held,
-        n,
-        n_items=n_items,
-        exclude=excluded,
-        popularity=popularity,
-        seed=seed,
-        users=users,
-        n_threads=n_threads,
-    )
+    drawing: Any = {"popularity": popularity, "seed": seed, "users": users}
+    drawn = negatives(held, n, n_items=n_items, exclude=excluded, n_threads=n_threads, **drawing)
     ranks = np.empty(len(held), np.int64)
     for lo, hi in parallel.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
         items = np.column_stack([held[lo:hi], drawn[lo:hi]])
@@ -288,12 +275,6 @@ def sampled_ranks(
     marked = Sampled(int(n), n_items, sampler, id_hashes.seed_of(seed), ties)
     keys = None if users is None else list(users)
     return SampledRanks(ranks, marked, n_items - float(seen), keys)
-
-
-def _reader(scores: Any) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Any]:
-    if not isinstance(scores, np.ndarray) or scores.ndim != 2 or scores.dtype.kind not in "biuf":
-        raise TypeError("scores must be a 2-D array of numbers (users x items), or a function")
-    return lambda rows, items: scores[rows, items]
 
 
 def _ranked(

@@ -9,7 +9,7 @@ put in random order by a hash of seed, user and item, which belongs to the row i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args, overload
 
@@ -17,8 +17,7 @@ import numpy as np
 
 from toplist.checks import Bools, Ints, check_positive_int, choice, counted
 from toplist.inputs import id_hashes
-from toplist.loo.histories import Histories, KCore, Repeats
-from toplist.loo.logs import UNITS, Times, duration
+from toplist.loo.logs import UNITS, duration
 from toplist.loo.parts import (
     HISTORY,
     LATER,
@@ -27,6 +26,10 @@ from toplist.loo.parts import (
     TEST,
     TRAIN,
     VALIDATION,
+    Histories,
+    KCore,
+    Part,
+    Repeats,
     Split,
     split_of,
 )
@@ -37,7 +40,8 @@ ShareHeldOut = Literal["last", "random"]
 SHARE_WAYS: tuple[ShareHeldOut, ...] = get_args(ShareHeldOut)
 Short = Literal["train", "drop"]
 SHORT: tuple[Short, ...] = get_args(Short)
-Exact = int | Fraction
+# How rows are put in order, in words.
+ORDERED = {"last": "the last by time", "random": "at random"}
 
 
 def leave_one_out(
@@ -114,16 +118,15 @@ def leave_one_out(
     1 user without a test row: too few interactions (min_history=1; all in train)
     """
     choice("by", by, WAYS)
-    least = check_positive_int(min_history, "min_history", 0)
-    rows = Histories.of(log, columns, seed, repeats, by, k_core)
+    rows = Histories.of(log, by, columns, repeats, seed, k_core, min_history)
     if by == "basket":
-        newest = rows.newest()
+        what, newest = "the last basket", rows.newest()
         held = [newest, rows.newest(~newest)]
     else:
+        what = ORDERED[by] if by == "last" else "one at random"
         held = [rows.from_the_end < 1, rows.from_the_end < 2]
-    what = {"last": "the last by time", "random": "one at random", "basket": "the last basket"}[by]
     how = f"leave {'two' if validation else 'one'} out: {what} ({rows.rules(by)})"
-    return _held_out(rows, how, held[: 1 + validation], least, short)
+    return _held_out(rows, how, held[: 1 + validation], short)
 
 
 def holdout(
@@ -187,36 +190,35 @@ def holdout(
     if (ratio is None) + (time is None) + (last is None) != 2:
         raise ValueError("holdout: give one of ratio=0.2, time=... and last=5")
     choice("by", by, SHARE_WAYS)
-    min_history = int(time is None) if min_history is None else min_history
-    least = check_positive_int(min_history, "min_history", 0)
+    reading = columns, repeats, seed, k_core
+    least = int(time is None) if min_history is None else min_history
     if time is not None:
         for option, asked, usual in (("by", by, "last"), ("short", short, "train")):
             if asked != usual:
                 raise ValueError(f"{option}={asked!r} does not go with time={time!r}")
-        rows = Histories.of(log, columns, seed, repeats, "time", k_core)
+        rows = Histories.of(log, "time", *reading, least)
         held = [rows.since(rows.time(time, "time"))]
         if validation is not None:
             held.append(rows.since(rows.time(validation, "validation")))
             if (held[0] & ~held[1]).any():
                 raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
         how = f"hold out from time {time} on ({rows.rules('time')})"
-        return _held_out(rows, how, held, least, "test")
+        return _held_out(rows, how, held, "test")
     if last is not None and by == "random":
         raise ValueError(f"by={by!r} does not go with last={last!r}")
-    amount, option = (share_of, "ratio") if last is None else (check_positive_int, "last")
-    amounts = [amount(ratio if last is None else last, option)]
-    if validation is not None:
-        amounts.append(amount(validation, "validation"))
-    rows = Histories.of(log, columns, seed, repeats, by, k_core)
+    amount = share_of if last is None else check_positive_int
+    given = {"ratio" if last is None else "last": ratio if last is None else last}
+    given |= {} if validation is None else {"validation": validation}
+    amounts = [amount(one, option) for option, one in given.items()]
+    rows = Histories.of(log, by, *reading, least)
     n_held = np.cumsum([held_of(one, rows.counts) for one in amounts], axis=0)
     held = [rows.from_the_end < n[rows.users] for n in n_held]
     words = "" if validation is None else f", {validation} for validation"
     if last is not None:
         how = f"hold out the last {last} of each user's rows{words} ({rows.rules(by)})"
-        return _held_out(rows, how, held, least, short, n_held=last + (validation or 0))
-    what = "the last by time" if by == "last" else "at random"
-    how = f"hold out {ratio} of each user's rows{words}: {what} ({rows.rules(by)})"
-    return _held_out(rows, how, held, least, short, by_share=True)
+        return _held_out(rows, how, held, short, n_held=last + (validation or 0))
+    how = f"hold out {ratio} of each user's rows{words}: {ORDERED[by]} ({rows.rules(by)})"
+    return _held_out(rows, how, held, short, by_share=True)
 
 
 def held_out_users(
@@ -273,33 +275,28 @@ def held_out_users(
     ({1: [5, 6], 2: [5, 7]}, {3: [6]}, {3: [7]})
     """
     choice("by", by, SHARE_WAYS)
-    least = check_positive_int(min_history, "min_history", 0)
     of_each = _amount(hold, "hold")
-    wanted = {"test": test} | ({} if validation is None else {"validation": validation})
-    amounts = {option: _amount(given, option) for option, given in wanted.items()}
-    rows = Histories.of(log, columns, seed, repeats, by, k_core)
+    given: dict[Part, int | float] = {"test": test}
+    given |= {} if validation is None else {"validation": validation}
+    amounts = [_amount(one, option) for option, one in given.items()]
+    rows = Histories.of(log, by, columns, repeats, seed, k_core, min_history)
     n_held = held_of(of_each, rows.counts)
-    enough = (n_held > 0) & (rows.counts - n_held >= least)
+    enough = (n_held > 0) & (rows.counts - n_held >= rows.least)
     known = np.flatnonzero(enough)
     keys = id_hashes.keys_of(rows.log.users.names)[known]
     drawn = known[np.argsort(id_hashes.random_numbers(rows.seed, keys), kind="stable")]
-    drawn_for = np.zeros(len(enough), np.int8)
-    for place, (option, amount) in enumerate(amounts.items(), start=1):
+    part_of = np.full(len(enough), TRAIN)
+    for (option, one), amount in zip(given.items(), amounts, strict=True):
         n = int(held_of(amount, np.array([len(known)]))[0])
         if not 0 < n <= len(drawn):
             users = counted(len(drawn), "user")
-            raise ValueError(
-                f"{option}={wanted[option]!r}: {users} with enough rows to choose from"
-            )
-        drawn_for[drawn[:n]], drawn = place, drawn[n:]
-    whose, held = drawn_for[rows.users], rows.from_the_end < n_held[rows.users]
-    of = [whose == 0, ~held, whose == 1]
-    part = np.select(of, [TRAIN, HISTORY, TEST], VALIDATION)
+            raise ValueError(f"{option}={one!r}: {users} with enough rows to choose from")
+        part_of[drawn[:n]], drawn = PARTS.index(option), drawn[n:]
+    part = part_of[rows.users]
+    part[(part != TRAIN) & (rows.from_the_end >= n_held[rows.users])] = HISTORY
     words = "" if validation is None else f", {validation} more for validation"
-    which = "the last by time" if by == "last" else "at random"
-    how = f"hold out users, {test}{words}; {hold} of their rows: {which} ({rows.rules(by)})"
-    asked: list[Any] = ["train", "history", *wanted]
-    return split_of(rows, part, asked, ~enough, how=how, min_history=least, short="train")
+    how = f"hold out users, {test}{words}; {hold} of their rows: {ORDERED[by]} ({rows.rules(by)})"
+    return split_of(rows, part, ["train", "history", *given], ~enough, how=how, short="train")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -321,9 +318,8 @@ class Windows(Sequence[Split]):
 
     cuts: list[Any]
     _lines: list[str]
-    _bounds: list[tuple[Exact, Exact]]
+    _bounds: list[tuple[Fraction, Fraction]]
     _rows: Histories
-    _least: int
 
     def __len__(self) -> int:
         """Return the number of windows."""
@@ -339,10 +335,9 @@ class Windows(Sequence[Split]):
             return [self[place] for place in range(len(self))[at]]
         at, rows = range(len(self))[at], self._rows
         cut, end = map(rows.since, self._bounds[at])
-        before, until = (_written(rows, bound) for bound in self._bounds[at])
+        before, until = map(rows.times.written, self._bounds[at])
         how = f"window {at + 1} of {len(self)}: train before {before}, test before {until}"
-        how += f" ({rows.rules('time')})"
-        return _held_out(rows, how, [cut], self._least, "test", later=end)
+        return _held_out(rows, f"{how} ({rows.rules('time')})", [cut], "test", later=end)
 
     def __repr__(self) -> str:
         """Return a line for each window."""
@@ -438,44 +433,34 @@ def windows(
     0.2839
     """
     choice("repeats", repeats, ("first", "keep"))
-    least = check_positive_int(min_history, "min_history", 0)
-    rows = Histories.of(log, columns, 0, repeats, "time", k_core)
-    step = _length(rows, every, "every")
+    rows = Histories.of(log, "time", columns, repeats, 0, k_core, min_history)
+    times, step = rows.times, _length(rows, every, "every")
     width = step if horizon is None else _length(rows, horizon, "horizon")
-    ordered = replace(rows.times, values=np.sort(rows.times.values[rows.rows]))
-    first = _half(ordered) if start is None else _exact(rows.time(start, "start"))
-    cuts = [first + place * step for place in range(_number(rows, ordered, first, step, width))]
-    lines, bounds = [], [(cut, cut + width) for cut in cuts]
-    for both in bounds:
-        n_before, n_until = map(ordered.n_before, both)
-        cut, end = (_written(rows, bound) for bound in both)
+    ordered = times.at(np.sort(times.values[rows.rows], kind="stable"))
+    first = _half(ordered.values) if start is None else _exact(rows.time(start, "start"))
+    n = _number(rows, first, step, width)
+    bounds = [(first + place * step, first + place * step + width) for place in range(n)]
+    cuts, lines = [times.written(cut) for cut, _ in bounds], []
+    for cut, both in zip(cuts, bounds, strict=True):
+        (n_before, n_until), end = map(ordered.n_before, both), times.written(both[1])
         if n_before == 0:
             raise ValueError(f"windows: no row is before {cut}: give a later start")
         if n_until == n_before:
             what = f"no row is from {cut} on and before {end}"
             raise ValueError(f"windows: {what}: give a longer horizon or another start")
-        if not _known(rows, *both, least):
-            what = f"from {cut} on and before {end} the test part would be empty"
-            why = f"none of its users has {counted(least, 'row')} before"
-            raise ValueError(f"windows: {what}: {why}: give a smaller min_history=")
+        if rows.least:
+            later, beyond = map(rows.since, both)
+            known = rows.n_of(~later)[rows.users[later & ~beyond]]
+            if not (known >= rows.least).any():
+                what = f"from {cut} on and before {end} the test part would be empty"
+                why = f"none of its users has {counted(rows.least, 'row')} before"
+                raise ValueError(f"windows: {what}: {why}: give a smaller min_history=")
         n_test = counted(n_until - n_before, "row")
         lines.append(f"{cut}: {counted(n_before, 'row')} before, {n_test} before {end}")
-    return Windows([_written(rows, cut) for cut in cuts], lines, bounds, rows, least)
+    return Windows(cuts, lines, bounds, rows)
 
 
-def _known(rows: Histories, cut: Exact, end: Exact, least: int) -> bool:
-    """Return whether a user with a row from a cut on and before the end has enough before it."""
-    if not least:
-        return True
-    later, n_users = rows.since(cut), len(rows.log.users.names)
-    n_before, n_test = (
-        np.bincount(rows.users[some], minlength=n_users)
-        for some in (~later, later & ~rows.since(end))
-    )
-    return bool(((n_before >= least) & (n_test > 0)).any())
-
-
-def _length(rows: Histories, given: Any, option: str) -> Exact:
+def _length(rows: Histories, given: Any, option: str) -> Fraction:
     """Return a duration in the unit of the log's times."""
     found, times = duration(given), rows.times
     if found is None or found.dated != times.dated or found.value <= 0:
@@ -485,50 +470,45 @@ def _length(rows: Histories, given: Any, option: str) -> Exact:
     return _exact(found.value)
 
 
-def _half(ordered: Times) -> Exact:
-    """Return the first time before which at least half of the rows lie."""
-    values = ordered.values
-    middle = values[(len(values) - 1) // 2 :][:1]
-    at = np.searchsorted(values, middle, side="right")
-    if not len(middle) or at[0] == len(values):
+def _half(ordered: Any) -> Fraction:
+    """Return the first time before which at least half of the rows lie, of sorted times."""
+    middle = ordered[(len(ordered) - 1) // 2 :]
+    later = middle[middle > middle[:1]]
+    if not len(later):
         raise ValueError("windows: before no time lie half of the rows: give the first cut, start=")
-    return _exact(values[at[0]].item())
+    return _exact(later[0].item())
 
 
-def _number(rows: Histories, ordered: Times, first: Exact, step: Exact, width: Exact) -> int:
+def _number(rows: Histories, first: Fraction, step: Fraction, width: Fraction) -> int:
     """Return how many windows end in the unit of the newest row."""
-    unit: Exact = min(1, step, width)
-    if ordered.dated:
-        unit = next(one for one in (*UNITS, 1) if step % one == 0 and width % one == 0)
-    newest = _exact(rows.times.values.max().item()) if len(ordered.values) else first
+    times, n_rows, unit = rows.times, len(rows.rows), min(Fraction(1), step, width)
+    if times.dated:
+        unit = next(Fraction(one) for one in (*UNITS, 1) if step % one == 0 == width % one)
+    newest = _exact(times.values.max().item()) if n_rows else first
     end = first + ((newest - first) // unit + 1) * unit
     n = int((end - width - first) // step) + 1
     if n < 1:
-        end, newest = (_written(rows, time) for time in (first + width, newest))
-        why = f"the first ends at {end}, beyond the newest row ({newest})"
+        why = (
+            f"the first ends at {times.written(first + width)}, beyond the newest row "
+            f"({times.written(newest)})"
+        )
         raise ValueError(f"windows: {why}: give a shorter horizon or an earlier start")
-    if n > len(ordered.values):
-        n_rows = counted(len(ordered.values), "row")
-        raise ValueError(f"windows: {n:,} windows of {n_rows}: give a longer every")
+    if n > n_rows:
+        raise ValueError(f"windows: {n:,} windows of {counted(n_rows, 'row')}: give a longer every")
     return n
 
 
-def _exact(value: int | float) -> Exact:
-    return value if isinstance(value, int) else Fraction(repr(value))
-
-
-def _written(rows: Histories, value: Exact) -> Any:
-    """Return a time as it is printed: a number, or ISO text, which `holdout` reads as a time."""
-    number = value.numerator if value.denominator == 1 else float(value)
-    return rows.times.written(number)
+def _exact(value: float) -> Fraction:
+    """Return a number as it is written."""
+    return Fraction(repr(value))
 
 
 def _held_out(
     rows: Histories,
     how: str,
     held: Sequence[Bools],
-    least: int,
     short: str,
+    *,
     n_held: int = 0,
     by_share: bool = False,
     later: Bools | None = None,
@@ -536,7 +516,7 @@ def _held_out(
     """Return the split that holds out some rows of every user who has enough of them.
 
     `held` flags the rows of the test, and of the validation if there is one; `later` those after
-    a horizon. Enough is `least` rows in train, and `n_held` that can be held out. `short` says
+    a horizon. Enough are `rows.least` in train, and `n_held` that can be held out. `short` says
     where the rows of other users go; "test": what would be held out is left out.
     """
     if short != "test":
@@ -544,23 +524,22 @@ def _held_out(
     part = np.select(held, [TEST, VALIDATION][: len(held)], TRAIN)
     if later is not None:
         part[later] = LATER
-    n_train, n_test = (
-        np.bincount(rows.users[part == one], minlength=len(rows.counts)) for one in (TRAIN, TEST)
-    )
-    lacks = (n_train < least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
+    n_train, n_test = rows.n_of(part == TRAIN), rows.n_of(part == TEST)
+    lacks = (n_train < rows.least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
     lacking = (rows.counts > 0) & lacks
-    stays = {"train": np.ones(len(part), bool), "test": part == TRAIN}.get(short, part == LATER)
-    rest = np.where(stays, TRAIN, NOWHERE)
-    part = np.where(lacking[rows.users] & (part != LATER), rest, part)
-    words = {"how": how, "min_history": least, "short": short, "by_share": by_share}
-    return split_of(rows, part, PARTS[: 1 + len(held)], lacking, **words)
+    moved = lacking[rows.users] & (part != LATER)
+    if short == "test":
+        moved &= part != TRAIN
+    part[moved] = TRAIN if short == "train" else NOWHERE
+    asked: tuple[Part, ...] = PARTS[: 1 + len(held)]
+    return split_of(rows, part, asked, lacking, how=how, short=short, by_share=by_share)
 
 
 def share_of(value: Any, option: str) -> Fraction:
     """Return a share as it is written, exactly."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
         raise ValueError(f"{option}={value!r}: a share between 0 and 1 is needed")
-    return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
+    return _exact(float(value))  # 0.29 of 100 is 29, in floats 28.999999999999996
 
 
 def _amount(value: Any, option: str) -> int | Fraction:
