@@ -75,8 +75,8 @@ def test_saved_results_alone(cli, files):
     [
         ([], "where to write the page? add -o report.html"),
         (["-o", "x.html", "--titles", "items.csv"], "--titles 'items.csv': write FILE:COLUMN"),
-        (["-o", "x.html", "--users", "-1"], "--users -1: give 0 or more"),
-        (["-o", "x.html", "--depth", "0"], "--depth 0: give 1 or more"),
+        (["-o", "x.html", "--users", "-1"], "--users must be at least 0, not -1"),
+        (["-o", "x.html", "--depth", "0"], "--depth must be at least 1, not 0"),
         (["-o", "x.html", "--system", "model"], "--system: give a file for each system"),
     ],
 )

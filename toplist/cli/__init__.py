@@ -35,21 +35,25 @@ descending, as trec_eval does, and qrels below 1 are not relevant. Other names o
 
 import argparse
 import gc
+import gzip
 import os
+import shutil
 import sys
+import tempfile
 import traceback
 import warnings
+import zlib
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
 from inspect import cleandoc
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from toplist import __version__
 from toplist.checks import near, printable
-from toplist.cli.options import HELP, Command, Kind, Parser, table
-from toplist.cli.output import Output, check_targets, settle_format, written
-from toplist.cli.standard_input import StandardInput
+from toplist.cli.options import HELP, Command, Parser, table
+from toplist.cli.output import PLACES, Output, check_targets, settle_format, written
+from toplist.plots import axes
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
@@ -71,7 +75,8 @@ COMMANDS = {
 }
 # The modules of those that share one.
 _MODULES = {
-    **{"gate": "compare", "across": "compare", "report": "show", "check": "show"},
+    **dict.fromkeys(("eval", "gate", "across"), "compare"),
+    **dict.fromkeys(("report", "check"), "show"),
     "conventions": "metrics",
 }
 # Commands of 0.3, and what to write instead; gone in 0.5.
@@ -93,6 +98,56 @@ recs.csv has the columns user_id, item_id and rank (1 is the best) or score;
 truth.csv has user_id and item_id. Other names: --columns user_id=userId ...
 toplist COMMAND --help shows all options of a command, with examples.
 """
+
+
+class StandardInput:
+    """Standard input as a file in a folder of its own, since files may be read more than once.
+
+    Its name is ``stdin`` with the extension of its format, which is CSV where no option says
+    another. It may be gzipped.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._folder = self._path = ""
+        self._options = options
+
+    def take_place(self) -> None:
+        """Put the path of the file in place of ``-``; ValueError if it is given twice."""
+        for place, format_option in PLACES.items():
+            given = getattr(self._options, place, None)
+            paths = given if isinstance(given, list) else [given]
+            if "-" not in paths:
+                continue
+            if self._path or paths.count("-") > 1:
+                raise ValueError("- is standard input: it can be one of the files, not two")
+            format = getattr(self._options, format_option, None) or "csv"
+            self._folder = tempfile.mkdtemp(prefix="toplist-")
+            extension = "run" if format == "trec" else format
+            self._path = os.path.join(self._folder, f"stdin.{extension}")
+            found = [self._path if one == "-" else one for one in paths]
+            setattr(self._options, place, found if isinstance(given, list) else self._path)
+
+    def read(self) -> None:
+        """Read standard input to its end, if it is given."""
+        if not self._path:
+            return
+        stream: Any = sys.stdin.buffer
+        if stream.peek(2)[:2] == b"\x1f\x8b":
+            stream = gzip.GzipFile(fileobj=stream)
+        try:
+            with open(self._path, "wb") as file:
+                shutil.copyfileobj(stream, file)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{self._path}: not readable: {error}") from None
+
+    def named(self, text: str) -> str:
+        """Return a message with the plain name of the file."""
+        return text.replace(self._folder + os.sep, "") if self._folder else text
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,6 +201,8 @@ def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) ->
 def _run(parser: Parser, stdin: StandardInput, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
     stdin.read()
+    if getattr(options, "plot", None):
+        axes.need_matplotlib()
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.showwarning = lambda message, *_: _note(stdin, _one_line(message, parser))
@@ -220,7 +277,7 @@ def _whole() -> Parser:
     commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
     for name, summary in COMMANDS.items():
         commands.add_parser(name, help=summary, groups={})
-    shown = table("--version  show the version", version=Kind(more=version))
+    shown = table("--version  show the version", version=version)
     parser.add("options", [*shown, HELP[1]])
     return parser
 

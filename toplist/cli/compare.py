@@ -1,13 +1,16 @@
-"""`toplist compare`, `gate` and `across`: systems compared, over the same users or data sets."""
+"""`toplist eval`, `compare`, `gate` and `across`: systems side by side, and their differences."""
 
 import argparse
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from toplist import plots
+from toplist.checks import prefixed
 from toplist.cli import output
-from toplist.cli.options import KINDS, Command, Kind, table
+from toplist.cli.options import KINDS, Command, table
 from toplist.cli.output import Output
 from toplist.cli.reading import (
     NAMES,
@@ -15,11 +18,13 @@ from toplist.cli.reading import (
     evaluated,
     evaluation,
     is_saved,
+    labels,
     names_of,
+    of_items,
+    of_users,
     ranked_truth,
     takes_k,
 )
-from toplist.cli.side_files import labels_of
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, TestPlan
@@ -32,11 +37,118 @@ from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
+from toplist.results.saved import check_name, dump
 from toplist.results.writing import Content
 from toplist.stats.datasets import OF
 from toplist.stats.planning import check_margin
 from toplist.stats.units import ALTERNATIVES
 from toplist.testing import UNDECIDED
+
+# eval
+
+
+def check_eval(options: argparse.Namespace) -> None:
+    """Check the options before any file is opened."""
+    check_asked(options)
+    if options.segments and options.item_segments:
+        raise ValueError("--segments splits the users, --item-segments the items: give one of them")
+    if not options.save:
+        return
+    if any(map(is_saved, options.recs)):
+        raise ValueError(
+            f"--save {options.save}: a saved result is among the files; it is kept already"
+        )
+    if not os.path.isdir(options.save):
+        check_name("--save ", options.save)
+        if options.system or len(options.recs) > 1:
+            raise ValueError(
+                f"--save {options.save}: of several systems, name a folder that is there"
+            )
+
+
+def run_eval(options: argparse.Namespace) -> Output:
+    """Evaluate all systems; return the text to print and the files to write.
+
+    examples:
+      toplist eval recs.csv truth.csv
+      toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
+      toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
+      toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval
+      toplist eval recs.csv truth.csv --columns user_id=uid ground_truths:item_id=id
+      toplist eval recs.csv truth.csv -m ndcg@10 --save base.npz
+      toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
+      toplist eval recs.csv truth.csv --item-segments items.csv:genre
+      zcat recs.jsonl.gz | toplist eval - truth.csv --ranks-format jsonl
+
+    the files:
+      CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a
+      folder), by extension. Columns: user_id, item_id and rank or score (in the
+      truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
+      whole ranked list. Files of any size are read block by block; lists in which
+      the rows of a user are apart are read whole and sorted, where they fit into
+      memory. Results that --save kept (.npz) may
+      stand among the lists; of such alone no truth is given. They keep the options
+      that they were made with: other ones beside them are an error.
+    """
+    # all systems count the same users of the truth, except where users without a list are left
+    # out, and under ips, where those count who have a list alone: then the comparison must know
+    # the users themselves, not only their number
+    split = options.segments or options.item_segments
+    whole = any((options.per_user, split, options.clusters, options.save))
+    missing = options.missing or convention_of(options.convention).missing
+    other_users = missing == "skip" or options.weighting == "ips"
+    results = evaluated(options, whole or (len(options.recs) > 1 and other_users))
+    if split:
+        text = output.systems(options, _split(options, results))
+    else:
+        text = output.systems(options, results, every_metric=options.every_metric)
+    one = results if len(results) > 1 else next(iter(results.values()))
+    contents = output.drawn(options, lambda: plots.curves(one), dpi=150)
+    if options.per_user:
+        contents[options.per_user] = output.per_user_csv(results)
+    if options.save:
+        contents |= _saved(results, options.save)
+    return Output(text, contents, ranked_truth(options))
+
+
+def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> dict[str, Any]:
+    """Split the result of every system by a column of a file with a row per user, or per item."""
+    if options.segments:
+        found = {}
+        by_text, path = labels(options, "segments", "user")
+        for name, result in results.items():
+            known = of_users(result, by_text, path)
+            found[name] = replace(result.by(known), n_unused=len(by_text) - len(known))
+        return found
+    by_text, path = labels(options, "item_segments", "item")
+    by_item = of_items(results.values(), by_text, path)
+    try:
+        return {name: result.by_item(by_item) for name, result in results.items()}
+    except (ValueError, TypeError) as error:
+        raise prefixed(f"{path}: ", error) from None
+
+
+def _saved(results: Mapping[str, TopKResult], path: str) -> dict[str, Content]:
+    """Return the file of the one result; in a folder, a file for each, named by its system."""
+    if not os.path.isdir(path):
+        return {path: dump(next(iter(results.values())))}
+    odd = [name for name in results if os.path.basename(name) != name]
+    if odd:
+        raise ValueError(f"--save {path}: {odd[0]!r} is no name of a file: evaluate it alone")
+    return {os.path.join(path, f"{name}.npz"): dump(result) for name, result in results.items()}
+
+
+EVALUATED = table(
+    """
+    --segments FILE:COLUMN  the results by a label of users; keeps all users
+    --item-segments FILE:COLUMN  by a label of relevant items; keeps all users
+    --every-metric  a line each for metrics that are one here
+    --per-user FILE  also write every user's values (CSV); keeps all users
+    --plot FILE  also draw the curves over k (.png, .svg, .pdf)
+    --save PATH  also save the result with its users, FILE.npz; of several systems, in a folder
+    """,
+    plot=output.PICTURE,
+)
 
 # compare
 
@@ -103,7 +215,6 @@ def run_compare(options: argparse.Namespace) -> Output:
       toplist compare base.npz new.csv truth.csv -m ndcg@10
       toplist compare base.npz new.npz
     """
-    output.need_picture(options)
     results = evaluated(options)
     comparison = compare(results, baseline=_baselines(options))
     try:
@@ -118,7 +229,8 @@ def run_compare(options: argparse.Namespace) -> Output:
     if options.per_user:
         pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
         files[options.per_user] = output.differences_csv(results, pairs)
-    return Output(text, files | output.drawn(options, tests.plot), ranked_truth(options))
+    files |= output.drawn(options, tests.plot, bbox_inches="tight")
+    return Output(text, files, ranked_truth(options))
 
 
 def _rules(options: argparse.Namespace, rules: Iterable[str]) -> str:
@@ -178,12 +290,12 @@ TESTING = table(
     --resamples N  of flips, bootstrap and MaxT
     --seed SEED  of what is drawn (default: 0)
     """,
-    test=Kind(None, "t", METHODS),
-    correction=Kind(None, "holm", CORRECTIONS),
-    family=Kind(None, "all", FAMILIES),
-    alternative=Kind(None, "two-sided", ALTERNATIVES),
-    users=Kind(None, "same", USERS),
-    margin=Kind(float),
+    test={"default": "t", "choices": METHODS},
+    correction={"default": "holm", "choices": CORRECTIONS},
+    family={"default": "all", "choices": FAMILIES},
+    alternative={"default": "two-sided", "choices": ALTERNATIVES},
+    users={"default": "same", "choices": USERS},
+    margin={"type": float},
 )
 WRITTEN = table(
     """
@@ -280,7 +392,7 @@ def run_gate(options: argparse.Namespace) -> Output:
           --format markdown
     """
     new, base = _results(options)
-    by = labels_of(options, new)[0] if options.segments else None
+    by = of_users(new, *labels(options, "segments", "user")) if options.segments else None
     how = {name: getattr(options, name) for name in ("level", "users", "seed")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
     text = output.formatted(options, [found], plain=found.to_dict())
@@ -318,10 +430,10 @@ GATING = table(
     --users {}  same in both, or common to both
     --seed SEED  of sign flips (default: 0)
     """,
-    margin=Kind(_numbered),
-    floor=Kind(_numbered),
-    undecided=Kind(None, "fail", UNDECIDED),
-    users=Kind(None, "same", USERS),
+    margin={"type": _numbered},
+    floor={"type": _numbered},
+    undecided={"default": "fail", "choices": UNDECIDED},
+    users={"default": "same", "choices": USERS},
 )
 
 
@@ -354,7 +466,6 @@ def run_across(options: argparse.Namespace) -> Output:
       toplist across -m ndcg@10 --baseline knn ml-1m/*.npz ml-20m/*.npz
       toplist across table.json -m ndcg@10 --plot ranks.png --format latex
     """
-    output.need_picture(options)
     several = len(options.file) > 1
     files = by_folder(options.file) if several else table_of(options.file[0])
     results = {
@@ -373,7 +484,7 @@ def run_across(options: argparse.Namespace) -> Output:
         means = {f"data set {one}" if one in own else one: m for one, m in row["means"].items()}
         rows.append({"system": system, **means, **own})
     text = output.formatted(options, [found], rows, plain)
-    return Output(text, output.drawn(options, found.plot))
+    return Output(text, output.drawn(options, found.plot, bbox_inches="tight"))
 
 
 def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -439,15 +550,21 @@ COMPARED = table(
     --resamples N  users drawn again, for intervals of ranks (default: {RESAMPLES})
     --seed SEED  of what is drawn (default: 0)
     """,
-    metric=Kind(words=NAMES, more={"required": True}),
-    missing=Kind(None, "error", MISSING),
-    of=Kind(None, "these", OF),
-    resamples=KINDS["resamples"]._replace(default=RESAMPLES),
+    metric={"words": NAMES, "required": True},
+    missing={"default": "error", "choices": MISSING},
+    of={"default": "these", "choices": OF},
+    resamples=KINDS["resamples"] | {"default": RESAMPLES},
 )
 PLOT = table("--plot FILE  also draw the mean ranks (.png, .svg, .pdf)", plot=output.PICTURE)
 
 
 COMMANDS = {
+    "eval": Command(
+        "RECS [RECS ...] [TRUTH] [-k K ...] [-m METRIC ...] [options]",
+        evaluation() | {"output": [*EVALUATED, *output.output(output.FORMATS)]},
+        run_eval,
+        check_eval,
+    ),
     "compare": Command(
         "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]",
         evaluation()

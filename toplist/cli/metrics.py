@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toplist.audit import conformance
-from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, Kind, option, table
+from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, option, table
 from toplist.cli.output import formatted, output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, takes
 from toplist.metrics.conventions import (
@@ -162,9 +162,9 @@ EXAMPLE = table(
     -k K  the cut-off (default: 5)
     -m --metrics METRIC...  only these metrics (default: all)
     """,
-    list=Kind(more={"action": "store", "default": ["1", "2", "3", "4", "5"]}),
-    truth=Kind(more={"action": "store", "default": ["1", "3", "9"]}),
-    k=KINDS["k"]._replace(default=5),
+    list={"action": "store", "default": ["1", "2", "3", "4", "5"]},
+    truth={"action": "store", "default": ["1", "3", "9"]},
+    k=KINDS["k"] | {"default": 5},
 )
 METRIC = "[METRIC]  one metric, as ndcg; without it all of them"
 COMMANDS = {

@@ -38,73 +38,44 @@ _KEYWORD = r"""
 """
 
 
-class Kind(NamedTuple):
-    """How the value of an option is read.
-
-    Attributes
-    ----------
-    read : function, optional
-        What reads a text; its ValueError says what is wrong with it.
-    default : optional
-    choices : sequence of str
-        The words it may be.
-    check : function, optional
-        The check of the API itself, which raises ValueError for a value before a file is opened.
-    words : collection of str
-        What an option with several values holds even where there is a file of that name.
-    more : dict
-        Other keywords of `argparse.ArgumentParser.add_argument`.
-    """
-
-    read: Callable[[str], Any] | None = None
-    default: Any = None
-    choices: Sequence[str] = ()
-    check: Callable[[Any], object] | None = None
-    words: Collection[str] = ()
-    more: Mapping[str, Any] = {}
+# In place of the name of a value: one of the words that are in the help.
+WORD = "{}"
 
 
 class Option(NamedTuple):
-    """A line of a `table`: flags, or the name of a file, the name of the value, help, kind."""
+    """An option, or the name of a file: a line of a `table`.
 
-    flags: str
-    value: str
-    help: str
-    kind: Kind
+    Attributes
+    ----------
+    flags : list of str
+        As they are written, or the name of a file.
+    keywords : dict
+        What argparse is given.
+    check : function, or None
+        The check of the API itself, which raises ValueError for a value before a file is opened.
+    words : collection of str
+        What an option with several values holds even where there is a file of that name.
+    """
+
+    flags: Sequence[str]
+    keywords: Mapping[str, Any]
+    check: Callable[[Any], object] | None = None
+    words: Collection[str] = ()
 
     @property
     def name(self) -> str:
         """What it is called among the arguments that were read."""
-        return self.flags.split()[-1].lstrip("-").replace("-", "_")
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """What argparse is given."""
-        kind, read = self.kind, self.kind.read
-        given: dict[str, Any] = {"help": self.help, "default": kind.default}
-        if kind.choices:
-            given |= {"choices": kind.choices, "type": partial(_word, kind.choices)}
-        elif read is not None:
-            given["type"] = read if isinstance(read, type) else _reader(read)
-        if not self.value:
-            return {"help": self.help, "action": "store_true", **kind.more}
-        if self.value != WORD:
-            given["metavar"] = self.value.strip(".")
-        if self.value.startswith("["):
-            given |= {"nargs": "?", "metavar": self.value.strip("[]")}
-        elif self.value.endswith("..."):
-            given["nargs"] = "+"
-            if self.flags.startswith("-"):
-                given["action"] = "extend"
-        return {**given, **kind.more}
+        return _name(self.flags)
 
 
-# In place of the name of a value: one of the words that are in the help.
-WORD = "{}"
 Group = Sequence[Option]
 
 
-def table(text: str, **kinds: Kind) -> list[Option]:
+def _name(flags: Sequence[str]) -> str:
+    return flags[-1].lstrip("-").replace("-", "_")
+
+
+def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
     r"""Return the options of a group: in each line flags, the name of the value, and the help.
 
     ``N...`` stands for several values, ``[N]`` for one or none, ``{}`` for one of some words; an
@@ -113,8 +84,9 @@ def table(text: str, **kinds: Kind) -> list[Option]:
     Parameters
     ----------
     text : str
-    **kinds : Kind
-        How values are read, by the names of options; those of `KINDS` need none.
+    **kinds : dict
+        How values are read, by the names of options, as argparse is told; and "check" and "words",
+        as `Option` has them. Those of `KINDS` need none.
 
     Examples
     --------
@@ -124,14 +96,30 @@ def table(text: str, **kinds: Kind) -> list[Option]:
     found = []
     for line in re.sub(r"\n {8,}", " ", text).strip().split("\n"):
         head, _, help = line.strip().partition("  ")
-        words = head.split()
-        flags = " ".join(word for word in words if word.startswith("-"))
-        value = "" if words[-1].startswith("-") else words[-1]
-        one = Option(flags or value.strip("[].").lower(), value, help.strip(), Kind())
-        kind = kinds.get(one.name, KINDS.get(one.name, Kind()))
-        if value == "FILE:COLUMN" and kind.check is None:
-            kind = kind._replace(check=partial(check_labels, option(one.name)))
-        found.append(one._replace(kind=kind))
+        flags = [word for word in head.split() if word.startswith("-")]
+        value = "" if head.split()[-1] in flags else head.split()[-1]
+        named = bool(flags)
+        flags = flags or [value.strip("[].").lower()]
+        name = _name(flags)
+        given = {"help": help.strip(), **kinds.get(name, KINDS.get(name, {}))}
+        check, words = given.pop("check", None), given.pop("words", ())
+        if value == "FILE:COLUMN":
+            check = check or partial(check_labels, option(name))
+        if "choices" in given:
+            given["type"] = partial(_word, given["choices"])
+        elif not isinstance(given.get("type", str), type):
+            given["type"] = _reader(given["type"])
+        if not value:
+            given.setdefault("action", "store_true")
+        elif value != WORD:
+            given["metavar"] = value.strip("[]" if value.startswith("[") else ".")
+        if value.startswith("["):
+            given["nargs"] = "?"
+        elif value.endswith("..."):
+            given["nargs"] = "+"
+            if named:
+                given.setdefault("action", "extend")
+        found.append(Option(flags, given, check, words))
     return found
 
 
@@ -171,18 +159,19 @@ class Parser(argparse.ArgumentParser):
         """Add a group of options to the page of help."""
         added = self.add_argument_group(title)
         for one in group:
-            self._options[added.add_argument(*one.flags.split(), **one.keywords)] = one
+            self._options[added.add_argument(*one.flags, **one.keywords)] = one
 
     def choices_of(self, name: str) -> Sequence[str]:
         """Return the words that an option may be; none without it."""
-        return next((one.kind.choices for one in self._options.values() if one.name == name), ())
+        known = (one for one in self._options.values() if one.name == name)
+        return next((one.keywords["choices"] for one in known), ())
 
     def checked(self, options: argparse.Namespace) -> None:
         """Raise ValueError for a value that the check of its option refuses."""
         for action, one in self._options.items():
             value = getattr(options, action.dest, None)
-            if one.kind.check is not None and value is not None:
-                one.kind.check(value)
+            if one.check is not None and value is not None:
+                one.check(value)
 
     def worded(self, text: str) -> str:
         r"""Return a message with the options of the command in place of the keywords of Python.
@@ -239,7 +228,7 @@ class Parser(argparse.ArgumentParser):
 
         Examples
         --------
-        >>> parser = Parser({"": table("-k K...  cut-offs", k=Kind(int))})
+        >>> parser = Parser({"": table("-k K...  cut-offs", k={"type": int})})
         >>> parser.arranged(["-k", "5", "10", "recs.csv", "truth.csv"])
         ['-k', '5', '10', '--', 'recs.csv', 'truth.csv']
         """
@@ -277,13 +266,12 @@ class Parser(argparse.ArgumentParser):
             return False
         if first and action.nargs != "?":
             return True
-        if action.nargs is None or (action.nargs == "?" and not first):
-            return False
-        return self._holds(action, value) or value in files or not _is_file(value)
+        several = first or action.nargs == "+"
+        return several and (self._holds(action, value) or value in files or not _is_file(value))
 
     def _holds(self, action: argparse.Action, value: str) -> bool:
         """Return whether an argument is a valid value of an option."""
-        if words := self._options[action].kind.words:
+        if words := self._options[action].words:
             return canonical(value).partition("@")[0].partition("(")[0] in words
         if action.choices is not None:
             return value in action.choices
@@ -343,31 +331,21 @@ def check_labels(name: str, value: str) -> None:
     table_format(path)
 
 
-def at_least(flag: str, least: int) -> Callable[[int], None]:
-    """Return the check of an option that is a number from `least` on."""
-
-    def check(value: int) -> None:
-        if value < least:
-            raise ValueError(f"{flag} {value}: give {least} or more")
-
-    return check
-
-
 #: How values are read that mean the same in all commands, by the names of options.
-KINDS = {
-    "convention": Kind(None, "standard", CONVENTION_CHOICES),
-    "relevant_from": Kind(float, check=Grading),
-    "ties": Kind(choices=TIES),
-    "duplicates": Kind(choices=DUPLICATES),
-    "level": Kind(float, 0.95, check=partial(checked, "two-sided")),
-    "seed": Kind(int, 0, check=randomization.seeded),
-    "resamples": Kind(int, check=randomization.resamples),
-    "movers": Kind(int, check=partial(check_positive_int, name="--movers")),
-    "depth": Kind(int, check=at_least("--depth", 1)),
-    "k": Kind(int, check=partial(check_positive_int, name="k")),
-    "order": Kind(choices=ORDERS),
-    **{f"{side}_format": Kind(choices=FORMATS) for side in SIDES},
-    "help": Kind(more={"action": "help"}),
+KINDS: dict[str, dict[str, Any]] = {
+    "convention": {"default": "standard", "choices": CONVENTION_CHOICES},
+    "relevant_from": {"type": float, "check": Grading},
+    "ties": {"choices": TIES},
+    "duplicates": {"choices": DUPLICATES},
+    "level": {"type": float, "default": 0.95, "check": partial(checked, "two-sided")},
+    "seed": {"type": int, "default": 0, "check": randomization.seeded},
+    "resamples": {"type": int, "check": randomization.resamples},
+    "movers": {"type": int, "check": partial(check_positive_int, name="--movers")},
+    "depth": {"type": int, "check": partial(check_positive_int, name="--depth")},
+    "k": {"type": int, "check": partial(check_positive_int, name="k")},
+    "order": {"choices": ORDERS},
+    **{f"{side}_format": {"choices": FORMATS} for side in SIDES},
+    "help": {"action": "help"},
 }
 CONVENTION = "--convention NAME  whose formulas (default: standard); toplist conventions lists them"
 HELP = table("""
@@ -390,7 +368,8 @@ def reading(valid: Sequence[str], sides: str = "") -> list[Option]:
     --ranks-format FORMAT  {formats}
     --ground-truths-format FORMAT  {formats}
     --order {{}}  lists without rank or score: the first row is the best"""
-    return table(text, columns=Kind(renaming(valid, by_side=bool(sides)), []))
+    read = renaming(valid, by_side=bool(sides))
+    return table(text, columns={"type": read, "default": []})
 
 
 def renaming(

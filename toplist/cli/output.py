@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import nan
 from typing import Any, NamedTuple
 
-from toplist import plots
-from toplist.cli.options import HELP, Kind, Option, table
-from toplist.cli.standard_input import PLACES
+from toplist.cli.options import HELP, Option, table
 from toplist.comparing.comparison import compare
 from toplist.inputs.items import ITEMS
-from toplist.plots import axes
 from toplist.results import describe, markup, segments
 from toplist.results.describe import content, text_of
 from toplist.results.display import Display
@@ -25,6 +22,12 @@ Results = Mapping[str, TopKResult]
 # What is shown of every system: its result, or that by segment.
 Shown = Mapping[str, TopKResult | Segments[TopKResult]]
 
+# Arguments that may be `-`, and the option that names the format of each, if there is one.
+PLACES = {
+    **dict.fromkeys(("recs", "new", "base"), "ranks_format"),
+    "truth": "ground_truths_format",
+    **dict.fromkeys(("log", "train"), ""),
+}
 PICTURES = (".png", ".svg", ".pdf")
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 # The formats of --out FILE by its extension, where --format is not given.
@@ -53,17 +56,20 @@ def output(formats: Sequence[str] = ()) -> list[Option]:
         endings = " ".join(ending for ending, name in EXTENSIONS.items() if name in formats)
         how = f"{', '.join(formats)} (default: by the extension of FILE, {endings}; else table)"
         text = f"--format FORMAT  {how}\n{text}"
-    kinds = {"format": Kind(choices=formats), "out": Kind(more={"dest": "output"})}
+    kinds: dict[str, Mapping[str, Any]] = {
+        "format": {"choices": formats},
+        "out": {"dest": "output"},
+    }
     return [*table(text, **kinds), *HELP]
 
 
-def check_picture(path: str) -> None:
+def _check_picture(path: str) -> None:
     """Raise if no picture can be written under this name."""
     if not path.endswith(PICTURES):
         raise ValueError(f"--plot {path}: the name must end in {', '.join(PICTURES)}")
 
 
-PICTURE = Kind(check=check_picture)
+PICTURE = {"check": _check_picture}
 
 
 def settle_format(options: argparse.Namespace, formats: Sequence[str]) -> None:
@@ -206,20 +212,8 @@ def differences_csv(results: Results, pairs: Iterable[tuple[str, str]]) -> str:
     return Grid({"user_id": users, **columns}).to_csv()
 
 
-def need_picture(options: argparse.Namespace) -> None:
-    """Raise ImportError before any work where a picture is asked for that cannot be drawn."""
-    if options.plot:
-        axes.need_matplotlib()
-
-
-def drawn(options: argparse.Namespace, draw: Callable[[], Any]) -> dict[str, Content]:
+def drawn(options: argparse.Namespace, draw: Callable[[], Any], **how: Any) -> dict[str, Content]:
     """Return the picture that is asked for, if one is, by what draws it on axes."""
     if not options.plot:
         return {}
-    return {options.plot: lambda path: draw().figure.savefig(path, bbox_inches="tight")}
-
-
-def draw(results: Results, path: str) -> None:
-    """Write curves over k: of one system in one chart, of several a chart per metric."""
-    drawn: Any = plots.curves(results if len(results) > 1 else next(iter(results.values()))).figure
-    drawn.savefig(path, dpi=150)
+    return {options.plot: lambda path: draw().figure.savefig(path, **how)}

@@ -1,4 +1,4 @@
-"""What goes in: lists and truths, which are evaluated, and saved results beside them.
+"""What goes in: lists, truths and files beside them, which are evaluated, and saved results.
 
 A saved result keeps the options that it was made with: one that would be ignored is an error.
 Beside lists, which are evaluated now, it may stand where it was made with the same ones.
@@ -8,20 +8,18 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from toplist import files
-from toplist.checks import prefixed
+from toplist.checks import USERS, prefixed, require
 from toplist.cli.options import (
     BESIDE,
     CONVENTION,
     Group,
-    Kind,
     check_labels,
     check_sides,
     names_of_columns,
@@ -29,10 +27,10 @@ from toplist.cli.options import (
     reading,
     table,
 )
-from toplist.cli.side_files import clustered, facts_of_items, integers, labels, numbered
 from toplist.evaluation.plan import entries_of
 from toplist.files import parquet, tables
-from toplist.files.formats import TREC_COLUMNS, find_format, first_line
+from toplist.files.batches import stream_of
+from toplist.files.formats import TEXT_IDS, find_format, first_line
 from toplist.files.lines import csv_rows
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import read_gains
@@ -46,14 +44,9 @@ from toplist.inputs.options import (
     columns_of,
 )
 from toplist.inputs.sources import Ranks
+from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
-from toplist.metrics.conventions import (
-    CONVENTIONS,
-    MISSING,
-    RELEVANT,
-    Convention,
-    convention_of,
-)
+from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, convention_of
 from toplist.metrics.definitions import EMPTY, METRICS
 from toplist.metrics.names import canonical
 from toplist.metrics.weighing import SCORED
@@ -99,7 +92,7 @@ def _file_or_column(given: str) -> None:
         check_labels("--clusters", given)
 
 
-OF_METRICS = Kind(check=_one_by_one, words=NAMES)
+OF_METRICS = {"check": _one_by_one, "words": NAMES}
 USUAL = "(default: {}, as far as the convention has them)"
 LISTS = "RECS...  ranked lists, a file per system; - is stdin"
 FILES = f"{LISTS}\n[TRUTH]  relevant items: the last file"
@@ -136,15 +129,15 @@ USERS_AND_ITEMS = table(
     --clusters FILE:COLUMN  of the rows: intervals and tests are by these; or a column of user_id
     --propensities FILE[:COLUMN]  item_id and how likely it was observed: relevant items count 1 / p
     """,
-    weighting=Kind(choices=WEIGHTINGS),
-    clip=Kind(float),
-    empty=Kind(choices=EMPTY),
-    missing=Kind(choices=MISSING),
-    relevant=Kind(choices=RELEVANT),
-    unjudged=Kind(choices=UNJUDGED),
-    gains=Kind(read_gains),
-    unknown=Kind(choices=UNKNOWN),
-    clusters=Kind(check=_file_or_column),
+    weighting={"choices": WEIGHTINGS},
+    clip={"type": float},
+    empty={"choices": EMPTY},
+    missing={"choices": MISSING},
+    relevant={"choices": RELEVANT},
+    unjudged={"choices": UNJUDGED},
+    gains={"type": read_gains},
+    unknown={"choices": UNKNOWN},
+    clusters={"check": _file_or_column},
 )
 OF_ITEMS = table("\n".join(f"{option(name)} FILE  {row.help}" for name, row in ITEMS.items()))
 READING = reading((*files.COLUMNS, GROUP), "ranks, ground_truths or FILE")
@@ -157,7 +150,7 @@ def evaluation(given: str = FILES, asked: str = ASKED) -> dict[str, Group]:
     return {
         "files": table(given),
         "what to compute": [
-            *table(asked, k=Kind(_cut_off), metrics=OF_METRICS),
+            *table(asked, k={"type": _cut_off}, metrics=OF_METRICS),
             *table(CONVENTION),
         ],
         "users and items": USERS_AND_ITEMS,
@@ -170,11 +163,6 @@ def given_options(options: argparse.Namespace, place: str = "") -> dict[str, Any
     """Return the options of an evaluation that are given for a place in Python."""
     found = {name: getattr(options, name, None) for name in WORDS[place]}
     return {name: one for name, one in found.items() if one is not None}
-
-
-def convention(options: argparse.Namespace) -> Convention:
-    """Return the convention, with the policies that are given."""
-    return convention_of(options.convention).replace(**given_options(options, "convention"))
 
 
 # What is checked before any file is opened
@@ -229,8 +217,14 @@ def check_asked(options: argparse.Namespace) -> None:
             raise ValueError(f"-k all: {options.recs[0]} is a saved result, which has its own k")
         options.k = None
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
-    if options.truth is None:
-        _check_alone(options, options.recs[0])
+    given = {name for name, one in vars(options).items() if one}
+    for name in _asked(options) if options.truth is None else ():
+        if name != "columns" or not any(given & {one, f"item_{one}"} for one in BESIDE):
+            raise ValueError(
+                f"{_written(options, name)} changes nothing of {options.recs[0]}, a saved result, "
+                "which keeps the options it was made with: leave it out, or give the lists and "
+                "the truth"
+            )
     check_files(options)
 
 
@@ -248,25 +242,21 @@ def check_files(options: argparse.Namespace, *more: str) -> None:
 
 
 def _settle_truth(options: argparse.Namespace) -> None:
-    """Take the last file as the ground truth of lists; as one more of saved results alone."""
-    several = "base" not in options and len(options.recs) > 1  # the gate names each of its files
-    if options.truth is None and several and not all(map(is_saved, options.recs)):
-        options.truth = options.recs.pop()
-    saved, truth = [*map(is_saved, options.recs)], options.truth
-    if truth is None and not all(saved):
-        lists = options.recs[saved.index(False)]
-        raise ValueError(f"{lists} is no saved result: TRUTH, the last file, is needed")
-    if truth is None:
-        return
-    if all(saved) and not is_saved(truth):
+    """Take the last file as the ground truth, where there are lists."""
+    recs = options.recs
+    several = "base" not in options and len(recs) > 1  # the gate names each of its files
+    if options.truth is None and several and not all(map(is_saved, recs)):
+        options.truth = recs.pop()
+    lists, truth = [path for path in recs if not is_saved(path)], options.truth
+    if truth is None and lists:
+        raise ValueError(f"{lists[0]} is no saved result: TRUTH, the last file, is needed")
+    if truth is not None and is_saved(truth):
+        raise ValueError(f"{truth} is a saved result: the last file is the truth")
+    if truth is not None and not lists:
         raise ValueError(
             f"{truth}: saved results alone need no ground truth, and no lists are given: "
             "leave it out, or name the lists before it"
         )
-    if all(saved):
-        options.recs, options.truth = [*options.recs, truth], None
-    elif is_saved(truth):
-        raise ValueError(f"{truth} is a saved result: the last file is the truth")
 
 
 def asked_or_usual(
@@ -282,14 +272,13 @@ def _settle_asked(options: argparse.Namespace) -> None:
     options.metrics = asked_or_usual(options)
     if options.k is not None:
         return
-    alone = [metric for metric in options.metrics if takes_k(metric)]
-    if len(alone) == len(options.metrics):
+    if all(map(takes_k, options.metrics)):
         options.k = DEFAULT_KS
         return
     options.metrics = [
         f"{metric}@{k}" if k else metric
         for metric in options.metrics
-        for k in (DEFAULT_KS if metric in alone else [None])
+        for k in (DEFAULT_KS if takes_k(metric) else [None])
     ]
 
 
@@ -307,12 +296,14 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
 
     With `users`, they keep what is known of each.
     """
-    columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
-    once = partial(GroundTruths, options.truth, columns=columns, format=form)
-    kept = form is not None or len(options.recs) > 1
-    truth = cache(once if kept else partial(Path, options.truth))
-    path, colon, column = (options.clusters or "").rpartition(":")
-    clusters = labels(options, "clusters", path, column, "row") if colon else {}
+    truth: Any = None
+    if options.truth is not None:
+        columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
+        kept = form is not None or len(options.recs) > 1
+        read = GroundTruths(options.truth, columns=columns, format=form)
+        truth = read if kept else Path(options.truth)
+    of_rows = ":" in (options.clusters or "")
+    clusters, path = labels(options, "clusters", "row") if of_rows else ({}, "")
     results: dict[str, TopKResult] = {}
     saved: dict[str, TopKResult] = {}
     fresh: list[TopKResult] = []
@@ -321,8 +312,8 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
             found = {"": _loaded(options, recs)}
         else:
             found = _evaluate(options, recs, name, truth, users)
-        if colon:
-            found = {one: clustered(result, clusters, path) for one, result in found.items()}
+        if of_rows:
+            found = {one: _clustered(result, clusters, path) for one, result in found.items()}
         if is_saved(recs):
             saved[recs] = found[""]
         else:
@@ -358,7 +349,7 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
 
 
 def _evaluate(
-    options: argparse.Namespace, recs: str, name: str, truth: Callable[[], Any], users: bool
+    options: argparse.Namespace, recs: str, name: str, truth: Any, users: bool
 ) -> dict[str, TopKResult]:
     """Evaluate the systems of a file, one without a name; an error names one of several files."""
     of_lists = names_of_columns(options, "ranks", name, recs)
@@ -367,14 +358,16 @@ def _evaluate(
         of_lists.pop(GROUP, None)  # named for both
     by_side = {"ranks": of_lists, "ground_truths": of_truth}
     how = given_options(options, "ranks")
-    policies = given_options(options, "convention")  # a synonym is kept where there are none
+    convention: Any = options.convention  # a synonym is kept where nothing of it is changed
+    if policies := given_options(options, "convention"):
+        convention = convention_of(convention).replace(**policies)
     try:
         found: Any = top_k_eval(
             Ranks(recs, format=options.ranks_format, order=options.order, **how),
-            truth(),
+            truth,
             options.k,
             metrics=options.metrics,
-            convention=convention(options) if policies else options.convention,
+            convention=convention,
             columns=of_truth if of_lists == of_truth else by_side,
             keep="users" if users else None,
             clusters=None if ":" in (options.clusters or "") else options.clusters,
@@ -392,78 +385,35 @@ def _evaluate(
         raise prefixed(f"{recs}: ", error) from None
 
 
-# Files beside the lists: their ids are texts, and become numbers where those of the lists are
-
-
-def _beside(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
-    """Return what the files of items say, and the padding, as keywords of an evaluation."""
-    known: dict[str, Any] = {"padding": options.padding}
-    weighing = given_options(options, "propensities")
-    if weighing and options.propensities is None:
-        raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
-    named = ("padding", "items_as", "propensities", *ITEMS)
-    given = any(getattr(options, name) is not None for name in named)
-    users, items = numbered(options, recs, columns) if given else (False, False)
-    if options.padding is not None and items:
-        known["padding"] = integers("--padding", [options.padding])[0]
-    as_documents = items
-    if options.items_as is not None:
-        chunks, documents, *_ = tables.facts(options.items_as, "document")
-        if items:
-            chunks = integers(options.items_as, chunks)
-            with suppress(ValueError):  # documents may be text where chunks are numbers
-                documents = list(map(int, documents))
-            as_documents = not documents or isinstance(documents[0], int)
-        known["items_as"] = dict(zip(chunks, documents, strict=True))
-    if options.propensities is not None:
-        facts = tables.facts(options.propensities, "number")
-        if as_documents:
-            facts = facts._replace(items=integers(options.propensities, facts.items))
-        known["propensities"] = Propensities(facts, **weighing)
-    facts_of = facts_of_items(options, (users, items), ITEMS, as_documents)
-    return known | {"items": Items(**facts_of, **given_options(options, "items"))}
-
-
 # Options of an evaluation beside saved results
 
 # Those that say how files look: beside a saved result they are of the other files alone.
 OF_FILES = {*("columns", "ranks_format", "ground_truths_format", "order", "padding", "system")}
 
 
-def _check_alone(options: argparse.Namespace, path: str) -> None:
-    """Raise ValueError for an option that nothing reads, where all results are saved ones."""
-    given = {name for name, one in vars(options).items() if one}
+def _asked(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the options of an evaluation that are given; clusters of a file are of any rows."""
     for name in EVALUATING:
-        of_rows = name == "clusters" and ":" in (options.clusters or "")
-        beside = any(given & {one, f"item_{one}"} for one in BESIDE)
-        if name not in options.asked or of_rows or (name == "columns" and beside):
-            continue
-        raise ValueError(
-            f"{_written(options, name)} changes nothing of {path}, a saved result, which keeps "
-            "the options it was made with: leave it out, or give the lists and the truth"
-        )
+        if name in options.asked and not (name == "clusters" and ":" in options.clusters):
+            yield name
 
 
 def _check_alike(
-    options: argparse.Namespace, saved: Mapping[str, TopKResult], fresh: Iterable[TopKResult]
+    options: argparse.Namespace, saved: Mapping[str, TopKResult], fresh: Sequence[TopKResult]
 ) -> None:
     """Raise ValueError for an option that a saved result, by its path, was not made with."""
-    for name in EVALUATING:
-        of_rows = name == "clusters" and ":" in (options.clusters or "")
-        if name not in options.asked or name in OF_FILES or of_rows:
+    of_results = [name for name in _asked(options) if name not in OF_FILES]
+    for name, (path, kept) in ((name, pair) for name in of_results for pair in saved.items()):
+        made = _made(kept, name)
+        if all(made == _made(one, name) for one in fresh):
             continue
-        for path, kept in saved.items():
-            made = _made(kept, name)
-            if all(made == _made(one, name) for one in fresh):
-                continue
-            plain = isinstance(made, (str, float, int))
-            how = "with another one" if made else "without it"
-            if plain and name not in (*ITEMS, "items_as", "propensities"):
-                how = f"with {option(name, made)}"
-            raise ValueError(
-                f"{_written(options, name)} does not go with {path}: it was saved by an evaluation "
-                f"{how}: leave it out, or evaluate those lists with it too"
-            )
+        how = "with another one" if made else "without it"
+        if isinstance(made, (str, float, int)) and name not in (*ITEMS, "items_as", "propensities"):
+            how = f"with {option(name, made)}"
+        raise ValueError(
+            f"{_written(options, name)} does not go with {path}: it was saved by an evaluation "
+            f"{how}: leave it out, or evaluate those lists with it too"
+        )
 
 
 def _made(result: TopKResult, keyword: str) -> Any:
@@ -485,6 +435,154 @@ def _written(options: argparse.Namespace, name: str) -> str:
     return option(name, value if plain else None)
 
 
+# Files beside the lists: their ids are texts, and become numbers where those of the lists are
+
+
+def _beside(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
+    """Return what the files of items say, and the padding, as keywords of an evaluation."""
+    known: dict[str, Any] = {"padding": options.padding}
+    weighing = given_options(options, "propensities")
+    if weighing and options.propensities is None:
+        raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
+    named = ("padding", "items_as", "propensities", *ITEMS)
+    given = any(getattr(options, name) is not None for name in named)
+    users, items = numbered(options, recs, columns) if given else (False, False)
+    if options.padding is not None and items:
+        known["padding"] = _integers("--padding", [options.padding])[0]
+    as_documents = items
+    if options.items_as is not None:
+        chunks, documents, *_ = tables.facts(options.items_as, "document")
+        if items:
+            chunks = _integers(options.items_as, chunks)
+            with suppress(ValueError):  # documents may be text where chunks are numbers
+                documents = list(map(int, documents))
+            as_documents = not documents or isinstance(documents[0], int)
+        known["items_as"] = dict(zip(chunks, documents, strict=True))
+    if options.propensities is not None:
+        facts = tables.facts(options.propensities, "number")
+        if as_documents:
+            facts = facts._replace(items=_integers(options.propensities, facts.items))
+        known["propensities"] = Propensities(facts, **weighing)
+    facts_of = facts_of_items(options, (users, as_documents), ITEMS, items)
+    return known | {"items": Items(**facts_of, **given_options(options, "items"))}
+
+
+def facts_of_items(
+    options: argparse.Namespace,
+    numbers: tuple[bool, bool],
+    names: Iterable[str],
+    of_users: bool | None = None,
+) -> dict[str, Any]:
+    """Read files of `Items`; `numbers` says whether users, and items, are numbers.
+
+    So are `of_users`, the items that users had or expect, by default as the others.
+    """
+    users, items = numbers
+    known: dict[str, Any] = {}
+    for name in names:
+        path, kind = getattr(options, name), ITEMS[name].file
+        if path is None:
+            continue
+        keys, values, *_ = tables.facts(path, kind)
+        if kind == "items" and (items if of_users is None else of_users):
+            values = [_integers(path, some) for some in values]
+        if users if kind == "items" else items:
+            keys = _integers(path, keys)
+        known[name] = dict(zip(keys, values, strict=True))
+    return known
+
+
+def numbered(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> tuple[bool, bool]:
+    """Return whether users, and items, of the lists are numbers: only formats with types."""
+    sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
+    if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
+        return False, False
+    stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
+    first = next(iter(stream.blocks((Texts(), Texts())))).lists
+    return first.users.names is None, first.items.names is None
+
+
+def _integers(source: str, ids: Iterable[str]) -> list[int]:
+    """Return ids read as text as integers; `source` is named in the error."""
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{source}: the ids of the lists are numbers, but not all ids here are"
+        ) from None
+
+
+# Labels of users and items, which are joined as text
+
+
+def labels(options: argparse.Namespace, name: str, what: str) -> tuple[dict[Any, Any], str]:
+    """Return what FILE:COLUMN says of each user or item, by its key as text, and the file.
+
+    `name` is that of the option, `what` says whose labels they are; a key may be several columns.
+    """
+    path, _, column = (getattr(options, name) or "").rpartition(":")
+    if not path:
+        return {}, path
+    id_ = "item_id" if what == "item" else "user_id"
+    key = names_of_columns(options, name.removeprefix("item_")).get(id_, id_)
+    found, parts = tables.read_table(path), key if isinstance(key, list) else [key]
+    require(path, (*parts, column), list(getattr(found, "column_names", found)))
+    *keys, values = (
+        found[one] if isinstance(found, dict) else found.column(one).to_pylist()
+        for one in (*parts, column)
+    )
+    known: dict[Any, Any] = {}
+    rows = zip(*keys, strict=True) if len(parts) > 1 else keys[0]
+    for one, value in zip(map(as_text, rows), values, strict=True):
+        label = None if value == "" else value
+        if known.setdefault(one, label) != label:
+            raise ValueError(f"{path}: {what} {one!r} has two labels, {known[one]!r} and {label!r}")
+    return known, path
+
+
+def as_text(user: Any) -> Any:
+    """Return an id as text; of several columns, each of them."""
+    return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
+
+
+def title_of(
+    options: argparse.Namespace, of: str = "titles", what: str = "item"
+) -> Callable[[Any], Any]:
+    """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
+    known, _ = labels(options, of, what)
+    return lambda one: known.get(as_text(one))
+
+
+def of_users(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> dict[Any, Any]:
+    """Return labels by the users of a result: its keys may be numbers, a file's are text."""
+    keys = {user: as_text(user) for user in result.users}
+    known = {user: by_text[key] for user, key in keys.items() if key in by_text}
+    if by_text and result.n_users and not known:
+        raise ValueError(
+            f"{path}: has none of the users of the result; it has {next(iter(by_text))!r}"
+        )
+    return known
+
+
+def of_items(results: Iterable[TopKResult], by_text: Mapping[Any, Any], path: str) -> Any:
+    """Return labels by the items of results, which may be numbers."""
+    known = (one.hits.items for one in results if one.hits is not None)
+    if any(isinstance(items.example(), int) for items in known if items is not None):
+        return dict(zip(_integers(path, by_text), by_text.values(), strict=True))
+    return by_text
+
+
+def _clustered(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> TopKResult:
+    """Return a result with the clusters of its rows."""
+    known = of_users(result, by_text, path)
+    without = next((one for one in result.users if known.get(one) is None), None)
+    if without is not None:
+        raise ValueError(f"{path}: has no cluster of row {without!r}")
+    unit = "rows" if result.terms.unit == USERS else result.terms.unit
+    terms = replace(result.terms, unit=unit)
+    return replace(result, terms=terms, clusters=[known[one] for one in result.users])
+
+
 # Files in each other's place
 
 
@@ -501,13 +599,11 @@ def ranked_truth(options: argparse.Namespace) -> str:
 
 
 def _header(path: str, given: str | None) -> Collection[str]:
-    """Return the names of the columns of a file, by its beginning."""
+    """Return the names of the columns of a file, by its beginning; qrels of TREC have none."""
     if not (os.path.isfile(path) or os.path.isdir(path)):
         return ()  # a pipe, which has been read
     format = find_format(path, given)
     if not format.is_text:
         return parquet.column_names(path)
     line = first_line(path)
-    if format.delimiter:
-        return next(csv_rows([line], format.delimiter), [])
-    return TREC_COLUMNS.get(len(line.split()), []) if format.name == "trec" else json.loads(line)
+    return next(csv_rows([line], format.delimiter)) if format.delimiter else json.loads(line)

@@ -5,18 +5,17 @@ import hashlib
 import os
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from toplist import audit, files
 from toplist.audit import by_user
-from toplist.checks import printable
+from toplist.checks import check_positive_int, printable
 from toplist.cli.options import (
     BESIDE,
     CONVENTION,
     KINDS,
     Command,
-    Kind,
-    at_least,
     check_sides,
     names_of_columns,
     option,
@@ -33,12 +32,16 @@ from toplist.cli.reading import (
     check_files,
     evaluated,
     evaluation,
+    facts_of_items,
     given_options,
     is_saved,
+    labels,
     names_of,
+    numbered,
+    of_users,
     ranked_truth,
+    title_of,
 )
-from toplist.cli.side_files import facts_of_items, labels_of, numbered, title_of
 from toplist.comparing.comparison import compare
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
@@ -163,7 +166,8 @@ def run_report(options: argparse.Namespace) -> Output:
     results = evaluated(options)
     first = next(iter(results))
     comparison = compare(results, baseline=first if len(results) > 1 else None)
-    by = labels_of(options, results[first])[0] if options.segments else None
+    labelled = labels(options, "segments", "user")
+    by = of_users(results[first], *labelled) if options.segments else None
     titles = title_of(options), title_of(options, "user_titles", "user")
     n_users = 0 if options.no_users else options.users
     how = {"items_as": options.items_as, "padding": options.padding}
@@ -222,7 +226,8 @@ def _file(path: str) -> tuple[str, int, str]:
         return path, os.path.getsize(path), hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
 
-OF_EACH = Kind(int, USERS, check=at_least("--users", 0))
+NUMBER = partial(check_positive_int, name="--users", least=0)
+OF_EACH = {"type": int, "default": USERS, "check": NUMBER}
 PAGE = f"""
     --primary METRIC  what the page answers (default: ndcg@10, or what is nearest)
     --segments FILE:COLUMN  the differences by a label of users
@@ -297,7 +302,7 @@ COMMANDS = {
         "USER RECS [RECS ...] TRUTH [options]",
         {
             "files": table(SHOWN_FILES),
-            "what to show": table(ASKED, k=KINDS["k"]._replace(default=10), metrics=OF_METRICS),
+            "what to show": table(ASKED, k=KINDS["k"] | {"default": 10}, metrics=OF_METRICS),
             "how files are read": reading(files.COLUMNS, "ranks, ground_truths or FILE"),
             "output": output(),
         },
@@ -314,7 +319,7 @@ COMMANDS = {
         "RECS TRUTH [--train LOG] [-k K] [options]",
         {
             "files": table(CHECKED_FILES),
-            "what to look for": table(LOOKED_FOR, k=Kind(int)),
+            "what to look for": table(LOOKED_FOR, k={"type": int}),
             "how files are read": reading(
                 (*files.COLUMNS, "timestamp"), "ranks, ground_truths or train"
             ),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import counted, prefixed, printable, require
-from toplist.cli.options import HELP, Command, Kind, names_of_columns, option, reading, table
+from toplist.cli.options import HELP, Command, names_of_columns, option, reading, table
 from toplist.files.formats import PathLike, table_format
 from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
@@ -199,8 +199,8 @@ FILES = table(
     -o --out DIR  folder of the parts; created if it does not exist
     --force  replace parts that exist in the folder
     """,
-    log=Kind(check=table_format),
-    out=Kind(more={"required": True}),
+    log={"check": table_format},
+    out={"required": True},
 )
 HELD_OUT = table(
     """
@@ -223,16 +223,16 @@ HELD_OUT = table(
         each
     --seed SEED  of the random choices (default: 0)
     """,
-    by=Kind(None, "last", split.WAYS),
-    ratio=Kind(float),
-    last=Kind(int),
-    held_out_users=Kind(number),
-    hold=Kind(number),
-    validation=Kind(more={"const": True}),
-    min_history=Kind(int),
-    repeats=Kind(None, "first", REPEATS),
-    short=Kind(None, "train", split.SHORT),
-    k_core=Kind(int),
+    by={"default": "last", "choices": split.WAYS},
+    ratio={"type": float},
+    last={"type": int},
+    held_out_users={"type": number},
+    hold={"type": number},
+    validation={"const": True},
+    min_history={"type": int},
+    repeats={"default": "first", "choices": REPEATS},
+    short={"default": "train", "choices": split.SHORT},
+    k_core={"type": int},
 )
 COMMANDS = {
     "split": Command(
