@@ -32,7 +32,7 @@ from toplist.files.formats import (
 from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
-from toplist.inputs.factorize import numbered
+from toplist.inputs.factorize import Column, numbered
 from toplist.inputs.flatten import Flat
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
@@ -40,7 +40,6 @@ from toplist.inputs.options import (
     Options,
     Order,
     columns_of,
-    is_composite,
     named_in,
     refuse_composite,
     renamed,
@@ -139,12 +138,6 @@ class Source:
         return self.format is None or self.format.typed_ids
 
     @property
-    def in_blocks(self) -> bool:
-        """Whether it is read in blocks: not qrels, nor keys of several columns."""
-        whole = self.is_trec and self.side == "ground_truths"
-        return not whole and not is_composite(self.columns, self.side)
-
-    @property
     def unit(self) -> str:
         """What `place` counts."""
         return "line" if self.is_text else "row"
@@ -161,15 +154,11 @@ class Source:
         return self.ties or ("item_desc" if self.is_trec else "order")
 
     def blocks(self, known: IdTexts) -> Iterator[Block]:
-        """Yield the lists of complete users; those of a file that is read whole at once.
+        """Yield the lists of complete users.
 
         Text is numbered by `known`, for users and items. Errors know the `user` or the `row` that
         they are about, but not its place in the file.
         """
-        if not self.in_blocks:
-            lists = self.whole(known)
-            yield Block(lists, np.zeros(len(lists.users.codes), np.int64))
-            return
         least = 1 if self.is_text else LEAST
         found = complete_users(str(self.path), self._tables(known), least)
         for table in found:
@@ -185,34 +174,35 @@ class Source:
         lists = self._read(table)
         if not _is_long(table.frame):
             numbers, distinct = numbered(lists.users.codes)
-            if len(distinct) < len(numbers):
-                raise self.two_lists(lists.users, numbers, table.places(np.arange(len(numbers))))
-        if not self.is_trec or self.side == "ranks" or lists.grades is None:
-            return lists
-        if lists.grouped:  # without rows of a grade below 1
-            graded = {**table.names, "relevance": TREC_QRELS[-1]}
-            del graded[GROUP]
-            grades = self._read(replace(table, names=graded)).grades
-            return _some(lists, np.asarray(grades) >= 1)
-        # below 1: not relevant
-        grades = np.where((lists.grades > 0) & (lists.grades < 1), 0.0, lists.grades)
-        return replace(lists, grades=grades)
+            self.check_one_list(
+                replace(lists.users, codes=distinct), numbers, table.places(np.arange(len(numbers)))
+            )
+        return lists
 
-    def by_system(self, system: str) -> Iterator[tuple[str, Source]]:
-        """Yield the rows of each system, in order of first appearance."""
+    def by_system(self, system: str | None) -> Iterator[tuple[str | None, Source]]:
+        """Yield the rows of each system, in order of first appearance; all, without one."""
+        if system is None:
+            yield None, self
+            return
         whole = joined(str(self.path), [*self._tables((Texts(), Texts()), system)])
         for name, part in tables.by_column(whole.frame, system, "ranks"):
             yield name, replace(self, held=replace(whole, frame=part))
 
-    def two_lists(
-        self, users: Sequence[Any], numbers: Ints, places: Sequence[int] | Ints
-    ) -> ValueError:
-        """Return the error of a user with two lists; `places` are the rows of the lists."""
-        twice = int(np.argmax(np.bincount(numbers) > 1))
-        first, second = np.flatnonzero(numbers == twice)[:2]
-        user, rows = users[first], f"{self.unit}s {places[first]} and {places[second]}"
+    def check_one_list(self, users: Column, numbers: Ints, places: Ints) -> None:
+        """Raise ValueError for a user with two of the lists that begin at `places`.
+
+        `numbers` say whose each list is.
+        """
+        counts = np.bincount(numbers, minlength=1)
+        if counts.max() > 1:
+            twice = int(np.argmax(counts > 1))
+            raise self.two_lists(users[twice], *places[numbers == twice][:2])
+
+    def two_lists(self, user: Any, first: int, second: int) -> ValueError:
+        """Return the error of a user with two lists, which begin at some rows."""
+        rows = f"{self.unit}s {first} and {second}"
         error = ValueError(f"{self.side}: user {user!r:.300} is in {rows}: a user has one list")
-        return self._at(int(places[second]), about(error, side=self.side, user=user))
+        return self._at(int(second), about(error, side=self.side, user=user))
 
     def place(self, user: Any, item: Any = None) -> list[int]:
         """Return the lines or rows where rows of a user begin, or those of an item; read again.
@@ -314,14 +304,23 @@ class Source:
         return found._replace(called=called | {rule: found.key})
 
     def _read(self, table: SideTable, in_runs: bool = False) -> Flat:
-        """Return the lists of a table."""
+        """Return the lists of a table; in qrels, what is below 1 is not relevant."""
         try:
-            return tables.read(table, in_runs)
+            lists = tables.read(table, in_runs)
         except (ValueError, TypeError):
             if not self.is_text:
                 names = [table.names[name] for name in ("user_id", "item_id")]
                 parquet.check_text(self.path, table.frame, names, table.first)
             raise
+        if not self.is_trec or lists.grades is None:
+            return lists
+        if not lists.grouped:
+            low = (lists.grades > 0) & (lists.grades < 1)
+            return replace(lists, grades=np.where(low, 0.0, lists.grades))
+        called = {name: one for name, one in table.names.items() if name != GROUP}
+        graded = replace(table, names=called | {"relevance": TREC_QRELS[-1]})
+        grades = tables.read(graded, in_runs).grades
+        return _some(lists, np.asarray(grades) >= 1)
 
     def located(self, error: Exception) -> Exception:
         """Return an error with the path before it and, if it is about a list, its place."""
@@ -424,7 +423,8 @@ def complete_users(where: str, found: Iterable[SideTable], least: int) -> Iterat
         if n < most:
             continue
         whole = joined(where, held)
-        end = whole.column(whole.names["user_id"]).start_of_last() if n else 0
+        parts = whole.parts("user_id") if n else ()
+        end = max((whole.column(part).start_of_last() for part in parts), default=0)
         if end:
             yield replace(whole, frame=whole.frame.slice(0, end))
         held = [replace(whole, frame=whole.frame.slice(end), first=whole.first + end)]

@@ -461,10 +461,9 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
         return [_row(lists, place) for place in own]
 
     found = []
-    if stream.in_blocks:
-        with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
-            parts = stream.blocks((Texts(), Texts()))
-            found = [row for part in parts for row in rows(part.lists)]
+    with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
+        parts = stream.blocks((Texts(), Texts()))
+        found = [row for part in parts for row in rows(part.lists)]
     if len(found) != 1:  # rows of the user in several places, or none
         lists = loaded(stream, (Texts(), Texts()))
         found = rows(lists)
