@@ -128,13 +128,11 @@ class Tests(Display, Sequence[Contrast]):
             return Tests(self.contrasts[key], self.plan)
         if not isinstance(key, (str, tuple)):
             return self.contrasts[key]
-        asked = (key,) if isinstance(key, str) else key
+        first, *rest = asked = (key,) if isinstance(key, str) else key or (None,)
         # a segment by its label, which may be no text
-        first, *rest = asked or [None]
-        for text in (repr(first), NO_LABEL if first is None else str(first)):
-            found = [one for one in self if (text, *rest) in _keys(one)]
-            if found:
-                break
+        found = [one for one in self if (repr(first), *rest) in _keys(one)]
+        text = NO_LABEL if first is None else str(first)
+        found = found or [one for one in self if (text, *rest) in _keys(one)]
         if len(found) != 1:
             some = [(c.segment, c.system, c.baseline, c.name) for c in self.contrasts[:6]]
             have = ", ".join(str(tuple(p for p in one if p is not None)) for one in some)
@@ -154,15 +152,14 @@ class Tests(Display, Sequence[Contrast]):
     @property
     def signs(self) -> dict[tuple[str, str], str]:
         """The sign of every (system, name): of several baselines, what holds against each."""
-        signs: dict[tuple[str, str], list[str]] = {}
+        signs: dict[tuple[str, str], set[str]] = {}
         for one in self:
-            signs.setdefault((one.system, one.name), []).append(one.sign)
-        common = {}
-        for place, some in signs.items():
-            common[place] = some[0] if len(set(some)) == 1 else ""
-            if all(sign in MARKS for sign in some):  # the weaker mark
-                common[place] = MARKS[min(map(MARKS.index, some))]
-        return common
+            signs.setdefault((one.system, one.name), set()).add(one.sign)
+        # of both marks the weaker
+        return {
+            place: MARKS[0] if some == {*MARKS} else "".join(some) * (len(some) == 1)
+            for place, some in signs.items()
+        }
 
     @property
     def n_family(self) -> int:
@@ -213,9 +210,10 @@ class Tests(Display, Sequence[Contrast]):
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
-        plan, uncorrected = self.plan, self.plan.correction == "none" and not self._of_tukey
+        plan, tukey = self.plan, self.plan.method == "tukey"
         if not self.n_family:
             return f"No difference could be tested over {self._whom}."
+        uncorrected = plan.correction == "none" and not tukey
         corrected = "with uncorrected p" if uncorrected else f"with p{self._after}"
         share = f"{100 * plan.shown_level:.4g} %"
         if plan.margin is not None:
@@ -224,15 +222,14 @@ class Tests(Display, Sequence[Contrast]):
                 f"{self._whom}, {corrected}; intervals are {share}."
             )
             return " ".join([head, *map(self._equivalence, self)])
-        sided = "two-sided " if plan.alternative == "two-sided" else ""
-        runs = ""
+        sided, runs = plan.alternative == "two-sided", ""
         if plan.runs:
             ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
             runs = f" and {ends} {plan.runs} runs of each system"
         head = (
-            f"Differences were tested by {sided}{plan.words} over {self._whom}{runs}, "
-            f"{corrected}; {'two-sided ' * (not sided)}intervals are {share} and hold "
-            f"{self._together if self._of_tukey else 'one by one'}"
+            f"Differences were tested by {'two-sided ' * sided}{plan.words} over {self._whom}"
+            f"{runs}, {corrected}; {'two-sided ' * (not sided)}intervals are {share} and hold "
+            f"{self._together if tukey else 'one by one'}"
             f"{', by the t test' * (plan.method in OTHER_INTERVALS)}."
         )
         if plan.method in OF_RANKS:
@@ -288,18 +285,10 @@ class Tests(Display, Sequence[Contrast]):
 
     # What is said of all of them
 
-    @property
-    def _of_tukey(self) -> bool:
-        return self.plan.method == "tukey"
-
-    @property
-    def _signed(self) -> bool:
-        """Whether any comparison has a sign."""
-        return any(one.sign for one in self)
-
-    @property
-    def _segmented(self) -> bool:
-        return any(one.segment is not None for one in self)
+    @cached
+    def _segments(self) -> set[str]:
+        """The segments of which the comparisons are."""
+        return {one.segment for one in self if one.segment is not None}
 
     @property
     def _whom(self) -> str:
@@ -317,14 +306,16 @@ class Tests(Display, Sequence[Contrast]):
     @property
     def _after(self) -> str:
         """What p was corrected for."""
-        if self._of_tukey:
+        plan, each = self.plan, ""
+        if plan.method == "tukey":
             return f" after Tukey over {counted(len(self), 'comparison')}"
-        if self.plan.correction == "none":
+        if plan.correction == "none":
             return ", uncorrected"
-        each = " of each name" if self.plan.family == "metric" else ""
-        n_segments = len({one.segment for one in self if one.segment is not None})
-        each += f" in {counted(n_segments, 'segment')}" if n_segments else ""
-        how = CORRECTED[self.plan.correction]
+        if plan.family == "metric":
+            each = " of each name"
+        if self._segments:
+            each += f" in {counted(len(self._segments), 'segment')}"
+        how = CORRECTED[plan.correction]
         return f" after {how} over {counted(self.n_family, 'comparison')}{each}"
 
     @property
@@ -336,44 +327,43 @@ class Tests(Display, Sequence[Contrast]):
     def _undirected(self) -> list[str]:
         """Which metrics have no signs, in a line; none if all have."""
         some = (one.name for one in self if one.higher_is_better is None)
-        names = dict.fromkeys(name.rpartition("@")[0] for name in some)
-        return [f"no sign in {', '.join(names)}: more is neither good nor bad"] if names else []
+        names = ", ".join(dict.fromkeys(name.rpartition("@")[0] for name in some))
+        return [f"no sign in {names}: more is neither good nor bad"] if names else []
 
     @property
     def _legend(self) -> str:
         """What the marks of a table of means say."""
-        plan, whose = self.plan, each_of(self.plan.baselines)
+        whose, ends = each_of(self.plan.baselines), "0.05"
+        against, of_whom = f" against {whose}" * bool(whose), f" from {whose}" * bool(whose)
         if not self.n_family:
-            against = f" against {whose}" if whose else ""
             return f"nothing could be tested{against} over {self._whom}"
-        ends, of_whom = "0.05", f" from {whose}" * bool(whose)
-        said = f"no difference{of_whom} was found"
-        if self._segmented:  # all users together may show one
-            said = f"no segment alone shows a difference{of_whom}"
-        if self._signed and whose:
+        if whose and any(one.sign for one in self):
             said, ends = f"{SIGNS} than {whose}", "0.05, 0.01"
         elif any(one.mark for one in self):
-            said = f"tested{f' against {whose}' * bool(whose)}"
-        how = f"{plan.words} over {self._whom}, p < {ends}{self._after}"
+            said = f"tested{against}"
+        elif self._segments:  # all users together may show one
+            said = f"no segment alone shows a difference{of_whom}"
+        else:
+            said = f"no difference{of_whom} was found"
+        how = f"{self.plan.words} over {self._whom}, p < {ends}{self._after}"
         return "; ".join([f"{said}: {how}", *self._undirected])
 
     @property
     def _what_signs_say(self) -> str:
         """What the signs of a table of comparisons say, and what p is corrected for."""
-        plan = self.plan
+        plan, said = self.plan, ""
         if plan.margin is not None:
             return self._after
         if not self.n_family:
             return ": too few to test"
-        parts = []
-        if self._signed:
+        if any(one.sign for one in self):
             signs = SIGNS if plan.of_metrics else "† ‡ higher, ▾ lower"
-            parts = [f"{signs}: p < 0.05, 0.01{self._after}"]
+            said = f"; {signs}: p < 0.05, 0.01{self._after}"
         elif any(one.mark for one in self):
-            parts = [f"p{self._after}"]
+            said = f"; p{self._after}"
         elif plan.correction != "none":
-            parts = [f"no p below 0.05{self._after}"]
-        return "".join(f"; {part}" for part in (*parts, *self._undirected))
+            said = f"; no p below 0.05{self._after}"
+        return "; ".join([said, *self._undirected])
 
     def _within(self, one: Contrast) -> str:
         shown = one.p_adjusted < 1 - self.plan.level
@@ -393,19 +383,20 @@ class Tests(Display, Sequence[Contrast]):
         """Write all tables; for a terminal fewer columns of many rows, and of many names one."""
         if form != "text":
             return super()._written(form, every_metric, names, *how)
-        whole, look = self if names is None else self._only(names), Look(intervals=True)
-        if names is not None or len(whole._parts) == 1 or len(self) <= LINES:
-            return markup.text(whole._shown(look, brief=True), *how)
-        first = primary_of(self.names)
-        page = self._only(first)._shown(look, brief=True)
-        rest = [one for one in self if one.name != first]
-        n_names, found = len(self.names) - 1, sum(bool(one.mark) for one in rest)
-        line = (
-            f"{counted(n_names, 'more name')}: p is below 0.05 in {found:,} of "
-            f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
-            "to_pandas(), other formats and --format csv have all"
-        )
-        return markup.text(page._replace(notes=[*page.notes, *[line] * bool(rest)]), *how)
+        whole, rest = self if names is None else self._only(names), list[Contrast]()
+        if names is None and len(self._parts) > 1 and len(self) > LINES:
+            first = primary_of(self.names)
+            whole, rest = self._only(first), [one for one in self if one.name != first]
+        page = whole._shown(Look(intervals=True), brief=True)
+        if rest:
+            found = sum(bool(one.mark) for one in rest)
+            line = (
+                f"{counted(len(self.names) - 1, 'more name')}: p is below 0.05 in {found:,} of "
+                f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
+                "to_pandas(), other formats and --format csv have all"
+            )
+            page = page._replace(notes=[*page.notes, line])
+        return markup.text(page, *how)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""
@@ -425,12 +416,12 @@ class Tests(Display, Sequence[Contrast]):
     def _parts(self) -> list[list[Contrast]]:
         """The comparisons of each table: all of one pair, else of a name, or name and pair."""
         parts: dict[Any, list[Contrast]] = {}
-        one_pair = len(self._pairs) == 1 and not self._segmented
+        one_pair = len(self._pairs) == 1 and not self._segments
         for one in self:
-            pair = (one.system, one.baseline) if self._segmented else ()
-            parts.setdefault(() if one_pair else (one.name, *pair), []).append(one)
-        names = {name: place for place, name in enumerate(self.names)}
-        return [parts[key] for key in sorted(parts, key=lambda key: names[key[0]] if key else 0)]
+            pair = (one.system, one.baseline) if self._segments else ()
+            key = () if one_pair else (self.names.index(one.name), *pair)
+            parts.setdefault(key, []).append(one)
+        return [some for _, some in sorted(parts.items(), key=lambda part: part[0][:1])]
 
     def _is_brief(self, some: Sequence[Contrast]) -> bool:
         """Return whether a table has so many rows that each must fit into a line."""
@@ -439,54 +430,62 @@ class Tests(Display, Sequence[Contrast]):
     def _table(self, some: Sequence[Contrast], look: Look, brief: bool) -> Table:
         """Return a table of one name: a row per system, pair or segment; of one pair, per name."""
         plan, first = self.plan, some[0]
-        of_pair, brief = self._segmented or len(self._pairs) == 1, brief and self._is_brief(some)
-        columns = list[tuple[str, Callable[[Contrast], str]]]()
-        if of_pair:
-            columns += [(plan.rows, lambda one: f"{one.n:,}")] * self._segmented
-            columns += [(first.baseline, lambda one: look.number(one.baseline_mean))]
-            columns += [(first.system, lambda one: look.number(one.mean))]
-        elif len(plan.baselines) == 1:
-            columns += [("mean", lambda one: look.number(one.mean))]
+        of_pair, of_base = bool(self._segments) or len(self._pairs) == 1, len(plan.baselines) == 1
+        whole = not (brief and self._is_brief(some))
         marked = plan.margin is None and any(one.sign for one in some)
-
-        def difference(one: Contrast) -> str:
-            return look.signed(one.difference) + (one.sign or " ") * marked
-
-        columns += [("difference", difference)]
-        if look.intervals:
-            title = f"{100 * plan.shown_level:.4g} % interval"
-            title += " (two-sided)" * (plan.alternative != "two-sided")
-            columns += [(title, lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]")]
-        if any(math.isfinite(one.relative) for one in some):
-            columns += [("relative", lambda one: percent(one.relative))]
-        if any(one.d_z == one.d_z for one in some) and not brief:
-            columns += [("d_z", lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}")]
-        if not brief:
-            columns += [("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}")]
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
 
-        def written(p: float, exact: bool) -> str:
-            return probability(p, 0.0 if exact else floor)
+        def p_of(one: Contrast, p: float) -> str:
+            return probability(p, 0.0 if one.exact else floor)
 
-        p = "p (equivalence)" if plan.margin else "p"
-        columns += [(p, lambda one: written(one.p, one.exact))] * (not brief)
-        if plan.correction != "none":
-            corrected = f"p ({CORRECTED[plan.correction]})"
-            columns += [(corrected, lambda one: written(one.p_adjusted, one.exact))]
-        corner, rows = first.name, list[tuple[str, list[Cell]]]()
-        if of_pair:
-            corner = first.name if self._segmented else ""
-        elif len(plan.baselines) == 1:  # the baseline first
+        interval = f"{100 * plan.shown_level:.4g} % interval"
+        interval += " (two-sided)" * (plan.alternative != "two-sided")
+        # titles, what is written below them, and whether it is shown
+        columns: list[tuple[str, Callable[[Contrast], str], bool]] = [
+            (plan.rows, lambda one: f"{one.n:,}", bool(self._segments)),
+            (first.baseline, lambda one: look.number(one.baseline_mean), of_pair),
+            (first.system, lambda one: look.number(one.mean), of_pair),
+            ("mean", lambda one: look.number(one.mean), of_base and not of_pair),
+            (
+                "difference",
+                lambda one: look.signed(one.difference) + (one.sign or " ") * marked,
+                True,
+            ),
+            (
+                interval,
+                lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]",
+                look.intervals,
+            ),
+            (
+                "relative",
+                lambda one: percent(one.relative),
+                any(math.isfinite(one.relative) for one in some),
+            ),
+            (
+                "d_z",
+                lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}",
+                whole and any(one.d_z == one.d_z for one in some),
+            ),
+            ("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}", whole),
+            ("p (equivalence)" if plan.margin else "p", lambda one: p_of(one, one.p), whole),
+            (
+                f"p ({CORRECTED.get(plan.correction)})",
+                lambda one: p_of(one, one.p_adjusted),
+                plan.correction != "none",
+            ),
+        ]
+        shown = [(title, write) for title, write, holds in columns if holds]
+        rows = []
+        if of_base and not of_pair:  # the baseline first
             mean = Cell(look.number(first.baseline_mean))
-            rows += [(plan.baselines[0], [mean, *[Cell()] * (len(columns) - 1)])]
+            rows = [(plan.baselines[0], [mean, *[Cell()] * (len(shown) - 1)])]
         for one in some:
-            label = f"{one.system} - {one.baseline}"
+            label = one.system if of_base else f"{one.system} - {one.baseline}"
             if of_pair:
                 label = one.name if one.segment is None else one.segment
-            elif len(plan.baselines) == 1:
-                label = one.system
-            rows.append((label, [Cell(write(one)) for _, write in columns]))
-        return Table(corner, [title for title, _ in columns], rows)
+            rows.append((label, [Cell(write(one)) for _, write in shown]))
+        corner = first.name if self._segments or not of_pair else ""
+        return Table(corner, [title for title, _ in shown], rows)
 
     def _notes(self, brief: bool = False) -> Iterator[str]:
         """Yield the lines below the table."""
@@ -503,12 +502,11 @@ class Tests(Display, Sequence[Contrast]):
             )
         if plan.alternative != "two-sided" and not plan.baselines:
             yield "one-sided, of later - earlier in the order given: baseline= says which is which"
-        if self._of_tukey:
+        if plan.method == "tukey":
             yield f"p and intervals hold {self._together}"
         elif len(pairs) > 1:
             yield "intervals hold one by one, not together"
-        detectable = self._detectable()
-        if detectable:
+        if detectable := self._detectable():
             yield f"detectable with 80 % power{self._after}: {detectable}"
         for one in self if plan.runs is not None else ():
             yield (
@@ -516,20 +514,20 @@ class Tests(Display, Sequence[Contrast]):
                 f"{one.error_users:.4g}; for models trained anew p {probability(one.p)}, standard "
                 f"error {one.error:.4g}"
             )
-        if plan.n_clusters:
-            yield "win/tie/loss count rows; the interval and p are of clusters"
-        if plan.method in OTHER_INTERVALS and plan.margin is None:
-            yield "the intervals are those of the t test"
-        if plan.method in OF_RANKS:
-            yield f"{NAMES[plan.method]} {NO_MEAN}"
-        if brief and any(map(self._is_brief, self._parts)):
-            yield "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
+        few = "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
+        lines = {
+            "win/tie/loss count rows; the interval and p are of clusters": plan.n_clusters,
+            "the intervals are those of the t test": plan.method in OTHER_INTERVALS,
+            f"{NAMES[plan.method]} {NO_MEAN}": plan.method in OF_RANKS,
+            few: brief and any(map(self._is_brief, self._parts)),
+        }
+        yield from (line for line, holds in lines.items() if holds)
         yield from plan.notes
         yield from cautioned({str(one): one.cautions for one in self}, plan.unit)
 
     def _detectable(self) -> str:
         """Return the differences that as many users detect, by name."""
-        found: dict[str, list[float]] = {}
+        found: dict[str, list[str]] = {}
         plan = self.plan
         if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
             return ""
@@ -541,12 +539,12 @@ class Tests(Display, Sequence[Contrast]):
         for one in self:
             if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
                 least = planning.detectable(one.std, one.n, level=1 - alpha)
-                found.setdefault(one.name, []).append(least)
-        ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
-        return ", ".join(
-            f"{low if low == high else f'{low} to {high}'} ({name})"
-            for name, (low, high) in ends.items()
-        )
+                found.setdefault(one.name, []).append(f"{least:.4f}")
+        ends = {
+            name: sorted({min(some, key=float), max(some, key=float)}, key=float)
+            for name, some in found.items()
+        }
+        return ", ".join(f"{' to '.join(some)} ({name})" for name, some in ends.items())
 
 
 def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:
@@ -560,9 +558,6 @@ def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]
 
 def _keys(one: Contrast) -> set[tuple[str | None, ...]]:
     """Return what a comparison is found by."""
-    pairs: set[tuple[str | None, ...]] = {
-        (one.system, one.name),
-        (one.system, one.baseline, one.name),
-    }
-    pairs |= {(one.segment, *pair) for pair in pairs}
-    return pairs | {(one.system,), (one.baseline,), (one.name,)}
+    pairs = [(one.system, one.name), (one.system, one.baseline, one.name)]
+    of_segment = {(one.segment, *pair) for pair in pairs}
+    return {*pairs, *of_segment, (one.system,), (one.baseline,), (one.name,)}
