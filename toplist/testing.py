@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from toplist.checks import choice
-from toplist.comparing.aligning import SameUsers
+from toplist.comparing.contrasts import SameUsers
 from toplist.comparing.gating import gate
 from toplist.metrics.names import Names, listed
 from toplist.results.result import TopKResult

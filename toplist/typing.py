@@ -25,8 +25,7 @@ Examples
 ('order', 'item', 'item_desc')
 """
 
-from toplist.comparing.aligning import SameUsers
-from toplist.comparing.contrasts import TestCorrection, TestFamily, TestMethod
+from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod
 from toplist.inputs.items import Unknown
 from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged, Weighting
 from toplist.metrics.conventions import Aggregate, ConventionName, Missing, Relevant, Ties

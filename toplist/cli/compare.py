@@ -25,9 +25,8 @@ from toplist.cli.reading import (
     ranked_truth,
     takes_k,
 )
-from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
-from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, TestPlan
+from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, USERS_OF, TestPlan
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
 from toplist.comparing.gating import gate
 from toplist.comparing.samples import pairs_of
@@ -294,7 +293,7 @@ TESTING = table(
     correction={"default": "holm", "choices": CORRECTIONS},
     family={"default": "all", "choices": FAMILIES},
     alternative={"default": "two-sided", "choices": ALTERNATIVES},
-    users={"default": "same", "choices": USERS},
+    users={"default": "same", "choices": USERS_OF},
     margin={"type": float},
 )
 WRITTEN = table(
@@ -433,7 +432,7 @@ GATING = table(
     margin={"type": _numbered},
     floor={"type": _numbered},
     undecided={"default": "fail", "choices": UNDECIDED},
-    users={"default": "same", "choices": USERS},
+    users={"default": "same", "choices": USERS_OF},
 )
 
 

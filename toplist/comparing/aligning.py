@@ -7,34 +7,34 @@ came. Users by position are those of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Floats, Ints, choice
-from toplist.comparing.values import clusters_by_user, order_of
+from toplist.averages import per_user
+from toplist.checks import Bools, Floats, Ints, cached, choice
+from toplist.comparing.contrasts import USERS_OF
+from toplist.comparing.samples import TOGETHER, Rows, other_users
+from toplist.comparing.tests import NotTestable
+from toplist.comparing.values import order_of
 from toplist.inputs import items
 from toplist.inputs.keyed import is_series
+from toplist.inputs.user_values import values_by_user
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.definitions import Metric
 from toplist.results import describe
-from toplist.results.means import Means, OwnerlessError, has_keys, hits_of, in_means_of_all
-from toplist.stats.units import Units, numbered, weights_of
+from toplist.results.means import Means, has_keys, hits_of, in_means_of_all
+from toplist.stats.estimates import Sums
+from toplist.stats.units import Units, numbered, snap, weights_of
 
 M = TypeVar("M", bound=Means)
-T = TypeVar("T")
 
 Results = Mapping[str, Means]
-
-# Which users are tested: those of all systems, which must be the same; or those that all count.
-SameUsers = Literal["same", "common"]
-USERS: tuple[SameUsers, ...] = get_args(SameUsers)
-# Where results without users may be tested: they know the moments of their differences.
-TOGETHER = "evaluate all systems in one toplist.top_k_eval(..., system=...)"
 
 Kind = Literal[
     "conventions",
@@ -53,23 +53,6 @@ Kind = Literal[
 # asked of every system, users are matched, and of data a line says it.
 MINOR = frozenset[Kind](["metrics", "lengths"])
 TESTABLE = frozenset[Kind]([*MINOR, "users", "truths", "data"])
-
-
-class NotTestable(ValueError):  # noqa: N818 (an answer, which is printed where a table is asked for)
-    """Systems, or one of their metrics, that cannot be tested; `why` says it in a line."""
-
-    @property
-    def why(self) -> str:
-        """The reason."""
-        return str(self.args[0])
-
-
-def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
-    """Return tests, or None and why there are none."""
-    try:
-        return test(), ""
-    except NotTestable as error:
-        return None, error.why
 
 
 class Difference(NamedTuple):
@@ -91,105 +74,145 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Aligned:
+class Aligned(Rows):
     """Several results over the same users.
 
     ``rows[system]`` are the rows of the users in this result; `users` are their keys, None where
     they are known by position. Below the rows of a result are its lists without a ground truth,
-    for metrics of all lists.
+    for metrics of all lists. `runs` are the results of each system, where these are several, and
+    `clusters` those that are given for the users, in place of those of the results.
     """
 
     results: Results
     rows: Mapping[str, Ints]
     users: Sequence[Any] | None
+    runs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    clusters: Any = None
+    _kept: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
         """The number of users."""
         return len(next(iter(self.rows.values())))
 
+    @property
+    def n_runs(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The runs of each system, where there are several."""
+        return tuple(map(len, self.runs.values()))
+
     def values(self, system: str, name: str) -> Floats:
         """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``.
+
+        Of several runs they are stacked.
 
         Raises
         ------
         NotTestable
             If a user has no value at k.
         """
-        values, _ = self.results[system].values_of_all(name)
-        found = np.ascontiguousarray(values[self.rows[system]])
+        if (system, name) not in self._kept:
+            if any(kept != name for _, kept in self._kept):  # those of one name are kept
+                self._kept.clear()
+            found = [self._values_of(one, name) for one in self.runs.get(system, [system])]
+            self._kept[system, name] = np.stack(found) if self.runs else found[0]
+        return self._kept[system, name]
+
+    def _values_of(self, result: str, name: str) -> Floats:
+        values, _ = self.results[result].values_of_all(name)
+        found = np.ascontiguousarray(values[self.rows[result]])
         if found.ndim == 1 and np.isnan(found).any():
             lacking = np.flatnonzero(np.isnan(found))
             row = int(lacking[0])
             user = row if self.users is None else self.users[row]
             raise NotTestable(
-                f"{system} has no {name} for {len(lacking):,} of {self.n:,} users, {user!r} first "
+                f"{result} has no {name} for {len(lacking):,} of {self.n:,} users, {user!r} first "
                 "(without a list): test another metric, or evaluate the users who have lists"
             )
         return found
 
-    def units(self, clusters: Any = None) -> Units:
-        """Return the weights of the users, and their clusters: those given, or of the results."""
-        first, w = next(iter(self.results)), None
-        given = self.results[first].weights
-        if given is not None:
-            w = weights_of(given[self.rows[first]], self.n, self.users)
-        if clusters is None:
-            labels = self.cluster_labels()
-            places = None if labels is None else numbered(labels, self.users)
-        elif self.users is None:
-            of_all = clusters_by_user(clusters, None, self.results[first].n_users)
-            places = None if of_all is None else of_all[self.rows[first]]
-        elif not isinstance(clusters, Mapping) and not is_series(clusters):
-            raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
-        else:
-            others = np.flatnonzero(self._without_truth).tolist()
-            self._check_labels(all(self.users[row] in clusters for row in others))
-            places = clusters_by_user(clusters, self.users, self.n)
-        return Units.of(self.n, w, places)
+    @cached
+    def units(self) -> Units:
+        """The weights of the users, and their clusters."""
+        first, rows = next(iter(self.rows.items()))
+        w, labels = self.results[first].weights, self.cluster_labels()
+        if w is not None:
+            w = weights_of(w[rows], self.n, self.users)
+        return Units.of(self.n, w, None if labels is None else numbered(labels, self.users))
 
-    @property
-    def _without_truth(self) -> Bools:
-        """Who has a list and no ground truth, in one result at least."""
-        found: Bools = np.any(
-            [rows >= self.results[s].n_users for s, rows in self.rows.items()], axis=0
-        )
-        return found
-
-    def _check_labels(self, known: bool) -> None:
-        if not known:
-            raise NotTestable(
-                "lists without a ground truth are in these means, and have no cluster: give those "
-                "of all users to test(), as a dict user -> label"
-            )
-
-    def cluster_labels(self) -> list[Any] | None:
-        """Return the clusters of the users, the same in all results; None without any."""
-        given = {system: result.clusters for system, result in self.results.items()}
-        without = [system for system, labels in given.items() if labels is None]
-        if len(without) == len(given):
+    def cluster_labels(self) -> Sequence[Any] | None:
+        """Return the clusters of the users, given or the same in all results; None without any."""
+        # who has a list and no ground truth, in one result at least
+        extra = [rows >= self.results[system].n_users for system, rows in self.rows.items()]
+        others = np.flatnonzero(np.any(extra, axis=0)).tolist()
+        first, rows = next(iter(self.rows.items()))
+        if self.clusters is not None and self.users is None:
+            of_all = values_by_user(self.clusters, None, self.results[first].n_users, "clusters")[0]
+            return [of_all[row] for row in rows.tolist()]
+        if self.clusters is not None and self.users is not None:
+            if not isinstance(self.clusters, Mapping) and not is_series(self.clusters):
+                raise TypeError(
+                    "the users have keys: give clusters as a dict or Series user -> label"
+                )
+            _check_labels(all(self.users[row] in self.clusters for row in others))
+            return values_by_user(self.clusters, self.users, self.n, "clusters")[0]
+        labels = {system: result.clusters for system, result in self.results.items()}
+        without = [system for system, some in labels.items() if some is None]
+        if len(without) == len(labels):
             return None
         if without:
-            other = next(system for system in given if system not in without)
+            other = next(system for system in labels if system not in without)
             raise NotTestable(
                 f"{other} has clusters and {without[0]} has none: evaluate both with clusters=, or "
                 "give them to test()"
             )
-        self._check_labels(not self._without_truth.any())
-        (first, mine), *others = (
-            (system, [labels[row] for row in self.rows[system].tolist()])
-            for system, labels in given.items()
-            if labels is not None
+        _check_labels(not others)
+        mine, *several = (
+            [some[row] for row in self.rows[system].tolist()]
+            for system, some in labels.items()
+            if some is not None
         )
-        for other, theirs in others:
-            at = next((i for i, label in enumerate(mine) if label != theirs[i]), None)
-            if at is not None:
-                row = int(self.rows[first][at]) if self.users is None else self.users[at]
+        for other, theirs in zip([*labels][1:], several, strict=True):
+            if mine != theirs:
+                at = next(i for i, label in enumerate(mine) if label != theirs[i])
+                row = int(rows[at]) if self.users is None else self.users[at]
                 raise NotTestable(
                     f"{first} and {other} have other clusters of the same rows: of row {row!r}, "
                     f"{mine[at]!r} and {theirs[at]!r}"
                 )
         return mine
+
+    def curve(self, system: str, baseline: str, metric: str, n_threads: int | None) -> Sums:
+        """Return the sums of the difference of two results over k, made block by block."""
+        pair = system, baseline
+        depth = min(self.results[one].terms.depth for one in pair)
+        fills = [self._filler(one, metric, depth) for one in pair]
+
+        def differences(lo: int, hi: int) -> Floats:
+            a, b = (fill(lo, hi) for fill in fills)
+            return snap(a.ravel(), b.ravel()).reshape(a.shape)
+
+        return Sums.over(differences, self.n, depth, n_threads)
+
+    def _filler(self, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
+        """Return what fills the curves of some users."""
+        result, rows = self.results[system], self.rows[system]
+        metric, _ = result.terms.find(name)
+        if not isinstance(metric, Metric):
+            curves = self.values(system, name)
+            return lambda lo, hi: curves[lo:hi, :depth]
+        hits, counted = hits_of(result, "it has no values per user")
+        if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
+            hits, counted = hits.subset(rows), counted[rows]
+        read, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
+        return per_user.filler(read, counted, metric, np.arange(1, depth + 1))
+
+
+def _check_labels(known: bool) -> None:
+    if not known:
+        raise NotTestable(
+            "lists without a ground truth are in these means, and have no cluster: give those "
+            "of all users to test(), as a dict user -> label"
+        )
 
 
 def align(
@@ -197,6 +220,8 @@ def align(
     users: str = "same",
     alike: Sequence[Sequence[str]] = (),
     metrics: Sequence[str] = (),
+    runs: Mapping[str, Sequence[str]] | None = None,
+    clusters: Any = None,
 ) -> Aligned:
     """Match the users that the results count.
 
@@ -211,6 +236,8 @@ def align(
     metrics : sequence of str, optional
         The metrics, as ``name@k`` or without ``@``, whose means must count a user: those of the
         lists also count users without a ground truth.
+    runs, clusters
+        Of `Aligned`.
 
     Raises
     ------
@@ -218,43 +245,38 @@ def align(
         If a result holds no hits, if the users are others or unknown, if a user has other relevant
         items or another weight in one result than in another.
     """
-    choice("users", users, USERS)
-    so, on_spark = "the users of {} are unknown", f"{TOGETHER} with paired=True"
-    for system, result in results.items():
-        try:
-            hits_of(result, so.format(system), on_spark)
-        except ValueError as error:
-            raise NotTestable(str(error)) from None
-        for name in metrics:
-            metric = result.terms.asked.get(name) or result.terms.asked.get(name.rpartition("@")[0])
-            if isinstance(metric, ListMetric) and getattr(result.lists, "values", None) is None:
-                raise NotTestable(
-                    f"{system} is merged, or loaded without its lists, so {name} has no values per "
-                    "user: evaluate again"
-                )
-    keyed = {system: has_keys(result) for system, result in results.items()}
-    first, sizes = next(iter(results)), {s: result.n_users for s, result in results.items()}
-    if len(set(keyed.values())) > 1:
-        one, other = (next(s for s in keyed if keyed[s] is kind) for kind in (True, False))
-        raise NotTestable(
-            f"the users of {one} have keys, those of {other} are known by position: name them by "
-            "users= where the lists are evaluated"
-        )
-    other = next((system for system, n in sizes.items() if n != sizes[first]), first)
-    if not keyed[first] and other != first:
-        raise NotTestable(
-            f"{first} has {sizes[first]:,} users and {other} {sizes[other]:,}, by position: "
-            "without keys, users= where they are evaluated, they cannot be matched"
-        )
+    choice("users", users, USERS_OF)
     counted, known = dict[str, Bools](), dict[str, Sequence[Any]]()
     for system, result in results.items():
+        so, asked = f"the users of {system} are unknown", result.terms.asked
         try:
+            hits_of(result, so, f"{TOGETHER} with paired=True")
+            for name in metrics if getattr(result.lists, "values", None) is None else ():
+                metric = asked.get(name) or asked.get(name.rpartition("@")[0])
+                if isinstance(metric, ListMetric):
+                    raise NotTestable(
+                        f"{system} is merged, or loaded without its lists, so {name} has no values "
+                        "per user: evaluate again"
+                    )
             counted[system], more = in_means_of_all(result, metrics)
-        except OwnerlessError as error:
+        except ValueError as error:
             raise NotTestable(str(error)) from None
         known[system] = [*result.users, *more] if more else result.users
+    first, keyed = next(iter(results)), {has_keys(one): s for s, one in results.items()}
+    if len(keyed) > 1:
+        raise NotTestable(
+            f"the users of {keyed[True]} have keys, those of {keyed[False]} are known by position: "
+            "name them by users= where the lists are evaluated"
+        )
+    by_key, n = True in keyed, results[first].n_users
+    other = next((system for system, one in results.items() if one.n_users != n), first)
+    if not by_key and other != first:
+        raise NotTestable(
+            f"{first} has {n:,} users and {other} {results[other].n_users:,}, by position: "
+            "without keys, users= where they are evaluated, they cannot be matched"
+        )
     rows, keys, n_all = _common(known, counted)
-    kinds = {type(result.users[0]): s for s, result in results.items() if len(result.users)}
+    kinds = {type(one.users[0]): s for s, one in results.items() if len(one.users)}
     if len(kinds) == 2 and not keys and str in kinds:
         shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
         raise NotTestable(
@@ -267,23 +289,15 @@ def align(
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
         raise NotTestable(f"nobody to test: {what} ({', '.join(results)})")
-    aligned = Aligned(results, rows, None)
-    if keyed[first]:  # in the order of the words of their keys
+    if by_key:  # in the order of the words of their keys
         order = order_of(keys)
-        in_order = {system: some[order] for system, some in rows.items()}
-        aligned = Aligned(results, in_order, [keys[i] for i in order.tolist()])
+        rows = {system: some[order] for system, some in rows.items()}
+        keys = [keys[i] for i in order.tolist()]
+    aligned = Aligned(results, rows, keys if by_key else None, runs or {}, clusters)
     for name, *others in alike or [list(results)]:
         for other in others:
             _check(aligned, name, other)
     return aligned
-
-
-def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTestable:
-    """Return the error for systems that count other users; `known` are all that know of them."""
-    return NotTestable(
-        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
-        "users='common' tests over those that all systems count"
-    )
 
 
 def _common(
@@ -294,10 +308,14 @@ def _common(
     `known` are the keys of the rows, or their positions.
     """
     first, *others = known
-    rows = {first: np.flatnonzero(counted[first])}
-    keys = [known[first][row] for row in rows[first].tolist()]
-    one = known[first], counted[first]
-    if all(_same_rows(*one, known[other], counted[other]) for other in others):
+    mine, some = known[first], counted[first]
+    rows = {first: np.flatnonzero(some)}
+    keys = [mine[row] for row in rows[first].tolist()]
+    if all(
+        np.array_equal(some, counted[other])
+        and (mine is known[other] or list(mine) == list(known[other]))
+        for other in others
+    ):  # the same users in one order
         return dict.fromkeys(known, rows[first]), keys, len(keys)
     places = {}
     for system in others:
@@ -319,8 +337,7 @@ def _check(found: Aligned, first: str, system: str) -> None:
     rows, others = rows[both], others[both]
     changed, what = _other_truths(one, rows, other, others)
     if changed.any():
-        row = int(np.flatnonzero(changed)[0])
-        user = int(rows[row])
+        user = int(rows[changed][0])
         user = user if found.users is None else one.users[user]
         same = "" if what == NUMBER else " of the same sizes"
         kinds = "; or ids are numbers in one and text in the other" * bool(changed.all())
@@ -334,11 +351,6 @@ def _check(found: Aligned, first: str, system: str) -> None:
         alike = np.array_equal(mine[rows], theirs[others])
     if not alike:
         raise NotTestable(f"{first} and {system} have other weights of the same users")
-
-
-def _same_rows(one: Sequence[Any], counted: Any, other: Sequence[Any], also: Any) -> bool:
-    """Return whether the same users, in one order, are counted in both."""
-    return np.array_equal(counted, also) and (one is other or list(one) == list(other))
 
 
 def united(results: Mapping[str, M]) -> dict[str, M]:
@@ -463,8 +475,8 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[D
         found.append(Difference("formulas", everybody, text))
     ks = ", ".join(map(str, unequal_ks(results)))
     if ks:
-        ends = _grouped({s: one for s, one in results.items() if one.hits is not None}, _end)
-        where = ", ".join(f"{few_of(some)} {end}" for end, some in ends.items())
+        ends = _grouped(results, _end).items()
+        where = ", ".join(f"{few_of(some)} {end}" for end, some in ends)
         text = (
             f"LISTS OF DIFFERENT LENGTH: {where}: at k = {ks} the places below the end of a list "
             "are misses: no system is marked as the best there, and a test compares lengths"
@@ -477,16 +489,18 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[D
 
 
 def _grouped(results: Results, describing: Callable[[Means], str]) -> dict[str, list[str]]:
-    """Return the systems by their description."""
+    """Return the systems by their description; without those of which there is nothing to say."""
     systems: dict[str, list[str]] = {}
     for name, result in results.items():
-        systems.setdefault(describing(result), []).append(name)
+        if said := describing(result):
+            systems.setdefault(said, []).append(name)
     return systems
 
 
 def _end(result: Means) -> str:
     """Return where the longest list of a result ends."""
-    assert result.hits is not None
+    if result.hits is None:
+        return ""
     n = result.hits.deepest
     return f"at {'least' if n == result.hits.k else 'most'} {n:,}"
 
@@ -503,16 +517,17 @@ def unequal_ks(results: Results) -> list[int]:
 def _other_data(results: Results) -> Iterator[Difference]:
     """Yield each keyword that gave some results other data than others, where known."""
     for keyword in items.ITEMS:
-        systems: dict[str, list[str]] = {}
-        for name, result in results.items():
+
+        def digest(result: Means, keyword: str = keyword) -> str:
             needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
-            if needed and result.lists and (digest := result.lists.given.get(keyword)):
-                systems.setdefault(digest, []).append(name)
-        if len(systems) > 1:
-            between = " and " if len(systems) == sum(map(len, systems.values())) else "; "
-            text = f"DIFFERENT {keyword}: {between.join(map(few_of, systems.values()))}"
+            return result.lists.given.get(keyword, "") if needed and result.lists else ""
+
+        several = list(_grouped(results, digest).values())
+        if len(several) > 1:
+            between = " and " if len(several) == sum(map(len, several)) else "; "
+            text = f"DIFFERENT {keyword}: {between.join(map(few_of, several))}"
             yield Difference(
-                "data", tuple(name for some in systems.values() for name in some), text, keyword
+                "data", tuple(name for some in several for name in some), text, keyword
             )
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from toplist.checks import Floats, cached, worded
-from toplist.comparing.aligning import TESTABLE, NotTestable, SameUsers, align, or_why
-from toplist.comparing.contrasts import TestPlan
-from toplist.comparing.samples import Moments, Rows, Sample, contrasted, pairs_of, refuse, together
+from toplist.checks import cached, worded
+from toplist.comparing.aligning import TESTABLE, Aligned, align
+from toplist.comparing.contrasts import SameUsers, TestPlan
+from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import Tests
+from toplist.comparing.tests import NotTestable, Tests, or_why
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.names import Names, listed
 from toplist.plots.axes import rules_of
@@ -90,16 +87,14 @@ class Question:
         for name in some:
             if some.count(name) > 1:
                 raise ValueError(f"{name!r} is there twice: it would be corrected for twice")
-            for system in results:
-                if self.find(system, name) is None:
-                    raise ValueError(f"{name!r} is a whole curve: give name@k, or band({name!r})")
+            if None in [self.find(system, name) for system in results]:
+                raise ValueError(f"{name!r} is a whole curve: give name@k, or band({name!r})")
             self.check_mean(name)
         return some
 
     def check_mean(self, name: str) -> None:
         """Refuse a ``name@k`` that has no test for any users."""
-        why = self._never(name)
-        if why:
+        if why := self._never(name):
             raise NotTestable(f"{name} has no test: {why}")
 
     def find(self, system: str, name: str) -> int | None:
@@ -133,22 +128,22 @@ class Question:
         if len(systems) == 1:
             raise ValueError(f"{of}: two systems are needed, and there is {systems[0]!r} alone")
         others = [one for one in systems if one != baseline]
-        if system is None and len(others) == 1:
-            system = others[0]
-        for one in (system, baseline):
+        if system is None and len(others) > 1:
+            what = "several systems: name one as system="
+            raise ValueError(f"{of}: {what}; there are {', '.join(systems)}")
+        pair = others[0] if system is None else system, baseline
+        for one in pair:
             if one not in systems:
-                what = "several systems: name one as system=" if one is None else ""
-                what = what or f"no system {one!r}"
-                raise ValueError(f"{of}: {what}; there are {', '.join(systems)}")
+                raise ValueError(f"{of}: no system {one!r}; there are {', '.join(systems)}")
         if system == baseline:
             raise ValueError(f"{of}: {system!r} is both the system and its baseline")
-        return str(system), str(baseline)
+        return pair
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the systems that are compared, each with its baseline."""
         return pairs_of(self.compared.systems, self.compared.baselines or None)
 
-    def sample(self, names: list[str]) -> Sample:
+    def sample(self, names: list[str]) -> Aligned | Moments:
         """Return the values of the users that these names count, or their moments.
 
         Raises
@@ -165,7 +160,7 @@ class Question:
             raise refuse("clusters=", "test() without them works")
         return known
 
-    def rows(self, names: list[str], what: str = "") -> Rows:
+    def rows(self, names: list[str], what: str = "") -> Aligned:
         """Return the values of the users that these names count, which `what` needs."""
         if what and Moments.of(self.compared.results, self.users) is not None:
             raise refuse(what, "test() works")
@@ -177,23 +172,15 @@ class Question:
             if one.kind not in TESTABLE:
                 raise NotTestable(f"these systems cannot be tested: {one}")
 
-    def _rows(self, names: list[str]) -> Rows:
+    def _rows(self, names: list[str]) -> Aligned:
         compared = self.compared
-        found = align(compared.results, self.users, compared._alike, names)
+        asked = compared.results, self.users, compared._alike, names
+        return align(*asked, compared.runs, self.clusters)
 
-        @lru_cache(maxsize=len(compared.results))  # those of one name
-        def values(system: str, name: str) -> Floats:
-            if not compared.runs:
-                return found.values(system, name)
-            return np.stack([found.values(run, name) for run in compared.runs[system]])
-
-        n_runs = tuple(map(len, compared.runs.values()))
-        return Rows(values, lambda: found.units(self.clusters), n_runs, found=found)
-
-    def plain(self, name: str) -> Sample:
+    def plain(self, name: str) -> Aligned | Moments:
         """Return the values or moments of one name; the users have neither weights nor clusters."""
         source = self.sample([name])
-        if isinstance(source, Rows) and not source.units.plain:
+        if isinstance(source, Aligned) and not source.units.plain:
             weighted = source.units.weights is not None
             what = "users have weights" if weighted else "rows are in clusters"
             raise NotTestable(

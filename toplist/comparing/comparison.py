@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from toplist import plots
 from toplist.checks import cached, choice
 from toplist.comparing import samples, segments, views
-from toplist.comparing.aligning import SameUsers, or_why, united
+from toplist.comparing.aligning import united
 from toplist.comparing.asking import Question
-from toplist.comparing.contrasts import TestCorrection, TestFamily, TestMethod, TestPlan
+from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import Tests, each_of
+from toplist.comparing.tests import Tests, each_of, or_why
 from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.gone import no_attribute
 from toplist.metrics.names import AnyName, Name, Names

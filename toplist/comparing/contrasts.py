@@ -1,4 +1,4 @@
-"""A `Contrast` is a system less its baseline in one measure; a `TestPlan` says how it is tested."""
+"""What is asked of tests, a `TestPlan`, and what they return: a `Contrast`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ TestCorrection = Literal["holm", "maxt", "bh", "bonferroni", "none"]
 CORRECTIONS: tuple[TestCorrection, ...] = get_args(TestCorrection)
 TestFamily = Literal["all", "metric"]
 FAMILIES: tuple[TestFamily, ...] = get_args(TestFamily)
+# Which users are tested: those of all systems, which must be the same; or those that all count.
+SameUsers = Literal["same", "common"]
+USERS_OF: tuple[SameUsers, ...] = get_args(SameUsers)
 
 # Of a system that is better, by p below 0.05 and 0.01.
 MARKS = "†", "‡"
@@ -106,9 +109,7 @@ class Contrast:
     @property
     def mark(self) -> str:
         """† or ‡ where p, corrected, is below 0.05 or 0.01."""
-        if not self.p_adjusted < 0.05:
-            return ""
-        return MARKS[self.p_adjusted < 0.01]
+        return MARKS[self.p_adjusted < 0.01] if self.p_adjusted < 0.05 else ""
 
     @property
     def sign(self) -> str:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from toplist.checks import USERS, counted, worded
-from toplist.comparing.aligning import SameUsers
 from toplist.comparing.asking import Question
 from toplist.comparing.comparison import compare
-from toplist.comparing.contrasts import TestPlan
+from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import p_is
 from toplist.metrics.definitions import Metric
@@ -446,14 +445,13 @@ def _of_metrics(
                 "loss would be worse; give the loss that does not matter, in the metric's units"
             )
         source = question.rows([at])
-        assert source.found is not None
         new, base, units = source.values("new", at), source.values("base", at), source.units
         row = GateRow(at, margin=float(margin), unit=compared.unit)
         row = replace(row, higher_is_better=bool(metric.higher_is_better))
         same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing
         whole.append(_decided(row, new, base, units, plan, same))
         for label, members in segments.items():
-            some = np.isin(source.found.rows["new"], members)
+            some = np.isin(source.rows["new"], members)
             if some.any():
                 part = replace(row, segment=label_text(label, segments))
                 parts.append(_decided(part, new[some], base[some], units.at(some), plan, same))

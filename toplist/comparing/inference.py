@@ -94,7 +94,7 @@ from toplist.checks import Floats, readable
 from toplist.comparing import samples
 from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
-from toplist.comparing.samples import Rows, contrasted, maxt, pairs_of
+from toplist.comparing.samples import contrasted, maxt, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, in_one_order, read, read_pairs
@@ -261,11 +261,9 @@ def _tested(
     users: Any,
 ) -> Tests:
     given = read(values, weights, clusters, plan.runs is not None, users)
-    pairs, found = pairs_of(list(given.values), baseline), given.values
-    n_runs = () if plan.runs is None else tuple(map(len, found.values()))
+    pairs = pairs_of(list(given.found), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
-    rows = Rows(lambda system, _: found[system], lambda: given.units, n_runs, given.of_users)
-    tests = contrasted(rows, pairs, [name], replace(plan, baselines=baselines))
+    tests = contrasted(given, pairs, [name], replace(plan, baselines=baselines))
     notes = tests.plan.notes if given.of_users else (BY_POSITION, *tests.plan.notes)
     return tests.with_plan(of_metrics=False, notes=notes)
 
@@ -472,7 +470,7 @@ def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) 
     >>> [f"{one.system} - {one.baseline}: {one.p_adjusted:.3f}" for one in tukey(systems)]
     ['a - b: 0.739', 'a - c: 0.000', 'b - c: 0.000']
     """
-    found = read(values).values
+    found = read(values).found
     if len(found) < 2:
         raise ValueError(f"two systems are needed, and there is {next(iter(found))}")
     pairs = [*combinations(found, 2)]

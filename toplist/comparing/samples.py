@@ -1,7 +1,8 @@
 """What is tested: `Rows` of values of systems, or the `Moments` that are left of them.
 
-Both give the difference of two systems in a measure, and many of them are tested alike: name by
-name, pair by pair, with p corrected for all of them. A result without users cannot be tested. Where
+Rows are values of your own (`values.OwnValues`), or those of results over the same users
+(`aligning.Aligned`). Rows and moments both give the difference of two systems in a measure, and
+many of them are tested alike: name by name, pair by pair, with p corrected for all of them. Where
 several systems are evaluated together, each part of the users also makes the moments of their
 differences (`toplist.stats.systems`); they are merged with the means, and every result knows them,
 and which of the systems it is.
@@ -9,18 +10,15 @@ and which of the systems it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from toplist.averages import per_user
-from toplist.checks import Floats, Ints, cached, choice, worded
-from toplist.comparing.aligning import TOGETHER, USERS, Aligned, NotTestable, other_users
-from toplist.comparing.contrasts import DRAWN, Contrast, TestPlan
-from toplist.comparing.tests import Tests
-from toplist.metrics.definitions import Metric
+from toplist.checks import Floats, Ints, choice, worded
+from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, TestPlan
+from toplist.comparing.tests import NotTestable, Tests
 from toplist.results.means import PER_USER, Means, hits_of, in_means
 from toplist.results.terms import Terms
 from toplist.stats import estimates, planning, randomization, simultaneous
@@ -34,6 +32,8 @@ from toplist.stats.units import FEW_DF, Units, snap
 Pair = tuple[str, str]
 Column = tuple[str, str, str]
 
+# Where results without users may be tested: they know the moments of their differences.
+TOGETHER = "evaluate all systems in one toplist.top_k_eval(..., system=...)"
 # Where p does not hold as printed. Below so many users who differ, degrees of freedom (`FEW_DF`),
 # and runs, what follows was seen.
 FEW_DIFFER = 100
@@ -102,34 +102,20 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     ]
 
 
-@dataclass(frozen=True, eq=False)
 class Rows:
     """Values of systems over the same users, or rows.
 
-    Attributes
-    ----------
-    values : function of (system, name)
-        Returns (n,) float64, or (n_runs, n) of several runs.
-    whose : function
-        Returns the `Units` of the rows, which few need.
-    n_runs : tuple of int
-        The runs of each system, where there are several.
-    of_users : bool
-        Whether the rows are known users.
-    found : Aligned, or None
-        The results that the values are of.
+    `units` are their weights and clusters, `n_runs` the runs of each system, where there are
+    several, and `of_users` says whether the rows are known users.
     """
 
-    values: Callable[[str, str], Floats]
-    whose: Callable[[], Units]
+    units: Units
     n_runs: tuple[int, ...] = ()
     of_users: bool = True
-    found: Aligned | None = None
 
-    @cached
-    def units(self) -> Units:
-        """The weights and clusters of the rows."""
-        return self.whose()
+    def values(self, system: str, name: str) -> Floats:
+        """Return (n,) float64, or (n_runs, n) of several runs."""
+        raise NotImplementedError
 
     def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two systems in a measure."""
@@ -166,29 +152,15 @@ class Rows:
         d = [snap(self.values(a, name), self.values(b, name)) for a, b, name in columns]
         return maxt(d, self.units, plan)
 
-    def curve(self, system: str, baseline: str, metric: str, n_threads: int | None) -> Sums:
-        """Return the sums of the difference of two results over k, made block by block."""
-        assert self.found is not None
-        pair = system, baseline
-        depth = min(self.found.results[one].terms.depth for one in pair)
-        fills = [_filler(self.found, one, metric, depth) for one in pair]
-
-        def differences(lo: int, hi: int) -> Floats:
-            a, b = (fill(lo, hi) for fill in fills)
-            return snap(a.ravel(), b.ravel()).reshape(a.shape)
-
-        return Sums.over(differences, self.found.n, depth, n_threads)
-
-    def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> TestPlan:
-        """Return the plan with what the rows add to it."""
-        return replace(
-            plan,
-            n_runs=tuple(sorted({*self.n_runs})),
-            n_clusters=self.units.n_clusters,
-            weighted=self.units.weights is not None,
-            of_users=self.of_users,
-            notes=tuple(worded(one, plan.unit) for one in self._cautions(rows, plan)),
-        )
+    def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> dict[str, Any]:
+        """Return what the rows add to a plan."""
+        return {
+            "n_runs": tuple(sorted({*self.n_runs})),
+            "n_clusters": self.units.n_clusters,
+            "weighted": self.units.weights is not None,
+            "of_users": self.of_users,
+            "notes": tuple(worded(one, plan.unit) for one in self._cautions(rows, plan)),
+        }
 
     def _cautions(self, rows: Sequence[Contrast], plan: TestPlan) -> Iterator[str]:
         """Yield where p does not hold as printed."""
@@ -207,20 +179,6 @@ class Rows:
             yield FEW_UNITS.format(df=units.df, units=words) + ONE_UNIT * (units.df < 1.5)
 
 
-def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
-    """Return what fills the curves of some users."""
-    result, rows = found.results[system], found.rows[system]
-    metric, _ = result.terms.find(name)
-    if not isinstance(metric, Metric):
-        curves = found.values(system, name)
-        return lambda lo, hi: curves[lo:hi, :depth]
-    hits, counted = hits_of(result, "it has no values per user")
-    if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
-        hits, counted = hits.subset(rows), counted[rows]
-    read, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
-    return per_user.filler(read, counted, metric, np.arange(1, depth + 1))
-
-
 def maxt(columns: Sequence[Floats], units: Units, plan: TestPlan) -> MaxT:
     """Return the adjusted p of some columns of differences."""
     options = plan.drawn | plan.sided
@@ -235,6 +193,14 @@ def refuse(what: str, instead: str) -> NotTestable:
     return NotTestable(
         f"{what} needs the values of users, which these results are without: {instead}; or "
         f"{PER_USER}"
+    )
+
+
+def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTestable:
+    """Return the error for systems that count other users; `known` are all that know of them."""
+    return NotTestable(
+        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
+        "users='common' tests over those that all systems count"
     )
 
 
@@ -257,7 +223,7 @@ class Moments:
     @classmethod
     def of(cls, results: Mapping[str, Means], users: str = "same") -> Moments | None:
         """Return the moments of results without users; None where they hold users, or know none."""
-        choice("users", users, USERS)
+        choice("users", users, USERS_OF)
         found = {name: getattr(one, "paired", None) for name, one in results.items()}
         if not any(found.values()) or all(one.hits is not None for one in results.values()):
             return None
@@ -308,9 +274,9 @@ class Moments:
         named = [(self.system_of[a], self.system_of[b], name) for a, b, name in columns]
         return simultaneous.maxt_t(self.moments.joint(named).estimate, **plan.drawn, **plan.sided)
 
-    def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> TestPlan:
-        """Return the plan, to which moments add nothing."""
-        return plan
+    def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> dict[str, Any]:
+        """Return what moments add to a plan: nothing."""
+        return {}
 
     def _check(self, name: str) -> None:
         """Refuse a name without moments, and users whom some of the systems do not count."""
@@ -370,8 +336,9 @@ def contrasted(
     ]
     drawn = plan.method in DRAWN and not all(one.exact for one in rows)
     n_resamples = (plan.n_resamples or DRAWN[plan.method]) if drawn else 0
-    told = sample.told(replace(plan, n_resamples=n_resamples, n_threads=None), rows)
-    return corrected(rows, told, lambda columns: sample.largest(columns, plan))
+    how: dict[str, Any] = {"n_resamples": n_resamples, "n_threads": None}
+    how |= sample.told(plan, rows)
+    return corrected(rows, replace(plan, **how), lambda columns: sample.largest(columns, plan))
 
 
 def corrected(

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
-from toplist.comparing.aligning import NotTestable, SameUsers, few_of, or_why
+from toplist.comparing.aligning import few_of
 from toplist.comparing.asking import Question
-from toplist.comparing.contrasts import TestCorrection, TestFamily, TestMethod, TestPlan
+from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import CORRECTED, Tests, p_is
+from toplist.comparing.tests import CORRECTED, NotTestable, Tests, or_why, p_is
 from toplist.inputs.facts import categories
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names

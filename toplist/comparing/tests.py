@@ -1,11 +1,14 @@
-"""`Tests`: the differences of systems, their intervals and p values, as a table and in words."""
+"""`Tests`: the differences of systems, their intervals and p values, as a table and in words.
+
+What cannot be tested is `NotTestable`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from toplist.checks import cached, counted, worded
 from toplist.comparing.contrasts import MARKS, NAMES, Contrast, TestPlan
@@ -49,6 +52,19 @@ USUAL, USUAL_K = "ndcg", 10
 # With more comparisons in several names, those of one name are printed; with more in a table, fewer
 # columns, so that they fit into a line.
 LINES, MANY = 40, 12
+T = TypeVar("T")
+
+
+class NotTestable(ValueError):  # noqa: N818 (an answer, which is printed where a table is asked for)
+    """Systems, or one of their metrics, that cannot be tested; it says why in a line."""
+
+
+def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
+    """Return tests, or None and why there are none."""
+    try:
+        return test(), ""
+    except NotTestable as error:
+        return None, str(error)
 
 
 def each_of(names: Sequence[str]) -> str:

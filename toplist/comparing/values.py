@@ -6,15 +6,16 @@ are alike: beside arrays, and of the columns of one table.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from toplist.checks import Floats, Ints, doubles
+from toplist.comparing.samples import Rows
 from toplist.inputs import columns as cols
-from toplist.inputs.flatten import is_frame
+from toplist.inputs.flatten import first_repeat, is_frame, name_user
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
@@ -25,17 +26,23 @@ from toplist.stats.units import Units, numbered, weights_of
 USER = "user_id"
 
 
-class ParsedValues(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OwnValues(Rows):
     """Values as they were given, by system: (n,) each, or (n_runs, n)."""
 
-    values: dict[str, Floats]
+    found: Mapping[str, Floats]
     units: Units
     of_users: bool
+    n_runs: tuple[int, ...] = ()
+
+    def values(self, system: str, name: str) -> Floats:
+        """Return those of a system, whatever they are called."""
+        return self.found[system]
 
 
 def read(
     values: Any, weights: Any = None, clusters: Any = None, runs: bool = False, users: Any = None
-) -> ParsedValues:
+) -> OwnValues:
     """Read values by system: arrays of equal length, or dicts user -> value with the same users.
 
     `users` are the keys of the rows of arrays. Users of weight 0 are left out.
@@ -59,13 +66,16 @@ def read(
             for name, some in values.items()
         }
     n = next(iter(found.values())).shape[-1]
-    w, places = by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n)
+    w, places = by_user(weights, users, n, "weights"), None
+    if clusters is not None:
+        places = numbered(by_user(clusters, users, n, "clusters"), users)
     if w is not None:
         w = weights_of(w, n, users, zeros=True)
         some = np.asarray(w > 0)  # a weight of 0 counts nothing
         found = {name: one[..., some] for name, one in found.items()}
         n, w, places = int(some.sum()), w[some], None if places is None else places[some]
-    return ParsedValues(found, Units.of(n, w, places), users is not None)
+    n_runs = tuple(map(len, found.values())) if runs else ()
+    return OwnValues(found, Units.of(n, w, places), users is not None, n_runs)
 
 
 def read_pairs(
@@ -96,18 +106,17 @@ def _aligned(
     read = {system: _opened(system, one) for system, one in values.items()}
     if keys is None:
         _check_not_counted(read)
-    else:
-        for system, one in read.items():
-            if not isinstance(one, Mapping):
-                rows = np.asarray(one).tolist()
-                read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
-    keyed, first = [isinstance(one, Mapping) for one in read.values()], next(iter(read))
-    if any(keyed) and not all(keyed):
+    for system, one in read.items() if keys is not None else ():
+        if not isinstance(one, Mapping):
+            rows = np.asarray(one).tolist()
+            read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
+    keyed, first = {isinstance(one, Mapping) for one in read.values()}, next(iter(read))
+    if len(keyed) > 1:
         raise TypeError(
             "some systems have values by user and some by position: give all alike, by user or, if "
             "their order is the same, as arrays"
         )
-    if not any(keyed):
+    if keyed == {False}:
         arrays = {system: _floats(system, one, None) for system, one in read.items()}
         for system, array in arrays.items():
             if len(array) != len(arrays[first]):
@@ -172,12 +181,11 @@ def _opened(system: Any, values: Any) -> Any:
         return values
     else:
         users, found = values.index.tolist(), values.tolist()
-    if len(set(users)) < len(users):
-        twice = next(user for user, n in Counter(users).items() if n > 1)
+    if twice := first_repeat(users):
         raise ValueError(
             f"the {'table' if is_frame(values) else 'Series'} of {_named(system)} has user "
-            f"{twice!r} twice: one value per user, or give the values alone, .to_numpy(), and the "
-            "users as clusters"
+            f"{users[twice[0]]!r} twice: one value per user, or give the values alone, "
+            ".to_numpy(), and the users as clusters"
         )
     return dict(zip(users, found, strict=True))
 
@@ -238,9 +246,8 @@ def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
         )
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
-        row = int(bad[0])
-        user = row if users is None else users[row]
-        raise ValueError(f"the value of user {user!r} of {_named(system)} is {array[row]}")
+        user, value = name_user(users, int(bad[0])), array[bad[0]]
+        raise ValueError(f"the value of {user} of {_named(system)} is {value}")
     return array
 
 
@@ -254,15 +261,4 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
             f"{what} are by position, but the values are by user, like "
             f"{next(iter(users), 'none')!r}: give a dict user -> value"
         )
-    found, _ = values_by_user(values, users, n, what)
-    if any(one is None for one in found):
-        row = next(i for i, one in enumerate(found) if one is None)
-        raise ValueError(f"{what}: user {row if users is None else users[row]!r} has none")
-    return found
-
-
-def clusters_by_user(labels: Any, users: Sequence[Any] | None, n: int) -> Ints | None:
-    """Return the number of each user's cluster, in the order of the users."""
-    if labels is None:
-        return None
-    return numbered(values_by_user(labels, users, n, "clusters")[0], users)
+    return values_by_user(values, users, n, what)[0]

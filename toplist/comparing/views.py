@@ -12,9 +12,9 @@ import numpy as np
 
 from toplist.averages.per_user import truths_of
 from toplist.checks import USERS, Bools, Floats, Ints, check_positive_int, counted, readable, worded
+from toplist.comparing.aligning import Aligned
 from toplist.comparing.asking import Question
 from toplist.comparing.contrasts import TestPlan
-from toplist.comparing.samples import Rows
 from toplist.comparing.tests import cautioned
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
@@ -257,7 +257,7 @@ def power(
     rows, plan = list[dict[str, Any]](), TestPlan(level=level).checked()
     for name in question.names(names):
         source = question.sample([name])
-        n_clusters = source.units.n_clusters if isinstance(source, Rows) else 0
+        n_clusters = source.units.n_clusters if isinstance(source, Aligned) else 0
         for system, baseline in question.pairs():
             found = source.difference(system, baseline, name, plan)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
@@ -478,11 +478,9 @@ def movers(
     asked = replace(question, compared=both)
     name = asked.one(name)
     source = asked.rows([name], "movers()")
-    found = source.found
-    assert found is not None
     values = np.array([source.values(one, name) for one in pair])
-    hits = [_hits(both.results[one], name, found.rows[one]) for one in pair]
-    keys = found.rows[pair[0]].tolist() if found.users is None else found.users
+    hits = [_hits(both.results[one], name, source.rows[one]) for one in pair]
+    keys = source.rows[pair[0]].tolist() if source.users is None else source.users
     n_relevant = np.maximum(*(n for _, n in hits))
     higher = both._higher(name)
     d = snap(*values)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from toplist import audit, beyond
 from toplist.checks import counted, worded
-from toplist.comparing.aligning import or_why
 from toplist.comparing.contrasts import MARKS, Contrast
-from toplist.comparing.tests import Tests
+from toplist.comparing.tests import Tests, or_why
 from toplist.comparing.views import Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.reporting import drawing
