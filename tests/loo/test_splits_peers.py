@@ -4,7 +4,7 @@
 - LensKit's split of users trains on what is history here: the earlier rows of the test users.
 - LensKit's last window has no end.
 
-    python benchmarks/splits_peers.py --envs envs
+    python benchmarks/conformance/splits.py --envs envs
     TOPLIST_PEERS=envs pytest -m peers tests/loo/test_splits_peers.py
 """
 
@@ -22,11 +22,11 @@ import pytest
 
 from toplist import loo
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "splits_peers.py"
-sys.path.append(str(SCRIPT.parent))
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "conformance" / "splits.py"
+sys.path += [str(SCRIPT.parent), str(SCRIPT.parents[1])]
 
 from environments import interpreter  # noqa: E402
-from splits_peers import FIRST, PEERS  # noqa: E402
+from splits import FIRST, PEERS  # noqa: E402
 
 ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
 

@@ -8,16 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from doors import by_words
 
 import toplist as tl
 from toplist.cli import main
 from toplist.metrics.conventions import CONVENTION_CHOICES, SYNONYMS
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "conformance"))
 
-import answers_read
-import conformance
-from doors import by_words
+import sources
 
 
 def labelled(labels):
@@ -197,25 +196,8 @@ def test_autorag_of_random_groups():
         truths = tl.Groups([groups])
         metrics = ["precision", "recall", "ndcg"]
         result = tl.top_k_eval([ranked], truths, k, metrics=metrics, convention="autorag")
-        values = answers_read.of_groups(ranked[:k], [*map(set, groups)])
+        values = sources.of_groups(ranked[:k], [*map(set, groups)])
         assert {name: result[f"{name}@{k}"] for name in metrics} == pytest.approx(values)
-
-
-READ = [name for name, peer in conformance.PEERS.items() if not peer.installs]
-
-
-@pytest.mark.parametrize("name", READ)
-def test_by_the_steps_of_a_source_that_is_read(name):
-    report = conformance.compare(name, Path(), 60)
-    assert report.n_values > 500
-    assert not report.differences, "\n".join(conformance.details(report))
-
-
-def test_other_steps_are_found_out(monkeypatch):
-    wrong = conformance.PEERS["opensearch"]._replace(convention="quepid")
-    monkeypatch.setitem(conformance.PEERS, "opensearch", wrong)
-    report = conformance.compare("opensearch", Path(), 60)
-    assert {found.metric for found in report.differences} == {"ndcg"}
 
 
 # Names that share a convention

@@ -1,9 +1,9 @@
-"""Each convention against the installed peer, in the environments that TOPLIST_PEERS names.
+"""The rows of benchmarks/conformance: conventions, judgements, metrics of lists, propensities.
 
-    python benchmarks/conformance.py --envs envs --cases 1    # makes the environments
-    TOPLIST_PEERS=envs pytest tests/metrics/test_peers.py
+    python benchmarks/conformance --envs envs --inputs 4    # makes the environments
+    TOPLIST_PEERS=envs pytest -m peers tests/metrics/test_peers.py
 
-A peer without an environment there is skipped.
+Peers whose source is read need no environment; a peer without one is skipped.
 """
 
 import os
@@ -12,35 +12,69 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "conformance"))
 
-import conformance
+import conventions
+import engine
+import judgements
+import lists
+import propensities
 
-ENVIRONMENTS = os.environ.get("TOPLIST_PEERS")
-N_CASES = 100
-
-pytestmark = [
-    pytest.mark.peers,
-    pytest.mark.skipif(not ENVIRONMENTS, reason="TOPLIST_PEERS names no folder of environments"),
+ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
+INPUTS = {"conventions": 240, "judgements": 100, "lists": 60, "propensities": 100}
+PEERS = [
+    pytest.param(area, name, marks=pytest.mark.peers if peer.installs else ())
+    for area in (conventions, judgements, lists, propensities)
+    for name, peer in area.PEERS.items()
 ]
 
 
-@pytest.mark.parametrize("name", conformance.PEERS)
-def test_a_convention_gives_its_peers_numbers(name):
-    folder = Path(ENVIRONMENTS).resolve()
-    if not (folder / name / "ready").exists():
-        pytest.skip(f"no environment of {name}")
-    report = conformance.compare(name, folder, N_CASES)
-    assert report.n_values > 0
-    assert not report.differences, "\n".join(conformance.details(report))
+def reported(area, name):
+    return engine.report(area.__name__, name, ENVIRONMENTS, INPUTS[area.__name__])
 
 
-def test_another_convention_is_found_out(monkeypatch):
-    name = "pytrec_eval"
-    folder = Path(ENVIRONMENTS).resolve()
-    if not (folder / name / "ready").exists():
+@pytest.mark.parametrize(("area", "name"), PEERS)
+def test_a_peer_gives_the_numbers_of_the_oracle_and_of_toplist(area, name):
+    if area.PEERS[name].installs and not (ENVIRONMENTS / name / "ready").exists():
         pytest.skip(f"no environment of {name}")
-    wrong = conformance.PEERS[name]._replace(convention="standard")
-    monkeypatch.setitem(conformance.PEERS, name, wrong)
-    report = conformance.compare(name, folder, N_CASES)
-    assert "map" in {found.metric for found in report.differences}
+    report = reported(area, name)
+    for row in report.rows:
+        beside = row.toplist or row.oracle
+        assert row.oracle.n_values == beside.n_values > 0, row.question
+    assert not report.differences, str(report)
+
+
+def asked_otherwise(monkeypatch, area, name, theirs, **changes):
+    """Ask one question, of which something is changed, and return the report."""
+    peer = area.PEERS[name]
+    question = next(one for one in peer.questions if one.theirs == theirs)
+    wrong = peer._replace(questions=[question._replace(**changes)])
+    monkeypatch.setitem(area.PEERS, name, wrong)
+    return reported(area, name)
+
+
+OTHERWISE = [
+    (conventions, "opensearch", "ndcg", {"given": {"convention": "quepid"}}),
+    (judgements, "longmemeval", "recall_all", {"ours": "hit", "instead": None}),
+    (lists, "elliot", "ARP", {"ours": "average_popularity, of shares"}),
+    (lists, "elliot", "Gini", {"ours": "gini"}),
+]
+
+
+@pytest.mark.parametrize(("area", "name", "theirs", "changes"), OTHERWISE)
+def test_other_words_are_found_out(monkeypatch, area, name, theirs, changes):
+    report = asked_otherwise(monkeypatch, area, name, theirs, **changes)
+    (row,) = report.rows
+    assert row.oracle.differences and row.toplist.differences
+    assert f"peer's {theirs}" in str(report)
+
+
+@pytest.mark.parametrize("theirs", ["ARP", "Gini"])  # of users, and of all lists together
+def test_a_wrong_oracle_is_found_out(monkeypatch, theirs):
+    name = next(one.ours for one in lists.PEERS["elliot"].questions if one.theirs == theirs)
+    right = lists.MEASURES[name]
+    wrong = right._replace(oracle=lambda *given: right.oracle(*given) + 1e-8)
+    monkeypatch.setitem(lists.MEASURES, name, wrong)
+    (row,) = asked_otherwise(monkeypatch, lists, "elliot", theirs).rows
+    assert len(row.oracle.differences) == row.oracle.n_values > 0
+    assert not row.toplist.differences

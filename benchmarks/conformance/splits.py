@@ -1,6 +1,6 @@
 """Splits of time, of last rows and of users by RecTools and LensKit, in an environment of each.
 
-    python benchmarks/splits_peers.py --envs envs       # makes the environments
+    python benchmarks/conformance/splits.py --envs envs       # makes the environments
     TOPLIST_PEERS=envs pytest -m peers tests/loo/test_splits_peers.py
 
 Given the name of a peer in its environment, it reads [[user, item, day], ...] with one row per user
@@ -69,6 +69,7 @@ def by_lenskit(rows: list[list[int]]) -> dict:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--envs":
+        sys.path.append(str(Path(__file__).resolve().parents[1]))
         from environments import interpreter
 
         for name, installs in PEERS.items():

@@ -6,11 +6,9 @@ convention names, in Python: servers, applications, scripts of a paper.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from typing import Any
 
-from case import Answer, Case, averaged
-
-Query = Callable[[list[int], dict[int, float], int], dict[str, float] | None]
+Grades = dict[Any, float]
 
 
 def dcg(gains: list[float], first: int = 2) -> float:
@@ -39,7 +37,7 @@ def powers(labels: list[float]) -> list[float]:
     return [2.0**label - 1 for label in labels]
 
 
-def best(grades: dict[int, float], n: int | None = None) -> list[float]:
+def best(grades: Grades, n: int | None = None) -> list[float]:
     """Return the highest grades, n at most."""
     return sorted(grades.values(), reverse=True)[:n]
 
@@ -53,40 +51,40 @@ def cascade(labels: list[float], largest: float) -> float:
     return found
 
 
-def longmemeval(listed: list[int], grades: dict[int, float], k: int) -> dict[str, float] | None:
+def longmemeval(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow evaluate_retrieval; questions without a target are not reported."""
     correct = {item for item, grade in grades.items() if grade > 0}
-    if not correct:
-        return None
+    return of_targets(listed, correct, k) if correct else None
+
+
+def of_targets(listed: list[Any], correct: set[Any], k: int) -> dict[str, float]:
+    """Return whether any and all targets are found, and nDCG."""
     labels = [float(item in correct) for item in listed]
-    ideal = [1.0] * min(k, len(correct))
     return {
-        "hit": float(any(item in listed for item in correct)),
-        "complete": float(all(item in listed for item in correct)),
-        "ndcg": over(dcg(labels, 1), dcg(ideal, 1)),
+        "hit": float(not correct.isdisjoint(listed)),
+        "complete": float(correct <= {*listed}),
+        "ndcg": over(dcg(labels, 1), dcg([1.0] * min(k, len(correct)), 1)),
     }
 
 
-def autorag(listed: list[int], grades: dict[int, float], k: int) -> dict[str, float] | None:
+def autorag(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow the functions of retrieval.py, each relevant id a group of its own."""
     groups = [{item} for item, grade in grades.items() if grade > 0]
-    if not groups or not listed:
-        return None
-    return of_groups(listed, groups)
+    return of_groups(listed, groups) if groups and listed else None
 
 
-def of_groups(listed: list[int], groups: list[set[int]]) -> dict[str, float]:
+def of_groups(listed: list[Any], groups: list[set[Any]]) -> dict[str, float]:
     """Return recall of groups, and precision and nDCG of their ids."""
     labels = [float(any(item in group for group in groups)) for item in listed]
     n_ids = sum(map(len, groups))
     return {
-        "precision": sum(labels) / len(listed),
+        "precision": over(sum(labels), len(listed)),
         "recall": sum(not group.isdisjoint(listed) for group in groups) / len(groups),
         "ndcg": over(dcg(labels), dcg([1.0] * min(n_ids, len(listed)))),
     }
 
 
-def elasticsearch(listed: list[int], grades: dict[int, float], k: int) -> dict[str, float]:
+def elasticsearch(listed: list[Any], grades: Grades, k: int) -> dict[str, float]:
     """Follow PrecisionAtK, RecallAtK, MeanReciprocalRank, DiscountedCumulativeGain."""
     labels = [grades.get(item, 0.0) for item in listed]
     relevant = [label >= 1 for label in labels]
@@ -101,7 +99,7 @@ def elasticsearch(listed: list[int], grades: dict[int, float], k: int) -> dict[s
     }
 
 
-def opensearch(listed: list[int], grades: dict[int, float], k: int) -> dict[str, float] | None:
+def opensearch(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow Evaluation.java, without its rounding; no value is stored without hits."""
     if not listed:
         return None
@@ -114,7 +112,7 @@ def opensearch(listed: list[int], grades: dict[int, float], k: int) -> dict[str,
     }
 
 
-def quepid(listed: list[int], grades: dict[int, float], k: int) -> dict[str, float] | None:
+def quepid(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow the scorers of db/scorers; queries without hits have no part in a case's score."""
     if not listed:
         return None
@@ -130,7 +128,7 @@ def quepid(listed: list[int], grades: dict[int, float], k: int) -> dict[str, flo
     }
 
 
-def transformers4rec(listed: list[int], grades: dict[int, float], k: int) -> dict[str, float]:
+def transformers4rec(listed: list[Any], grades: Grades, k: int) -> dict[str, float]:
     """Follow the classes of ranking_metric.py, on labels of 1."""
     n_relevant = sum(grade > 0 for grade in grades.values())
     labels = [float(grades.get(item, 0.0) > 0) for item in listed]
@@ -143,47 +141,16 @@ def transformers4rec(listed: list[int], grades: dict[int, float], k: int) -> dic
     }
 
 
-def peer(name: str, of_query: Query) -> Callable[[Case], Iterator[Answer]]:
-    """Return the peer that asks for the values of every query at every k."""
-
-    def answers(case: Case) -> Iterator[Answer]:
-        for k in case.ks:
-            found = {
-                user: of_query(case.ranks.get(user, [])[:k], truth, k)
-                for user, truth in case.truths.items()
-            }
-            for metric in next(filter(None, found.values())):
-                values = {user: one[metric] if one else math.nan for user, one in found.items()}
-                yield averaged(metric, k, values)
-
-    answers.__name__ = name
-    return answers
-
-
-def bwhite(case: Case) -> Iterator[Answer]:
-    """Follow the gist, on labels of the list alone; its precision wants lists of k items."""
-    lists = {user: case.judged_lists().get(user, []) for user in case.truths}
-    shortest = min(map(len, lists.values()))
-    for k in case.ks:
-        for metric in ("map", "mrr", "dcg", "ndcg", *["precision"] * (k <= shortest)):
-            yield averaged(metric, k, {user: _gist(metric, row, k) for user, row in lists.items()})
-
-
-def _gist(metric: str, row: list[float], k: int) -> float:
+def gist(metric: str, row: list[float], k: int) -> float:
+    """Follow bwhite's gist, on labels of a list."""
     labels = row[:k]
     found = precisions(labels)
-    if metric == "map":
-        return over(sum(found), len(found))
-    if metric == "mrr":
-        return reciprocal(labels)
-    if metric == "precision":
-        return len(found) / k
     gain = dcg(labels, 1)
-    return gain if metric == "dcg" else over(gain, dcg(sorted(row, reverse=True)[:k], 1))
-
-
-OF_QUERIES: dict[str, Query] = {
-    one.__name__: one
-    for one in (longmemeval, autorag, elasticsearch, opensearch, quepid, transformers4rec)
-}
-PEERS = {name: peer(name, one) for name, one in OF_QUERIES.items()} | {"bwhite": bwhite}
+    values = {
+        "map": over(sum(found), len(found)),
+        "mrr": reciprocal(labels),
+        "precision": len(found) / k,
+        "dcg": gain,
+        "ndcg": over(gain, dcg(sorted(row, reverse=True)[:k], 1)),
+    }
+    return values[metric]

@@ -1,0 +1,252 @@
+"""Asks peers, the oracle and toplist the same questions, and prints what differs as a table."""
+
+import argparse
+import importlib
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import astuple
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from questions import EXACT, Peer, Question
+
+HERE = Path(__file__).resolve().parent
+README = HERE.parent / "README.md"
+AREAS = "conventions", "judgements", "lists", "propensities"
+# Areas use the oracles of the tests, and all programs here the environments.
+sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
+
+
+class Row(NamedTuple):
+    """What was found of one question by one side: the oracle, or toplist."""
+
+    n_values: int
+    n_stated: int
+    largest: float  # of the values that agree
+    differences: list[str]
+
+    def __str__(self) -> str:
+        """Say it in a line, with the smallest example of what differs."""
+        text = f"{self.n_values:,} values, {len(self.differences):,} differ, {self.n_stated:,} as "
+        text += f"stated, else within {self.largest:.1e}"
+        return "\n    ".join([text, *sorted(self.differences, key=len)[:1]])
+
+
+class Answered(NamedTuple):
+    """A question, what was found beside the oracle, and beside toplist where it has the metric."""
+
+    question: Question
+    oracle: Row
+    toplist: Row | None
+
+    @property
+    def differences(self) -> list[str]:
+        """Everything that differs and is not stated, from either side."""
+        return self.oracle.differences + (self.toplist.differences if self.toplist else [])
+
+    def __str__(self) -> str:
+        """Say it in a line for each side, and why the peer differs."""
+        why = [f"stated: {self.question.why}"] if self.oracle.n_stated else []
+        text = f"  {self.question.theirs} = {self.question.ours}: {self.oracle}"
+        return "\n    ".join([text, f"toplist: {self.toplist or 'it has none'}", *why])
+
+
+class Report(NamedTuple):
+    """What was found of a peer."""
+
+    area: str
+    peer: Peer
+    version: str
+    rows: list[Answered]
+
+    @property
+    def differences(self) -> list[str]:
+        """Everything that differs and is not stated."""
+        return [text for row in self.rows for text in row.differences]
+
+    def __str__(self) -> str:
+        """Say it in some lines for each question."""
+        silent = [f"  not asked: {self.peer.silent}"] if self.peer.silent else []
+        head = f"{self.area}: {self.version}: {len(self.differences)} differences"
+        return "\n".join([head, *map(str, self.rows), *silent])
+
+
+# The sides
+
+
+def answers(peer: Peer, populations: list[Any]) -> list[Any]:
+    """Return a peer's values: by population, question and k."""
+    found = []
+    for population in populations:
+        at = peer.asked(population)
+        found.append(
+            [
+                [at(one, k) for k in ([None] if one.uncut else population.ks)]
+                for one in peer.questions
+            ]
+        )
+    return found
+
+
+def ask(area: str, name: str, folder: Path, populations: list[Any]) -> tuple[str, list[Any]]:
+    """Return what a peer is called with its version, and its answers."""
+    from environments import interpreter
+
+    peer = importlib.import_module(area).PEERS[name]
+    if not peer.installs:
+        return peer.package, answers(peer, populations)
+    command = [interpreter(folder / name, *peer.installs), str(HERE), "--inside", area, name]
+    sent = json.dumps([astuple(one) for one in populations])
+    done = subprocess.run(command, input=sent, capture_output=True, text=True, timeout=36_000)
+    if done.returncode:  # else its warnings are of no interest
+        raise SystemExit(f"{done.stderr}{name} gave no answers")
+    said, found = json.loads(done.stdout.splitlines()[-1])  # a peer may print lines before
+    return f"{peer.package} {said}", found
+
+
+def inside(area: str, name: str) -> None:
+    """Answer the populations of the standard input, in the environment of a peer."""
+    module = importlib.import_module(area)
+    peer = module.PEERS[name]
+    found = answers(peer, [module.Population(*one) for one in json.load(sys.stdin)])
+    # A peer's numbers may be numpy's, which are no JSON.
+    print("\n" + json.dumps([version(peer.package), found], default=float))
+
+
+def same(a: float, b: float, tolerance: float) -> bool:
+    """Tell whether two values are the same, NaN included."""
+    return abs(a - b) <= tolerance or (math.isnan(a) and math.isnan(b))
+
+
+def compare(question: Question, pairs: Iterable[tuple[Any, list[Any], dict]]) -> Row:
+    """Compare a peer's values at each k with those of a side, for each population."""
+    n_values, n_stated, largest, wrong = 0, 0, 0.0, []
+    for population, theirs, ours in pairs:
+        for k, values in zip(ours, theirs, strict=True):
+            for subject, value in (values or {}).items():
+                mine = ours[k].get(subject, math.nan)
+                if math.isnan(value) and math.isnan(mine):
+                    continue
+                n_values += 1
+                if abs(value - mine) <= question.tolerance:
+                    largest = max(largest, abs(value - mine))
+                    continue
+                instead = question.instead and question.instead(population, subject, k)
+                if instead is ... or (
+                    instead is not None and same(value, instead, question.tolerance)
+                ):
+                    n_stated += 1
+                    continue
+                wrong.append(
+                    f"{question.ours} at {k} of {subject or 'all'}: peer's {question.theirs} "
+                    f"{value!r}, here {mine!r}; {population.shown(subject, k)}"
+                )
+    return Row(n_values, n_stated, largest, wrong)
+
+
+def report(area: str, name: str, folder: Path, n_inputs: int) -> Report:
+    """Compare a peer with the oracle and with toplist.
+
+    Each of an area's `by_oracle` and `by_toplist` returns, of a population and a question, the
+    values at every k by subject; `by_toplist` None where there is no such metric.
+    """
+    module = importlib.import_module(area)
+    peer = module.PEERS[name]
+    populations = module.drawn(peer, n_inputs)
+    said, answered = ask(area, name, folder, populations)
+    rows = []
+    for place, question in enumerate(peer.questions):
+        theirs = [of_questions[place] for of_questions in answered]
+        found: list[Row | None] = []
+        for side in (module.by_oracle, module.by_toplist):
+            ours = [side(population, question) for population in populations]
+            pairs = zip(populations, theirs, ours, strict=True)
+            found.append(None if None in ours else compare(question, pairs))
+        rows.append(Answered(question, *found))
+    return Report(area, peer, said, rows)
+
+
+# What is printed
+
+
+def table(reports: Iterable[Report]) -> str:
+    """Return the figures as a Markdown table, with the reasons below it."""
+    names = "peer", "here", "asked as", "values", "differences", "as stated", "largest", "toplist"
+    lines = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+    notes: dict[str, None] = {}
+    for found in reports:
+        groups: dict[str, list[Answered]] = {}
+        for row in found.rows:
+            groups.setdefault(row.question.group or row.question.ours, []).append(row)
+        for here, rows in groups.items():
+            words = [f"`{row.question.theirs}`" for row in rows]
+            more = [f"and {len(words) - 10} more"] if len(words) > 10 else []
+            sides = [row.oracle for row in rows], [row.toplist for row in rows if row.toplist]
+            figures = [
+                f"{sum(row.n_values for row in sides[0]):,}",
+                f"{sum(len(row.differences) for row in sides[0]):,}",
+                f"{sum(row.n_stated for row in sides[0]):,}",
+                f"{max(row.largest for row in sides[0]):.1e}",
+                f"{sum(len(row.differences) for row in sides[1]):,}" if sides[1] else "none",
+            ]
+            cells = [found.version, here, " ".join(words[:10] + more), *figures]
+            lines.append(f"| {' | '.join(cells)} |")
+        package = found.peer.package
+        for question, row, _ in found.rows:
+            if row.n_stated:
+                notes[f"- {package}, `{question.theirs}`: {question.why}."] = None
+            if question.tolerance != EXACT:
+                notes[f"- {package}: values agree to {question.tolerance:.0e}."] = None
+        if found.peer.silent:
+            notes[f"- {package}, not asked: {found.peer.silent}."] = None
+    return "\n".join([*lines, "", *notes])
+
+
+def write(area: str, text: str) -> None:
+    """Put a table between its marks in benchmarks/README.md."""
+    marks = f"<!-- {area} -->", f"<!-- /{area} -->"
+    page = README.read_text(encoding="utf-8")
+    if any(page.count(mark) != 1 for mark in marks):
+        raise SystemExit(f"{README} needs each of {' and '.join(marks)} once")
+    before, rest = page.split(marks[0])
+    after = rest.split(marks[1])[1]
+    README.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{after}", encoding="utf-8")
+
+
+def main(text: str) -> int:
+    """Compare the peers asked for, one after the other; `text` says what this is."""
+    if sys.argv[1:2] == ["--inside"]:
+        inside(*sys.argv[2:])
+        return 0
+    peers = {area: importlib.import_module(area).PEERS for area in AREAS}
+    known = dict.fromkeys([*AREAS, *(name for some in peers.values() for name in some)])
+    parser = argparse.ArgumentParser(description=text.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
+    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
+    parser.add_argument("--inputs", type=int, default=2_000)
+    parser.add_argument("--smoke", action="store_true", help="20 inputs, no environment")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {README.name}")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(known):
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(known)}")
+    n_inputs, n_wrong = 20 if options.smoke else options.inputs, 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (options.envs or Path(temporary)).resolve()
+        for area, some in peers.items():
+            reports = []
+            for name, peer in some.items():
+                chosen = not options.names or {area, name} & {*options.names}
+                if chosen and not (options.smoke and peer.installs):
+                    reports.append(report(area, name, folder, n_inputs))
+                    print(reports[-1], flush=True)
+                    n_wrong += len(reports[-1].differences)
+            if reports:
+                print(f"\n{table(reports)}\n")
+            if reports and options.write:
+                write(area, table(reports))
+    return int(n_wrong > 0)
