@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import normal
-from toplist.beyond.indexing import Listed, ReadLists, read_lists, together
+from toplist.beyond.indexing import Listed, together
 from toplist.beyond.results import Spread
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
-from toplist.inputs.flatten import name_user
+from toplist.inputs.flatten import first_repeat, name_user
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.options import Reading
 from toplist.stats.distributions import normal_ppf
@@ -304,13 +304,14 @@ def _weight(p: float, d: int) -> float:
 
 def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill) -> Agreement:
     """Compare two sets of lists, user by user."""
-    lists = _read(a, b, k, how)
+    lists = [_read(one, side, k, how) for one, side in zip((a, b), SIDES, strict=True)]
+    _check_alike(*lists)
     rows, only = _matched(*lists)
-    both = together(*(_numbered(*one, how) for one in zip(lists, SIDES, strict=True)))
+    both, single, users = together(*lists), lists[0].single, lists[0].users
     depth = max(one.depth for one in both)
     out = np.empty((len(rows[0]), depth))
     sides = [
-        (one.codes, one.offsets[:-1][at], one.lengths[at])
+        (one.codes, one.flat.offsets[:-1][at], one.flat.lengths[at])
         for one, at in zip(both, rows, strict=True)
     ]
 
@@ -324,74 +325,63 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
 
     bounds = parallel.bounds(np.arange(len(out) + 1) * depth) if depth else []
     parallel.each(write, bounds, how.get("n_threads"))
-    users = lists[0].users
     known = None if users is None else [users[row] for row in rows[0]]
-    return Agreement(name, out, known, *only, single=lists[0].single)
+    return Agreement(name, out, known, *only, single=single)
 
 
-def _numbered(lists: ReadLists, side: str, how: Reading) -> Listed:
-    """Return one of both sides with its items numbered; an error names the side."""
+def _read(lists: Any, side: str, k: int | None, how: Reading) -> Listed:
+    """Read one of both sides; an error names it."""
+    if is_series(lists) and counts_rows(lists.index):  # which has positions
+        lists = lists.to_list()
     try:
-        return Listed.of(replace(lists, flat=replace(lists.flat, side=side)), how)
-    except ValueError as error:
-        raise prefixed(f"{side}: ", error) from None
+        return Listed.of(lists, k, how, side)
+    except (TypeError, ValueError) as error:
+        raise (
+            error if str(error).startswith(f"{side}: ") else prefixed(f"{side}: ", error)
+        ) from None
 
 
-def _read(a: Any, b: Any, k: int | None, how: Reading) -> tuple[ReadLists, ReadLists]:
-    """Read both sets of lists; refuse keys beside positions, and one user beside many."""
-    found = []
-    for side, one in zip(SIDES, (a, b), strict=True):
-        counts = is_series(one) and counts_rows(one.index)
-        try:
-            # a Series whose index only counts its rows has positions
-            found.append(read_lists(one.to_list() if counts else one, k, how))
-        except (TypeError, ValueError) as error:
-            raise prefixed(f"{side}: ", error) from None
-    first, second = found
-    for one, other, names in ((first, second, SIDES), (second, first, SIDES[::-1])):
+def _check_alike(a: Listed, b: Listed) -> None:
+    """Refuse keys beside positions, one user beside many, and other numbers of lists."""
+    for one, other in ((a, b), (b, a)):
+        name, beside = one.flat.side, other.flat.side
         if one.users is not None and other.users is None:
             raise TypeError(
-                f"{names[0]} is keyed by user, {names[1]} is by position: give both as dicts (or "
-                f"tables), such as {names[1]}=dict(zip(USERS, {names[1]})), or both by position"
+                f"{name} is keyed by user, {beside} is by position: give both as dicts (or "
+                f"tables), such as {beside}=dict(zip(USERS, {beside})), or both by position"
             )
         if one.single and not other.single:
             raise TypeError(
-                f"{names[0]} is one user's list, {names[1]} holds lists of many users: give "
-                f"[{names[0]}], or one list of {names[1]}"
+                f"{name} is one user's list, {beside} holds lists of many users: give "
+                f"[{name}], or one list of {beside}"
             )
-    n_lists = [len(one.flat.lengths) for one in found]
-    if first.users is None and n_lists[0] != n_lists[1]:
+    if a.users is None and len(a) != len(b):
         raise ValueError(
-            f"a has {n_lists[0]} lists, b has {n_lists[1]}: lists by position belong to the same "
+            f"a has {len(a)} lists, b has {len(b)}: lists by position belong to the same "
             "users in the same order; give dicts user -> list to match by key"
         )
-    return first, second
 
 
-def _matched(a: ReadLists, b: ReadLists) -> tuple[tuple[Ints, Ints], tuple[int, int]]:
+def _matched(a: Listed, b: Listed) -> tuple[tuple[Ints, Ints], tuple[int, int]]:
     """Return the rows of the users in both, in the order of `a`, and how many are in one only."""
     if a.users is None or b.users is None:
-        rows = np.arange(len(a.flat.lengths))
+        rows = np.arange(len(a))
         return (rows, rows), (0, 0)
-    for users, side in ((a.users, "a"), (b.users, "b")):
-        _check_unique(users, side)
+    for one in (a, b):
+        _check_unique(one.users, one.flat.side)
     place = {user: row for row, user in enumerate(b.users)}
     of_b = np.array([place.get(user, -1) for user in a.users], np.int64)
     of_a = np.flatnonzero(of_b >= 0)
-    if not len(of_a) and len(a.users) and len(b.users):
+    if not len(of_a) and len(a) and len(b):
         first = a.users[0], b.users[0]
         hint = "" if type(first[0]) is type(first[1]) else " (a number and its text are two keys)"
         raise ValueError(f"no user is in both: a has {first[0]!r}, b has {first[1]!r}{hint}")
     n = len(of_a)
-    return (of_a, of_b[of_a]), (len(a.users) - n, len(b.users) - n)
+    return (of_a, of_b[of_a]), (len(a) - n, len(b) - n)
 
 
 def _check_unique(users: Sequence[Any], side: str) -> None:
     """Raise ValueError for a user who is there twice."""
-    if len(set(users)) == len(users):
-        return
-    known: set[Any] = set()
-    for row, user in enumerate(users):
-        if user in known:
-            raise ValueError(f"{side}: {name_user(users, row)} is there twice: a user has one list")
-        known.add(user)
+    if (twice := first_repeat(users)) is not None:
+        who = name_user(users, twice[1])
+        raise ValueError(f"{side}: {who} is there twice: a user has one list")

@@ -6,27 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
-from toplist.beyond.counts import (
-    Curves,
-    UserItemPairs,
-    counted,
-    counts_of_counts,
-    merged,
-    narrow,
-)
-from toplist.beyond.indexing import (
-    FREE,
-    Index,
-    Listed,
-    ListingCounts,
-    read_lists,
-)
+from toplist.beyond.indexing import FREE, Index, Listed
 from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
 from toplist.inputs.facts import ids_of
 from toplist.inputs.flatten import is_frame
@@ -41,12 +27,78 @@ from toplist.metrics.names import parse
 # Of merged exposures over more lists than this, the counts are sorted anew at every rank: a table
 # of the numbers of items by count has a place for every list, and takes a step for every listing.
 LARGE = 1 << 24
-# Parts are added up in a table of ranks and items of at most this size, 256 MB.
-TABLE = 1 << 25
+
+
+class Curves(NamedTuple):
+    """The sums from which the metrics of a whole population are computed, (K,) over all lists.
+
+    `total` listings of `covered` distinct items; with x an item's listings, `spread` is the sum of
+    x^2; with G_m the number of items of at least m listings, `squares` is the sum of G_m^2;
+    `entropy` is in nats. The whole numbers are int64, or Python's integers where they pass 2^63.
+    """
+
+    total: NDArray[Any]
+    covered: Ints
+    squares: NDArray[Any]
+    spread: NDArray[Any]
+    entropy: Floats
+
+
+class UserItemPairs(NamedTuple):
+    """The items at each rank r, ``items[starts[r - 1]:starts[r]]``, and how many lists have them.
+
+    `items` are places in the catalogue, which rise at each rank; it is what parts are merged by.
+    """
+
+    starts: Ints
+    items: NDArray[Any]
+    counts: Ints
+
+    @classmethod
+    def of(cls, ranks: Ints, items: Ints, counts: Ints, k: int, n_items: int) -> UserItemPairs:
+        """Return items and counts by rank, from 0 on, in any order."""
+        later = np.diff(ranks)
+        if not ((later > 0) | ((later == 0) & (np.diff(items) > 0))).all():
+            order = np.lexsort((items, ranks))
+            ranks, items, counts = ranks[order], items[order], counts[order]
+        starts = np.searchsorted(ranks, np.arange(k + 1)).astype(np.int64)
+        kind = np.int32 if n_items <= np.iinfo(np.int32).max else np.int64
+        return cls(starts, items.astype(kind), counts)
+
+    def down_to(self, k: int) -> UserItemPairs:
+        """Return those at the first k ranks."""
+        end = self.starts[k]
+        return UserItemPairs(self.starts[: k + 1], self.items[:end], self.counts[:end])
+
+    @property
+    def ranks(self) -> Ints:
+        """The rank of each, from 0 on."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def merged(self, other: UserItemPairs) -> UserItemPairs:
+        """Add up the counts of each item at each rank."""
+        most = max(int(one.items.max(initial=0)) for one in (self, other)) + 1
+        pairs = self.items, other.items
+        if most * len(self.starts) >= 1 << 63:  # the keys below would wrap
+            known, both = np.unique(np.concatenate(pairs), return_inverse=True)
+            most, pairs = len(known), (both[: len(self.items)], both[len(self.items) :])
+        here, there = (
+            one.ranks * most + items for one, items in zip((self, other), pairs, strict=True)
+        )
+        at = np.searchsorted(here, there)
+        new = np.append(here, -1)[at] != there
+        counts = self.counts.copy()
+        counts[at[~new]] += other.counts[~new]
+        more = np.bincount(other.ranks[new], minlength=len(self.starts) - 1)
+        return UserItemPairs(
+            self.starts + offsets_of(more),
+            np.insert(self.items, at[new], other.items[new]),
+            np.insert(counts, at[new], other.counts[new]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Exposure(ListingCounts):
+class Exposure:
     """How often each item of a catalogue is at each rank, over many lists.
 
     Made by `toplist.beyond.exposure`; `toplist.curves` takes it in place of the lists, for metrics
@@ -63,7 +115,7 @@ class Exposure(ListingCounts):
         Size of the catalogue; without a stated one, of all ids met.
     catalogue : range, array or list, or None
         The ids of the catalogue, or that none was stated.
-    source : Listed, UserItemPairs or (K, n_items) int64
+    source : Listed or UserItemPairs
         The lists, or only how many of them have each item at each rank.
     n_threads : int or None
         Of what is computed from the lists.
@@ -81,7 +133,7 @@ class Exposure(ListingCounts):
     n_users: int
     n_items: int
     catalogue: Any
-    source: Listed | UserItemPairs | Ints
+    source: Listed | UserItemPairs
     n_threads: int | None = None
 
     @classmethod
@@ -119,7 +171,7 @@ class Exposure(ListingCounts):
         (Exposure(4 lists, 4 items, read to k=2), [0.5, 0.5])
         """
         ids = ids_of(catalogue)
-        listed = items.tolist() if hasattr(items, "tolist") else list(items)
+        listed = _listed(items)
         columns = {"ranks": np.asarray(ranks), "counts": np.asarray(counts)}
         for name, column in columns.items():
             if column.shape != (len(listed),):
@@ -128,22 +180,19 @@ class Exposure(ListingCounts):
                 raise ValueError(f"{name}: whole numbers from 1 on are needed, of an integer type")
         places = _places_in(ids, listed)
         at, n = (column.astype(np.int64) for column in columns.values())
-        order = np.lexsort((places, at))
-        places, at, n = places[order], at[order], n[order]
-        twice = np.flatnonzero((np.diff(places) == 0) & (np.diff(at) == 0))
+        k = int(at.max(initial=0))
+        pairs = UserItemPairs.of(at - 1, places, n, k, len(ids))
+        twice = np.flatnonzero((np.diff(pairs.items) == 0) & (np.diff(pairs.ranks) == 0))
         if len(twice):
-            row = int(order[twice[0]])
-            raise ValueError(f"item {listed[row]!r} is there twice at rank {at[twice[0]]}")
+            item, rank = pairs.items[twice[0]], int(pairs.ranks[twice[0]]) + 1
+            raise ValueError(f"item {_at(ids, item)!r} is there twice at rank {rank}")
         most = np.bincount(at, n) if len(at) else np.zeros(1)
         if most.max() > n_users:
             rank = int(most.argmax())
             raise ValueError(
                 f"{int(most[rank]):,} items at rank {rank}, but there are {n_users:,} lists"
             )
-        k = int(at.max(initial=0))
-        starts = np.searchsorted(at, np.arange(1, k + 2)).astype(np.int64)
-        source = UserItemPairs(starts, narrow(places, len(ids)), n)
-        return cls(k, n_users, len(ids), ids, source)
+        return cls(k, n_users, len(ids), ids, pairs)
 
     @classmethod
     def of_counts(
@@ -174,54 +223,28 @@ class Exposure(ListingCounts):
             If k or the catalogue differ, or no catalogue was stated: then each has numbered the
             items in its own way.
         """
-        return self.plus(other) if isinstance(other, Exposure) else NotImplemented
-
-    def plus(self, other: Exposure, absorbing: bool = False) -> Exposure:
-        """Return the sum; `absorbing` says that nobody else has this one, whose table may grow."""
+        if not isinstance(other, Exposure):
+            return NotImplemented
         if self.k != other.k:
             raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
             raise ValueError("exposures merge over a stated catalogue only: give catalogue=")
-        if not _same(self.catalogue, other.catalogue):
-            other = other._over(self.catalogue)
-        n_users, size = self.n_users + other.n_users, self.k * self.n_items
-        both: Any
-        if size <= TABLE and (absorbing or size <= FREE + 8 * self.k * n_users):
-            both = self.source
-            if not (absorbing and isinstance(both, np.ndarray)):
-                both = self._added_to(np.zeros((self.k, self.n_items), np.int64))
-            other._added_to(both)
-        else:
-            both = merged(self.pairs, other.pairs, self.n_items)
-        return replace(self, n_users=n_users, source=both)
+        pairs = self.pairs.merged(other._over(self.catalogue))
+        return replace(self, n_users=self.n_users + other.n_users, source=pairs)
 
-    def _over(self, catalogue: Any) -> Exposure:
-        """Return the same over the same ids in another order, or form; ValueError for others."""
-        ours, theirs = (
-            one.tolist() if isinstance(one, np.ndarray) else list(one)
-            for one in (self.catalogue, catalogue)
-        )
-        place = {one: row for row, one in enumerate(theirs)}
-        if len(ours) != len(theirs) or not all(one in place for one in ours):
-            raise ValueError("exposures over two catalogues do not merge")
-        starts, items, counts = self.pairs
-        items = np.array([place[one] for one in ours], items.dtype)[items]
-        order = np.lexsort((items, self.pairs.ranks))
-        return replace(
-            self, catalogue=catalogue, source=UserItemPairs(starts, items[order], counts[order])
-        )
-
-    def _added_to(self, table: Ints) -> Ints:
-        """Add how many lists have each item at each rank to a table (K, n_items)."""
-        if isinstance(self.source, np.ndarray):
-            table += self.source
-        elif isinstance(self.source, UserItemPairs):
-            table[self.source.ranks, self.source.items] += self.source.counts
-        else:
-            places = np.empty(0, np.int64) if self.source.places is None else self.source.places
-            for items, row in zip(self._items_at_ranks(self.source), table, strict=False):
-                kernels.exposure.tally(items, places, row)
-        return table
+    def _over(self, catalogue: Any) -> UserItemPairs:
+        """Return the pairs over the same ids in another order, or form; ValueError for others."""
+        ours, theirs = self.catalogue, catalogue
+        if ours is theirs or (isinstance(ours, range) and ours == theirs):
+            return self.pairs
+        if len(ours) == len(theirs):
+            place = {one: row for row, one in enumerate(_listed(theirs))}
+            places = np.array([place.get(one, -1) for one in _listed(ours)], np.int64)
+            if (places >= 0).all():
+                pairs = self.pairs
+                counted = pairs.ranks, places[pairs.items], pairs.counts
+                return UserItemPairs.of(*counted, self.k, self.n_items)
+        raise ValueError("exposures over two catalogues do not merge")
 
     def __radd__(self, other: Any) -> Exposure:
         """Let ``sum(parts)`` start from 0."""
@@ -364,29 +387,22 @@ class Exposure(ListingCounts):
         """Return the items at each rank with their counts."""
         if isinstance(self.source, UserItemPairs):
             return self.source
-        if isinstance(self.source, np.ndarray):
-            ranks, items = self.source.nonzero()
-            starts = np.searchsorted(ranks, np.arange(self.k + 1)).astype(np.int64)
-            return UserItemPairs(starts, narrow(items, self.n_items), self.source[ranks, items])
         listed = self.source
-        found = [counted(items, listed.n_items) for items in self._items_at_ranks(listed)]
-        sizes = np.zeros(self.k, np.int64)  # 0 where no list reaches
-        sizes[: len(found)] = [len(items) for items, _ in found]
-        items = np.concatenate([np.empty(0, np.int32), *(items for items, _ in found)])
-        counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in found)])
-        starts = offsets_of(sizes)
+        found = [_counted(items, listed.n_items) for items in self._items_at_ranks(listed)]
+        items, counts = (
+            np.concatenate([np.empty(0, np.int64), *(pair[at] for pair in found)]) for at in (0, 1)
+        )
         if listed.places is not None:
-            items = narrow(listed.places[items], self.n_items)
-            order = np.lexsort((items, np.repeat(np.arange(self.k), sizes)))
-            items, counts = items[order], counts[order]
-        return UserItemPairs(starts, items, counts)
+            items = listed.places[items]
+        ranks = np.repeat(np.arange(len(found)), [len(pair[0]) for pair in found])
+        return UserItemPairs.of(ranks, items, counts, self.k, self.n_items)
 
     @cached
     def curves(self) -> Curves:
         """Return the sums from which the metrics are computed, at every k."""
         n_items, ranks = self._ranks()
         if not isinstance(self.source, Listed) and self.n_users > LARGE:
-            return Curves.of(counts_of_counts(ranks, n_items))
+            return _curves_of_counts(ranks, n_items)
         at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
@@ -420,7 +436,7 @@ class Exposure(ListingCounts):
         A few ranks are read at a time, the next ones while these are looked at.
         """
         everyone, width = listed.block(0, len(listed)), kernels.exposure.RANKS
-        longest = int(listed.lengths.max(initial=0))
+        longest = int(listed.flat.lengths.max(initial=0))
         room = np.empty((2, width, len(listed)), np.int32)  # new room would cost as much again
 
         def read(step: int) -> list[NDArray[np.int32]]:
@@ -490,20 +506,53 @@ def exposure(
         **{"n_threads": n_threads, "items_as": items_as},
     }
     choice("unknown", unknown, UNKNOWN)
-    lists = read_lists(ranks, k, how)
+    lists = Listed.of(ranks, k, how)
     ids = None if catalogue is None else ids_of(catalogue)
     index = None if ids is None else Index(ids, unknown=-1 if unknown == "skip" else None)
-    return exposure_of(Listed.of(lists, how), index)
+    return exposure_of(lists, index)
 
 
 def exposure_of(lists: Listed, catalogue: Index | None) -> Exposure:
     """Count how often each item is at each rank."""
     listed = lists.of_catalogue(catalogue)
-    n_items, ids = listed.n_items, None
-    if catalogue is not None:
-        ids, n_items = catalogue.ids, len(catalogue.ids)
-    n_lists = int(np.count_nonzero(listed.lengths))
+    ids = None if catalogue is None else catalogue.ids
+    n_items = listed.n_items if ids is None else len(ids)
+    n_lists = int(np.count_nonzero(listed.flat.lengths))
     return Exposure(listed.depth, n_lists, n_items, ids, listed, listed.n_threads)
+
+
+def _counted(items: NDArray[Any], n_items: int) -> tuple[Ints, Ints]:
+    """Return the distinct items, and how often each occurs."""
+    items = items[items >= 0]
+    if n_items > 8 * len(items):
+        return np.unique(items, return_counts=True)
+    listed = np.bincount(items, minlength=n_items)
+    found = np.flatnonzero(listed)
+    return found, listed[found]
+
+
+def _curves_of_counts(ranks: Iterator[tuple[NDArray[np.int32], Ints]], n_items: int) -> Curves:
+    """Return the sums at every k, the whole ones exactly, from how many items have each count."""
+    x, rows = np.zeros(n_items, np.int64), []
+    for items, counts in ranks:
+        x[items] += counts
+        levels, sizes = np.unique(x[x > 0], return_counts=True)
+        covered = int(sizes.sum())
+        largest = float(levels.astype(np.float64) @ sizes) * max(covered, int(x.max(initial=0)))
+        kind: Any = np.int64 if largest < 2**62 else object  # Python's integers do not wrap
+        level, n = levels.astype(kind), sizes.astype(kind)
+        reach = np.cumsum(n[::-1])[::-1]  # items of at least each level
+        total, spread = int((level * n).sum()), int((level**2 * n).sum())
+        squares = int((np.diff(level, prepend=0) * reach**2).sum())
+        entropy = kernels.exposure.entropy_of(levels, sizes, float(total))
+        rows.append((total, covered, squares, spread, entropy))
+    columns = [*np.array(rows, object).reshape(-1, 5).T]
+    for at in (0, 2, 3):  # Python's integers as int64, if all fit
+        if max(columns[at], default=0) < 2**63:
+            columns[at] = columns[at].astype(np.int64)
+    return Curves(
+        *(columns[0], columns[1].astype(np.int64), *columns[2:4], columns[4].astype(np.float64))
+    )
 
 
 def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
@@ -514,7 +563,7 @@ def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
             "names of its columns"
         )
     given = groups.to_dict() if is_series(groups) else groups
-    ids = catalogue.tolist() if _is_array(catalogue) else list(catalogue)
+    ids = _listed(catalogue)
     if isinstance(given, Mapping):
         if given and not any(one in given for one in ids):
             raise ValueError(
@@ -523,23 +572,31 @@ def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
             )
         named = [given.get(one) for one in ids]
     else:
-        named = given.tolist() if hasattr(given, "tolist") else list(given)
+        named = _listed(given)
         if len(named) != len(ids):
             raise ValueError(
                 f"groups has {len(named):,} places, the catalogue {len(ids):,} items: give a dict "
                 "item -> group"
             )
     named = [None if is_missing(one) else one for one in named]
-    try:
-        known = [one for one in dict.fromkeys(named) if one is not None]
-    except TypeError:
-        row = next(i for i, one in enumerate(named) if getattr(one, "__hash__", 0) is None)
-        raise TypeError(
-            f"groups: item {ids[row]!r} has {named[row]!r}: an item has one group"
-        ) from None
-    known += [None] * (None in named)
+    for item, one in zip(ids, named, strict=True):
+        if getattr(one, "__hash__", None) is None:
+            raise TypeError(f"groups: item {item!r} has {one!r}: an item has one group")
+    known = [one for one in dict.fromkeys(named) if one is not None] + [None] * (None in named)
     place = {one: row for row, one in enumerate(known)}
     return np.array([place[one] for one in named], np.int64), known
+
+
+def _listed(ids: Any) -> list[Any]:
+    """Return ids or groups as a list of Python's objects."""
+    found: list[Any] = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    return found
+
+
+def _at(catalogue: Any, place: Any) -> Any:
+    """Return the item at a place of a catalogue as Python's object."""
+    found = catalogue[place]
+    return found.item() if isinstance(found, np.generic) else found
 
 
 def _places_in(catalogue: Any, listed: Sequence[Any]) -> Ints:
@@ -550,16 +607,11 @@ def _places_in(catalogue: Any, listed: Sequence[Any]) -> Ints:
     if isinstance(catalogue, range):
         place = {one: one for one in dict.fromkeys(listed) if type(one) is int and one in catalogue}
     else:
-        ids = catalogue.tolist() if _is_array(catalogue) else catalogue
-        place = {one: row for row, one in enumerate(ids)}
+        place = {one: row for row, one in enumerate(_listed(catalogue))}
     try:
         return np.array([place[one] for one in listed], np.int64)
     except KeyError as error:
         raise ValueError(f"items: {error.args[0]!r} is not in the catalogue") from None
-
-
-def _is_array(ids: Any) -> bool:
-    return isinstance(ids, np.ndarray)
 
 
 def discounts_of(discount: Any, depth: int) -> Floats:
@@ -577,14 +629,3 @@ def discounts_of(discount: Any, depth: int) -> Floats:
         assert isinstance(metric, Metric)
         discount = metric.discount
     return Metric("exposure", "each", discount, "1").discounts(depth)
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two catalogues are the same ids in the same order."""
-    if isinstance(a, range) and isinstance(b, range):
-        return a == b
-    if (isinstance(a, range) or isinstance(b, range)) and len(a) == len(b):
-        a, b = np.asarray(a), np.asarray(b)
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
-    return type(a) is type(b) and list(a) == list(b)

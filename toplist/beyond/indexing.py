@@ -7,7 +7,7 @@ lists hold it. A place that does not count has a number below 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,13 +25,12 @@ from toplist.inputs.flatten import (
     is_frame,
     is_truth_container,
     item_twice,
-    name_user,
 )
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
 from toplist.inputs.ids import alone, encode
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.options import Joining, Reading, columns_of, named_in, repeats_of
+from toplist.inputs.options import Joining, Reading, columns_of, named_in
 from toplist.inputs.shaping import compact, shaped, unpadded
 from toplist.inputs.tables import SideTable, read
 from toplist.inputs.texts import Texts
@@ -41,82 +40,29 @@ from toplist.matching.hits import Hits
 FREE = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class ReadLists:
-    """Ranked lists that are read and cut at `k`: integers, or codes and their distinct ids.
-
-    `settled` says that they hold documents, or each id once, and no padding.
-    """
-
-    flat: Flat
-    k: int | None
-    single: bool
-    settled: bool = False
-
-    @property
-    def users(self) -> Any:
-        """The keys of keyed inputs, else None."""
-        return self.flat.users
-
-
-class ListingCounts:
-    """What holds counts of listings, and no lists: it is refused where lists belong."""
-
-
-def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
-    """Read ranked lists in any form; `ReadLists` are returned unchanged.
-
-    Padding is not dropped here, unless lists are collapsed or mapped: a pair (ids, scores) with the
-    id -1 asks for it.
-
-    Raises
-    ------
-    TypeError
-        For forms and ids that are not accepted.
-    ValueError
-        For a bad `k`.
-    """
-    if isinstance(ranks, ReadLists):
-        return ranks
-    k = None if k is None else check_positive_int(k, "k")
-    if isinstance(ranks, Hits):
-        raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
-    if isinstance(ranks, ListingCounts):
-        name = type(ranks).__name__
-        raise TypeError(f"ranks is of type {name}, which holds no lists: give the lists themselves")
-    joining = Joining(**how)
-    flat, single = read_ranks(ranks, joining.depth(k), joining.columns, joining.padding)
-    flat = alone(flat)
-    if joining.items_as is not None:
-        from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
-
-        flat = ItemMap.of(joining.items_as).mapped(flat, joining.padding)
-    if joining.collapses:
-        flat = shaped(flat, k, joining)
-    return ReadLists(flat, k, single, joining.collapses or joining.items_as is not None)
-
-
 def numbers_of(flat: Flat) -> tuple[Ints, Any]:
     """Return the number of each id of a side, and the distinct ids by number.
 
-    Integers that are few apart are their own numbers, a range.
+    Integers that are few apart are their own numbers, a range. What is behind the end of a list
+    has no number, -1.
     """
-    ids, n = np.asarray(flat.ids, np.int64), len(flat.ids)
-    counted = None
-    if int(flat.lengths.sum()) < n:  # what is behind the end of a list has no number
+    ids, counted = np.asarray(flat.ids, np.int64), None
+    if int(flat.lengths.sum()) < len(ids):
         sizes = np.diff(flat.offsets)
-        at = np.arange(n) - np.repeat(flat.offsets[:-1], sizes)
-        counted = at < np.repeat(flat.lengths, sizes)
+        counted = np.arange(len(ids)) - np.repeat(flat.offsets[:-1], sizes) < np.repeat(
+            flat.lengths, sizes
+        )
         ids = ids[counted]
-    size = int(ids.max()) + 1 if flat.names is None and len(ids) else 0
     known: Any = flat.names
-    if known is None and ids.min(initial=0) >= 0 and size <= FREE + 2 * len(ids):
-        known = range(size)
-    elif known is None:
-        ids, known = numbered(ids)
+    if known is None:
+        size = int(ids.max()) + 1 if len(ids) else 0
+        if ids.min(initial=0) >= 0 and size <= FREE + 2 * len(ids):
+            known = range(size)
+        else:
+            ids, known = numbered(ids)
     if counted is None:
         return ids, known
-    numbers = np.full(n, -1)
+    numbers = np.full(len(counted), -1)
     numbers[counted] = ids
     return numbers, known
 
@@ -154,9 +100,8 @@ class Index:
         return known
 
     def _places(self, ids: Any, flat: Flat) -> Ints:
-        dense = isinstance(ids, range)
-        ids = np.arange(len(ids)) if dense else ids
-        own, n = self.ids, len(self.ids)
+        dense, n = isinstance(ids, range), len(self.ids)
+        ids, own = np.arange(len(ids)) if dense else ids, self.ids
         if isinstance(own, range):
             if isinstance(ids, np.ndarray):
                 return np.where((ids >= 0) & (ids < n), ids, -1)
@@ -165,44 +110,53 @@ class Index:
             self.kept["ids"] = _in_one_row(own, self.name)
         if dense:  # not each of these is there: an error shows one that is
             encode(_in_one_row(flat.ids[:1], flat.side), self.kept["ids"], False)
-        row = _in_one_row(ids, flat.side)
-        found, known = encode(row, self.kept["ids"], hashing=False)
+        found, known = encode(_in_one_row(ids, flat.side), self.kept["ids"], hashing=False)
         numbering = known.once(Numbering, partial(_numbering_of, known.ids))
         places = np.asarray(found.ids, np.int64) if numbering is None else numbering.find(found.ids)
         return np.where((places >= 0) & (places < n), places, -1)
 
-    def strangers(self, flat: Flat) -> ValueError:
-        """Return the error of ids of which no one is known."""
-        item = written(flat.ids[:1], flat.names)[0]
-        there = f"it has {np.array(self.ids[:1], object)[0]!r}, " if len(self.ids) else ""
-        return ValueError(
-            f"no item of {flat.side} is in {self.name}: {there}{flat.side} has {item!r}"
-        )
+    def indices(self, numbers: Ints, ids: Any, flat: Flat, whole: bool, ranked: bool) -> Ints:
+        """Return the index of the item at every place of some lists.
 
-    def of_own(self, flat: Flat) -> Ints:
-        """Return the index of every item of some users, also of repeated ones.
+        Parameters
+        ----------
+        numbers, ids
+            The number of the item at each place, -1 where it does not count; the items by number.
+        whole : bool
+            Whether these are all lists, of several users, so that one of their items is known.
+        ranked : bool
+            Whether a place is a rank, for messages.
 
         Raises
         ------
+        TypeError
+            For ids of another kind.
         ValueError
-            For an unknown item that is refused, and if all are left out.
+            For an unknown item that is refused, and where no item is known and all are left out.
         """
-        numbers, ids = numbers_of(flat)
-        codes = self.places(ids, flat)[numbers]
-        lost = np.flatnonzero(codes < 0)
+        places = self.places(ids, flat)
+        if np.array_equal(places, np.arange(len(places))):
+            return numbers
+        codes = np.append(places, -1)[numbers]
+        lost = np.flatnonzero((codes < 0) & (numbers >= 0))
         if len(lost) and self.unknown is None:
             user = flat.user_at(lost[0])
-            item = flat.row(user)[lost[0] - flat.offsets[user]]
-            raise self._refused(f"{flat.side}: {flat.name_user(user)} has item {item!r}", lost)
-        if len(lost) == len(codes) > 0 and self.unknown == -1:
-            raise self.strangers(flat)
+            place, who = lost[0] - flat.offsets[user], flat.name_user(user)
+            item = flat.row(user)[place]
+            what = f"{flat.side}: {who} has item {item!r}"
+            if ranked:
+                what = f"{who} lists item {item!r} at rank {place + 1}"
+            raise ValueError(
+                f"{what}, which is not in {self.name} ({len(lost):,} such places); {self.way_out}"
+            )
         codes[lost] = -1 if self.unknown is None else self.unknown
+        if whole and self.unknown == -1 and len(lost) and codes.max(initial=-1) < 0:
+            item = written(flat.ids[:1], flat.names)[0]
+            there = f"it has {np.array(self.ids[:1], object)[0]!r}, " if len(self.ids) else ""
+            raise ValueError(
+                f"no item of {flat.side} is in {self.name}: {there}{flat.side} has {item!r}"
+            )
         return codes
-
-    def _refused(self, what: str, lost: Ints) -> ValueError:
-        return ValueError(
-            f"{what}, which is not in {self.name} ({len(lost):,} such places); {self.way_out}"
-        )
 
 
 def _in_one_row(ids: Any, side: str) -> Flat:
@@ -224,59 +178,79 @@ def _numbering_of(ids: Ints) -> Numbering | None:
 class Listed:
     """Lists of many users as numbers of `n_items` items; one below 0 does not count.
 
-    User u's are the `lengths[u]` codes from ``offsets[u]`` on, at most `depth`. `ids` are the items
-    by number. `users` are the keys of keyed inputs; `single` says that one user was given bare. Of
-    a catalogue far larger than the lists, items keep their numbers, and `places` are their places
-    in it.
+    The codes of `flat`, place by place, are `codes`, its first `depth` ranks count, and `ids` are
+    its items by number. `single` says that one user was given bare. Of a catalogue far larger than
+    the lists, items keep their numbers, and `places` are their places in it.
     """
 
     codes: Ints
-    offsets: Ints
-    lengths: Ints
-    n_items: int
-    depth: int
-    users: Sequence[Any] | None
-    single: bool
     ids: Any
     flat: Flat
+    n_items: int
+    depth: int
+    single: bool = False
     padding: Any = None
     places: Ints | None = None
     n_threads: int | None = None
 
     @classmethod
-    def of(cls, lists: ReadLists, how: Reading) -> Listed:
-        """Return ranked lists with their items numbered; of repeats the first place counts.
+    def of(cls, ranks: Any, k: int | None, how: Reading, side: str = "ranks") -> Listed:
+        """Read ranked lists in any form; `Listed` are returned unchanged.
+
+        Of repeats the first place counts. `side` is what they are called in messages.
 
         Raises
         ------
+        TypeError
+            For forms and ids that are not accepted.
         ValueError
-            For an id twice in a list, where that is refused, and misplaced padding.
+            For a bad `k`, an id twice in a list, where that is refused, and misplaced padding.
         """
-        flat, padding = lists.flat, None if lists.settled else how.get("padding")
-        flat = unpadded(flat, padding)
+        if isinstance(ranks, cls):
+            return ranks
+        k = None if k is None else check_positive_int(k, "k")
+        if isinstance(ranks, Hits):
+            raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
+        joining = Joining(**how)
+        padding, mapped = joining.padding, joining.items_as is not None
+        flat, single = read_ranks(ranks, joining.depth(k), joining.columns, padding)
+        flat = replace(alone(flat), side=side)
+        if mapped:
+            from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
+
+            flat = ItemMap.of(joining.items_as).mapped(flat, padding)
+        flat = shaped(flat, k, joining)
         codes, ids = numbers_of(flat)
-        depth = int(flat.lengths.max(initial=0)) if lists.k is None else lists.k
-        found = cls(
-            *(codes, flat.offsets, flat.lengths, len(ids), depth, lists.users, lists.single),
-            *(ids, flat, padding, None, how.get("n_threads")),
+        depth = int(flat.lengths.max(initial=0)) if k is None else k
+        padding = None if mapped or joining.collapses else padding
+        lists = cls(
+            *(codes, ids, flat, len(ids), depth, single, padding), n_threads=joining.n_threads
         )
-        return found._once(how)
+        return lists._once(joining.repeats)
 
     def __len__(self) -> int:
         """Return the number of users."""
-        return len(self.lengths)
+        return len(self.flat.lengths)
+
+    @property
+    def users(self) -> Any:
+        """The keys of keyed inputs, else None."""
+        return self.flat.users
 
     def block(self, lo: int, hi: int) -> tuple[Ints, Ints, Ints]:
         """Return codes, offsets and lengths of the users ``lo..hi``, as kernels take them."""
-        offsets = self.offsets[lo : hi + 1]
-        codes = self.codes[offsets[0] : offsets[-1]]
-        return codes, offsets, self.lengths[lo:hi]
+        offsets = self.flat.offsets[lo : hi + 1]
+        return self.codes[offsets[0] : offsets[-1]], offsets, self.flat.lengths[lo:hi]
 
     def cut(self, k: int) -> Listed:
         """Return the first k places of every list."""
-        return replace(self, lengths=np.minimum(self.lengths, k), depth=k)
+        return replace(self, flat=self.flat.cut(k), depth=k)
 
-    def _once(self, how: Reading) -> Listed:
+    def blocks(self, function: Any) -> list[Any]:
+        """Return what a function of (first, last) returns of each block of users."""
+        return list(parallel.run(function, parallel.bounds(self.flat.offsets), self.n_threads))
+
+    def _once(self, repeats: str) -> Listed:
         """Return the lists with -1 in place of repeats; raise where these are refused."""
 
         def look(lo: int, hi: int) -> tuple[int, int, int]:
@@ -284,61 +258,33 @@ class Listed:
             n, user, place = kernels.grouping.first_repeat(*self.block(lo, hi), last)
             return n, lo + user, place
 
-        bounds = parallel.bounds(self.offsets)
-        found = [part for part in parallel.run(look, bounds, self.n_threads) if part[0]]
+        found = [part for part in self.blocks(look) if part[0]]
         if not found:
             return self
-        if repeats_of(how.get("duplicates"), how.get("items_as")) == "raise":
-            raise self._repeated(*found[0][1:])
+        if repeats == "raise":
+            _, user, place = found[0]
+            start, row = self.flat.offsets[user], self.flat.row(user)
+            codes = self.codes[start : start + len(row)]
+            first = int(np.flatnonzero(codes == codes[place])[0])
+            fills = bool((codes[first:] == codes[first]).all())
+            who = self.flat.name_user(user)
+            raise item_twice(who, row[place], first + 1, place + 1, fills)
         out = np.full(len(self.codes), -1)
 
         def clean(lo: int, hi: int) -> None:
-            last, part = np.full(self.n_items, -1, np.int32), slice(*self.offsets[[lo, hi]])
+            last, part = np.full(self.n_items, -1, np.int32), slice(*self.flat.offsets[[lo, hi]])
             kernels.grouping.without_repeats(*self.block(lo, hi), last, out[part])
 
-        parallel.each(clean, bounds, self.n_threads)
+        self.blocks(clean)
         return replace(self, codes=out)
 
-    def _repeated(self, user: int, place: int) -> ValueError:
-        """Return the error of a list that holds an id twice."""
-        start, end = self.offsets[user] + np.array([0, self.lengths[user]])
-        row = self.codes[start:end]
-        first = int(np.flatnonzero(row == row[place])[0])
-        fills = bool((row[first:] == row[first]).all())
-        item = self.flat.row(user)[place]
-        return item_twice(name_user(self.users, user), item, first + 1, place + 1, fills)
-
     def at(self, index: Index, whole: bool = True) -> Listed:
-        """Return the lists as indices of what something is known of.
-
-        `whole` says that these are all lists, of several users, so that one of their items should
-        be known.
-
-        Raises
-        ------
-        TypeError
-            For ids of another kind.
-        ValueError
-            For an unknown item that is refused, padding that is a known one, and where no item is
-            known and all are left out.
-        """
+        """Return the lists as indices of what something is known of; see `Index.indices`."""
         size = len(index.ids)
         if self.padding is not None and size and self.padding in index.ids:
             raise ValueError(f"{index.name} holds the padding id {self.padding!r}")
-        places = index.places(self.ids, self.flat)
-        listed = codes = self.codes
-        if not np.array_equal(places, np.arange(len(places))):
-            codes = np.append(places, -1)[listed]
-            lost = np.flatnonzero((codes < 0) & (listed >= 0))
-            if len(lost) and index.unknown is None:
-                user = int(np.searchsorted(self.offsets, lost[0], side="right")) - 1
-                place = lost[0] - self.offsets[user]
-                item = f"item {self.flat.row(user)[place]!r} at rank {place + 1}"
-                raise index._refused(f"{name_user(self.users, user)} lists {item}", lost)
-            codes[lost] = -1 if index.unknown is None else index.unknown
-            left_out = index.unknown == -1 and whole and not self.single
-            if left_out and len(lost) and codes.max(initial=-1) < 0:
-                raise index.strangers(self.flat)
+        whole = whole and not self.single
+        codes = index.indices(self.codes, self.ids, self.flat, whole, ranked=True)
         return replace(self, codes=codes, n_items=size)
 
     def of_catalogue(self, index: Index | None) -> Listed:
@@ -395,11 +341,6 @@ class UserItems:
     flat: Flat
     everyone: bool = False
 
-    @property
-    def users(self) -> Any:
-        """Whose they are; None by position."""
-        return self.flat.users
-
     @classmethod
     def of(cls, given: Any, name: str, how: Reading, single: bool = False) -> UserItems:
         """Read items of users in the forms of ground truths.
@@ -418,8 +359,9 @@ class UserItems:
         """
         if isinstance(given, cls):
             return given
+        everyone = isinstance(given, (set, frozenset))
         try:
-            flat, everyone = _read(given, name, how, single)
+            flat = _flat_of([given] if everyone else given, name, how, single)
             flat = unpadded(alone(flat), how.get("padding"))
             lists = compact(flat)
             ids, offsets = lists.items, lists.offsets
@@ -435,8 +377,8 @@ class UserItems:
             raise error if str(error).startswith(name) else prefixed(f"{name}: ", error) from None
         return cls(name, flat, everyone)
 
-    def rows(self, lists: ReadLists | Listed, n: int, whole: bool = True) -> Ints:
-        """Return the row of each of n users, -1 of those who have none.
+    def rows(self, users: Any, n: int, whole: bool = True) -> Ints:
+        """Return the row of each of n users (None: by position), -1 of those who have none.
 
         `whole` says that these are all users, so that one of them should have a row.
 
@@ -447,12 +389,12 @@ class UserItems:
         ValueError
             For another number of users by position, or none in common.
         """
-        users = lists.users
+        own = self.flat.users
         if self.everyone:
             return np.zeros(n, np.int64)
-        if (self.users is None) != (users is None):
-            way = "give a dict user -> items" if self.users is None else "users= names the lists"
-            which = "by position, ranks by key" if self.users is None else "by key, ranks is not"
+        if (own is None) != (users is None):
+            way = "give a dict user -> items" if own is None else "users= names the lists"
+            which = "by position, ranks by key" if own is None else "by key, ranks is not"
             raise TypeError(f"{self.name} is {which}: {way}, or give both by position")
         if users is None:
             if len(self.flat.lengths) != n:
@@ -472,25 +414,22 @@ class UserItems:
     @cached
     def _places(self) -> dict[Any, int]:
         """The row of each user."""
-        return {user: row for row, user in enumerate(self.users or ())}
+        return {user: row for row, user in enumerate(self.flat.users or ())}
 
 
-def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[Flat, bool]:
-    """Return the items of users, and whether these are for everyone."""
-    if isinstance(given, (set, frozenset)):
-        return flatten([given], None, name, how.get("padding")), True
-    value = side_to_builtin(given, "ground_truths")
+def _flat_of(given: Any, name: str, how: Reading, single: bool) -> Flat:
+    """Return the items of users, flat."""
+    value, padding = side_to_builtin(given, "ground_truths"), how.get("padding")
     if is_frame(value):
         frame = cols.readable(value)
         names = columns_of(how.get("columns"), "ground_truths")
         names = named_in(names, cols.names_of(frame), "ground_truths")
         lists = read(SideTable(frame, name, names, order="file"))
-        return replace(lists, users=lists.keys), False
-    padding = how.get("padding")
+        return replace(lists, users=lists.keys)
     if isinstance(value, Mapping):
         rows = [row if is_truth_container(row) else [row] for row in value.values()]
         users = None if isinstance(value, CountedItems) else list(value)
-        return replace(flatten(rows, None, name, padding), users=users), False
+        return replace(flatten(rows, None, name, padding), users=users)
     if not isinstance(value, (Lists, np.ndarray, *CONTAINERS)):
         raise TypeError(
             f"{name} is a {type(given).__name__}: give a dict user -> items, a table of user_id "
@@ -499,4 +438,4 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[Flat, bool
     rows = truths_of_many(value)
     if single and rows is not value and all(map(len, rows)):  # bare ids, of one user then
         rows = [value]
-    return flatten(rows, None, name, padding), False
+    return flatten(rows, None, name, padding)

@@ -13,42 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from toplist import kernels, parallel
+from toplist import kernels
 from toplist.averages.moments import Moments
 from toplist.beyond.exposure import Exposure, exposure_of
-from toplist.beyond.indexing import Index, Listed, ReadLists, read_lists
-from toplist.beyond.listed import Fill, OfUsers, check_needs, digest_of, fact
+from toplist.beyond.indexing import Index, Listed
+from toplist.beyond.listed import OfUsers, digest_of, fact
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.items import needs
+from toplist.inputs.items import OF, needs
 from toplist.inputs.options import ItemData
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.names import parse
 
-# Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
-BLOCK = 1 << 18
 # Down to here every k has a column, so that parts with lists of different length merge.
 DEEP = 1 << 16
-
-
-@dataclass(frozen=True, eq=False)
-class Whole:
-    """A number of the whole population at every k: it has no spread."""
-
-    mean: Floats
-    n: int
-
-    @property
-    def std(self) -> Floats:
-        """NaN: there are no values of users."""
-        return np.full_like(self.mean, np.nan)
-
-    error = std
-
-    def n_at(self, k: int | None) -> int:
-        """Return the number of lists, the same at every k."""
-        return self.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +36,8 @@ class Spread:
 
     `n_left_out` have none at the largest k though they were in question: they have a list, or for
     metrics that read it, a ground truth. `users` is -1 at a k that is not known: of users of a
-    result that was loaded, at every k but those asked for.
+    result that was loaded, at every k but those asked for. A number of all lists together has no
+    deviation, NaN.
     """
 
     users: Ints
@@ -90,8 +70,13 @@ class Spread:
 
     def __add__(self, other: "Spread") -> "Spread":
         """Return the mean over both sets of users: that of `Moments`, at every k on its own."""
+        parts = [np.maximum(one.users, 0) for one in (self, other)]  # of `Moments`, one number
         with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
-            both = self._moments() + other._moments()
+            one, more = (
+                Moments(1, n, n, np.nan_to_num(part.mean), part.deviation)  # type: ignore[arg-type]
+                for part, n in zip((self, other), parts, strict=True)
+            )
+            both = one + more
         users = np.where((self.users < 0) | (other.users < 0), -1, self.users + other.users)
         mean = np.where(users > 0, both.mean, np.nan)
         deviation = np.where(users > 0, both.deviation, 0.0)
@@ -102,11 +87,6 @@ class Spread:
         k = len(near.users)
         users, mean = np.append(near.users, self.users[k:]), np.append(near.mean, self.mean[k:])
         return Spread(users, mean, np.append(near.deviation, self.deviation[k:]), self.n_left_out)
-
-    def _moments(self) -> Moments:
-        """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""
-        weights: Any = np.maximum(self.users, 0)  # where `Moments` has one number for all k
-        return Moments(1, weights, weights, np.nan_to_num(self.mean), self.deviation)
 
     @classmethod
     def of(cls, values: Floats) -> "Spread":
@@ -151,25 +131,21 @@ class ListResult:
     cuts: tuple[int, ...] | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
-    def averages(self) -> dict[str, Whole | Spread]:
+    def averages(self) -> dict[str, Spread]:
         """Return every metric at every k."""
-        found: dict[str, Whole | Spread] = dict(self.spreads)
+        found = dict(self.spreads)
         for name in self.names:
-            if name not in self.spreads and self.exposure is not None:
-                found[name] = Whole(
-                    _of_exposure(_named(name), self.exposure), self.exposure.n_users
-                )
+            if name not in found and self.exposure is not None:
+                mean = _of_exposure(_named(name), self.exposure)
+                users = np.full(len(mean), self.exposure.n_users)
+                found[name] = Spread(users, mean, np.full(len(mean), np.nan))
         return found
 
     def __add__(self, other: "ListResult") -> "ListResult":
         """Return the metrics over both sets of lists; ValueError for two catalogues, or none."""
-        return self.plus(other)
-
-    def plus(self, other: "ListResult", absorbing: bool = False) -> "ListResult":
-        """Return the sum; `absorbing` says that nobody else has this one, whose counts may grow."""
-        both = self.exposure or other.exposure  # parts of a stream have the one or the other
-        if self.exposure is not None and other.exposure is not None:
-            both = self.exposure.plus(other.exposure, absorbing)
+        # parts of a stream have the one or the other
+        counts = [one.exposure for one in (self, other) if one.exposure is not None]
+        both = reduce(add, counts) if counts else None
         spreads = {**self.spreads, **other.spreads}
         for name in self.spreads.keys() & other.spreads.keys():
             spreads[name] = self.spreads[name] + other.spreads[name]
@@ -178,14 +154,13 @@ class ListResult:
         given |= {name: "" for name, one in self.given.items() if given[name] != one}
         return ListResult(names, both, spreads, None, given=given)
 
-    def per_user(self, name: str, users: Sequence[Any]) -> Floats:
-        """Return the curves of these users, (n_users, K); NaN for those without a list."""
-        return self.parted(name, users)[0]
-
     def parted(
         self, name: str, users: Sequence[Any]
     ) -> tuple[Floats, Floats, Sequence[Any] | None]:
-        """Return the curves of these users, of all other lists, and whose these are, if known."""
+        """Return the curves of these users, of all other lists, and whose these are, if known.
+
+        NaN of users without a list.
+        """
         if not _named(name).of_users:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
@@ -214,7 +189,7 @@ class ListResult:
         """Return the metrics of these users alone, by position; None where there are no values."""
         if self.values is None or not self.values:
             return None
-        return self._of_curves({name: self.per_user(name, users) for name in self.values})
+        return self._of_curves({name: self.parted(name, users)[0] for name in self.values})
 
     def subset(self, rows: Ints) -> "ListResult":
         """Return the metrics of some users of `of_rows`."""
@@ -226,8 +201,7 @@ class ListResult:
         spreads = {name: Spread.of(values) for name, values in curves.items()}
         for one in spreads.values():
             one.users[~self.at_cuts(len(one.users))] = -1
-        everywhere = {name: np.ones(values.shape[1], bool) for name, values in curves.items()}
-        values = {name: Known(one, everywhere[name]) for name, one in curves.items()}
+        values = {name: Known(one, np.ones(one.shape[1], bool)) for name, one in curves.items()}
         return replace(self, names=tuple(curves), exposure=None, spreads=spreads, values=values)
 
     def at_cuts(self, depth: int) -> Bools:
@@ -278,15 +252,15 @@ def evaluate_lists(
         For what is missing, and as the functions of `toplist.beyond`.
     """
     for metric in metrics:
-        check_needs(metric, known.items)
-    lists = read_lists(ranks, depth, known.reading)
+        _check_needs(metric, known)
+    lists = Listed.of(ranks, depth, known.reading)
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     users = lists.users if lists.users is not None or hits is None else hits.users
-    lists = replace(lists, k=depth, flat=replace(lists.flat, users=users))
-    numbered, counts = Listed.of(lists, known.reading), None
+    lists = replace(lists, depth=depth, flat=replace(lists.flat, users=users))
+    counts = None
     if any(not metric.of_users for metric in metrics):
-        counts = exposure_of(numbered, _catalogue(known))
+        counts = exposure_of(lists, _catalogue(known))
     spreads, values, given = {}, {}, {}
     indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
@@ -295,29 +269,29 @@ def evaluate_lists(
             if digest not in known.sources:
                 known.sources[digest] = digest_of(fact(keyword, known))
             given[keyword] = known.sources[digest]
-        if metric.of_users:
-            source = OfUsers.of(metric, known)
-            of_truth = hits if metric.of_truth else None
-            own = min((asked or {}).get(metric.name, depth), depth)
-            # first as if there were no deeper k: no bit hangs on what else is asked
-            cuts = sorted({own, depth})
-            if source.key not in indexed:
-                indexed[source.key] = source.index(numbered, whole)
-            listed, found = indexed[source.key], []
-            for k in cuts:
-                n, fill = source.fills(listed.cut(k), of_truth, whole)
-                found.append(_spread(n, k, fill, numbered.n_threads))
-            spread = found[-1].after(found[0])
-            held = listed.lengths if of_truth is None else of_truth.n_relevant
-            n_left_out = int(np.count_nonzero(held)) - spread.n
-            spreads[metric.name] = replace(spread, n_left_out=n_left_out)
-            values[metric.name] = partial(_of_all, source, lists, cuts, of_truth, whole, known)
+        if not metric.of_users:
+            continue
+        source, of_truth = OfUsers.of(metric, known), hits if metric.of_truth else None
+        own = min((asked or {}).get(metric.name, depth), depth)
+        # first as if there were no deeper k: no bit hangs on what else is asked
+        cuts = sorted({own, depth})
+        if source.key not in indexed:
+            indexed[source.key] = source.index(lists, whole)
+        found = [
+            reduce(add, source.blocks(part, of_truth, whole, lambda _, out: Spread.of(out)))
+            for part in map(indexed[source.key].cut, cuts)
+        ]
+        spread = found[-1].after(found[0])
+        held = lists.flat.lengths if of_truth is None else of_truth.n_relevant
+        n_left_out = int(np.count_nonzero(held)) - spread.n
+        spreads[metric.name] = replace(spread, n_left_out=n_left_out)
+        values[metric.name] = partial(_of_all, source, lists, cuts, of_truth, whole)
     names = tuple(metric.name for metric in metrics)
     return ListResult(names, counts, spreads, values, given=given)
 
 
 def curves_of(
-    metric: ListMetric, lists: ReadLists | Exposure, known: ItemData, hits: Hits | None = None
+    metric: ListMetric, lists: Any, known: ItemData, hits: Hits | None = None
 ) -> tuple[Floats, Sequence[Any] | None]:
     """Return a metric of the lists at every k, and the users' keys (None: by position).
 
@@ -329,18 +303,16 @@ def curves_of(
     TypeError, ValueError
         For what is missing.
     """
+    if isinstance(lists, Exposure):
+        if metric.needs and lists.catalogue is None:
+            raise needs(metric.name, "catalogue", "toplist.beyond.exposure")
+        return _of_exposure(metric, lists), None
+    _check_needs(metric, known)
+    lists = Listed.of(lists, None, known.reading)
     if not metric.of_users:
-        if isinstance(lists, Exposure):
-            if metric.needs and lists.catalogue is None:
-                raise needs(metric.name, "catalogue", "toplist.beyond.exposure")
-            return _of_exposure(metric, lists), None
-        check_needs(metric, known.items)
-        listed = Listed.of(read_lists(lists, None, known.reading), known.reading)
-        return _of_exposure(metric, exposure_of(listed, _catalogue(known))), None
-    check_needs(metric, known.items)
-    of_truth = hits if metric.of_truth else None
-    read = read_lists(lists, None, known.reading)  # an error for an exposure, which has no lists
-    found, users = _of_all(OfUsers.of(metric, known), read, (), of_truth, True, known)
+        return _of_exposure(metric, exposure_of(lists, _catalogue(known))), None
+    of_truth, source = hits if metric.of_truth else None, OfUsers.of(metric, known)
+    found, users = _of_all(source, lists, [lists.depth], of_truth, True)
     return found, users if of_truth is None else of_truth.users
 
 
@@ -390,26 +362,22 @@ def _catalogue(known: ItemData) -> Index | None:
 
 
 def _of_all(
-    source: OfUsers,
-    lists: ReadLists,
-    cuts: Sequence[int],
-    hits: Hits | None,
-    whole: bool,
-    known: ItemData,
+    source: OfUsers, lists: Listed, cuts: Sequence[int], hits: Hits | None, whole: bool
 ) -> tuple[Floats, Sequence[Any] | None]:
-    """Return the curves of all users, and whose they are, of lists read to rising cuts, or all."""
-    listed = source.index(Listed.of(lists, known.reading), whole)
-    parts = [listed.cut(k) for k in cuts] or [listed]
-    return source.curves(parts, hits, whole), listed.users if hits is None else None
+    """Return the curves of all users down to the last of rising cuts, and whose they are."""
+    listed = source.index(lists, whole)
+    out = np.empty((len(listed) if hits is None else len(hits), cuts[-1]))
+
+    def keep(lo: int, part: Floats) -> None:
+        out[lo : lo + len(part), : part.shape[1]] = part
+
+    for k in reversed(cuts):  # no bit above hangs on what is asked below
+        source.blocks(listed.cut(k), hits, whole, keep)
+    return out, listed.users if hits is None else None
 
 
-def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:
-    """Average over n users, a block of them at a time."""
-
-    def block(lo: int, hi: int) -> Spread:
-        out = np.empty((hi - lo, depth))
-        fill(lo, hi, out)
-        return Spread.of(out)
-
-    bounds = parallel.bounds(np.arange(n + 1) * depth, BLOCK)
-    return reduce(add, parallel.run(block, bounds, n_threads))
+def _check_needs(metric: ListMetric, known: ItemData) -> None:
+    """Raise ValueError for a fact that a metric needs and nobody gave."""
+    for name in metric.needs:
+        if known.items.get(name) is None:
+            raise needs(metric.name, name, OF)

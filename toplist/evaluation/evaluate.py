@@ -301,7 +301,7 @@ def _list_curves(
 ) -> NDArray[np.float64]:
     """Return a metric of the lists at every k."""
     from toplist.beyond.exposure import Exposure  # a third of the import of toplist
-    from toplist.beyond.indexing import read_lists
+    from toplist.beyond.indexing import Listed
     from toplist.beyond.results import curves_of, rows_of
 
     if isinstance(ranks, Exposure) and not metric.of_users:
@@ -321,7 +321,7 @@ def _list_curves(
         hits, single = hits_of(ranks, truths, depth, ruled(ranks, joining, rules))
     elif metric.of_truth:
         raise TypeError(f"{metric.name} needs ground_truths")
-    lists = read_lists(ranks, depth, joining.reading)
+    lists = Listed.of(ranks, depth, joining.reading)
     plan = plan_of(replace(options, metrics=metric.name), depth, single=lists.single)
     metric, *more = plan.list_metrics
     if more:

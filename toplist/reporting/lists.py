@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -103,13 +102,12 @@ def history_of(
     own = UserItems.of(given, "history", {"columns": columns, "padding": padding})
 
     def found(users: Sequence[Any]) -> dict[Any, list[Any]]:
-        if n_users is None and own.users and users:
-            theirs, ours = own.users[0], users[0]
+        if n_users is None and own.flat.users and users:
+            theirs, ours = own.flat.users[0], users[0]
             if isinstance(theirs, str) != isinstance(ours, str):
                 sides = f"{theirs!r} in history", f"{ours!r} in ground_truths"
                 raise two_kinds("users", *sides, "convert those of history")
-        keys: Any = SimpleNamespace(users=list(users) if n_users is None else None)
-        n = len(users) if n_users is None else n_users
+        keys, n = (list(users), len(users)) if n_users is None else (None, n_users)
         rows = own.rows(keys, n, whole=len(users) > 1)
         places = zip(users, (rows if n_users is None else rows[list(users)]).tolist(), strict=True)
         return {user: [*dict.fromkeys(own.flat.row(row))] for user, row in places if row >= 0}

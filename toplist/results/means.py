@@ -227,7 +227,7 @@ class Means:
 
     def _list_values(self, metric: ListMetric) -> Floats:
         assert self.lists is not None
-        return self.lists.per_user(metric.name, self.users)
+        return self.lists.parted(metric.name, self.users)[0]
 
     def _check_known(self, metric: ListMetric, k: int | None, of_users: bool = False) -> None:
         if self.lists is not None:

@@ -102,7 +102,7 @@ FORMS: Mapping[str, tuple[str, str]] = {
     "spread": ("beyond.results:Spread", "users mean deviation n_left_out"),
     "known": ("beyond.results:Known", "values at listed"),
     "exposure": ("beyond.exposure:Exposure", "k n_users n_items catalogue source"),
-    "pairs": ("beyond.counts:UserItemPairs", "starts items counts"),
+    "pairs": ("beyond.exposure:UserItemPairs", "starts items counts"),
 }
 # Functions that metrics of the tables are made of.
 FUNCTIONS: Mapping[str, str] = {
