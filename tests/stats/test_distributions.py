@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from toplist.stats import distributions
 from toplist.stats.distributions import (
     binomial_sf,
-    binomial_two_sided,
     f_sf,
     mixed_t_ppf,
     mixed_t_sf,
@@ -28,6 +27,7 @@ from toplist.stats.distributions import (
     t_ppf,
     t_sf,
 )
+from toplist.stats.randomization import sign_p
 
 NAN, INF = math.nan, math.inf
 
@@ -106,8 +106,9 @@ def test_binomial_tails_are_exact(n, data):
     tail = Fraction(sum(math.comb(n, i) for i in range(wins, n + 1)), 2**n)
     assert binomial_sf(wins, n) == float(tail)
     smaller = min(tail, 1 - tail + Fraction(math.comb(n, wins), 2**n))
-    assert binomial_two_sided(wins, n) == float(min(2 * smaller, Fraction(1)))
-    assert binomial_two_sided(n - wins, n) == binomial_two_sided(wins, n)
+    assert sign_p(wins, n - wins, "two-sided") == float(min(2 * smaller, Fraction(1)))
+    assert sign_p(n - wins, wins, "two-sided") == sign_p(wins, n - wins, "two-sided")
+    assert sign_p(wins, n - wins, "greater") == sign_p(n - wins, wins, "less") == float(tail)
 
 
 @pytest.mark.parametrize("n", [1000, 1001, 10**4, 10**6])
@@ -213,7 +214,6 @@ def test_the_quantile_of_the_range_inverts_its_tail(q, n_groups, df):
         (t_ppf, (3,)),
         (f_sf, (2, 3)),
         (binomial_sf, (3,)),
-        (binomial_two_sided, (3,)),
         (noncentral_t_sf, (3, 1)),
         (range_sf, (3, 9)),
         (range_ppf, (3, 9)),
@@ -248,7 +248,9 @@ def test_roots(target, guess):
 def test_probabilities_are_checked():
     assert probability(0.9, "level") == 0.9
     for value in (0, 1, -1, 95, NAN):
-        with pytest.raises(ValueError, match=f"level must be between 0 and 1, not {value}"):
+        with pytest.raises(
+            ValueError, match=f"level must be a number between 0 and 1, not {value}"
+        ):
             probability(value, "level")
 
 

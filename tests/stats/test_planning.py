@@ -100,12 +100,12 @@ def test_wrong_arguments_of_power():
         lambda level: planning.n_needed(1.0, 1.0, level=level),
         lambda level: planning.tost(1.0, 1.0, 9, 1.0, level),
     ):
-        with pytest.raises(ValueError, match="level must be between 0 and 1, not 1"):
+        with pytest.raises(ValueError, match="level must be a number between 0 and 1, not 1"):
             call(1)
     for wrong in (0.04, 1):
-        with pytest.raises(ValueError, match=r"power must be between 0\.05 and 1, not"):
+        with pytest.raises(ValueError, match=r"power must be a number between 0\.05 and 1, not"):
             planning.detectable(1.0, 9, power=wrong)
-        with pytest.raises(ValueError, match=r"power must be between 0\.05 and 1, not"):
+        with pytest.raises(ValueError, match=r"power must be a number between 0\.05 and 1, not"):
             planning.n_needed(1.0, 1.0, power=wrong)
     for call in (
         lambda: planning.power(1.0, -1.0, 9),

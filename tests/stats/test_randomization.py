@@ -72,7 +72,7 @@ def test_weights_and_clusters_are_flipped_as_such():
 def test_flips_are_hashes_of_seed_user_and_flip():
     d = np.random.default_rng(0).normal(size=150)
     d[64:128] = 0  # a group without differences is passed over
-    sums = draws.flipped_sums(d, 99, np.uint64(5), 1)
+    sums = draws.flipped_sums(d, draws.How(99, seed=5))
     for b in (0, 1, 98):
         total = 0.0
         for user, value in enumerate(d):
@@ -83,9 +83,9 @@ def test_flips_are_hashes_of_seed_user_and_flip():
 
 def test_long_columns_are_flipped_in_steps(monkeypatch):
     d = np.random.default_rng(0).normal(size=1000)
-    whole = draws.flipped_sums(d, 500, np.uint64(1), 2)
+    whole = draws.flipped_sums(d, draws.How(500, seed=1))
     monkeypatch.setattr(draws, "STEP", 500 * 130)
-    assert draws.flipped_sums(d, 500, np.uint64(1), 2).tobytes() == whole.tobytes()
+    assert draws.flipped_sums(d, draws.How(500, seed=1)).tobytes() == whole.tobytes()
 
 
 def drawn_users(key, n):

@@ -113,5 +113,5 @@ def test_too_few_users_for_a_variance(n):
 
 
 def test_a_level_is_between_0_and_1():
-    with pytest.raises(ValueError, match="level must be between 0 and 1, not 1"):
+    with pytest.raises(ValueError, match="level must be a number between 0 and 1, not 1"):
         tukey(np.eye(3), 1)

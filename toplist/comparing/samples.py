@@ -264,7 +264,7 @@ class Moments:
     def largest(self, columns: Sequence[Column], plan: TestPlan) -> MaxT:
         """Return the comparisons of some columns, adjusted by the largest of their statistics."""
         shape = self.moments.shape
-        if len(self.moments.joints) < len(shape.groups):
+        if not all(map(shape.joined, shape.groups)):
             raise NotTestable(
                 f"correction='maxt' needs the covariances of all names, which {len(shape.names)} "
                 f"names of {len(shape.systems)} systems have too many of: give 'holm'"

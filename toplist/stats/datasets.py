@@ -18,7 +18,7 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, choice, doubles, readable
 from toplist.stats.distributions import chi2_sf, f_sf, probability, range_ppf, range_sf
 from toplist.stats.estimates import TTest, difference, t_test
-from toplist.stats.randomization import resamples, seeded
+from toplist.stats.randomization import How
 from toplist.stats.simultaneous import DRAWS, adjust
 from toplist.stats.units import TIE, Units, over, snap
 
@@ -303,7 +303,7 @@ def resampled(
     >>> drawn.shape, drawn.mean(axis=0).round(1), drawn.std(axis=0).round(2)
     ((999, 2), array([0. , 0.5]), array([0.  , 0.05]))
     """
-    key, n_resamples = seeded(seed), resamples(n_resamples)
+    how = How(n_resamples, seed=seed, n_threads=n_threads)
     first, *others = (doubles(one) for one in values)
     units = Units(len(first)) if units is None else units
     columns = [units.linearised(snap(one, first)) for one in others]
@@ -316,7 +316,7 @@ def resampled(
 
     def add(low: int, high: int) -> None:
         for ends, differ in zip(pairwise(edges), rows, strict=True):
-            kernels.randomization.add_resampled(differ, *ends, low, key, means[low:high])
+            kernels.randomization.add_resampled(differ, *ends, low, how.key, means[low:high])
 
     parallel.each(add, parallel.bounds(np.arange(n_resamples + 1) * n, DRAWS), n_threads)
     means /= n

@@ -209,17 +209,6 @@ def binomial_sf(wins: float, n: float) -> float:
     return total / (1 << int(n))
 
 
-def binomial_two_sided(wins: float, n: float) -> float:
-    """Return the p of the sign test: the doubled smaller tail, at most 1.
-
-    Examples
-    --------
-    >>> binomial_two_sided(1, 5), binomial_two_sided(4, 5), binomial_two_sided(0, 0)
-    (0.375, 0.375, 1.0)
-    """
-    return min(2.0 * binomial_sf(max(wins, n - wins), n), 1.0)
-
-
 def noncentral_t_sf(t: float, df: float, nc: float) -> float:
     """Return P((Z + nc) / S > t), Z normal and S = chi / √df: the power of a t test.
 
@@ -333,8 +322,9 @@ def probability(value: float, name: str, above: float = 0.0) -> float:
     >>> probability(0.95, "level")
     0.95
     """
-    if not above < value < 1:
-        raise ValueError(f"{name} must be between {above:g} and 1, not {value!r}")
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not above < value < 1:
+        raise ValueError(f"{name} must be a number between {above:g} and 1, not {value!r}")
     return float(value)
 
 

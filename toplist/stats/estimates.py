@@ -27,16 +27,9 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats, choice, doubles, readable
-from toplist.stats.distributions import (
-    Parts,
-    f_sf,
-    least,
-    mixed_t_ppf,
-    mixed_t_sf,
-    normal_ppf,
-    t_ppf,
-)
-from toplist.stats.units import TIE, Units, checked, over, pair, product, snap
+from toplist.stats import distributions as dist
+from toplist.stats.distributions import Parts, normal_ppf, t_ppf
+from toplist.stats.units import TIE, Units, checked, over, p_of, pair, product, snap
 
 RunsAre = Literal["independent", "paired"]
 RUNS: tuple[RunsAre, ...] = get_args(RunsAre)
@@ -272,12 +265,11 @@ def t_test(
         return t, 1.0, value, value
     if error == 0:  # by sign flips: all values alike say no more of how they spread
         wrong = (alternative == "greater" and t < 0) or (alternative == "less" and t > 0)
-        p = 0.5 ** (least(df) + (alternative != "two-sided"))
+        p = 0.5 ** (dist.least(df) + (alternative != "two-sided"))
         return t, 1.0 if wrong else p, math.nan, math.nan
-    tails = {"two-sided": (2, abs(t)), "greater": (1, t), "less": (1, -t)}
-    factor, above = tails[alternative]
-    half = mixed_t_ppf(0.5 + level / 2, df) * error
-    return t, min(factor * mixed_t_sf(above, df), 1.0), value - half, value + half
+    half = dist.mixed_t_ppf(0.5 + level / 2, df) * error
+    p = p_of(dist.mixed_t_sf(t, df), dist.mixed_t_sf(-t, df), alternative)
+    return t, p, value - half, value + half
 
 
 class Difference(NamedTuple):
@@ -364,12 +356,9 @@ def difference(
     of_ratio = math.nan
     if base > 0:
         of_ratio = float(estimate([d], units, [y], n_threads=1).error[0])
-    kish, w = float(n), units.weights
-    if w is not None:
-        kish = float(w.sum() ** 2 / (w**2).sum())
-    value = float(one.value[0])
-    squares = (d - value) ** 2 if w is None else w * (d - value) ** 2
-    spread = n - 1.0 if w is None else float(w.sum()) * (1 - 1 / kish)
+    value, rows = float(one.value[0]), Units(n, units.weights)
+    squares, kish = rows.sums((d - value) ** 2), rows.effective
+    spread = n - 1.0 if rows.plain else rows.whole * (1 - 1 / kish)
     std = math.sqrt(float(squares.sum()) / spread) if n > 1 else math.nan
     bounded = n > 0 and min(x.min(), y.min()) >= 0 and max(x.max(), y.max()) <= 1
     counts = int((d > 0).sum()), int((d < 0).sum()), int(np.count_nonzero(units.sums(d)))
@@ -599,7 +588,7 @@ def welch(means: ArrayLike, errors: ArrayLike, df: ArrayLike) -> Welch:
     between = float((w * (m - pooled) ** 2).sum()) / (n - 1)
     f = between / (1 + 2 * (n - 2) * spread / (n**2 - 1))
     df2 = (n**2 - 1) / (3 * spread)
-    return Welch(f, n - 1, df2, f_sf(f, n - 1, df2), pooled)
+    return Welch(f, n - 1, df2, dist.f_sf(f, n - 1, df2), pooled)
 
 
 def cautions(

@@ -10,22 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Floats
-from toplist.stats.distributions import (
-    Parts,
-    least,
-    mixed_t_ppf,
-    mixed_t_sf,
-    noncentral_t_sf,
-    normal_ppf,
-    normal_sf,
-    probability,
-    root,
-    t_ppf,
-    t_sf,
-)
+from toplist.stats import distributions as dist
+from toplist.stats.distributions import Parts, probability, t_ppf, t_sf
 from toplist.stats.estimates import FEW, Difference, difference
 from toplist.stats.randomization import randomization
-from toplist.stats.units import TIE, Units, snap
+from toplist.stats.units import TIE, Units, over, snap
 
 Verdict = Literal["not worse", "worse", "undecided"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -95,10 +84,10 @@ def tost(
     probability(level, "level")
     check_margin(margin)
     if error == 0.0:
-        return _all_alike(difference, margin, 1.0 - level, least(df) + 1.0 if n is None else n)
-    not_worse = mixed_t_sf(_ratio(difference + margin, error), df)
-    not_better = mixed_t_sf(_ratio(margin - difference, error), df)
-    reach = mixed_t_ppf(level, df) * error
+        return _all_alike(difference, margin, 1.0 - level, dist.least(df) + 1.0 if n is None else n)
+    not_worse = dist.mixed_t_sf((difference + margin) / error, df)
+    not_better = dist.mixed_t_sf((margin - difference) / error, df)
+    reach = dist.mixed_t_ppf(level, df) * error
     p = max(not_worse, not_better)
     return Equivalence(p, not_worse, not_better, difference - reach, difference + reach)
 
@@ -156,7 +145,7 @@ def power(difference: float, std: float, n: float, level: float = 0.95) -> float
         return math.nan
     if difference == 0.0 and std == 0.0:
         return 0.0  # p is 1 where no user differs
-    return _found(_ratio(abs(difference), std) * math.sqrt(n), n, level)
+    return _found(over(abs(difference), std) * math.sqrt(n), n, level)
 
 
 def detectable(std: float, n: float, power: float = 0.8, level: float = 0.95) -> float:
@@ -172,8 +161,10 @@ def detectable(std: float, n: float, power: float = 0.8, level: float = 0.95) ->
     _check(std, level, power)
     if not n > 1 or math.isnan(std):
         return math.nan
-    guess = t_ppf(0.5 + level / 2.0, n - 1.0) + max(normal_ppf(power), 0.0)
-    return root(lambda centre: _found(centre, n, level) - power, 0.0, guess) * std / math.sqrt(n)
+    guess = t_ppf(0.5 + level / 2.0, n - 1.0) + max(dist.normal_ppf(power), 0.0)
+    return (
+        dist.root(lambda centre: _found(centre, n, level) - power, 0.0, guess) * std / math.sqrt(n)
+    )
 
 
 def n_needed(difference: float, std: float, power: float = 0.8, level: float = 0.95) -> float:
@@ -189,7 +180,7 @@ def n_needed(difference: float, std: float, power: float = 0.8, level: float = 0
     _check(std, level, power)
     if math.isnan(std) or math.isnan(difference):
         return math.nan
-    effect = _ratio(abs(difference), std)
+    effect = over(abs(difference), std)
     if not effect > HOPELESS:
         raise ValueError(f"difference {difference!r} is too small: no number of users finds it")
     low, high = 1, 2
@@ -205,14 +196,7 @@ def n_needed(difference: float, std: float, power: float = 0.8, level: float = 0
 def _found(centre: float, n: float, level: float) -> float:
     """Return the chance that the two-sided t test rejects, given √n difference / std."""
     t = t_ppf(0.5 + level / 2.0, n - 1.0)
-    return noncentral_t_sf(t, n - 1.0, centre) + noncentral_t_sf(t, n - 1.0, -centre)
-
-
-def _ratio(number: float, error: float) -> float:
-    """Return number / error; without error ±inf, and -inf for 0, which is not beyond any bound."""
-    if error == 0.0:
-        return math.inf if number > 0.0 else -math.inf
-    return number / error
+    return dist.noncentral_t_sf(t, n - 1.0, centre) + dist.noncentral_t_sf(t, n - 1.0, -centre)
 
 
 def _check(std: float, level: float, power: float | None = None) -> None:
@@ -316,10 +300,8 @@ def not_worse(
         some = sums != 0 if 0.5**differ < alpha else np.ones(len(sums), bool)
         share = sizes[some] * (sizes.sum() / sizes[some].sum())
         flips = snap(sums[some], -margin * share)
-        q = max(
-            q,
-            randomization(flips, alternative="less", seed=seed, n_threads=n_threads).p,
-        )
+        fewer = randomization(flips, alternative="less", seed=seed, n_threads=n_threads)
+        q = max(q, fewer.p)
     elif not differ:
         q = 1.0
     verdict: Verdict = "not worse" if p < alpha else "worse" if q < alpha else "undecided"
@@ -365,14 +347,14 @@ def unseen(values: Floats, worst: float) -> float:
         return float((x / (1 - t * x)).sum())
 
     low, high = 1 / float(x.min()), 1 / float(x.max())
-    t = root(slope, low * (1 - TIE), high * (1 - TIE))
+    t = dist.root(slope, low * (1 - TIE), high * (1 - TIE))
     curve = -float(np.log1p(-t * x).sum())
     u = t * math.sqrt(float(((x / (1 - t * x)) ** 2).sum()))
     w = math.copysign(math.sqrt(max(-2 * curve, 0.0)), t)
     if abs(w) < NEAR:  # the mean is 0
         return 0.5
     density = math.exp(-w * w / 2) / math.sqrt(2 * math.pi)
-    return min(max(normal_sf(-w) - density * (1 / u - 1 / w), 0.0), 1.0)
+    return min(max(dist.normal_sf(-w) - density * (1 / u - 1 / w), 0.0), 1.0)
 
 
 def n_to_decide(gap: float, std: float, level: float = 0.95) -> float:

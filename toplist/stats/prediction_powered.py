@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,26 +105,20 @@ def ppi(
     every = np.append(own, others)
     if lam is not None and (not isinstance(lam, (int, float, np.number)) or not 0 <= lam <= 1):
         raise ValueError(f"lam must be a number from 0 to 1, not {lam!r}")
-    if clusters is None:
-        if lam is None:
-            spread = (1 + n / n_others) * float(every.var(ddof=1))
-            together = float(((values - values.mean()) * (own - own.mean())).mean())
-            lam = min(max(together / spread, 0.0), 1.0) if spread else 0.0
-        left = values - lam * own
-        error = math.sqrt(lam**2 * float(others.var()) / n_others + float(left.var()) / n)
-        human_error = float(values.std()) / math.sqrt(n)
-        judge_error = float(every.std()) / math.sqrt(len(every))
-    else:
-        pulls = _pulls(values, own, others, clusters)
-        if lam is None:
-            spread = float((pulls.judge**2).sum())
-            together = float((pulls.people * pulls.judge).sum())
-            lam = min(max(together / spread, 0.0), 1.0) if spread else 0.0
-        of_all = Units.of(len(every), None, [*clusters[0], *clusters[1]])
-        human_error, error, judge_error = (
-            math.sqrt(float((one**2).sum()))
-            for one in (pulls.people, pulls.people - lam * pulls.judge, of_all.pulls(every)[1])
-        )
+    # What each cluster adds to the errors of mean Y, of mean Ŷ, and of mean Ũ.
+    labels = None if clusters is None else numbered([*clusters[0], *clusters[1]])
+    sides = (values, slice(None, n)), (own, slice(None, n)), (others, slice(n, None))
+    human, with_human, alone = (_pulls(x, some, n + n_others, labels) for x, some in sides)
+    judge = with_human - alone
+    if lam is None:
+        together, spread = float((human * judge).sum()), float((judge**2).sum())
+        if labels is None:  # as in ppi_py
+            spread = (1 / n + 1 / n_others) * float(every.var(ddof=1))
+        lam = min(max(together / spread, 0.0), 1.0) if spread else 0.0
+    of_all = _pulls(every, slice(None), len(every), labels)
+    human_error, error, judge_error = (
+        math.sqrt(float((one**2).sum())) for one in (human, human - lam * judge, of_all)
+    )
     estimate = lam * float(others.mean()) + float((values - lam * own).mean())
     known = error > TIE * float(np.abs(values).max())
     half = normal_ppf(0.5 + level / 2) * error if known else math.nan
@@ -135,22 +129,16 @@ def ppi(
     )
 
 
-class _Pulls(NamedTuple):
-    """What each cluster adds to the errors of mean Y, and of mean Ŷ less mean Ũ."""
+def _pulls(x: Floats, some: slice, n: int, labels: Ints | None) -> Floats:
+    """Return what n rows, or their clusters, add to the error of the mean of x, which some have.
 
-    people: Floats
-    judge: Floats
-
-
-def _pulls(values: Floats, own: Floats, others: Floats, clusters: tuple[Any, Any]) -> _Pulls:
-    """Return the pulls of all clusters, 0 of one that has no value of a kind."""
-    labels = numbered([*clusters[0], *clusters[1]])
-    n_clusters, sides = int(labels.max()) + 1, (labels[: len(values)], labels[len(values) :])
-
-    def placed(x: Floats, some: Ints) -> Floats:
-        there = np.unique(some)
-        out = np.zeros(n_clusters)
-        out[there] = Units.of(len(x), None, some).pulls(x)[1]
-        return out
-
-    return _Pulls(placed(values, sides[0]), placed(own, sides[0]) - placed(others, sides[1]))
+    Of rows alone the squares add up to var(x) / n: variances divide by their number here.
+    """
+    if labels is None:
+        pulls = np.zeros(n)
+        pulls[some] = (x - x.mean()) / len(x)
+        return pulls
+    there, places = np.unique(labels[some], return_inverse=True)
+    pulls = np.zeros(int(labels.max()) + 1)
+    pulls[there] = Units(len(x), None, places).pulls(x)[1]
+    return pulls

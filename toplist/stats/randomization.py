@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Floats, check_positive_int
-from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
+from toplist.stats.distributions import binomial_sf, normal_sf
 from toplist.stats.estimates import estimate, t_test
-from toplist.stats.units import TIE, Units, checked, over, pair, snap
+from toplist.stats.units import TIE, Units, checked, over, p_of, pair, snap
 
 FLIPS = 10_000
 # Of the best of many systems: the mean of the largest of 40 means is known to 1 % of itself.
@@ -37,6 +38,57 @@ STEP = 1 << 33
 SAME = 1e-9
 # Draws in one task of a thread.
 DRAWS = 1 << 26
+
+
+@dataclass(frozen=True)
+class How:
+    """How a test that draws is made.
+
+    Attributes
+    ----------
+    n_resamples : int
+        Flips, resamples or draws B, at least 99.
+    alternative : {"two-sided", "greater", "less"}
+        Of the mean difference against 0.
+    level : float
+        Of intervals and critical values, which are two-sided.
+    seed : int
+        From 0 to 2^64 - 1.
+    n_threads : int, optional
+        The result is the same for any.
+
+    Raises
+    ------
+    ValueError
+        For values out of range.
+
+    Examples
+    --------
+    >>> How(FLIPS, seed=7).key
+    np.uint64(7)
+    """
+
+    n_resamples: int
+    alternative: str = "two-sided"
+    level: float = 0.95
+    seed: int = 0
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check all of them."""
+        checked(self.alternative, self.level)
+        seeded(self.seed)
+        resamples(self.n_resamples)
+
+    @property
+    def key(self) -> np.uint64:
+        """The seed as the kernels take it."""
+        return np.uint64(self.seed)
+
+    @classmethod
+    def of(cls, n_resamples: int, options: dict[str, Any]) -> How:
+        """Return options of a caller, with the number of resamples where they give none."""
+        return cls(**{"n_resamples": n_resamples} | options)
 
 
 class Outcome(NamedTuple):
@@ -64,15 +116,7 @@ class Bootstrapped(NamedTuple):
     n_resamples: int
 
 
-def randomization(
-    d: ArrayLike,
-    units: Units | None = None,
-    *,
-    alternative: str = "two-sided",
-    n_resamples: int = FLIPS,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> Outcome:
+def randomization(d: ArrayLike, units: Units | None = None, **options: Any) -> Outcome:
     """Return Fisher's randomization test: the signs of the differences are flipped at random.
 
         T_b = Σ ±d,  p = (1 + #{|T_b| >= |T|}) / (B + 1)      (Phipson, Smyth 2010)
@@ -87,14 +131,8 @@ def randomization(
         Differences of the users, as `snap` returns them.
     units : Units, optional
         Weights w and clusters of the users: w d are flipped, and whole clusters.
-    alternative : {"two-sided", "greater", "less"}
-        Of the mean difference against 0.
-    n_resamples : int
-        The number of flips B, at least 99.
-    seed : int
-        From 0 on.
-    n_threads : int, optional
-        The result is the same for any.
+    **options
+        Fields of `How`; 10,000 flips by default.
 
     Examples
     --------
@@ -103,30 +141,19 @@ def randomization(
     >>> randomization(np.arange(-10, 30) / 100, alternative="greater").p < 0.01
     True
     """
-    checked(alternative, 0.5)
-    key, n_resamples = seeded(seed), resamples(n_resamples)
+    how = How.of(FLIPS, options)
     values = differences(d) if units is None else units.sums(differences(d))
     n_nonzero, total = int(np.count_nonzero(values)), float(values.sum())
     if len(values) == 0:
         return Outcome(math.nan, math.nan, True, 0, 0)
-    p = exact_p(values, alternative)
+    p = exact_p(values, how.alternative)
     if p is not None:
         return Outcome(total, p, True, n_nonzero, 0)
-    sums = flipped_sums(values, n_resamples, key, n_threads)
-    p = (1 + int(extreme(sums, values, alternative).sum())) / (n_resamples + 1)
-    return Outcome(total, p, False, n_nonzero, n_resamples)
+    p = share(extreme(flipped_sums(values, how), values, how.alternative), exact=False)
+    return Outcome(total, p, False, n_nonzero, how.n_resamples)
 
 
-def bootstrap(
-    d: ArrayLike,
-    units: Units | None = None,
-    *,
-    alternative: str = "two-sided",
-    level: float = 0.95,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> Bootstrapped:
+def bootstrap(d: ArrayLike, units: Units | None = None, **options: Any) -> Bootstrapped:
     """Return the studentised bootstrap of the mean difference D (Efron 1979; Hall 1988).
 
         t* = (m* - D) / (s* / √n),  interval [D - q_hi se, D - q_lo se]
@@ -137,12 +164,10 @@ def bootstrap(
 
     Parameters
     ----------
-    d, units, alternative, seed, n_threads
+    d, units
         As in `randomization`; whole clusters are drawn.
-    level : float
-        Of the interval, which is two-sided.
-    n_resamples : int
-        B, at least 99, and enough for the level.
+    **options
+        Fields of `How`; 9,999 resamples by default, which must be enough for the level.
 
     Examples
     --------
@@ -150,8 +175,8 @@ def bootstrap(
     >>> round(test.statistic, 2), test.p < 0.001, 0.05 < test.low < 0.07 < 0.12 < test.high < 0.14
     (5.14, True, True)
     """
-    checked(alternative, level)
-    key, n_resamples = seeded(seed), resamples(n_resamples)
+    how = How.of(RESAMPLES, options)
+    n_resamples, level = how.n_resamples, how.level
     rank = math.floor(round((n_resamples + 1) * (1 - level) / 2, 9))
     if rank < 1:
         raise ValueError(f"n_resamples={n_resamples} are too few for level={level}")
@@ -163,7 +188,7 @@ def bootstrap(
     mean, error = float(alike.value[0]), float(alike.error[0])
     if abs(mean) * len(values) <= TIE * float(np.abs(values).sum()):
         mean = 0.0  # gains and losses cancel, but for rounding
-    t, p, low, high = t_test(mean, error, alike.df, alternative, level)
+    t, p, low, high = t_test(mean, error, alike.df, how.alternative, level)
     if not error > 0:  # one user, or all the same: there is nothing to draw
         return Bootstrapped(t, p, low, high, n_resamples)
     drawn = np.empty(n_resamples)
@@ -172,18 +197,17 @@ def bootstrap(
 
     def fill(low: int, high: int) -> None:
         if plain:
-            kernels.randomization.studentised_means(centred, low, key, drawn[low:high])
+            kernels.randomization.studentised_means(centred, low, how.key, drawn[low:high])
         else:
-            kernels.randomization.studentised_ratios(centred, sizes, low, key, drawn[low:high])
+            kernels.randomization.studentised_ratios(centred, sizes, low, how.key, drawn[low:high])
 
     tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
-    parallel.each(fill, tasks, n_threads)
+    parallel.each(fill, tasks, how.n_threads)
     drawn.sort()
     drawn[np.abs(drawn - t) <= SAME * max(abs(t), 1.0)] = t
     above = 1 + n_resamples - int(np.searchsorted(drawn, t, "left"))
     below = 1 + int(np.searchsorted(drawn, t, "right"))
-    counts = {"two-sided": 2 * min(above, below), "greater": above, "less": below}
-    p = min(counts[alternative] / (n_resamples + 1), 1.0)
+    p = p_of(above / (n_resamples + 1), below / (n_resamples + 1), how.alternative)
     # (t - q) se is D - q se, and 0 exactly where q is t
     low, high = (float((t - drawn[place]) * error) for place in (-rank, rank - 1))
     if not units.plain:  # as the t test has it
@@ -226,13 +250,13 @@ def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
         counts[0] = 1
         for rank in doubled:
             counts[rank:] += counts[:-rank].copy()
-        above, below = counts[statistic:].sum() / 2**m, counts[: statistic + 1].sum() / 2**m
+        above, below = float(counts[statistic:].sum()), float(counts[: statistic + 1].sum())
+        above, below = above / 2**m, below / 2**m
     else:
         deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum())) / 4
         z = (statistic / 2 - m * (m + 1) / 4) / deviation
         above, below = normal_sf(z), normal_sf(-z)
-    p = {"two-sided": 2 * min(above, below), "greater": above, "less": below}[alternative]
-    return Outcome(statistic / 2, min(float(p), 1.0), m <= RANKED, m, 0)
+    return Outcome(statistic / 2, p_of(above, below, alternative), m <= RANKED, m, 0)
 
 
 def sign(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
@@ -250,7 +274,7 @@ def sign(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
     if len(values) == 0:
         return Outcome(math.nan, math.nan, True, 0, 0)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
-    p = _binomial_p(wins, losses, alternative)
+    p = sign_p(wins, losses, alternative)
     return Outcome(float(wins), p, True, wins + losses, 0)
 
 
@@ -304,7 +328,7 @@ def exact_p(values: Floats, alternative: str) -> float | None:
     sizes = np.abs(values)
     if len(sizes) == 0 or sizes.max() - sizes.min() <= TIE * sizes.max():
         wins = int((values > 0).sum())
-        return _binomial_p(wins, len(values) - wins, alternative)
+        return sign_p(wins, len(values) - wins, alternative)
     if len(sizes) > EXACT:
         return None
     return share(extreme(all_sums(values), values, alternative), True)
@@ -337,24 +361,24 @@ def all_sums(values: Floats) -> Floats:
     return sums
 
 
-def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: int | None) -> Floats:
+def flipped_sums(values: Floats, how: How) -> Floats:
     """Return the sum of the values in each of the random flips.
 
     Examples
     --------
-    >>> np.unique(flipped_sums(np.array([1.0, 4.0]), 99, np.uint64(0), 1))
+    >>> np.unique(flipped_sums(np.array([1.0, 4.0]), How(99)))
     array([-5., -3.,  3.,  5.])
     """
-    sums = np.zeros(n_resamples)
-    tasks = parallel.bounds(np.arange(n_resamples + 1), TASK)
-    users = max(STEP // n_resamples // kernels.randomization.GROUP, 1) * kernels.randomization.GROUP
+    sums = np.zeros(how.n_resamples)
+    tasks = parallel.bounds(np.arange(len(sums) + 1), TASK)
+    users = max(STEP // len(sums) // kernels.randomization.GROUP, 1) * kernels.randomization.GROUP
     for first in range(0, len(values), users):
         part = values[first : first + users]
 
         def add(low: int, high: int, part: Floats = part, first: int = first) -> None:
-            kernels.randomization.add_flips(part, first, low, key, sums[low:high])
+            kernels.randomization.add_flips(part, first, low, how.key, sums[low:high])
 
-        parallel.each(add, tasks, n_threads)
+        parallel.each(add, tasks, how.n_threads)
     return sums
 
 
@@ -383,11 +407,16 @@ def share(found: NDArray[np.bool_], exact: bool) -> float:
     return count / len(found) if exact else (count + 1) / (len(found) + 1)
 
 
-def _binomial_p(wins: int, losses: int, alternative: str) -> float:
+def sign_p(wins: int, losses: int, alternative: str) -> float:
+    """Return p of wins and losses that are as likely.
+
+    Examples
+    --------
+    >>> sign_p(1, 4, "two-sided"), sign_p(1, 4, "less"), sign_p(0, 0, "two-sided")
+    (0.375, 0.1875, 1.0)
+    """
     n = wins + losses
-    if alternative == "two-sided":
-        return binomial_two_sided(wins, n)
-    return binomial_sf(wins if alternative == "greater" else losses, n)
+    return p_of(binomial_sf(wins, n), binomial_sf(losses, n), alternative)
 
 
 class Best(NamedTuple):
@@ -418,9 +447,7 @@ def best_of_many(
     units: Units | None = None,
     *,
     higher_is_better: bool = True,
-    n_resamples: int = LEAD_FLIPS,
-    seed: int = 0,
-    n_threads: int | None = None,
+    **options: Any,
 ) -> Best:
     """Return how far the best of S systems leads the mean of all, and how far by chance alone.
 
@@ -446,12 +473,8 @@ def best_of_many(
         divided by Σ w.
     higher_is_better : bool
         False: the smallest mean is the best.
-    n_resamples : int
-        Flips B, at least 99.
-    seed : int
-        From 0 on.
-    n_threads : int, optional
-        The result is the same for any.
+    **options
+        Fields of `How`; 1,000 flips by default.
 
     Examples
     --------
@@ -460,7 +483,7 @@ def best_of_many(
     >>> round(found.lead, 3), round(found.by_chance, 3), found.p > 0.05
     (0.018, 0.019, True)
     """
-    key, n_resamples = seeded(seed), resamples(n_resamples)
+    how = How.of(LEAD_FLIPS, options)
     systems = [differences(x) if higher_is_better else -differences(x) for x in values]
     of_user = functools.reduce(np.add, systems) / len(systems)
     whose = Units(len(of_user)) if units is None else units
@@ -470,11 +493,11 @@ def best_of_many(
     def flips(first: int, _: int) -> tuple[float, Floats]:
         sums = whose.sums(snap(systems[first], of_user))
         ahead = float(sums.sum()) / size
-        return ahead, flipped_sums(snap(sums, ahead * sizes), n_resamples, key, 1)
+        return ahead, flipped_sums(snap(sums, ahead * sizes), replace(how, n_threads=1))
 
     # a system at a time, in any thread: each has the same signs
-    drawn, ahead = np.full(n_resamples, -math.inf), []
-    for found, sums in parallel.run(flips, [(i, i + 1) for i in range(len(systems))], n_threads):
+    drawn, ahead, each = np.full(how.n_resamples, -math.inf), [], range(len(systems))
+    for found, sums in parallel.run(flips, [(i, i + 1) for i in each], how.n_threads):
         ahead.append(found)
         np.maximum(drawn, sums, out=drawn)
     drawn *= math.sqrt(n / (n - 1)) / size if n > 1 else math.nan

@@ -17,22 +17,11 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats, Ints, choice
+from toplist.stats import randomization as draws
 from toplist.stats.distributions import probability, range_ppf, range_sf, t_ppf, t_sf
 from toplist.stats.estimates import Difference, Estimate
-from toplist.stats.randomization import (
-    EXACT,
-    FLIPS,
-    all_sums,
-    differences,
-    exact_p,
-    extreme,
-    flipped_sums,
-    resamples,
-    seeded,
-    share,
-    sided_of,
-)
-from toplist.stats.units import TIE, Units, checked, over, product
+from toplist.stats.randomization import How, share, sided_of
+from toplist.stats.units import TIE, Units, over, p_of, product
 
 T = TypeVar("T")
 
@@ -129,15 +118,7 @@ class BandValues:
     n_resamples: int
 
 
-def maxt_t(
-    found: Estimate,
-    *,
-    alternative: str = "two-sided",
-    level: float = 0.95,
-    n_resamples: int = DRAWS,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> MaxT:
+def maxt_t(found: Estimate, **options: Any) -> MaxT:
     """Return many t tests over the same users, adjusted by the multivariate t.
 
         step-down: p_i = (1 + #{max over j with |t_j| <= |t_i| of |T_bj| >= |t_i|}) / (B + 1)
@@ -151,15 +132,8 @@ def maxt_t(
     ----------
     found : Estimate
         The mean differences.
-    alternative : {"two-sided", "greater", "less"}
-    level : float
-        Of the critical value, which is two-sided.
-    n_resamples : int
-        Draws B, at least 99.
-    seed : int
-        From 0 on.
-    n_threads : int, optional
-        The result is the same for any.
+    **options
+        Fields of `How`; 100,000 draws by default.
 
     Examples
     --------
@@ -169,16 +143,13 @@ def maxt_t(
     >>> both.p.round(3), both.step_down.round(2), round(both.critical, 1)
     (array([0.188, 0.036]), array([0.19, 0.07]), 2.3)
     """
-    checked(alternative, level)
-    key, n_resamples = seeded(seed), resamples(n_resamples)
-    df, error = found.df, found.error
+    how = How.of(DRAWS, options)
+    df, error, n_resamples = found.df, found.error, how.n_resamples
     t = np.array([over(*pair) for pair in zip(found.value.tolist(), error.tolist(), strict=True)])
-    sided = sided_of(t, alternative)
-    factor = 2 if alternative == "two-sided" else 1
-    p = np.array([min(factor * t_sf(one, df), 1.0) for one in sided])
+    sided, two_sided = sided_of(t, how.alternative), how.alternative == "two-sided"
+    p = np.array([p_of(t_sf(one, df), t_sf(-one, df), how.alternative) for one in t.tolist()])
     settled = error == 0  # by sign flips
-    flips = np.where(sided > 0, factor * 0.5**found.n, 1.0)
-    p[settled] = np.where(t == 0, 1.0, flips)[settled]
+    p[settled] = np.where(sided > 0, (1 + two_sided) * 0.5**found.n, 1.0)[settled]
     # neither the order nor the direction in which systems were given changes the draws
     columns = np.flatnonzero(error > 0)
     keys = error, np.abs(found.value), np.abs(t)
@@ -191,27 +162,18 @@ def maxt_t(
     if len(columns) > 1:
         order = np.argsort(observed, kind="stable")
         columns, observed = columns[order], observed[order]
-        use = functools.partial(_counts, observed=observed, two_sided=factor == 2)
-        parts = [*zip(*_drawn(use, root[order], df, n_resamples, key, n_threads), strict=True)]
+        use = functools.partial(_counts, observed=observed, two_sided=two_sided)
+        parts = [*zip(*_drawn(use, root[order], df, how), strict=True)]
         best, largest = np.sort(np.concatenate(parts[1])), np.concatenate(parts[2])
         steps = (1 + sum(parts[0])) / (n_resamples + 1)
         single = (1 + n_resamples - np.searchsorted(best, observed)) / (n_resamples + 1)
         step_down[columns] = rising(np.maximum(steps, p[columns]), observed)
         single_step[columns] = np.maximum(single, step_down[columns])
-    critical = _critical(largest, root, df, level)
+    critical = _critical(largest, root, df, how.level)
     return MaxT(t, p, step_down, single_step, critical, False, n_resamples)
 
 
-def maxt_flips(
-    columns: Sequence[ArrayLike],
-    units: Units | None = None,
-    *,
-    alternative: str = "two-sided",
-    level: float = 0.95,
-    n_resamples: int = FLIPS,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> MaxT:
+def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **options: Any) -> MaxT:
     """Return many comparisons over the same users, flipped together.
 
         z = |Σ d| / √Σ d²,  step-down: P(max of z_b over all with smaller z, and itself, >= z)
@@ -224,10 +186,8 @@ def maxt_flips(
     ----------
     columns : sequence of (n,) float
         Differences of the same users, a column per comparison.
-    units, alternative, n_resamples, seed, n_threads
+    units, **options
         As in `randomization`, whose p of each column is `p`.
-    level : float
-        Of the critical value.
 
     Examples
     --------
@@ -235,9 +195,8 @@ def maxt_flips(
     >>> both.p, both.step_down, both.exact
     (array([0.03125, 0.28125]), array([0.0625 , 0.28125]), True)
     """
-    checked(alternative, level)
-    key, n_resamples = seeded(seed), resamples(n_resamples)
-    all_values = [differences(d) for d in columns]
+    how = How.of(draws.FLIPS, options)
+    all_values = [draws.differences(d) for d in columns]
     sizes = {len(values) for values in all_values}
     if len(sizes) > 1:
         raise ValueError(f"columns of {min(sizes)} and {max(sizes)} users: all need the same users")
@@ -247,42 +206,37 @@ def maxt_flips(
         nothing = np.full(len(all_values), math.nan)
         return MaxT(nothing, nothing, nothing, nothing, math.nan, True, 0)
     differ = np.any([values != 0 for values in all_values], axis=0)
-    exact = int(differ.sum()) <= EXACT
+    exact = int(differ.sum()) <= draws.EXACT
     norms = [math.sqrt(float((values**2).sum())) for values in all_values]
     z = np.array([_over_norm(v.sum(), norm) for v, norm in zip(all_values, norms, strict=True)])
-    sided = sided_of(z, alternative)
+    sided = sided_of(z, how.alternative)
     own, steps = np.empty(len(z)), np.empty(len(z))
     best, largest = np.full(1, -math.inf), np.zeros(1)
     slack = TIE * math.sqrt(n)  # Σ|d| <= √n √Σd²
     for place in np.argsort(sided, kind="stable"):
         values, part = all_values[place], all_values[place][differ]
-        sums = all_sums(part) if exact else flipped_sums(values, n_resamples, key, n_threads)
+        sums = draws.all_sums(part) if exact else draws.flipped_sums(values, how)
         flips = _over_norm(sums, norms[place])
-        best = np.maximum(best, sided_of(flips, alternative))
+        best = np.maximum(best, sided_of(flips, how.alternative))
         largest = np.maximum(largest, np.abs(flips))
-        p = exact_p(values, alternative)
-        own[place] = share(extreme(sums, values, alternative), exact) if p is None else p
+        p = draws.exact_p(values, how.alternative)
+        if p is None:
+            p = share(draws.extreme(sums, values, how.alternative), exact)
+        own[place] = p
         steps[place] = share(best >= sided[place] - slack, exact)
     step_down = rising(np.maximum(steps, own), sided)
     single = np.array([share(best >= one - slack, exact) for one in sided])
     adjusted = step_down, np.maximum(single, step_down)
-    critical = quantile(largest, level, exact)
+    critical = quantile(largest, how.level, exact)
     if math.isnan(critical) or n < 2:
         critical = math.nan
     else:  # the t of a z = Σd / √Σd² over n users
         far = critical**2 >= n * (1 - TIE)
         critical = math.inf if far else critical * math.sqrt((n - 1) / (n - critical**2))
-    return MaxT(z, own, *adjusted, critical, exact, 0 if exact else n_resamples)
+    return MaxT(z, own, *adjusted, critical, exact, 0 if exact else how.n_resamples)
 
 
-def band(
-    found: Estimate,
-    *,
-    level: float = 0.95,
-    n_resamples: int = DRAWS,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> BandValues:
+def band(found: Estimate, **options: Any) -> BandValues:
     """Return the band of a difference over k: intervals at every k, and ones for all k together.
 
         D_k ± c s_k / √n,  c the ceil(level (B + 1))-th of B sorted max_k |T_bk|
@@ -297,9 +251,7 @@ def band(
     ----------
     found : Estimate
         The mean differences, one per k.
-    level : float
-        Of both kinds of intervals.
-    n_resamples, seed, n_threads
+    **options
         As in `maxt_t`.
 
     Examples
@@ -310,20 +262,18 @@ def band(
     >>> found.difference.round(1), round(found.critical, 1)
     (array([0.4, 0.8, 1.4, 1.7, 2.4]), 2.5)
     """
-    checked("two-sided", level)
-    key, n_resamples = seeded(seed), resamples(n_resamples)
+    how = How.of(DRAWS, options)
     df, error = found.df, found.error
     varies = error > 0
-    root, largest = _root(found.at(varies).correlation), np.zeros(n_resamples)
+    root, largest = _root(found.at(varies).correlation), np.zeros(how.n_resamples)
     if varies.any():
-        parts = _drawn(lambda t: np.abs(t).max(axis=0), root, df, n_resamples, key, n_threads)
-        largest = np.concatenate(parts)
-    critical, half = _critical(largest, root, df, level), t_ppf(0.5 + level / 2, df) * error
+        largest = np.concatenate(_drawn(lambda t: np.abs(t).max(axis=0), root, df, how))
+    critical, half = _critical(largest, root, df, how.level), t_ppf(0.5 + how.level / 2, df) * error
     known = np.where(varies | (found.value == 0), found.value, math.nan)
     ends = (known + sign * width for width in (half, critical * error) for sign in (-1, 1))
     low, high, low_all, high_all = ends
     points = found.value, error * math.sqrt(found.n), error, low, high
-    return BandValues(found.n, *points, critical, low_all, high_all, n_resamples)
+    return BandValues(found.n, *points, critical, low_all, high_all, how.n_resamples)
 
 
 class TukeyPairs(NamedTuple):
@@ -409,25 +359,18 @@ def _root(correlation: Floats) -> Floats:
     return root
 
 
-def _drawn(
-    use: Callable[[Floats], T],
-    root: Floats,
-    df: float,
-    n_resamples: int,
-    key: np.uint64,
-    n_threads: int | None,
-) -> list[T]:
+def _drawn(use: Callable[[Floats], T], root: Floats, df: float, how: How) -> list[T]:
     """Return ``use(t)`` of blocks of draws t (K, m) of the multivariate t, in their order."""
 
     def block(low: int, high: int) -> T:
         # a generator of its own per block, so that threads do not matter
-        rng = np.random.default_rng([int(key), low])
+        rng = np.random.default_rng([how.seed, low])
         normal = rng.standard_normal((root.shape[1], high - low))
         normal /= np.sqrt(rng.chisquare(df, high - low) / df)
         return use(product(root, normal))
 
-    blocks = parallel.bounds(np.arange(n_resamples + 1), max(TASK // len(root), 1))
-    return list(parallel.run(block, blocks, n_threads))
+    blocks = parallel.bounds(np.arange(how.n_resamples + 1), max(TASK // len(root), 1))
+    return list(parallel.run(block, blocks, how.n_threads))
 
 
 def _critical(largest: Floats, root: Floats, df: float, level: float) -> float:

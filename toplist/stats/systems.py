@@ -79,12 +79,6 @@ class PairSums:
         products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd
         return PairSums(self.n, self.losses, self.wins, *means, *products)
 
-    @property
-    def own(self) -> PairSums:
-        """The sums of a and a, which differ in nothing."""
-        means, products = (self.mean_a, self.mean_a, 0.0), (self.aa, self.aa, 0.0, 0.0, 0.0)
-        return PairSums(self.n, 0, 0, *means, *products)
-
     def difference(self, alternative: str = "two-sided", level: float = 0.95) -> Difference:
         """Return what `estimates.difference` does of the values.
 
@@ -179,6 +173,21 @@ class MomentLayout:
         n = len(group) * (len(self.systems) - 1)
         return n * (n + 1) // 2 <= MOST
 
+    @property
+    def sums(self) -> dict[int | str, tuple[int, int]]:
+        """Of how many differences, and over how many columns, there are `Sums`.
+
+        By the place of a group: of the first system and all others, in every name. By a metric:
+        of every pair, over k.
+        """
+        n_others, n_pairs = len(self.systems) - 1, len(self.pairs)
+        found: dict[int | str, tuple[int, int]] = {
+            place: (1, len(group) * n_others)
+            for place, group in enumerate(self.groups)
+            if self.joined(group)
+        }
+        return found | {metric: (n_pairs, k) for metric, k in self.depths.items()}
+
 
 @dataclass(frozen=True, eq=False)
 class PairedMoments:
@@ -191,17 +200,14 @@ class PairedMoments:
         Of every pair, the fields of `PairSums`.
     left_out : dict of ``name@k`` -> int
         Users whom some of the systems count, and others do not.
-    joints : dict of place of a group -> Sums
-        Of the differences of the first system to each other one, in every name.
-    curves : dict of metric -> list of Sums
-        Of every pair, over k.
+    sums : dict of place of a group, or metric -> list of Sums
+        Those of `MomentLayout.sums`.
     """
 
     shape: MomentLayout
     pairs: Mapping[str, Floats]
     left_out: Mapping[str, int]
-    joints: Mapping[int, Sums]
-    curves: Mapping[str, Sequence[Sums]]
+    sums: Mapping[int | str, Sequence[Sums]]
 
     def same_as(self, other: PairedMoments) -> bool:
         """Return whether both are of the same users, in the same shape."""
@@ -213,9 +219,10 @@ class PairedMoments:
     def find(self, system: str, baseline: str, name: str) -> PairSums:
         """Return the moments of the values of two systems in ``name@k``."""
         i, j = (self.shape.systems.index(one) for one in (system, baseline))
-        if i == j:
+        if i == j:  # no user differs
             other = next(one for one in self.shape.systems if one != system)
-            return self.find(system, other, name).own
+            a = self.find(system, other, name)
+            return PairSums(*(a.n, 0, 0, a.mean_a, a.mean_a, 0.0), *(a.aa, a.aa, 0.0, 0.0, 0.0))
         column = self.shape.pairs.index((min(i, j), max(i, j)))
         found = PairSums.of_column(self.pairs[name][:, column])
         return found if i < j else found.reversed
@@ -224,9 +231,9 @@ class PairedMoments:
         """Return the moments of the difference of two systems over k."""
         i, j = (self.shape.systems.index(one) for one in (system, baseline))
         if i == j:
-            first = self.curves[metric][0]
+            first = self.sums[metric][0]
             return Sums(first.n, 0.0 * first.mean, 0.0 * first.cross)
-        found = self.curves[metric][self.shape.pairs.index((min(i, j), max(i, j)))]
+        found = self.sums[metric][self.shape.pairs.index((min(i, j), max(i, j)))]
         return found if i < j else Sums(found.n, 0.0 - found.mean, found.cross)
 
     def joint(self, columns: Sequence[tuple[str, str, str]]) -> Sums:
@@ -242,7 +249,7 @@ class PairedMoments:
                 if one in others:
                     signs[row, group.index(name) * len(others) + others.index(one)] += sign
         found = [self.find(*column) for column in columns]
-        cross = signs @ self.joints[place].cross @ signs.T
+        cross = signs @ self.sums[place][0].cross @ signs.T
         np.fill_diagonal(cross, [one.dd for one in found])
         return Sums(found[0].n, np.array([one.mean for one in found]), cross)
 
@@ -253,11 +260,12 @@ class PairedMoments:
         sum of K (K + 3) / 2) + (S N)^2 / 2) bytes, however many users there are.
         """
         arrays: dict[str, Any] = {
-            "pairs": np.array(list(self.pairs.values())),
-            "left_out": np.array(list(self.left_out.values()), np.int64),
+            "pairs": [*self.pairs.values()],
+            "left_out": [*self.left_out.values()],
         }
-        arrays |= {f"joint {place}": _packed([one]) for place, one in self.joints.items()}
-        arrays |= {f"curve {metric}": _packed(some) for metric, some in self.curves.items()}
+        for key, some in self.sums.items():
+            upper = np.triu_indices(self.shape.sums[key][1])
+            arrays[f"sums of {key}"] = [[one.n, *one.mean, *one.cross[upper]] for one in some]
         out = io.BytesIO()
         np.savez_compressed(out, **arrays)
         return out.getvalue()
@@ -267,33 +275,30 @@ class PairedMoments:
         """Return the moments that `to_bytes` wrote, of which the shape is known."""
         with np.load(io.BytesIO(data)) as given:
             arrays = dict(given)
-        places = [i for i, group in enumerate(shape.groups) if shape.joined(group)]
-        return cls(
-            shape,
-            dict(zip(shape.names, arrays["pairs"], strict=True)),
-            dict(zip(shape.names, arrays["left_out"].tolist(), strict=True)),
-            {place: _unpacked(arrays[f"joint {place}"])[0] for place in places},
-            {metric: _unpacked(arrays[f"curve {metric}"]) for metric in shape.depths},
-        )
+        sums: dict[int | str, list[Sums]] = {}
+        for key, (_, k) in shape.sums.items():
+            sums[key] = []
+            for row in arrays[f"sums of {key}"]:
+                cross = np.zeros((k, k))
+                cross[np.triu_indices(k)] = row[1 + k :]
+                cross += np.triu(cross, 1).T
+                sums[key].append(Sums(int(row[0]), row[1 : 1 + k], cross))
+        pairs = dict(zip(shape.names, arrays["pairs"], strict=True))
+        left_out = dict(zip(shape.names, arrays["left_out"].tolist(), strict=True))
+        return cls(shape, pairs, left_out, sums)
 
     @classmethod
     def merged(cls, parts: Iterable[PairedMoments]) -> PairedMoments:
         """Return the moments of all users of some parts, merged in this order."""
         several = list(parts)
-        first = several[0]
-        pairs = {
-            name: merged(np.array([part.pairs[name] for part in several]))
-            for name in first.shape.names
-        }
+        shape, pairs = several[0].shape, [one.pairs for one in several]
         return cls(
-            first.shape,
-            pairs,
-            {name: sum(part.left_out[name] for part in several) for name in first.shape.names},
-            {i: Sums.merged([part.joints[i] for part in several]) for i in first.joints},
+            shape,
+            {name: merged(np.array([one[name] for one in pairs])) for name in shape.names},
+            {name: sum(one.left_out[name] for one in several) for name in shape.names},
             {
-                metric: [Sums.merged(of_pair) for of_pair in zip(*curves, strict=True)]
-                for metric in first.curves
-                for curves in [[part.curves[metric] for part in several]]
+                key: [*map(Sums.merged, zip(*(one.sums[key] for one in several), strict=True))]
+                for key in shape.sums
             },
         )
 
@@ -327,13 +332,8 @@ class Accumulator:
         nobody = np.zeros((FIELDS, len(shape.pairs)))
         self.pairs = {name: [nobody] for name in shape.names}
         self.left_out = dict.fromkeys(shape.names, 0)
-        self.joints = {
-            place: _nobody(len(group) * (len(shape.systems) - 1))
-            for place, group in enumerate(shape.groups)
-            if shape.joined(group)
-        }
-        self.curves = {
-            metric: [_nobody(k)] * len(shape.pairs) for metric, k in shape.depths.items()
+        self.sums = {
+            key: [Sums(0, np.zeros(k), np.zeros((k, k)))] * n for key, (n, k) in shape.sums.items()
         }
 
     def add(self, place: int, values: Mapping[str, Floats]) -> None:
@@ -347,38 +347,19 @@ class Accumulator:
             ]
             self.pairs[name].append(np.hstack(rows))
             columns += [snap(table[0], other) for other in table[1:]]
-        if place in self.joints:
-            self.joints[place] += Sums.of(np.array(columns).T, n_threads=1)
+        if place in self.sums:
+            self._add(place, [np.array(columns).T])
 
     def add_curves(self, metric: str, curves: Floats) -> None:
         """Add users by their values (S, users, K) in a metric over k."""
-        for place, (i, j) in enumerate(self.shape.pairs):
-            difference = snap(curves[i].ravel(), curves[j].ravel()).reshape(curves[i].shape)
-            self.curves[metric][place] += Sums.of(difference, n_threads=1)
+        self._add(metric, [snap(curves[i], curves[j]) for i, j in self.shape.pairs])
+
+    def _add(self, key: int | str, tables: Sequence[Floats]) -> None:
+        both = zip(self.sums[key], tables, strict=True)
+        self.sums[key] = [one + Sums.of(table, n_threads=1) for one, table in both]
 
     @property
     def moments(self) -> PairedMoments:
         """The moments of all users so far."""
         pairs = {name: merged(np.array(some)) for name, some in self.pairs.items()}
-        return PairedMoments(self.shape, pairs, self.left_out, self.joints, self.curves)
-
-
-def _nobody(n_columns: int) -> Sums:
-    return Sums(0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
-
-
-def _packed(joints: Sequence[Sums]) -> Floats:
-    """Return a row per Sums: n, the means, the upper triangle of the products."""
-    upper = np.triu_indices(len(joints[0].mean))
-    return np.array([np.concatenate([[one.n], one.mean, one.cross[upper]]) for one in joints])
-
-
-def _unpacked(rows: Floats) -> list[Sums]:
-    """Return what `_packed` packed: of K columns, a row has 1 + K (K + 3) / 2 numbers."""
-    k = (math.isqrt(8 * rows.shape[1] + 1) - 3) // 2
-    found = []
-    for row in rows:
-        cross = np.zeros((k, k))
-        cross[np.triu_indices(k)] = row[1 + k :]
-        found.append(Sums(int(row[0]), row[1 : 1 + k], cross + np.triu(cross, 1).T))
-    return found
+        return PairedMoments(self.shape, pairs, self.left_out, self.sums)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Bools, Floats, Ints, cached, choice, doubles, is_missing
+from toplist.stats.distributions import probability
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
@@ -276,9 +277,19 @@ def checked(alternative: str, level: float) -> None:
     ValueError: level must be a number between 0 and 1, not 95
     """
     choice("alternative", alternative, ALTERNATIVES)
-    number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
-    if not number or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, not {level!r}")
+    probability(level, "level")
+
+
+def p_of(above: float, below: float, alternative: str) -> float:
+    """Return p from the chances of a statistic at least as high, and at least as low.
+
+    Examples
+    --------
+    >>> [p_of(0.1, 0.95, side) for side in ALTERNATIVES]
+    [0.2, 0.1, 0.95]
+    """
+    both = min(2 * min(above, below), 1.0)
+    return {"two-sided": both, "greater": above, "less": below}[alternative]
 
 
 def numbered(labels: Any, users: Sequence[Any] | None = None) -> Ints:
