@@ -1,92 +1,279 @@
-"""toplist compare."""
+"""toplist compare, gate and across: what Python gives, in every format; the status of a gate."""
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from cli.conftest import put, rows
+from doors import by_words
 from systems import DATA
 
+import toplist as tl
+
 FILES = DATA / "itemknn.csv.gz", DATA / "popularity.csv.gz", DATA / "truth.csv"
+COMPARE = "compare", *FILES
+PNG = b"\x89PNG"
 
 
-def test_compare_of_the_command_line(cli, tmp_path, monkeypatch):
-    names = ["-m", "ndcg@10", "map@20", "mrr@20", "precision@5"]
-    options = "--baseline", "popularity", "--correction", "none", "--format", "json"
-    status, out, _ = cli("compare", *FILES, *names, *options)
-    rows = json.loads(out)
-    assert status == 0 and [row["name"] for row in rows] == names[1:]
-    first = rows[0]
+def test_compare_is_that_of_python(good):
+    names = "ndcg@10", "map@20", "mrr@20", "precision@5"
+    ask = *COMPARE, "-m", *names
+    systems = {
+        path.name.partition(".")[0]: tl.top_k_eval(path, FILES[2], metrics=names, keep="users")
+        for path in FILES[:2]
+    }
+    known = tl.compare(systems, baseline="popularity")
+    found = json.loads(good(*ask, "--baseline", "popularity", "--format", "json"))
+    assert [row["name"] for row in found] == list(names)
+    first = found[0]
     assert (first["wins"], first["ties"], first["losses"]) == (430, 430, 132)
     assert first["difference"] == pytest.approx(0.07376126380606653, rel=1e-9)
     assert first["statistic"] == pytest.approx(10.319330838967076, rel=1e-9)
-    assert first["error_users"] is None
-    _, table, _ = cli("compare", *FILES, "-m", "ndcg", "-k", "5", "10", "--band", "--power")
+    options = "--baseline", "popularity", "--correction", "none", "--test", "sign"
+    tests = known.test(method="sign", correction="none")
+    assert good(*ask, *options).startswith(tests.to_text() + "\n\nconvention standard")
+    assert good(*ask, *options, "--format", "markdown").startswith(tests.to_markdown() + "\n\n")
+    assert good(*ask, *options, "--format", "latex").startswith(tests.to_latex() + "\n\n% ")
+    of_csv = rows(good(*ask, *options, "--format", "csv"))
+    assert [float(row["p"]) for row in of_csv] == [one.p for one in tests]
+    assert of_csv[0]["method"] == "sign" and list(of_csv[0])[:5] == [
+        *("name", "system", "baseline", "n", "mean")
+    ]
+    margin = good(*ask, "--baseline", "popularity", "--margin", "0.1")
+    assert margin.startswith(known.equivalence(margin=0.1).to_text())
+    # without --baseline the first file is it: is popularity better than itemknn?
+    greater = good(*COMPARE, "-m", "ndcg@10", "--alternative", "greater")
+    assert "popularity - itemknn, paired t" in greater and " 1.000" in greater
+
+
+def test_more_tables_below_the_tests(good):
+    table = good(*COMPARE, "-m", "ndcg", "-k", 5, "--band", "--power", "--resamples", 99)
     assert "at all of them together" in table and "detectable" in table
     assert "992 of 992 users evaluated" in table
-    _, margin, _ = cli("compare", *FILES, "-m", "ndcg@10", "--margin", "0.1")
-    assert "equivalent within ±0.1" in margin
-    _, text, _ = cli("compare", *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
-    header, row = text.splitlines()
-    # without --baseline the first file is it: is popularity better than itemknn?
-    greater = cli("compare", *FILES, "-m", "ndcg@10", "--alternative", "greater")[1]
-    assert "popularity - itemknn, paired t" in greater and " 1.000" in greater
-    assert header.startswith("name,system,baseline,n,mean")
-    assert dict(zip(header.split(","), row.split(","), strict=True))["method"] == "sign"
-    for form, sign in (("markdown", "| ndcg@10 |"), ("latex", r"\begin{tabular}")):
-        assert sign in cli("compare", *FILES, "-m", "ndcg@10", "--format", form)[1]
-    # a terminal gets its width, a file all of it
-    names = "ndcg@10", "map@20", "mrr@20", "precision@5"
-    whole = cli("compare", *FILES, "-m", *names)[1]
-    monkeypatch.setattr("toplist.results.markup.terminal_width", lambda: 60)
-    narrow = cli("compare", *FILES, "-m", *names)[1]
-    assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, whole.splitlines()))
-    cli("compare", *FILES, "-m", *names, "-o", tmp_path / "table.txt")
-    assert (tmp_path / "table.txt").read_text(encoding="utf-8") == whole
-    pytest.importorskip("matplotlib")
-    picture = tmp_path / "forest.png"
-    assert cli("compare", *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0
-    assert picture.read_bytes()[:4] == b"\x89PNG"
-
-
-def test_systems_are_sorted_by_a_mean(cli):
-    names = "-m", "ndcg@10", "mrr@10", "--format", "json"
-    alone = json.loads(cli("compare", *FILES, *names)[1])
-    again = json.loads(cli("compare", FILES[1], FILES[0], FILES[2], *names, "--sort", "ndcg@10")[1])
-    assert again == alone  # itemknn is better, and so it is first
-    assert "popularity - itemknn" in cli("compare", *FILES, "--sort", "mrr@10")[1]
-    for wrong, words in (("ndcg", "is a whole curve"), ("hit@10", "this result has ndcg, mrr")):
-        status, _, error = cli("compare", *FILES, *names, "--sort", wrong)
-        assert status == 1 and words in error
-
-
-def test_the_lead_of_the_best_is_said_where_it_is_asked_for(cli):
-    out = cli("compare", *FILES, "-m", "ndcg@10", "--lead", "--resamples", "200", "--seed", "5")[1]
+    assert good(*COMPARE, "-m", "ndcg", "-k", 5, "--band", "--resamples", 5000) not in table
+    out = good(*COMPARE, "-m", "ndcg@10", "--lead", "--resamples", 200, "--seed", 5)
     assert "itemknn ndcg@10" in out and "(200 sign flips, seed 5)" in out
     assert "best of 2 systems on the same 992 users" in out
 
 
+def test_systems_are_sorted_by_a_mean(good):
+    names = "-m", "ndcg@10", "mrr@10", "--format", "json"
+    alone = json.loads(good(*COMPARE, *names))
+    turned = FILES[1], FILES[0], FILES[2]
+    assert json.loads(good("compare", *turned, *names, "--sort", "ndcg@10")) == alone
+    assert "popularity - itemknn" in good(*COMPARE, "--sort", "mrr@10")
+
+
+def test_a_terminal_gets_its_width_and_a_file_all_of_it(good, tmp_path, monkeypatch):
+    ask = *COMPARE, "-m", "ndcg@10", "map@20", "mrr@20", "precision@5"
+    whole = good(*ask)
+    monkeypatch.setattr("toplist.results.markup.terminal_width", lambda: 60)
+    assert max(map(len, good(*ask).splitlines())) <= 60 < max(map(len, whole.splitlines()))
+    good(*ask, "-o", tmp_path / "table.txt")
+    assert (tmp_path / "table.txt").read_text(encoding="utf-8") == whole
+    pytest.importorskip("matplotlib")
+    good(*ask[:-3], "--plot", tmp_path / "forest.png")
+    assert (tmp_path / "forest.png").read_bytes()[:4] == PNG
+
+
 @pytest.mark.parametrize("margin", [(), ("--margin", "0.05")])
-def test_a_family_is_of_a_metric_or_of_all(cli, margin):
+def test_a_family_is_of_a_metric_or_of_all(good, margin):
     """Holm over two p is min(1, 2 p) of the lower one; of one p alone it is p itself."""
-    ask = "compare", *FILES, "-m", "ndcg@10", "precision@5", "--format", "json", *margin
-    of_all, of_each = (json.loads(cli(*ask, "--family", one)[1]) for one in ("all", "metric"))
+    ask = *COMPARE, "-m", "ndcg@10", "precision@5", "--format", "json", *margin
+    of_all, of_each = (json.loads(good(*ask, "--family", one)) for one in ("all", "metric"))
     assert [row["p_adjusted"] for row in of_each] == [row["p"] for row in of_each]
     lower = min(of_all, key=lambda row: row["p"])
     assert lower["p_adjusted"] == pytest.approx(min(1, 2 * lower["p"])) and lower["p"] > 0
     assert [row["p"] for row in of_all] == [row["p"] for row in of_each]
 
 
-def test_a_band_is_drawn_as_often_as_is_asked(cli):
-    ask = "compare", *FILES, "-m", "ndcg", "-k", "5", "--band"
-    some, more = (cli(*ask, "--resamples", n)[1] for n in (99, 5000))
-    assert "at all of them together" in some and some != more
+THREE = "recs.csv", "more.csv", "truth.csv"
 
 
-def test_systems_of_one_file_are_compared(files, good, cli):
-    rows = "u1,a,1,x\nu1,b,2,x\nu2,d,1,x\nu1,b,1,y\nu2,c,1,y\nu4,a,1,y\n"
-    Path("both.csv").write_text(f"user_id,item_id,rank,model\n{rows}")
-    ask = "compare", "both.csv", "truth.csv", "-m", "mrr@2", "--system", "model"
+def test_systems_of_one_file_are_compared(files, good):
+    ask = "compare", "models.csv", "truth.csv", "-m", "mrr@2", "--system", "model"
     assert "y - x, paired t over 3 users" in good(*ask)
     assert "x - y" in good(*ask, "--baseline", "y")
-    status, _, error = cli(*ask, "--baseline", "z")
-    assert status == 1 and "baseline 'z' is none of the systems" in error
+
+
+def test_movers_are_printed_below_the_tests(files, good):
+    ask = "compare", *THREE, "-m", "mrr@2", "recall@2", "--movers", 2
+    out = good(*ask)
+    lists = {n: tl.top_k_eval(f"{n}.csv", "truth.csv", k=2, keep="users") for n in ("recs", "more")}
+    for name in ("mrr@2", "recall@2"):
+        assert tl.compare(lists).movers(name, n=2).to_text() in out
+    assert good(*ask, "--format", "markdown").count("u4") == 2
+
+
+def test_values_and_differences_of_every_user(files, good):
+    good("compare", *THREE, "-m", "mrr@2", "recall@1", "--per-user", "out.csv")
+    found = rows(Path("out.csv").read_text())
+    assert [row["user_id"] for row in found] == ["u1", "u2", "u4"]
+    assert list(found[0])[1:] == [
+        *("recs mrr@2", "recs recall@1", "more mrr@2", "more recall@1"),
+        *("more - recs mrr@2", "more - recs recall@1"),
+    ]
+    for row in found:
+        for name in ("mrr@2", "recall@1"):
+            values = [float(row[f"{system} {name}"]) for system in ("more", "recs")]
+            assert float(row[f"more - recs {name}"]) == values[0] - values[1]
+    result = tl.top_k_eval("recs.csv", "truth.csv", k=2, keep="users")
+    known = {row["user_id"]: float(row["recs mrr@2"]) for row in found}
+    assert known == result.per_user("mrr@2", keyed=True)
+    # users whom a system does not count have empty cells
+    how = "-m", "mrr@2", "--missing", "skip", "--users", "common"
+    put("recs.csv", "user_id,item_id,rank\nu2,d,1\nu1,b,1\n")
+    put("more.csv", "user_id,item_id,rank\nu1,a,1\nu4,a,1\n")
+    good("compare", *THREE, *how, "--per-user", "out.csv")
+    lines = Path("out.csv").read_text().splitlines()[1:]
+    assert lines == ["u1,1.0,0.0,-1.0", "u2,1.0,,", "u4,,1.0,"]
+
+
+# toplist gate
+
+USERS = 300
+MRR = "-m mrr@2 --margin 0.05"
+
+
+@pytest.fixture
+def lists(tmp_path, monkeypatch):
+    """Write lists of 300 users and their truth; each also as a result that was saved."""
+    monkeypatch.chdir(tmp_path)
+    hits = {
+        "base": lambda u: u % 4,
+        "same": lambda u: u % 4,
+        "better": lambda u: u % 8,
+        "worse": lambda u: u % 2,
+        "close": lambda u: u % 4 and u % 30 != 1,
+        "hurt": lambda u: u % 4 and u > 40,
+    }
+    put("truth.csv", "user_id,item_id\n" + "".join(f"u{u},a\n" for u in range(USERS)))
+    labels = "".join(f"u{u},{'UK' if u <= 40 else 'FR'}\n" for u in range(USERS))
+    put("users.csv", f"user_id,country\n{labels}")
+    for name, hit in hits.items():
+        found = [f"u{u},{'a' if hit(u) else 'b'},1\nu{u},c,2\n" for u in range(USERS)]
+        put(f"{name}.csv", "user_id,item_id,rank\n" + "".join(found))
+        by_words(f"{name}.csv", "truth.csv", metrics="mrr@2", keep="users").save(f"{name}.npz")
+
+
+BY = "--segments users.csv:country"
+SITUATIONS = [
+    ("better", f"better {MRR}", 0),
+    ("worse", f"worse {MRR}", 1),
+    ("a copy", f"same {MRR}", 0),
+    ("the same file", f"base {MRR}", 0),
+    ("undecided", f"close {MRR}", 3),
+    ("undecided fails", f"close {MRR} --undecided fail", 3),
+    ("undecided ok", f"close {MRR} --undecided ok", 0),
+    ("worse is never ok", f"worse {MRR} --undecided ok", 1),
+    ("a wider margin", "close -m mrr@2 --margin 0.2", 0),
+    ("a margin each", "close --margin mrr@2=0.2 mrr@1=0.2", 0),
+    ("one of them worse", "worse --margin mrr@2=0.05 mrr@1=0.7", 1),
+    ("floor held", f"same {MRR} --floor mrr@2=0.5", 0),
+    ("floor missed", f"same {MRR} --floor mrr@2=0.9", 1),
+    ("floor undecided", f"same {MRR} --floor mrr@2=0.75", 3),
+    ("a floor alone", "same --floor mrr@2=0.5", 0),
+    ("nobody hurt", f"same {MRR} {BY}", 0),
+    ("a segment worse", f"hurt -m mrr@2 --margin 0.2 {BY}", 1),
+    ("hurt over all", "hurt -m mrr@2 --margin 0.2", 0),
+]
+
+
+@pytest.mark.parametrize(("line", "status"), [row[1:] for row in SITUATIONS], ids=[
+    row[0] for row in SITUATIONS
+])  # fmt: skip
+def test_the_exit_status_of_lists_and_of_saved_results(cli, lists, line, status):
+    new, *options = line.split()
+    found, out, err = cli("gate", f"{new}.csv", "base.csv", "truth.csv", *options)
+    assert (found, err) == (status, "")
+    verdict = {0: "not worse", 1: "worse", 3: "undecided"}[status]
+    verdict = "undecided" if status == 0 and "--undecided" in line else verdict
+    assert f"\ngate: {verdict}" in out
+    assert cli("gate", f"{new}.csv", "base.npz", "truth.csv", *options) == (status, out, "")
+    assert cli("gate", f"{new}.npz", "base.npz", *options) == (status, out, "")
+    assert cli("gate", f"{new}.npz", "base.npz", *options, "-q") == (status, "", "")
+
+
+def test_it_is_the_gate_of_python(cli):
+    knn, pop, truth = FILES
+    metrics = "--margin", "nDCG@10=0.005", "recall@20=0.01", "--floor", "recall@20=0.1"
+    line = "gate", *metrics[:3], pop, knn, *metrics[3:], "--format", "table", truth
+    new, base = (
+        tl.top_k_eval(path, truth, metrics=["ndcg@10", "recall@20"], keep="users")
+        for path in (pop, knn)
+    )
+    found = tl.gate(new, base, {"ndcg@10": 0.005, "recall@20": 0.01}, floors={"recall@20": 0.1})
+    assert cli(*line) == (1, f"{found.to_text()}\n", "")
+    assert cli(*line, "--format", "markdown")[1] == f"{found.to_markdown()}\n"
+    whole, known = json.loads(cli(*line, "--format", "json")[1]), found.to_dict()
+    for row, expected in zip(whole["rows"], known["rows"], strict=True):  # null for NaN
+        assert row == {name: one if one == one else None for name, one in expected.items()}
+    assert whole["verdict"] == "worse" and whole["rows"][2]["difference"] is None
+
+
+def test_a_report_for_ci_and_lists_by_standard_input(cli, lists, piped):
+    line = "base.csv", "truth.csv", *MRR.split()
+    assert cli("gate", "same.csv", *line, "-o", "out.md") == (0, "", "")
+    assert Path("out.md").read_text().startswith("**Gate: not worse**\n\n| metric |")
+    piped(Path("same.csv").read_bytes())
+    assert cli("gate", "-", *line)[0] == 0
+
+
+# toplist across
+
+
+@pytest.fixture
+def saved(tmp_path, monkeypatch):
+    """Save the results of three systems on two data sets; return them by data set and system."""
+    monkeypatch.chdir(tmp_path)
+    rng, found = np.random.default_rng(0), {}
+    for dataset in ("ml", "yelp"):
+        Path(dataset).mkdir()
+        for at, system in enumerate(("knn", "ease", "als")):
+            ranks = rng.integers(1, 12 + 8 * at, 200)
+            hits = tl.Hits.from_ranks(np.where(ranks <= 10, ranks, 0), n_listed=10)
+            one = tl.top_k_eval(hits, k=10, metrics=["ndcg", "mrr"])
+            one.save(f"{dataset}/{system}.npz")
+            found.setdefault(dataset, {})[system] = one
+    names = {d: {s: f"{d}/{s}.npz" for s in some} for d, some in found.items()}
+    put("table.json", json.dumps(names))
+    return found
+
+
+SAVED = [f"{d}/{s}.npz" for d in ("ml", "yelp") for s in ("knn", "ease", "als")]
+
+
+def test_a_table_and_the_files_themselves(saved, good, bad, tmp_path, monkeypatch):
+    expected = tl.across(saved, "ndcg@10").to_text() + "\n"
+    assert good("across", "table.json", "-m", "ndcg@10") == expected
+    assert good("across", *SAVED, "-m", "ndcg@10") == expected
+    files = [one for one in SAVED if one != "yelp/als.npz"]
+    assert "MISSING: als in yelp" in good("across", *files, "-m", "ndcg@10", "--missing", "last")
+    monkeypatch.chdir("/")  # names of files are relative to the table
+    assert good("across", tmp_path / "table.json", "-m", "ndcg@10") == expected
+
+
+def test_across_in_every_format(saved, good):
+    found = tl.across(saved, "mrr@5", baseline="knn", of="sample", seed=3)
+    line = "across", "table.json", "-m", "mrr@5", "--baseline", "knn", "--of", "sample", "--seed", 3
+    assert json.loads(good(*line, "--format", "json")) == found.to_dict()
+    assert good(*line, "--format", "markdown") == found.to_markdown() + "\n"
+    assert good(*line, "--format", "latex") == found.to_latex() + "\n"
+    table = rows(good(*line, "--format", "csv"))
+    assert list(table[0])[:4] == ["system", "ml", "yelp", "mean"] and len(table) == 3
+    (ease,) = (row for row in table if row["system"] == "ease")
+    assert float(ease["ml"]) == saved["ml"]["ease"]["mrr@5"]
+    assert float(ease["low"]) == found.contrast("ease").sample.low and float(ease["rank_low"]) == 2
+    pytest.importorskip("matplotlib")
+    good(*line, "--plot", "ranks.png")
+    assert Path("ranks.png").read_bytes()[:4] == PNG
+
+
+def test_folders_of_one_name_are_two_data_sets(saved, good):
+    for run, dataset in (("a", "ml"), ("b", "yelp")):
+        Path(run).mkdir()
+        Path(dataset).rename(f"{run}/same")
+    files = [f"{run}/same/{system}.npz" for run in "ab" for system in ("knn", "ease")]
+    out = good("across", *files, "-m", "ndcg@10")
+    assert str(Path("a/same").resolve()) in out and str(Path("b/same").resolve()) in out

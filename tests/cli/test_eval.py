@@ -1,8 +1,6 @@
-"""toplist eval: two files in, a table out; what went wrong in one line, and an exit status."""
+"""toplist eval: files in, a table out; its options are those of Python."""
 
-import csv
 import gzip
-import io
 import json
 import os
 import re
@@ -10,29 +8,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
+from cli.conftest import RANKED, RELEVANT, put, rows
 from doors import by_words
-from file_helpers import jsonl, write_parquet
+from file_helpers import jsonl
 
 import toplist as tl
-from toplist import CONVENTIONS
-from toplist.cli import main
 
-RANKED = {"u1": ["a", "b"], "u2": ["c"], "u3": ["a"]}
-RELEVANT = {"u1": ["b"], "u2": ["d"], "u4": ["a", "e"]}
-
-
-@pytest.fixture(autouse=True)
-def folder(files, tmp_path):
-    return tmp_path
-
-
-def put(name, text):
-    data = text.encode()
-    Path(name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    return name
+pytestmark = pytest.mark.usefixtures("files")
+SYSTEMS = "recs.csv", "more.csv", "truth.csv", "-k", 1, 2
+ALONE = "recs.csv", "truth.csv", "-k", 1, 2
 
 
 def content_of(good, *arguments, recs="recs.csv", truth="truth.csv"):
@@ -40,41 +26,44 @@ def content_of(good, *arguments, recs="recs.csv", truth="truth.csv"):
     return json.loads(good("eval", recs, truth, *arguments, "--format", "json"))
 
 
-def evaluated(good, *arguments, **files):
+def mrr_of(good, *arguments, **files):
     """Return mrr@2 of a run on two files."""
     return content_of(good, *arguments, "-k", 2, "-m", "mrr", **files)["values"]["mrr@2"]
 
 
-# Output
+@pytest.fixture
+def results(files):
+    return {
+        name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=[1, 2], keep="users")
+        for name in ("recs", "more")
+    }
 
 
-def test_table(good):
-    result = tl.top_k_eval(RANKED, RELEVANT, k=[1, 5, 10, 20])
-    assert good("eval", "recs.csv", "truth.csv") == f"{result}\n"
+# Formats
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex"])
+def test_the_table_is_that_of_python(good, results, form):
+    bare = {name: one.without_users() for name, one in results.items()}
+    default = tl.top_k_eval(RANKED, RELEVANT, k=[1, 5, 10, 20])
+    expected = (SYSTEMS, tl.compare(bare)), (ALONE, results["recs"]), (ALONE[:2], default)
+    for arguments, shown in expected:
+        how = () if form == "text" else ("--format", form)
+        assert good("eval", *arguments, *how) == f"{getattr(shown, f'to_{form}')()}\n"
 
 
 def test_json(good):
     content = content_of(good, "-k", 2, 1, "-m", "mrr")
     result = tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics="mrr")
     policies = {"empty": "skip", "missing": "zero", "relevant": "all", "ties": "order"}
-    policies |= {
-        "unjudged": "miss",
-        "weighted": False,
-        "pooled": [],
-        "relevant_from": None,
-        "gains": "linear",
-    }
-    policies["graded"] = False
+    policies |= {"unjudged": "miss", "weighted": False, "pooled": [], "relevant_from": None}
+    counts = {"n_users": 3, "n_evaluated": 3, "n_skipped": 0, "n_missing": 1, "n_extra": 1}
     expected = {
         "toplist": tl.__version__,
         "convention": "standard",
-        "policies": policies,
+        "policies": policies | {"gains": "linear", "graded": False},
         "k": [1, 2],
-        "n_users": 3,
-        "n_evaluated": 3,
-        "n_skipped": 0,
-        "n_missing": 1,
-        "n_extra": 1,
+        **counts,
         "values": {"mrr@2": 1 / 6, "mrr@1": 0.0},
         "std": {name: pytest.approx(result.std(name), rel=1e-12) for name in result.names()},
         "interval": {
@@ -83,51 +72,92 @@ def test_json(good):
         "n": {"mrr@2": 3, "mrr@1": 3},
         "formulas": {"mrr": "mrr@k = sum over r_j <= k of [j = 1] / r_j"},
     }
-    assert content == expected
-    assert list(content) == list(expected)
+    assert content == expected and list(content) == list(expected)
 
 
-def test_csv(good):
-    out = good("eval", "recs.csv", "truth.csv", "-k", 2, 1, "-m", "mrr", "hit", "--format", "csv")
+def test_json_and_csv_by_system(good, results):
+    content = json.loads(good("eval", *SYSTEMS, "--format", "json"))
+    assert content["recs"] == json.loads(good("eval", *ALONE, "--format", "json"))
+    assert content["more"]["values"] == results["more"].to_dict()
+    out = good("eval", *SYSTEMS, "--format", "csv")
     assert not out.endswith("\n\n")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert list(rows[0]) == ["metric", "k", "mean", "std", "low", "high", "n"]
-    assert [(row["metric"], row["k"]) for row in rows] == [
-        *(("mrr", "2"), ("mrr", "1"), ("hit", "2"), ("hit", "1"))
-    ]
-    result = tl.top_k_eval(RANKED, RELEVANT, k=2, metrics=["mrr"])
-    assert float(rows[0]["mean"]) == result["mrr@2"]
-    assert float(rows[0]["std"]) == result.std("mrr@2")
-    assert (float(rows[0]["low"]), float(rows[0]["high"])) == result.interval("mrr@2")
-    assert rows[0]["n"] == "3"
+    alone = rows(good("eval", *ALONE, "--format", "csv"))
+    assert [row for row in rows(out) if row.pop("system") == "recs"] == alone
+    assert out.splitlines()[0] == "system,metric,k,mean,std,low,high,n"
+    for row in rows(out):
+        result, name = results[row["system"]], f"{row['metric']}@{row['k']}"
+        found = [float(row[one]) for one in ("mean", "std", "low", "high", "n")]
+        assert found == [result[name], result.std(name), *result.interval(name), 3]
 
 
-def test_per_user(good):
-    out = good(
-        *("eval", "recs.csv", "truth.csv", "-k", 2, 1, "-m", "mrr", "hit"),
-        *("--per-user", "users.csv"),
-    )
+def test_per_user(good, results):
+    out = good("eval", *ALONE[:3], 2, 1, "-m", "mrr", "hit", "--per-user", "out.csv")
     assert out.splitlines()[0].split() == ["@1", "@2"]
-    assert Path("users.csv").read_text() == (
+    assert Path("out.csv").read_text() == (
         "user_id,mrr@2,mrr@1,hit@2,hit@1\n"
-        "u1,0.5,0.0,1.0,0.0\n"
-        "u2,0.0,0.0,0.0,0.0\n"
-        "u4,0.0,0.0,0.0,0.0\n"
+        "u1,0.5,0.0,1.0,0.0\nu2,0.0,0.0,0.0,0.0\nu4,0.0,0.0,0.0,0.0\n"
     )
-
-
-def test_per_user_of_users_left_out_is_empty(good):
-    arguments = "-m", "mrr@2", "--missing", "skip", "--per-user", "users.csv"
-    good("eval", "recs.csv", "truth.csv", *arguments)
-    assert Path("users.csv").read_text() == "user_id,mrr@2\nu1,0.5\nu2,0.0\nu4,\n"
+    good("eval", *ALONE[:2], "-m", "mrr@2", "--missing", "skip", "--per-user", "out.csv")
+    assert Path("out.csv").read_text() == "user_id,mrr@2\nu1,0.5\nu2,0.0\nu4,\n"
+    good("eval", *SYSTEMS, "--per-user", "out.csv")
+    found = rows(Path("out.csv").read_text())
+    assert list(found[0]) == ["system", "user_id", *results["recs"].names()]
+    assert [(r["system"], r["user_id"]) for r in found] == [
+        (system, user) for system in results for user in ("u1", "u2", "u4")
+    ]
+    values = [float(row["mrr@2"]) for row in found[3:]]
+    assert values == results["more"].per_user("mrr@2").tolist()
 
 
 def test_per_user_quotes_and_packs(good):
     put("odd.csv", 'user_id,item_id,rank\n"a,""b",x,1\n')
     put("odd-truth.csv", 'user_id,item_id\n"a,""b",x\n')
-    good("eval", "odd.csv", "odd-truth.csv", "-m", "hit@1", "--per-user", "users.csv.gz")
-    text = gzip.decompress(Path("users.csv.gz").read_bytes()).decode()
-    assert list(csv.reader(io.StringIO(text))) == [["user_id", "hit@1"], ['a,"b', "1.0"]]
+    good("eval", "odd.csv", "odd-truth.csv", "-m", "hit@1", "--per-user", "out.csv.gz")
+    text = gzip.decompress(Path("out.csv.gz").read_bytes()).decode()
+    assert rows(text) == [{"user_id": 'a,"b', "hit@1": "1.0"}]
+
+
+@pytest.mark.parametrize("arguments", [ALONE, SYSTEMS], ids=["one", "several"])
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf"])
+def test_pictures(good, arguments, name):
+    pytest.importorskip("matplotlib")
+    assert "users evaluated" in good("eval", *arguments, "--plot", name)
+    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[name[2:]]
+    assert Path(name).read_bytes().startswith(begin)
+
+
+@pytest.mark.parametrize("step", ["os.replace", "matplotlib.figure.Figure.savefig"])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device", "x"), KeyboardInterrupt()]
+)
+def test_files_are_written_all_or_none(cli, monkeypatch, step, error):
+    pytest.importorskip("matplotlib")
+    for name in ("p.png", "users.csv"):
+        put(name, "old")
+    before = sorted(os.listdir())
+
+    def full(_, path, **how):
+        if step != "os.replace":
+            Path(path).write_text("half")
+        raise error
+
+    monkeypatch.setattr(step, full)
+    command = "eval", *ALONE, "--plot", "p.png", "--per-user", "users.csv", "-o", "out.txt"
+    status, out, err = cli(*command)
+    assert (status, out) == ((130, "") if isinstance(error, KeyboardInterrupt) else (1, ""))
+    assert "interrupted" in err or err.endswith(": No space left on device\n")
+    assert [Path(name).read_text() for name in ("p.png", "users.csv")] == ["old", "old"]
+    assert sorted(os.listdir()) == before
+
+
+def test_users_that_differ_are_told_though_their_number_is_the_same(good):
+    for name, other in (("a", "u2"), ("b", "u4")):
+        put(f"{name}.csv", f"user_id,item_id,rank\nu1,b,1\n{other},d,1\n")
+    line = "DIFFERENT USERS: b is over 2, without 1 of the 2 of a and with 1 that are not in a"
+    ask = "eval", "a.csv", "b.csv", "truth.csv", "-k", 1
+    assert line in good(*ask, "--missing", "skip")
+    assert line in good(*ask, "--convention", "lenskit")
+    assert "DIFFERENT" not in good(*ask)
 
 
 # Options of the evaluation
@@ -148,10 +178,10 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("arguments", "options"), OPTIONS)
 def test_options_are_those_of_python(good, arguments, options):
-    rows = [f"{u},{i},{rank}" for u, some in LISTS.items() for rank, i in enumerate(some, 1)]
-    put("recs.csv", "\n".join(["user_id,item_id,rank", *rows]))
-    rows = [f"{u},{i},{grade}" for u, some in GRADES.items() for i, grade in some.items()]
-    put("truth.csv", "\n".join(["user_id,item_id,relevance", *rows]))
+    lines = [f"{u},{i},{rank}" for u, some in LISTS.items() for rank, i in enumerate(some, 1)]
+    put("recs.csv", "\n".join(["user_id,item_id,rank", *lines]))
+    lines = [f"{u},{i},{grade}" for u, some in GRADES.items() for i, grade in some.items()]
+    put("truth.csv", "\n".join(["user_id,item_id,relevance", *lines]))
     asked = {"k": 3, "metrics": ["recall", "map", "ndcg", "cg"]}
     if "convention" in arguments:  # others have no cg
         asked["metrics"] = ["recall", "map"]
@@ -163,41 +193,47 @@ def test_options_are_those_of_python(good, arguments, options):
     assert content["values"] != pytest.approx(plain.to_dict(), rel=1e-12)  # the option matters
 
 
-def test_policies_that_raise(bad):
-    assert "user 'u4' has no ranked list" in bad(
-        "eval", "recs.csv", "truth.csv", "--missing", "raise"
-    )
-    put("truth.csv", "user_id,item_id,relevance\nu1,b,1\nu2,c,0\n")
-    line = bad("eval", "recs.csv", "truth.csv", "--empty", "raise")
-    assert "user 'u2' has an empty ground truth" in line
+@pytest.mark.parametrize(
+    ("name", "metrics"),
+    [
+        ("xgboost", "precision map ndcg"),
+        ("kaggle", "precision recall map ndcg"),
+        ("standard", "hit precision recall map ndcg mrr"),
+    ],
+)
+def test_the_usual_metrics_are_those_that_the_convention_has(good, name, metrics):
+    found = content_of(good, "-k", 2, "--convention", name)["values"]
+    assert list(found) == [f"{one}@2" for one in metrics.split()]
 
 
-def test_duplicates(good, bad):
+def test_repeats_padding_ties_and_order(good):
     put("recs.csv", "user_id,item_id,rank\nu1,a,1\nu1,a,2\nu1,b,3\n")
     put("truth.csv", "user_id,item_id\nu1,b\n")
-    assert "user 'u1' has item 'a' at ranks 1 and 2" in bad("eval", "recs.csv", "truth.csv")
-    content = content_of(good, "--duplicates", "first", "-m", "mrr@3")
-    assert content["values"] == {"mrr@3": 1 / 3}
+    assert content_of(good, "--duplicates", "first", "-m", "mrr@3")["values"] == {"mrr@3": 1 / 3}
+    put("r.jsonl", jsonl({"user_id": 1, "item_id": [5, -1, -1]}))
+    put("t.jsonl", jsonl({"user_id": 1, "item_id": [5]}))
+    assert "recall     1.0000" in good("eval", "r.jsonl", "t.jsonl", "-k", 3, "--padding=-1")
+    put("recs.csv", "user_id,item_id,score\nu1,a,1\nu1,b,1\n")
+    assert mrr_of(good, "--ties", "item") == 1 / 2 and mrr_of(good, "--ties", "item_desc") == 1
+    put("recs.csv", "user_id,item_id,rank,score\nu1,a,2,0.1\nu2,c,1,1\nu1,b,1,0.9\n")
+    assert (mrr_of(good), mrr_of(good, "--order", "file")) == (1, 1 / 2)
 
 
-def test_padding(bad, good):
-    put("r.jsonl", '{"user_id": 1, "item_id": [5, -1, -1]}\n')
-    put("t.jsonl", '{"user_id": 1, "item_id": [5]}\n')
-    files = "eval", "r.jsonl", "t.jsonl", "-k", "3"
-    line = bad(*files)
-    assert "(if it fills up the list: --padding -1)" in line and "--duplicates first" in line
-    assert bad(*files, "--padding", "x").endswith("not all ids here are")
-    assert "recall     1.0000" in good(*files, "--padding=-1")
+def test_columns(good):
+    put("recs.csv", "rating,movieId,position,userId\n5,a,1,u1\n4,b,2,u1\n")
+    put("truth.csv", "userId,movieId\nu1,b\nu1,c\n")
+    columns = "--columns", "user_id=userId", "item_id=movieId"
+    assert mrr_of(good, *columns, "rank=position") == 0.5
+    assert mrr_of(good, *columns, "score=rating") == 0.5
+    put("truth.csv", "userId,movieId,rating\nu1,b,2\nu1,c,0\n")
+    content = content_of(good, *columns, "rank=position", "relevance=rating", "-m", "cg@2")
+    assert content["values"] == {"cg@2": 2.0}
 
 
-# Formats
-
-
-def by_format(rows, *names, **more):
+def by_format(table, *names, **more):
     """Return the texts of a table by format."""
-    lines = [",".join(map(str, line)) for line in (names, *rows)]
-    text = "\n".join([*lines, ""])
-    records = (dict(zip(names, row, strict=True)) for row in rows)
+    text = "\n".join([",".join(map(str, line)) for line in (names, *table)] + [""])
+    records = (dict(zip(names, row, strict=True)) for row in table)
     return {"csv": text, "tsv": text.replace(",", "\t"), "jsonl": jsonl(*records), **more}
 
 
@@ -205,225 +241,173 @@ ROWS = [(user, item, r) for user, items in RANKED.items() for r, item in enumera
 PAIRS = [(user, item) for user, items in RELEVANT.items() for item in items]
 RUN = "".join(f"{user} Q0 {item} 0 {-rank} tag\n" for user, item, rank in ROWS)
 QRELS = "".join(f"{user} 0 {item} 1\n" for user, item in PAIRS)
-RECS = by_format(ROWS, "user_id", "item_id", "rank", trec=RUN)
+BY_FORMAT = by_format(ROWS, "user_id", "item_id", "rank", trec=RUN)
 TRUTHS = by_format(PAIRS, "user_id", "item_id", trec=QRELS)
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
-@pytest.mark.parametrize("recs", RECS)
+@pytest.mark.parametrize("recs", BY_FORMAT)
 def test_formats_give_the_same_by_extension_and_by_name(good, recs, truth):
     expected = content_of(good)
     if recs == "trec":
         expected["policies"]["ties"] = "item_desc"  # trec_eval's; said, though no scores tie here
         expected["scores"] = {"tied": 0, "listed": 4}
-    files = put(f"r.{recs}.gz", RECS[recs]), put(f"t.{truth}", TRUTHS[truth])
+    files = put(f"r.{recs}.gz", BY_FORMAT[recs]), put(f"t.{truth}", TRUTHS[truth])
     assert content_of(good, recs=files[0], truth=files[1]) == expected
-    files = put("r", RECS[recs]), put("t.txt", TRUTHS[truth])
+    files = put("r", BY_FORMAT[recs]), put("t.txt", TRUTHS[truth])
     names = "--ranks-format", recs, "--ground-truths-format", truth
     assert content_of(good, *names, recs=files[0], truth=files[1]) == expected
 
 
-# Columns and order
+# Labels of users and items, clusters, propensities
 
 
-def test_columns(good):
-    put("recs.csv", "rating,movieId,position,userId\n5,a,1,u1\n4,b,2,u1\n")
-    put("truth.csv", "userId,movieId\nu1,b\nu1,c\n")
-    columns = "--columns", "user_id=userId", "item_id=movieId"
-    assert evaluated(good, *columns, "rank=position") == 0.5
-    assert evaluated(good, *columns, "score=rating") == 0.5
-    put("truth.csv", "userId,movieId,rating\nu1,b,2\nu1,c,0\n")
-    content = content_of(good, *columns, "rank=position", "relevance=rating", "-m", "cg@2")
-    assert content["values"] == {"cg@2": 2.0}
+def test_segments_of_users(good):
+    ask = "eval", *ALONE[:3], 2, "-m", "hit", "--segments"
+    out = good(*ask, "users.csv:country")
+    assert [line.split()[0] for line in out.splitlines()[1:5]] == ["FR", "UK", "(no", "all"]
+    assert "1 label of users who are not in the result" in out
+    content = json.loads(good(*ask, "users.csv:country", "--format", "json"))
+    assert [(one["segment"], one["values"]["hit@2"]) for one in content["segments"]] == [
+        *(("FR", 0), ("UK", 1), (None, 0))
+    ]
+    assert content["n_users"] == sum(one["n_users"] for one in content["segments"])
+    found = rows(good(*ask, "users.csv:country", "--format", "csv"))
+    assert [(row["segment"], row["n"]) for row in found] == [("FR", "1"), ("UK", "1"), ("", "1")]
+    assert "all" in good(*ask, "more.csv:rank")  # of any file with a row by user
+    put("items.csv", "item_id\na\nb\nc\nd\ne\n")
+    asked = "-m", "item_coverage@2", "--catalogue", "items.csv"
+    out = good(*ask, "users.csv:country", *asked)
+    assert "of all lists together, left out: item_coverage" in out
 
 
-def test_missing_columns_of_parquet_and_the_way_out(bad):
-    write_parquet("r.parquet", u=["a"], item_id=["x"], rank=[1])
-    line = bad("eval", "r.parquet", "truth.csv")
-    assert "no column 'user_id', --columns ranks:user_id=NAME" in line
-    assert "columns found: ['u', 'item_id', 'rank']" in line
-    write_parquet("r.parquet", user_id=["a"], item_id=["x"], position=[1])
-    line = bad("eval", "r.parquet", "truth.csv")
-    assert "'position'" in line and "--order file" in line
+def test_segments_of_several_systems(good):
+    alone = "-k", 1, "-m", "hit", "--segments", "users.csv:country"
+    several = "eval", "recs.csv", "more.csv", "truth.csv", *alone
+    parts = {name: good("eval", f"{name}.csv", "truth.csv", *alone) for name in ("recs", "more")}
+    expected = "\n".join(f"system {name}\n{text}" for name, text in parts.items())
+    assert good(*several) == expected
+    content = json.loads(good(*several, "--format", "json"))
+    for name in parts:
+        one = good("eval", f"{name}.csv", "truth.csv", *alone, "--format", "json")
+        assert content[name] == json.loads(one)
+    found = rows(good(*several, "--format", "csv"))
+    assert [(row["system"], row["segment"], float(row["mean"])) for row in found] == [
+        *(("recs", "FR", 0.0), ("recs", "UK", 0.0), ("recs", "", 0.0)),
+        *(("more", "FR", 1.0), ("more", "UK", 1.0), ("more", "", 1.0)),
+    ]
+    for form, title in (("markdown", "**more**\n\n| "), ("latex", "% system more\n")):
+        assert title in good(*several, "--format", form)
 
 
-def test_order_file_and_users_in_pieces(good):
-    put("recs.csv", "user_id,item_id,rank,score\nu1,a,2,0.1\nu2,c,1,1\nu1,b,1,0.9\n")
-    assert evaluated(good) == pytest.approx(1 / 3)
-    assert evaluated(good, "--order", "file") == pytest.approx(1 / 6)
+def test_slices_of_items(good):
+    ask = "-k", 2, "-m", "hit", "--item-segments"
+    by_genre = *ask, "items.csv:genre"
+    out = good("eval", *ALONE[:2], *by_genre, "--every-metric")
+    assert [line.split()[:2] for line in out.splitlines()[1:5]] == [
+        *(["x", "1"], ["y", "2"], ["(no", "label)"], ["all", "3"])
+    ]
+    assert "1 label of items that are relevant to no user (unused)" in out
+    found = content_of(good, *by_genre)["segments"]
+    assert [(one["segment"], one["values"]["hit@2"]) for one in found] == [
+        *(("x", 0), ("y", 0.5), (None, 0))
+    ]
+    found = rows(good("eval", *SYSTEMS[:3], *by_genre, "--format", "csv"))
+    assert [(row["system"], row["segment"], row["mean"]) for row in found][:4] == [
+        *(("recs", "x", "0.0"), ("recs", "y", "0.5"), ("recs", "", "0.0"), ("more", "x", "1.0"))
+    ]
+    # items that are numbers in the lists are so in the labels
+    out = good("eval", "n.jsonl", "n_truth.jsonl", *ask, "n.csv:genre", "--format", "csv")
+    assert [line.split(",")[:4] for line in out.splitlines()[1:]] == [
+        *(["x", "hit", "2", "1.0"], ["", "hit", "2", "0.0"])
+    ]
 
 
-def test_equal_scores(good):
-    put("recs.csv", "user_id,item_id,score\nu1,a,1\nu1,b,1\n")
-    assert evaluated(good, "--ties", "item") == pytest.approx(1 / 6)
-    assert evaluated(good, "--ties", "item_desc") == pytest.approx(1 / 3)
+KEYS = "--columns", "user_id=user,time"
 
 
-# Status 1: bad input, in one line
+def test_clusters_of_a_file_or_of_the_key(good):
+    pytest.importorskip("pyarrow")
+    ask = "eval", "keyed.csv", "keyed_truth.csv", "-k", 2, "-m", "mrr", *KEYS, "--clusters"
+    text = good(*ask, "who.csv:person", "--unit", "sessions")
+    assert "4 of 4 sessions evaluated, of 2 clusters" in text and "by clusters (CR2)" in text
+    options = {"k": 2, "metrics": "mrr", "columns": {"user_id": ["user", "time"]}}
+    users = by_words("keyed.csv", "keyed_truth.csv", **options, keep="users").users
+    labels = [{"a": "ann"}.get(user, "bob") for user, _ in users]
+    for asked, clusters, n in (("user", "user", 3), ("who.csv:person", labels, 2)):
+        found = json.loads(good(*ask, asked, "--format", "json"))
+        expected = by_words("keyed.csv", "keyed_truth.csv", clusters=clusters, **options)
+        assert found["n_clusters"] == n
+        assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
 
 
-def test_missing_files(bad):
-    assert bad("eval", "none.csv", "truth.csv") == "none.csv: No such file or directory"
-    assert bad("eval", "recs.csv", "none.csv") == "none.csv: No such file or directory"
-    os.mkdir("a.csv")
-    assert bad("eval", "a.csv", "truth.csv") == "a.csv: Is a directory"
+def test_clusters_of_plain_keys_and_of_several_systems(good):
+    pytest.importorskip("pyarrow")
+    ask = "eval", *ALONE[:3], 2, "-m", "mrr"
+    put("people.csv", "user_id,person\nu1,x\nu2,y\nu4,x\n")
+    assert "3 of 3 rows evaluated, of 2 clusters" in good(*ask, "--clusters", "people.csv:person")
+    both = "keyed.csv", "other.csv", "keyed_truth.csv", "-k", 2, "-m", "mrr", *KEYS
+    text = good("compare", *both, "--clusters", "who.csv:person", "--power")
+    assert "paired t over 4 rows in 2 clusters" in text and "rows  clusters  effective" in text
+    assert "of 2 clusters" in good("eval", *both, "--clusters", "who.csv:person")
+    text = good("eval", both[0], *both[2:], "--segments", "who.csv:person")
+    assert [line.split()[0] for line in text.splitlines()[1:4]] == ["ann", "bob", "all"]
 
 
-def test_an_item_of_two_lines_is_told_in_one(bad):
-    put("recs.csv", 'user_id,item_id,rank\nu,"a\nb",1\nu,"a\nb",2\n')
-    put("truth.csv", "user_id,item_id\nu,c\n")
-    assert "at ranks 1 and 2" in bad("eval", "recs.csv", "truth.csv")
+P = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.05, "e": 0.4}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no such file names")
-def test_a_file_name_of_two_lines_is_told_in_one(bad):
-    put("re\ncs.csv", "")
-    assert bad("eval", "re\ncs.csv", "truth.csv").endswith("cs.csv: no rows")
-    assert bad("eval", "no\nne.csv", "truth.csv").endswith("ne.csv: No such file or directory")
+def test_propensities(good):
+    put("p.csv", "\n".join(["item_id,p", *(f"{item},{p}" for item, p in P.items())]))
+    put("ps.csv", "\n".join(["item_id,price,p", *(f"{item},1,{p}" for item, p in P.items())]))
+    sums = "recall", "dcg", "psp", "psndcg"
+    ask = "eval", *ALONE, "-m", *sums
+    how = {"k": [1, 2], "metrics": sums, "propensities": P, "clip": 0.1}
+    expected = by_words("recs.csv", "truth.csv", **how)
+    for file in ("ps.csv:p", "p.csv", "p.csv:p"):
+        assert good(*ask, "--propensities", file, "--clip", 0.1) == f"{expected}\n"
+    ips = "--propensities", "p.csv", "--weighting", "ips"
+    assert "(IPS)" in good("eval", *ALONE, "-m", "dcg", *ips)
+    assert "psndcg" in good("metrics") and "1 / p" in good("metrics", "psp")
 
 
-# Writing
+def test_under_ips_files_are_compared_over_the_users_of_all(good):
+    """u finds a, 1 / .5; y has no list, v and w are in one file alone: 2 / 5 in both."""
+    put("a.csv", "user_id,item_id,rank\nu,a,1\nu,d,2\nv,b,1\nw,c,1\n")
+    put("b.csv", "user_id,item_id,rank\nu,d,1\nu,a,2\no,b,1\n")
+    put("t.csv", "user_id,item_id\nu,a\ny,b\n")
+    put("q.csv", "item_id,p\na,.5\nb,.25\nc,1\nd,.2\n")
+    ask = ["-m", "cg@2", "--propensities", "q.csv:p", "--weighting", "ips"]
+    both = good("eval", "a.csv", "b.csv", "t.csv", *ask)
+    assert "DIFFERENT" not in both and both.count("0.4000") == 2
+    assert "5 of 5 users evaluated, 3 of them without an observed item" in both
+    alone = good("eval", "a.csv", "t.csv", *ask)
+    assert "0.5000" in alone and "4 of 4 users evaluated" in alone
+    assert "over 5 users" in good("compare", "a.csv", "b.csv", "t.csv", *ask)
 
 
-@pytest.mark.parametrize("name", ["old.csv", "new.csv", "none/users.csv", "a.csv"])
-def test_bad_input_and_bad_targets_write_nothing(bad, folder, name):
-    put("old.csv", "old")
-    os.mkdir("a.csv")
-    before = sorted(os.listdir(folder))
-    if "/" in name or name == "a.csv":
-        line = bad("eval", "recs.csv", "truth.csv", "--per-user", name)
-        assert line.startswith(f"{name}: ")
-    put("wrong.csv", "user_id,item_id,rank\nu1,a,2\n")
-    bad("eval", "wrong.csv", "truth.csv", "--per-user", name)
-    os.remove("wrong.csv")
-    assert sorted(os.listdir(folder)) == before
-    assert Path("old.csv").read_text() == "old"
-
-
-@pytest.mark.parametrize("step", ["os.replace", "matplotlib.figure.Figure.savefig"])
-def test_plot_and_per_user_are_written_both_or_not_at_all(good, bad, folder, monkeypatch, step):
-    pytest.importorskip("matplotlib")
-    command = "eval", "recs.csv", "truth.csv", "--plot", "p.png", "--per-user", "users.csv"
-    good(*command)
-    for name in ("p.png", "users.csv"):
-        put(name, "old")
-    before = sorted(os.listdir(folder))
-
-    def full(_, path, **how):
-        if step != "os.replace":
-            Path(path).write_text("half")
-        raise OSError(28, "No space left on device", path)
-
-    monkeypatch.setattr(step, full)
-    assert bad(*command).endswith(": No space left on device")
-    assert [Path(name).read_text() for name in ("p.png", "users.csv")] == ["old", "old"]
-    assert sorted(os.listdir(folder)) == before
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (MemoryError(), "not enough memory"),
-        (MemoryError("Unable to allocate 16 GiB"), "not enough memory (Unable to allocate 16 GiB)"),
-        (RuntimeError("can't start new thread"), "can't start new thread"),
-        (RuntimeError("a fault of toplist itself"), None),
-    ],
-)
-def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, bad, error, line):
-    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=error))
-    if line is None:
-        with pytest.raises(RuntimeError):
-            bad("eval", "recs.csv", "truth.csv")
-    else:
-        assert bad("eval", "recs.csv", "truth.csv") == line
-
-
-def test_an_interrupt_leaves_nothing_half_written(folder, monkeypatch, capsys):
-    before = sorted(os.listdir(folder))
-    monkeypatch.setattr("toplist.cli.output.per_user_csv", Mock(side_effect=KeyboardInterrupt))
-    assert main(["eval", "recs.csv", "truth.csv", "--per-user", "users.csv"]) == 130
-    assert capsys.readouterr().err == "toplist: interrupted\n"
-    assert sorted(os.listdir(folder)) == before
-
-
-# Keywords of Python in messages: the command line writes its own options
-
-
-NESTED = {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}}
-KEYWORDS = [
-    ("catalogue", None, "--catalogue"),
-    ("every_metric", True, "--every-metric"),
-    ("every_metric", False, "no --every-metric"),
-    ("duplicates", "first", "--duplicates first"),
-    ("padding", -1, "--padding -1"),
-    ("padding", "no item", "--padding 'no item'"),
-    ("relevant_from", 3.5, "--relevant-from 3.5"),
-    ("k", 5, "-k 5"),
-    ("metrics", ["hit", "mrr"], "--metrics hit mrr"),
-    ("columns", {"user_id": "a", "item_id": "my b"}, "--columns user_id=a 'item_id=my b'"),
-    ("columns", {"user_id": "..."}, "--columns user_id=NAME"),
-    ("columns", NESTED, "--columns ranks:user_id=uid ground_truths:item_id=NAME"),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "command_line"), KEYWORDS)
-def test_keywords(bad, monkeypatch, name, value, command_line):
-    python = "" if value is None else repr(value)
-    error = ValueError(f"a.csv: as is, or {name}={python}.")
-    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=error))
-    assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
-    # with several systems the file is named before
-    put("more.csv", Path("recs.csv").read_text())
-    several = "eval", "recs.csv", "more.csv", "truth.csv"
-    assert bad(*several) == f"recs.csv: a.csv: as is, or {command_line}."
-
-
-WORDED = [
-    ("gini needs toplist.Items(catalogue=...), say", "gini needs --catalogue FILE, say"),
-    ("convention.replace(empty='skip') continues", "--empty skip continues"),
-    ("give items=toplist.Items(unknown='skip')", "give --unknown skip"),
-    ("grade 3 has no gain; add it, gains={3: ...}", "grade 3 has no gain; add it, --gains 3=..."),
-    ("the user's item 'k=5' of part/k=5.csv", "the user's item 'k=5' of part/k=5.csv"),
-    ("give weights={user: 2.0}, keep='users'", "give weights={user: 2.0}, keep='users'"),
-]
-
-
-@pytest.mark.parametrize(("python", "command_line"), WORDED)
-def test_what_takes_a_keyword_and_what_is_none(bad, monkeypatch, python, command_line):
-    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=ValueError(python)))
-    assert bad("eval", "recs.csv", "truth.csv") == command_line
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_no_keyword_of_python_in_what_is_printed(good, convention):
-    printed = [good(command, "--help") for command in ("eval", "check", "split")]
-    printed += [good("conventions")]
-    names = CONVENTIONS[convention].metrics
-    printed += [good("metrics", name, "--convention", convention) for name in names]
-    assert not re.search(r"\b(missing|empty|duplicates|padding|keep)=", "".join(printed))
-
-
-# The installed command
+# The installed command, and the module
 
 
 def script():
     found = shutil.which("toplist", path=str(Path(sys.executable).parent))
     if found is None:
         pytest.skip("the command is not installed beside this interpreter")
-    return found
+    return [found]
 
 
-def test_the_installed_command():
-    run = subprocess.run(
-        [script(), "eval", "recs.csv", "truth.csv"], capture_output=True, timeout=600
-    )
-    result = tl.top_k_eval(RANKED, RELEVANT, k=[1, 5, 10, 20])
-    assert (run.returncode, run.stderr) == (0, b"")
-    assert run.stdout.decode().splitlines() == repr(result).splitlines()
+@pytest.mark.parametrize("command", [script, lambda: [sys.executable, "-m", "toplist"]])
+def test_the_command_in_a_process_of_its_own(command, good):
+    here = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
+    how = {"capture_output": True, "text": True, "env": here, "timeout": 600}
+    run = subprocess.run([*command(), "eval", "recs.csv", "truth.csv"], **how)
+    assert (run.returncode, run.stderr, run.stdout) == (0, "", good("eval", *ALONE[:2]))
     for arguments, status in ((["eval", "none.csv", "truth.csv"], 1), (["eval"], 2)):
-        run = subprocess.run([script(), *arguments], capture_output=True, text=True, timeout=600)
-        assert (run.returncode, run.stdout) == (status, "")
-        assert "Traceback" not in run.stderr
+        run = subprocess.run([*command(), *arguments], **how)
+        assert (run.returncode, run.stdout) == (status, "") and "Traceback" not in run.stderr
+    assert run.stderr.startswith("usage: toplist eval ")
+    run = subprocess.run([*command(), "--version"], **how)
+    assert run.stdout == f"toplist {tl.__version__}\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
@@ -432,7 +416,86 @@ def test_a_reader_that_has_left(monkeypatch):
     reader, writer = os.pipe()
     os.close(reader)
     run = subprocess.run(
-        [script(), "metrics"], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=600
+        [*script(), "metrics"], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=600
     )
     os.close(writer)
     assert run.stderr == ""
+
+
+# toplist metrics and conventions
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [("gini", "--catalogue"), ("novelty", "--counts"), ("intra_list_diversity", "--features")],
+)
+def test_what_a_metric_of_lists_needs(good, name, needs):
+    assert f"needs {needs}\n" in good("metrics", name)
+
+
+@pytest.mark.parametrize("name", [*tl.METRICS, "rbp(p=0.5)"])
+def test_one_metric_and_all(good, name):
+    out = good("metrics", name)
+    assert f"{name}@k = sum over" in out
+    written = name.replace("_", r"\_")
+    assert rf"\mathrm{{{written}}}@k = " in out
+    if name in tl.METRICS:
+        every = good("metrics")
+        assert f"{name}@k = " in every and tl.METRICS[name].text in every
+
+
+def test_metrics_of_a_convention(good):
+    assert "divided by min(k,R)" in good("metrics", "map")
+    assert "divided by sum(min(i,R))" in good("metrics", "map", "--convention", "neurec")
+    map_ = "average precision: sum of the precision at each hit, over min(k, R)"
+    assert good("metrics", "map").startswith(f"{map_}\n")
+    assert good("metrics", "map", "--convention", "trec_eval").startswith(f"{map_}; here over R\n")
+    lenskit = good("metrics", "--convention", "lenskit")
+    assert "share of the first k ranks that are hits; here over min(k,n)\n" in lenskit
+    assert "ideal order (Jarvelin, Kekalainen 2002)\n" in lenskit
+    lines = good("metrics", "rbp(p=0.5)").splitlines()
+    assert lines[1] == "rbp(p=0.5)@k = sum over r_j <= k of 0.5 * 0.5^(r_j-1)"
+    assert lines[2] == r"\mathrm{rbp(p=0.5)}@k = \sum_{j : r_j \le k} 0.5 \cdot 0.5^{r_j - 1}"
+
+
+@pytest.mark.parametrize("convention", tl.CONVENTIONS)
+def test_no_keyword_of_python_in_what_is_printed_of_a_convention(good, convention):
+    names = tl.CONVENTIONS[convention].metrics
+    printed = good("metrics", "--convention", convention)
+    assert re.findall(r"^(\S+)", printed, re.MULTILINE) == list(names)
+    each = [good("metrics", name, "--convention", convention) for name in names]
+    assert not re.search(r"\b(missing|empty|duplicates|padding|keep)=", "".join([printed, *each]))
+
+
+CASE = "conventions", "--list", "a", "b", "--truth", "b", "-k", 2
+
+
+def test_conventions_stand_with_their_value(good):
+    known, out = tl.audit.conformance([["a", "b"]], [{"b"}], 2), good(*CASE)
+    assert max(map(len, out.splitlines())) < 80
+    metric, listed = "", {}
+    for line in re.sub(r"\n {10}", " ", out).splitlines()[1:]:
+        if line.startswith("  "):
+            value, names = line.split(maxsplit=1)
+            listed |= {(name, metric): value for name in names.split(", ")}
+        else:
+            metric = line.removesuffix("@2")
+    assert listed == {
+        (name, metric): f"{value:.4f}"
+        for name, values in known.items()
+        for metric, value in values.items()
+    }
+    some = {c: {"map@2": v.get("map"), "ndcg@2": v.get("ndcg")} for c, v in known.items()}
+    case = *CASE, "-m", "map", "ndcg"
+    assert json.loads(good(*case, "--format", "json")) == some
+    assert rows(good(*case, "--format", "csv")) == [
+        {"convention": name, **{at: "" if v is None else str(v) for at, v in values.items()}}
+        for name, values in some.items()
+    ]
+    lines = good(*case, "--format", "markdown").splitlines()
+    assert lines[:3] == [
+        "| convention | map@2 | ndcg@2 |",
+        "| --- | ---: | ---: |",
+        f"| standard | 0.5000 | {known['standard']['ndcg']:.4f} |",
+    ]
+    assert len(lines) == 2 + len(tl.CONVENTIONS)

@@ -1,70 +1,54 @@
-"""Saved results on the command line: `eval --save`, and results where lists stand."""
+"""Saved results where lists stand: `--save`, and options beside them, of which none is ignored."""
 
 import json
-import re
+import os
 from pathlib import Path
 
 import pytest
+from cli.conftest import put, refused
 
 import toplist as tl
+from toplist.cli import parser_of
+from toplist.cli.reading import EVALUATING
 
 METRICS = "-m", "ndcg@2", "recall@2"
 
 
-@pytest.fixture(autouse=True)
-def folder(files, tmp_path):
-    return tmp_path
-
-
 @pytest.fixture
-def base(good):
+def base(files, good):
     """Save the result of the first lists."""
     good("eval", "recs.csv", "truth.csv", *METRICS, "--save", "base.npz", "-q")
     return tl.TopKResult.load("base.npz")
 
 
-def test_a_result_is_saved_with_its_users(good, base):
+def test_a_result_is_saved_with_its_users(base):
     expected = tl.top_k_eval("recs.csv", "truth.csv", metrics=METRICS[1:], keep="users")
     assert base == expected and base.users == expected.users == ["u1", "u2", "u4"]
     assert base.per_user("ndcg@2").tolist() == expected.per_user("ndcg@2").tolist()
 
 
-def test_several_systems_are_saved_in_a_folder(good, cli, folder):
-    status, out, error = cli("eval", "recs.csv", "more.csv", "truth.csv", "--save", "both.npz")
-    assert (status, out) == (2, "")
-    assert "--save both.npz: of several systems, name a folder that is there" in error
-    (folder / "runs").mkdir()
+def test_several_systems_are_saved_in_a_folder(files, good):
+    os.mkdir("runs")
     good("eval", "recs.csv", "more.csv", "truth.csv", "--save", "runs", "-q")
-    assert sorted(path.name for path in (folder / "runs").iterdir()) == ["more.npz", "recs.npz"]
+    good("eval", "models.csv", "truth.csv", "--system", "model", "--save", "runs", "-q")
+    assert sorted(os.listdir("runs")) == ["more.npz", "recs.npz", "x.npz", "y.npz"]
     assert tl.TopKResult.load("runs/more.npz").hits is not None
     good("eval", "recs.csv", "truth.csv", "--save", "runs", "-q")  # one system, too
-
-
-def test_systems_of_one_table(good, cli, folder):
-    rows = [f"{name},u{i},{item},1" for name in ("x", "a/b") for i, item in ((1, "b"), (2, "a"))]
-    Path("all.csv").write_text("model,user_id,item_id,rank\n" + "\n".join(rows[:2]) + "\n")
-    line = "eval", "all.csv", "truth.csv", "--system", "model"
-    assert cli(*line, "--save", "one.npz")[0] == 2
-    good(*line, "--save", ".", "-q")
-    assert tl.TopKResult.load("x.npz").n_users == 3
-    Path("all.csv").write_text("model,user_id,item_id,rank\n" + "\n".join(rows) + "\n")
-    status, _, error = cli(*line, "--save", ".")
-    assert status == 1 and "'a/b' is no name of a file: evaluate it alone" in error
+    assert tl.TopKResult.load("runs/y.npz").n_users == 3
 
 
 @pytest.mark.parametrize("line", [("recs.csv", "more.csv"), ("base.npz", "more.csv")])
 def test_a_saved_result_stands_where_its_lists_do(good, base, line):
     out = good("compare", *line, "truth.csv", *METRICS, "--format", "json")
     expected = good("compare", "recs.csv", "more.csv", "truth.csv", *METRICS, "--format", "json")
-    found, wanted = json.loads(out), json.loads(expected)
-    for row in wanted:
-        row["baseline"] = line[0].partition(".")[0]
-    assert found == wanted
+    wanted = json.loads(expected)
+    assert json.loads(out) == [row | {"baseline": line[0].partition(".")[0]} for row in wanted]
 
 
 def test_saved_results_alone_need_no_truth(good, base):
+    assert good("eval", "base.npz") == good("eval", "recs.csv", "truth.csv", *METRICS)
     good("eval", "more.csv", "truth.csv", *METRICS, "--save", "new.npz", "-q")
-    Path("new.csv").write_bytes(Path("more.csv").read_bytes())
+    put("new.csv", Path("more.csv").read_text())
     expected = good("compare", "base.npz", "new.csv", "truth.csv", *METRICS)
     assert good("compare", "base.npz", "new.npz") == expected
     recall = good("compare", "base.npz", "new.npz", "-m", "recall", "-k", "1")
@@ -75,62 +59,183 @@ def test_saved_results_alone_need_no_truth(good, base):
     assert json.loads(shown)["base"]["values"] == {"recall@2": base["recall@2"]}
 
 
-def test_one_saved_result_is_shown_alone(good, cli, base):
-    asked = good("eval", "base.npz"), good("eval", "recs.csv", "truth.csv", *METRICS)
-    assert asked[0] == asked[1]
-    status, out, error = cli("eval", "recs.csv")
-    assert (status, out) == (2, "")
-    assert "recs.csv is no saved result: TRUTH, the last file, is needed" in error
-
-
-def test_whole_lists_have_no_k(good):
-    judged = "user_id,item_id,relevance\nu1,b,1\nu1,a,0\nu2,d,1\n"
-    Path("judged.csv").write_text(judged)
+def test_whole_lists_have_no_k(files, good):
+    put("judged.csv", "user_id,item_id,relevance\nu1,b,1\nu1,a,0\nu2,d,1\n")
     for name in ("recs", "more"):
         good("eval", f"{name}.csv", "judged.csv", "-m", "bpref", "--save", f"{name}.npz", "-q")
     assert "bpref" in good("compare", "recs.npz", "more.npz")
     assert "bpref" in good("compare", "recs.npz", "more.npz", "-m", "bpref")
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "words"),
-    [
-        (("base.npz", "more.csv", "truth.csv"), 1, "base.npz: 'hit': this result has ndcg, recall"),
-        (("base.npz", "base.npz", "-m", "ndcg@9"), 2, "named twice"),
-        (("base.npz", "new.npz", "-m", "ndcg@9"), 1, "'ndcg@9': this result has ndcg, recall,"),
-        (("base.npz", "new.npz", "-m", "map"), 1, "'map': this result has ndcg, recall,"),
-        (("base.npz", "truth.csv"), 2, "truth.csv: saved results alone need no ground truth"),
-        (("recs.csv", "base.npz"), 2, "base.npz is a saved result: the last file is the truth"),
-        (("base.npz", "none.npz"), 1, "none.npz: No such file"),
-        (("base.npz", "odd.npz"), 1, "odd.npz: is no npz, as which results are saved"),
-        (
-            ("base.npz", "more.csv", "truth.csv", *METRICS, "--convention", "trec_eval"),
-            *(1, "--convention trec_eval does not go with base.npz: it was saved by an evaluation"),
-        ),
-        (("base.npz", "more.csv", "other.csv", *METRICS), 1, "count other users"),
-        (("base.npz", "old.json"), 1, "old.json: is no npz, .*JSON is for readers, .* --save "),
-        (("old.json", "more.csv", "truth.csv"), 1, "evaluate again and save it, result.save"),
-    ],
-)
-def test_what_does_not_fit_is_told_in_a_line(cli, base, line, status, words):
-    base.save("new.npz")
-    Path("odd.npz").write_text("user_id,item_id\n")
-    Path("old.json").write_text(base.to_json())
-    Path("other.csv").write_text("user_id,item_id\nu1,b\nu2,d\n")
-    found, out, error = cli("compare", *line)
-    assert (found, out) == (status, "")
-    assert re.search(words.replace("(", r"\("), error.splitlines()[-1])
+def test_a_saved_base_of_the_same_convention(files, good):
+    """A new file, and a base that was saved by another library's formulas."""
+    ask = "-m", "map@2", "--convention", "neurec"
+    good("eval", "recs.csv", "truth.csv", *ask, "--save", "recs.npz", "-q")
+    found = good("compare", "recs.npz", "more.csv", "truth.csv", *ask, "--format", "json")
+    assert found == good("compare", "recs.csv", "more.csv", "truth.csv", *ask, "--format", "json")
 
 
-def test_a_saved_result_is_not_saved_again(cli, base):
-    status, _, error = cli("eval", "base.npz", "more.csv", "truth.csv", "--save", "new.npz")
-    assert status == 2 and "a saved result is among the files" in error
+def test_labels_of_rows_are_of_saved_results_too(good, base):
+    put("people.csv", "user_id,person\nu1,x\nu2,y\nu4,x\n")
+    out = good("eval", "base.npz", "--clusters", "people.csv:person")
+    assert "3 of 3 rows evaluated, of 2 clusters" in out
+    named = "--columns", "segments:user_id=user_id"
+    assert "x" in good("eval", "base.npz", "--segments", "people.csv:person", *named)
 
 
-def test_a_file_that_is_read_is_not_replaced(cli):
-    before = Path("recs.csv").read_bytes()
-    status, _, error = cli("eval", "recs.csv", "truth.csv", "--save", "recs.csv")
-    assert status == 2 and "--save recs.csv: a result is saved as .npz, such as recs.npz" in error
-    status, _, error = cli("eval", "recs.csv", "truth.csv", "--save", "base.json")
-    assert status == 2 and "JSON is for readers, and not read back" in error
-    assert Path("recs.csv").read_bytes() == before
+# Every option of an evaluation, beside saved results
+
+# What is read beside the lists, in two versions: the second has other last rows.
+TABLES = {
+    "catalogue": ("item_id a b c d e f", "g"),
+    "counts": ("item_id,count a,5 b,4 c,3 d,2 e,1", "e,9"),
+    "features": ("item_id,x a,1 b,2 c,5 d,4 e,1", "e,9"),
+    "labels": ("item_id,label a,x b,y c,x d,y e,x", "e,y"),
+    "distances": ("item_id,a,b a,0,1 b,1,0", "a,0,2 b,2,0"),
+    "history": ("user_id,item_id u1,c u2,a u4,b", "u4,c"),
+    "expected": ("user_id,item_id u1,c u2,a u4,b", "u4,c"),
+    "items_as": ("item_id,document a,b c,c d,d e,e", "e,b"),
+    "propensities": ("item_id,p a,0.5 b,0.25 c,1 d,0.5 e,0.5", "e,1"),
+}
+COUNTED = "--counts", "counts.csv"
+OBSERVED = "--propensities", "propensities.csv:p"
+# A metric that the data is for, and what else it needs.
+NEEDS = {
+    "catalogue": ("-m", "item_coverage@2"),
+    "counts": ("-m", "novelty@2"),
+    "features": ("-m", "intra_list_diversity@2"),
+    "labels": ("-m", "intra_list_diversity@2"),
+    "distances": ("-m", "intra_list_diversity@2", "--unknown", "skip"),
+    "history": ("-m", "popularity_lift@2", *COUNTED),
+    "expected": ("-m", "unexpectedness@2"),
+    "unknown": ("-m", "novelty@2", *COUNTED),
+    "propensities": ("-m", "dcg@2"),
+    "weighting": ("-m", "dcg@2", *OBSERVED),
+    "clip": ("-m", "dcg@2", *OBSERVED),
+    "clusters": ("-m", "ndcg@2", "--columns", "user_id=user_id,day"),
+}
+VALUES = {
+    "unit": ("sessions", "queries"),
+    "clip": ("0.3", "0.4"),
+    "relevant_from": ("2", "3"),
+    "padding": ("none", "nothing"),
+    "system": ("model", "model"),
+    "columns": ("rank=place", "rank=place"),
+    "clusters": ("day", "user_id"),
+    "propensities": ("propensities.csv:p", "other/propensities.csv:p"),
+    "ranks_format": ("csv", "csv"),
+    "ground_truths_format": ("csv", "csv"),
+    "convention": ("trec_eval", "sklearn"),
+    "gains": ("exponential", "1=1,2=5,3=6"),
+}
+OF_FILES = {"columns", "ranks_format", "ground_truths_format", "order", "padding", "system"}
+BESIDE = "eval", "compare", "gate", "report"
+MORE = {"gate": ("--margin", "0.5"), "report": ("-o", "page.html", "--no-users")}
+
+
+def options_of(command):
+    """Return the options of an evaluation that a command has: name -> (flag, two values)."""
+    found = {}
+    for action in parser_of(command)._actions:
+        if action.dest not in EVALUATING:
+            continue
+        flag = action.option_strings[-1]
+        if action.dest in VALUES:
+            found[action.dest] = flag, *VALUES[action.dest]
+        elif action.choices:
+            first, *_, last = [*action.choices] * 2
+            found[action.dest] = flag, last, first
+        elif action.nargs == 0:
+            found[action.dest] = flag, None, None
+        else:  # the files of items, which have no other way to be given
+            assert action.dest in TABLES, f"give two values of {flag} here"
+            found[action.dest] = flag, f"{action.dest}.csv", f"other/{action.dest}.csv"
+    return found
+
+
+KNOWN = {command: options_of(command) for command in BESIDE}
+ASKED = [(command, name) for command, known in KNOWN.items() for name in known]
+
+
+def words(flag, value):
+    return (flag,) if value is None else (flag, value)
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """Write lists of two systems, their truth with grades, and all tables in both versions."""
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("other")
+    for name, (text, last) in TABLES.items():
+        lines, others = text.split(), last.split()
+        put(f"{name}.csv", "\n".join([*lines, ""]))
+        put(f"other/{name}.csv", "\n".join([*lines[: -len(others)], *others, ""]))
+    users = ("u1", 1), ("u2", 2), ("u4", 1)
+    for system, lists in {"a": ("ab", "dc", "ea"), "b": ("cb", "ed", "ae")}.items():
+        found = [
+            f"{user},{day},{item},{rank},1"
+            for (user, day), items in zip(users, lists, strict=True)
+            for rank, item in enumerate(items, 1)
+        ]
+        put(f"{system}.csv", "\n".join(["user_id,day,item_id,rank,model", *found, ""]))
+    found = "u1,1,b,1", "u1,1,a,0", "u2,2,d,2", "u4,1,a,3", "u4,1,e,1"
+    put("truth.csv", "\n".join(["user_id,day,item_id,relevance", *found, ""]))
+
+
+def test_the_tables_have_every_option_of_an_evaluation():
+    for known in KNOWN.values():
+        assert {"convention", "relevant_from", "missing", "clusters", "columns"} <= {*known}
+
+
+@pytest.mark.usefixtures("world")
+def test_saved_results_alone_refuse_every_option(good, cli):
+    for system in "ab":
+        good("eval", f"{system}.csv", "truth.csv", "-m", "ndcg@2", "--save", f"{system}.npz", "-q")
+    for name, option in ASKED:
+        flag, value, _ = KNOWN[name][option]
+        line = name, "b.npz", "a.npz", *MORE.get(name, ()), "-m", "ndcg@2"
+        status, out, error = cli(*line, *words(flag, value))
+        assert (status, out) == (2, "") and f"{flag}" in error.splitlines()[-1]
+        assert "changes nothing of b.npz, a saved result" in error
+    assert not Path("page.html").exists()
+
+
+def changed(names, change):
+    for name in names:
+        lines = Path(name).read_text().splitlines()
+        put(name, "\n".join([*map(change, lines), ""]))
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(("name", "option"), ASKED)
+def test_a_saved_result_beside_lists_has_the_same_options(good, cli, name, option):
+    if option == "clusters":
+        pytest.importorskip("pyarrow")
+    if name == "report":
+        pytest.importorskip("jinja2")
+    flag, value, other = KNOWN[name][option]
+    needs = NEEDS.get(option, ("-m", "ndcg@2"))
+    if option == "system" and name != "eval":
+        pytest.skip("of one system each")
+    if option == "columns":
+        changed(["a.csv", "b.csv"], lambda line: line.replace("rank", "place", 1))
+    if option == "order":
+        changed(["a.csv", "b.csv"], lambda line: ",".join(line.split(",")[:3]))
+    if "dcg@2" in needs:  # which has grades of 1 alone
+        changed(["truth.csv"], lambda line: line.rpartition(",")[0])
+    save = "eval", "a.csv", "truth.csv", *needs, "--save", "a.npz", "-q"
+    good(*save, *(() if option == "system" else words(flag, value)))
+    line = name, "b.csv", "a.npz", "truth.csv", *MORE.get(name, ()), *needs, *words(flag, value)
+    status, _, error = cli(*line)
+    if any(why in error for why in ("neither more nor less", "no test", "nothing to test")):
+        pytest.skip("this command has no such metric")
+    assert status in (0, 3) or (name, status) == ("gate", 1), error
+    if option in OF_FILES:
+        return
+    without = option in TABLES and option not in ("items_as", "propensities")
+    good(*save, *(words(flag, other) if without else ()))
+    said = refused(cli(*line), 2 if name == "gate" else 1)
+    assert f"{flag} " in said and "not go with a.npz" in said
+    if other not in (None, value):
+        good(*save, *words(flag, other))
+        refused(cli(*line), 2 if name == "gate" else 1)

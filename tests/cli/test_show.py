@@ -1,156 +1,168 @@
-"""toplist show, and what toplist compare prints and writes of single users."""
+"""toplist show, report and check: what is behind the numbers."""
 
-import csv
+import json
 from pathlib import Path
 
 import pytest
+from cli.conftest import put
+from file_helpers import jsonl
+from reporting.pages import Reader
+from systems import DATA
 
 import toplist as tl
-from toplist.files import read_ranks, read_truths, write_text
+from toplist.files import read_ranks, read_truths
 
-
-@pytest.fixture(autouse=True)
-def texts(files):
-    Path("items.csv").write_text("item_id,title,year\na,An apple,1\nd,,2\ne,Egg,2\n")
-    return files
-
-
-BOTH = "recs.csv", "more.csv", "truth.csv"
+pytestmark = pytest.mark.usefixtures("files")
+THREE = "recs.csv", "more.csv", "truth.csv"
 
 
 def test_the_lists_of_one_user(good):
-    lists = {name: read_ranks(f"{name}.csv") for name in ("recs", "more")}
-    truth = read_truths("truth.csv")
+    lists, truth = {n: read_ranks(f"{n}.csv") for n in ("recs", "more")}, read_truths("truth.csv")
     expected = tl.show("u1", lists, truth).to_text() + "\n"
-    assert good("show", "u1", *BOTH) == expected
-    assert good("show", "-k", 10, "u1", *BOTH, "-m", "ndcg", "recall", "mrr") == expected
-    titles = {"a": "An apple", "e": "Egg"}
+    assert good("show", "u1", *THREE) == expected
+    assert good("show", "-k", 10, "u1", *THREE, "-m", "ndcg", "recall", "mrr") == expected
+    good("show", "u1", *THREE, "-o", "u1.txt")
+    assert Path("u1.txt").read_text() == expected
+    titles = {"a": "An apple", "e": "Egg <1>"}
     some = tl.show("u4", lists, truth, titles, k=1, metrics=["rbp", "hit@1"]).to_text() + "\n"
     options = "--titles", "items.csv:title", "-k", 1, "-m", "rbp", "hit@1"
-    assert good("show", "u4", *BOTH, *options) == some
-    assert "a An apple" in some and "e Egg  recs: not listed, more: not listed" in some
-    assert (
-        good("show", "u1", *BOTH, "-o", "u1.txt") == "" and Path("u1.txt").read_text() == expected
+    assert good("show", "u4", *THREE, *options) == some
+    assert "a An apple" in some and "e Egg <1>  recs: not listed, more: not listed" in some
+    alone = "show", "u1", "recs.csv", "truth.csv", "-k", 2
+    assert good(*alone, "-m", "ndcg", "--convention", "kaggle") == good(
+        *alone, "-m", "ndcg", "--convention", "spark"
     )
+    of_spark = good(*alone, "--convention", "spark").splitlines()[1]
+    assert of_spark.split() == ["ndcg@2", "recall@2"]  # which has no mrr
 
 
-def test_other_columns_formats_and_numbers(good, monkeypatch):
-    expected = good("show", "u1", *BOTH)
-    renamed = {"recs.csv": "recs", "more.csv": "more", "truth.csv": "truth"}
-    for name in renamed:
-        Path(name).write_text(Path(name).read_text().replace("user_id", "uid"))
-    assert good("show", "u1", *BOTH, "--columns", "user_id=uid") == expected
-    Path("recs").write_text(Path("recs.csv").read_text())
+def test_other_columns_and_formats(good):
+    expected = good("show", "u1", *THREE)
+    for name in THREE:
+        put(name, Path(name).read_text().replace("user_id", "uid"))
+    assert good("show", "u1", *THREE, "--columns", "user_id=uid") == expected
+    put("recs", Path("recs.csv").read_text())
     columns = "--columns", "user_id=uid", "titles:item_id=item_id"
-    files = "recs", "more.csv", "truth.csv"
-    assert good("show", "u1", *files, *columns, "--ranks-format", "csv") == expected
-    write_text("n.jsonl", '{"user_id": 7, "item_id": [1, 2]}\n')
-    write_text("t.jsonl", '{"user_id": 7, "item_id": [2]}\n')
-    write_text("names.csv", "item_id,title\n2,Two\n")
-    out = good("show", "7", "n.jsonl", "t.jsonl", "--titles", "names.csv:title")
-    assert "  2 ✓ hit 2 Two" in out
-    write_text("past.csv", "user_id,item_id\n7,2\n7,9\n8,1\n")
-    write_text("items.csv", "item_id\n2\n")
-    write_text("t.jsonl", '{"user_id": 7, "item_id": [2, 5]}\n')
-    more = "--titles", "names.csv:title", "--history", "past.csv", "--catalogue", "items.csv"
-    lines = good("show", "7", "n.jsonl", "t.jsonl", *more).splitlines()
+    assert good("show", "u1", "recs", *THREE[1:], *columns, "--ranks-format", "csv") == expected
+    put("tied.csv", "user_id,item_id,score\nu1,b,1\nu1,a,1\nu1,c,2\n")
+    put("truth.csv", "user_id,item_id\nu1,b\n")
+    for options, first in (((), "c"), (("--order", "file"), "✓ hit b")):
+        out = good("show", "u1", "tied.csv", "truth.csv", "-k", 1, *options)
+        assert f" {first}\n---" in out
+    assert " a\n---" in good("show", "u1", "tied.csv", "truth.csv", "-k", 2, "--ties", "item")
+
+
+def test_ids_that_are_numbers_in_the_lists(good):
+    put("names.csv", "item_id,title\n2,Two\n")
+    put("past.csv", "user_id,item_id\n7,2\n7,9\n8,1\n")
+    put("ids.csv", "item_id\n2\n")
+    put("q.csv", "user_id,text\n7,first query\n")
+    ask = "show", "7", "n.jsonl", "n_truth.jsonl", "--titles", "names.csv:title"
+    assert "  1 ✓ hit 1" in good(*ask) and "  2       2 Two" in good(*ask)
+    lines = good(*ask, "--history", "past.csv", "--catalogue", "ids.csv").splitlines()
     assert lines[1] == "2 items in the history: 2 Two, 9"
-    assert lines[-1] == "  5  n: not in the catalogue"
-    write_text("q.csv", "user_id,text\n7,first query\n")
-    out = good("show", "7", "n.jsonl", "t.jsonl", "--user-titles", "q.csv:text")
+    assert lines[-1] == "  3  n: not in the catalogue"
+    out = good(*ask, "--user-titles", "q.csv:text")
     assert out.startswith("user 7 first query: 2 relevant items\n")
 
 
-def test_ties_and_order(good):
-    write_text("tied.csv", "user_id,item_id,score\nu1,b,1\nu1,a,1\nu1,c,2\n")
-    for options, first in (((), "c"), (("--order", "file"), "b")):
-        out = good("show", "u1", "tied.csv", "truth.csv", "-k", 1, *options)
-        assert f" {first}\n---" in out
-    out = good("show", "u1", "tied.csv", "truth.csv", "-k", 2, "--ties", "item")
-    assert " a\n---" in out
+def test_columns_of_the_files_of_check(good):
+    files = "recs.csv", "truth.csv", "--train", "log.csv"
+    expected = good("check", *files)
+    for name, new in (("recs.csv", "a"), ("truth.csv", "b"), ("log.csv", "c")):
+        put(name, Path(name).read_text().replace("user_id", new))
+    columns = "ranks:user_id=a", "ground_truths:user_id=b", "train:user_id=c"
+    assert good("check", *files, "--columns", *columns) == expected
+    put("recs.csv", Path("recs.csv").read_text().replace("rank", "place"))
+    assert good("check", *files, "--columns", *columns, "rank=place") == expected
+    lines = [line.rpartition(",")[0] for line in Path("recs.csv").read_text().splitlines()]
+    put("recs.csv", "\n".join([*lines, ""]).replace(",", "\t"))
+    reading = "--ranks-format", "tsv", "--order", "file"
+    assert good("check", *reading, *files, "--columns", *columns) == expected
 
 
-def test_wrong_input_is_one_line(bad, cli):
-    assert bad("show", "u9", *BOTH).startswith(
-        "truth.csv: no user 'u9' in the ground truth of 3 us"
-    )
-    assert "no column 'name'" in bad("show", "u1", *BOTH, "--titles", "items.csv:name")
-    assert "recs.npz" in bad("show", "u1", "recs.npz", "truth.csv")
-    for arguments, said in (
-        (("--titles", "items.csv"), "--titles 'items.csv': write FILE:COLUMN"),
-        (("-o", "items.csv", "--titles", "items.csv:title"), "would overwrite an input file"),
-        (("--columns", "x:user_id=uid"), "'x' is no side"),
-        (("-k", 0), "k must be at least 1, not 0"),
-        (("-m", "nope"), "'nope': choose from hit"),
-        (("--relevant-from", -1), "--relevant-from -1.0"),
-        (("recs.csv", "truth.csv"), "is named twice"),
-    ):
-        status, _, err = cli("show", "u1", *BOTH, *arguments)
-        assert status == 2 and said in err
-    status, _, err = cli("show", "u1", "recs.csv")
-    assert status == 2 and "TRUTH" in err
+def test_a_strict_check_fails(cli, good):
+    assert "1 of 3 users of ground_truths have no list" in good("check", *THREE[::2])
+    status, out, err = cli("check", *THREE[::2], "-q", "--strict")
+    assert (status, out) == (1, "") and "have no list" in err
+    assert good("check", *THREE[1:], "--strict").endswith("nothing found\n")
 
 
-# toplist compare
+# toplist report
 
 
-def test_movers_are_printed_below_the_tests(good):
-    out = good("compare", *BOTH, "-m", "mrr@2", "recall@2", "--movers", 2)
-    names = ("recs", "more")
-    lists = {name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=2, keep="users") for name in names}
-    comparison = tl.compare(lists)
-    for name in ("mrr@2", "recall@2"):
-        assert comparison.movers(name, n=2).to_text() in out
-    assert (
-        good("compare", *BOTH, "-m", "mrr@2", "--movers", 2, "--format", "markdown").count("u4")
-        == 1
-    )
+@pytest.fixture
+def page(cli):
+    """Write a page; return what is on it, and the note on stderr."""
+    pytest.importorskip("jinja2")
+
+    def write(*arguments, files=THREE):
+        status, out, err = cli("report", *files, *arguments, "-o", "page.html")
+        assert (status, out) == (0, ""), err
+        return Reader(Path("page.html").read_text()), err
+
+    return write
 
 
-def test_movers_are_asked_for_in_words(cli):
-    for arguments, said in (
-        (("--movers", "0"), "--movers must be at least 1, not 0"),
-        (("--movers", "2", "--format", "csv"), "--movers are tables of their own: not with csv"),
-        (("--per-user", "recs.csv"), "--per-user recs.csv would overwrite an input file"),
-    ):
-        status, _, err = cli("compare", *BOTH, "-m", "mrr@2", *arguments)
-        assert status == 2 and said in err
+def people(read):
+    return [one for one in read.by_tag["summary"] if "relevant" in one]
 
 
-def test_values_and_differences_of_every_user(good):
-    good("compare", *BOTH, "-m", "mrr@2", "recall@1", "--per-user", "users.out.csv")
-    with open("users.out.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["user_id"] for row in rows] == ["u1", "u2", "u4"]
-    assert list(rows[0])[1:] == [
-        *("recs mrr@2", "recs recall@1", "more mrr@2", "more recall@1"),
-        *("more - recs mrr@2", "more - recs recall@1"),
-    ]
-    for row in rows:
-        for name in ("mrr@2", "recall@1"):
-            values = [float(row[f"{system} {name}"]) for system in ("more", "recs")]
-            assert float(row[f"more - recs {name}"]) == values[0] - values[1]
-    result = tl.top_k_eval("recs.csv", "truth.csv", k=2, keep="users")
-    assert {row["user_id"]: float(row["recs mrr@2"]) for row in rows} == result.per_user(
-        "mrr@2", keyed=True
-    )
+def test_the_page_of_the_example_data(cli, page):
+    files = DATA / "popularity.csv.gz", DATA / "itemknn.csv.gz", DATA / "truth.csv"
+    options = "-m", "ndcg", "-k", "5", "10", "--users", "25"
+    titles = "--titles", f"{DATA / 'items.csv.gz'}:topic"
+    read, err = page(*options, *titles, files=files)
+    assert "itemknn is better than popularity: ndcg@10 " in read.shown
+    (row,) = json.loads(cli("compare", *files, "-m", "ndcg@10", "--format", "json")[1])
+    assert f"{row['difference']:+.4f}‡[{row['low']:+.4f}, {row['high']:+.4f}]" in read.shown
+    assert f"{row['wins']}/{row['ties']}/{row['losses']}" in read.shown
+    said = "toplist: note: the page holds ids of users, without --pseudonyms or --no-users\n"
+    assert err == said and len(people(read)) == 53
+    assert Path("page.html").stat().st_size < 500_000
+    first = Path("page.html").read_bytes()
+    page(*options, *titles, files=files)
+    assert Path("page.html").read_bytes() == first
+    few = "--users", "2", "--depth", "3", "--stamp", "day one", "--pseudonyms"
+    read, err = page(*options[:-2], *few, files=files)
+    shown = [one for one in read.by_tag["details"] if "hit" in one and "relevant" in one]
+    assert err == "" and len(people(read)) == 7
+    assert "The first 3 of each list are shown" in read.shown and ", day one" in read.shown
+    assert max(text.count("only here") for text in shown) <= 6
 
 
-def test_users_whom_a_system_does_not_count_have_empty_cells(good):
-    how = "-m", "mrr@2", "--missing", "skip", "--users", "common"
-    Path("recs.csv").write_text("user_id,item_id,rank\nu2,d,1\nu1,b,1\n")
-    Path("more.csv").write_text("user_id,item_id,rank\nu1,a,1\nu4,a,1\n")
-    good("compare", *BOTH, *how, "--per-user", "out.csv")
-    assert Path("out.csv").read_text().splitlines()[1:] == [
-        *("u1,1.0,0.0,-1.0", "u2,1.0,,", "u4,,1.0,"),
-    ]
+def test_labels_and_titles_of_files(page):
+    named = "--segments", "users.csv:country", "--titles", "items.csv:title"
+    read, _ = page("-m", "mrr@2", *named)
+    assert "e Egg <1>" in read.shown and "FR" in str(read.tables["mrr@2"])
+    read, err = page("-m", "mrr@2", "--no-users")
+    assert err == "" and not people(read)
 
 
-def test_a_synonym_of_a_convention(good):
-    ask = "show", "u1", "recs.csv", "truth.csv", "-k", 2, "-m", "ndcg"
-    assert good(*ask, "--convention", "kaggle") == good(*ask, "--convention", "spark")
+def test_saved_results_have_no_lists(page, good):
+    for name in ("recs", "more"):
+        good("eval", f"{name}.csv", "truth.csv", "-m", "mrr@2", "--save", f"{name}.npz", "-q")
+    read, _ = page(files=("recs.npz", "more.npz"))
+    assert "saved results hold the ranks of hits alone" in read.shown
+    mixed, _ = page("-m", "mrr@2", files=("recs.npz", "more.csv", "truth.csv"))
+    assert "hits are told by their ranks alone" in mixed.shown
 
 
-def test_the_usual_metrics_are_those_that_the_convention_has(good):
-    out = good("show", "u1", "recs.csv", "truth.csv", "-k", 2, "--convention", "spark")
-    assert out.splitlines()[1].split() == ["ndcg@2", "recall@2"]
+def test_history_and_catalogue(page):
+    for name, of_1, of_2 in (("a", [5, 6], [6]), ("b", [7], [8]), ("t", [7, 9], [6])):
+        lists = ({"user_id": user, "item_id": row} for user, row in ((1, of_1), (2, of_2)))
+        put(f"{name}.jsonl", jsonl(*lists))
+    put("past.csv", "user_id,item_id\n1,8\n1,5\n")
+    put("ids.csv", "item_id\n5\n6\n7\n8\n")
+    put("q.csv", "qid,text\n1,first query\n")
+    beside = "--history", "past.csv", "--catalogue", "ids.csv"
+    beside = *beside, "--user-titles", "q.csv:text", "--columns", "user_titles:user_id=qid"
+    read, _ = page("-m", "ndcg@2", *beside, files=("a.jsonl", "b.jsonl", "t.jsonl"))
+    first, second = sorted(t for t in read.by_tag["details"] if t[0] in "12")
+    assert "2 items in the history: 8, 5" in first and "0 items in the history" in second
+    assert "9 a: not in the catalogue; b: not in the catalogue" in first
+    assert "not in the catalogue" not in second
+    ((_, *files),) = read.tables["Files"]
+    named = "a.jsonl", "b.jsonl", "t.jsonl", "ids.csv", "past.csv", "q.csv"
+    assert sorted(row[0] for row in files) == sorted(named)
+    assert first.startswith("1 first query ") and second.startswith("2 ndcg@2")

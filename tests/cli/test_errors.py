@@ -1,0 +1,619 @@
+"""What is wrong is one line, and nothing is written: tables of command lines and what is said."""
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from cli.conftest import FILES, KEYED, put, refused
+from file_helpers import jsonl, write_parquet
+
+import toplist as tl
+from toplist.cli import COMMANDS, main, parser_of
+
+BASE = ["ndcg@2", "recall@2"]
+EIGHT = [f"{user},{item},{user * 8 + item}" for user in range(10) for item in range(8)]
+ODD = {
+    "empty.csv": "",
+    "wrong.csv": "user_id,item_id,rank\nu1,a,2\n",
+    "twice.csv": "user_id,item_id,rank\nu1,b,1\nu1,b,2\n",
+    "lines.csv": 'user_id,item_id,rank\nu1,"a\nb",1\nu1,"a\nb",2\n',
+    "ungraded.csv": "user_id,item_id,relevance\nu1,b,1\nu2,c,0\n",
+    "fewer.csv": "user_id,item_id\nu1,b\nu2,d\n",
+    "pad.jsonl": jsonl({"user_id": 1, "item_id": [5, -1, -1]}),
+    "pad_truth.jsonl": jsonl({"user_id": 1, "item_id": [5]}),
+    "names.jsonl": jsonl({"who": "u1", "items": ["a"]}),
+    "repeats.jsonl": jsonl({"user_id": "u1", "item_id": ["a", "a"]}),
+    "labels.csv": "user_id,country\nu1,UK\nu1,FR\n",
+    "genres.csv": "item_id,genre\na,x\na,y\n",
+    "strangers.csv": "user_id,country\nx,UK\n",
+    "less.csv": "user,time,person\na,1,ann\na,2,ann\nb,1,\nc,4,bob\n",
+    "nobody.csv": "user,time,person\nz,1,ann\n",
+    "odd.npz": "user_id,item_id\n",
+    "list.json": "[1, 2]",
+    "none.json": "{}",
+    "no_systems.json": '{"ml": {}}',
+    "no_file.json": '{"ml": {"knn": 3}}',
+    "half.json": "{",
+    "sets.json": '{"x": {"a": "a.npz"}, "x": {"a": "b.npz"}}',
+    "systems.json": '{"x": {"a": "a.npz", "a": "b.npz"}}',
+    "short.csv": "user_id,item_id,timestamp\n1,2,3\n1,2\n",
+    "header.csv": "user_id,item_id,timestamp\n",
+    "quote.csv": 'user_id,item_id,timestamp\n1,"a"b,3\n',
+    "not.csv.gz": "",
+    "eight.csv": "\n".join(["user_id,item_id,timestamp", *EIGHT, ""]),
+    "slash.csv": FILES["models.csv"].replace(",y\n", ",a/b\n"),
+    "p0.csv": "item_id,p\na,0.9\nb,0\n",
+    "ps.csv": "item_id,price,p\na,1.5,0.9\nb,1,0.5\nc,1,0.2\nd,1,0.05\n",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(tmp_path_factory):
+    """Work in a folder of good and odd files, which no row of the tables changes."""
+    folder = tmp_path_factory.mktemp("world")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, text in (FILES | KEYED | ODD).items():
+            put(name, text)
+        Path("not.csv.gz").write_bytes(b"no gzip")
+        for name in ("a.csv", "full", "ml"):
+            os.mkdir(name)
+        how = {
+            "base": {"metrics": BASE, "keep": "users"},
+            "ml/base": {"metrics": BASE, "keep": "users"},
+            "ml/new": {"metrics": BASE, "keep": "users"},
+            "bare": {"metrics": BASE},
+            "neurec": {"metrics": BASE[1:], "keep": "users", "convention": "neurec"},
+        }
+        for name, options in how.items():
+            tl.top_k_eval("recs.csv", "truth.csv", **options).save(f"{name}.npz")
+        tl.top_k_eval("recs.csv", "fewer.csv", metrics=BASE, keep="users").save("fewer.npz")
+        tl.top_k_eval("more.csv", "truth.csv", metrics=BASE, keep="users").save("new.npz")
+        Path("old.json").write_text(tl.TopKResult.load("base.npz").to_json())
+        yield folder
+
+
+def listing():
+    return {str(path): path.stat().st_mtime_ns for path in Path(".").rglob("*")}
+
+
+TWO = "recs.csv truth.csv"
+THREE = "recs.csv more.csv truth.csv"
+COMPARE = f"compare {THREE} -m mrr@2"
+SHOW = f"show u1 {THREE}"
+GATE = "gate more.csv recs.csv truth.csv"
+REPORT = f"report {THREE} -o x.html"
+ACROSS = "across ml/base.npz ml/new.npz -m recall@1"
+SPLIT = "split log.csv -o parts"
+
+# Status 2, below the usage, before a file is read.
+USAGE = [
+    ("", "a COMMAND is required"),
+    ("values predictions.csv", "gone since 0.4: toplist.pointwise has auc, user_auc"),
+    ("nope", "no command 'nope': choose from eval, compare, "),
+    (f"evaluate {TWO}", "no command 'evaluate': did you mean eval? choose from"),
+    (f"--quiet eval {TWO}", "the command comes first: toplist eval --quiet ..."),
+    (f"-k 5 {TWO}", "the command comes first: toplist COMMAND -k ..."),
+    (TWO, "recs.csv is a file: write toplist eval recs.csv truth.csv"),
+    ("eval", "the following arguments are required: RECS"),
+    ("eval -k 5 recs.csv", "recs.csv is no saved result: TRUTH, the last file, is needed"),
+    ("eval -k recs.csv truth.csv", "-k: 'recs.csv' is no whole number"),
+    (f"eval -k 5 1O {TWO}", "-k: '1O' is no whole number"),
+    (f"eval -k 5,10 {TWO}", "'5,10': write -k 5 10"),
+    (f"eval -m ndcg,map@5 {TWO}", "write -m ndcg map@5"),
+    (f"eval -m ndcg nodcg {TWO}", "'nodcg'"),
+    (f"eval {TWO} --metrik ndcg", "--metrik: did you mean --metrics?"),
+    (f"eval {TWO} ndcg@5", "ndcg@5 is a metric, no file: write -m ndcg@5"),
+    (f"eval {TWO} 10", "10 is a number, no file: write -k 10"),
+    (f"eval {TWO} --convention RecBol", "'RecBol' (did you mean recbole? choose from"),
+    (f"eval {TWO} --convention beir", "'beir' (did you mean mteb? choose from"),
+    (f"eval {TWO} --xyz", "--xyz: see toplist eval --help"),
+    (f"eval {TWO} --columns nope:user_id=x", "no side: ranks, ground_truths, recs, recs.csv"),
+    (f"eval {TWO} --columns user=x", "'user' is not a column to rename"),
+    (f"eval {TWO} --columns userId", "'userId'"),
+    (f"eval {TWO} --columns user_id=", "user_id="),
+    (f"eval {TWO} -o recs.csv", "--out recs.csv would overwrite an input file"),
+    (f"eval {TWO} -o ./truth.csv", "--out ./truth.csv would overwrite an input file"),
+    (f"eval {TWO} -o a.txt --per-user ./a.txt", "--out and --per-user both write"),
+    (f"eval {TWO} --segments users.csv:country -o users.csv", "overwrite an input"),
+    (f"eval {TWO} --item-segments items.csv:genre -o items.csv", "overwrite an input"),
+    (f"eval {TWO} --clusters users.csv:country -o users.csv", "overwrite an input"),
+    (f"eval {TWO} --propensities ps.csv:p -o ps.csv", "overwrite an input"),
+    (f"eval {TWO} --per-user ./truth.csv", "would overwrite an input file"),
+    ("eval a.png truth.csv --plot ./a.png", "--plot ./a.png would overwrite an input file"),
+    (f"eval {TWO} --plot a.jpg", "must end in .png, .svg, .pdf"),
+    (f"eval {TWO} --per-user -", "--per-user -: the table goes to standard output"),
+    (f"eval {TWO} --plot -", "--plot -: the"),
+    ("eval - -", "- is standard input: it can be one of the files, not two"),
+    ("eval recs.csv recs.csv truth.csv", "named twice; the last file is the ground truth"),
+    (f"eval {TWO} -k", "-k: expected at least one argument"),
+    (f"eval {TWO} -k 1.5", "'1.5'"),
+    (f"eval {TWO} -k 0", "k must be at least 1, not 0"),
+    (f"eval {TWO} -k all 5", "-k all is the whole list: give no other cut-off with it"),
+    (f"eval {TWO} -m nope", "'nope': choose from hit, precision"),
+    (f"eval {TWO} -m ndcg@0", "'ndcg@0'"),
+    (f"eval {TWO} -m rbp(p=2)", "'rbp': p must be above 0 and below 1, not 2"),
+    (f"eval {TWO} -m ndcg ndcg", "'ndcg@1'"),
+    (f"eval {TWO} -m dcg --convention neurec", "'dcg'"),
+    (f"eval {TWO} --relevant-from -1", "--relevant-from -1.0"),
+    (f"eval {TWO} --gains square", "exponential"),
+    (f"eval {TWO} --segments users.csv", "--segments 'users.csv': write FILE:COLUMN"),
+    (f"eval {TWO} --segments users.txt:a", "names no format"),
+    (f"eval {TWO} --clusters who.csv:", "--clusters 'who.csv:': write FILE:COLUMN"),
+    (f"eval {TWO} --item-segments items.csv", "--item-segments 'items.csv': write FILE:COLUMN"),
+    (
+        f"eval {TWO} --item-segments items.csv:genre --segments users.csv:country",
+        "--segments splits the users, --item-segments the items",
+    ),
+    (f"eval {THREE} --save x.npz", "--save x.npz: of several systems, name a folder that is there"),
+    ("eval models.csv truth.csv --system model --save x.npz", "name a folder that is there"),
+    (f"eval {TWO} --save recs.csv", "--save recs.csv: a result is saved as .npz, such as recs.npz"),
+    (f"eval {TWO} --save x.json", "JSON is for readers, and not read back"),
+    ("eval base.npz more.csv truth.csv --save x.npz", "a saved result is among the files"),
+    ("eval base.npz -k all", "-k all: base.npz is a saved result, which has its own k"),
+    ("eval base.npz --conv trec_eval", "--convention trec_eval changes nothing of"),
+    ("eval base.npz --convention=standard", "--convention standard changes nothing of"),
+    ("eval base.npz --clusters nothing", "--clusters nothing changes nothing of base.npz, a saved"),
+    ("compare base.npz more.csv truth.csv --columns a:rank=r", "'a' is no side"),
+    ("compare base.npz base.npz -m ndcg@2", "named twice"),
+    ("compare base.npz truth.csv", "truth.csv: saved results alone need no ground truth"),
+    ("compare recs.csv base.npz", "base.npz is a saved result: the last file is the truth"),
+    (f"compare {TWO}", "two systems are needed, and there is recs"),
+    (f"{COMPARE} --baseline nobody", "baseline 'nobody' is none of the systems"),
+    (f"{COMPARE} --margin -1", "margin must be a number above 0, not -1.0"),
+    (f"{COMPARE} --margin 0.1 --test sign", "--margin asks for two one-sided t tests"),
+    (f"{COMPARE} --margin 0.1 --alternative less", "--margin asks for both sides: it goes without"),
+    (f"{COMPARE} --level 1", "level must be a number between 0 and 1"),
+    (f"{COMPARE} --correction maxt --test sign", "--correction maxt is for the methods"),
+    (f"{COMPARE} --band --format json", "--band, --power, --lead and --movers are tables of"),
+    (f"{COMPARE} --lead --format csv", "--lead and --movers are tables of their own: not with csv"),
+    (f"{COMPARE} --movers 2 --format csv", "are tables of their own: not with csv"),
+    (f"{COMPARE} --movers 0", "--movers must be at least 1, not 0"),
+    (f"{COMPARE} --resamples 98", "n_resamples must be at least 99"),
+    (f"{COMPARE} --seed -1", "seed must be a whole number from 0"),
+    (f"{COMPARE} --seed 1", "--seed 1 changes nothing: --test t draws nothing"),
+    (f"{COMPARE} --resamples 99 --test sign", "--resamples 99 changes nothing: --test sign draws"),
+    (f"{COMPARE} --resamples 99 --margin 0.1 --power", "--resamples 99 changes nothing"),
+    (f"{COMPARE} --family metric --correction none", "--family metric changes nothing without a"),
+    (f"{COMPARE} --per-user recs.csv", "--per-user recs.csv would overwrite an input file"),
+    ("gate more.csv recs.csv -m mrr@2 --margin 0.1", "more.csv is no saved result: TRUTH, the"),
+    ("gate new.npz base.npz truth.csv -m recall@2 --margin 0.1", "saved results alone need no"),
+    ("gate new.npz base.npz bare.npz -m recall@2 --margin 0.1", "a gate is of two, NEW and BASE"),
+    ("gate new.npz recs.csv -m recall@2 --margin 0.1", "recs.csv is no saved result"),
+    (f"{GATE} -m mrrr@2 --margin 0.1", "'mrrr"),
+    (f"{GATE} -m mrr@2 --margin -0.1", "--margin of mrr@2 must be a number above 0"),
+    (f"{GATE} -m mrr@2 --margin 0", "--margin of mrr@2 must be a number above 0, not 0.0"),
+    (f"{GATE} -m mrr@2 --margin 0.1 0.2", "give one number for all, or one for each name@k"),
+    (f"{GATE} -m mrr@2 --margin mrr@2=0.1 0.2", "one number for all of -m, or name@k=number for"),
+    (f"{GATE} --margin 0.2", "--margin: of which metric? write -m ndcg@10"),
+    (f"{GATE} -m mrr@2 hit@2 --margin mrr@2=0.1", "same metrics, and hit@2 is in one alone"),
+    (f"{GATE} -m mrr@2 --margin hit@2=0.1 mrr@2=0.1", "and hit@2 is in one alone"),
+    (f"{GATE} -m mrr@2", "--margin is needed: the loss of mrr@2 that does not matter"),
+    (f"{GATE} -m mrr@2 --margin x", "'x': write a number, or name@k=number"),
+    (f"{GATE} --floor 0.1", "--floor: write name@k=number, once for each name"),
+    (f"{GATE} --floor hit@1=0.1 hit@1=0.2", "--floor: write name@k=number, once for each name"),
+    (GATE, "nothing to test: write -m ndcg@10 --margin 0.005"),
+    (f"{GATE} -m mrr --margin 0.1", "mrr: at which k? write mrr@10"),
+    (f"{GATE} -m mrr@2 --margin 0.1 --level 95", "level must be a number between 0 and 1"),
+    (f"{GATE} -m mrr@2 --margin 0.1 --segments users.csv", "write FILE:COLUMN"),
+    (f"{GATE} -m mrr@2 --margin 0.1 -o recs.csv", "--out recs.csv would overwrite an input file"),
+    (f"{GATE} -m mrr@2 --margin 0.1 --margins 1", "--margins"),
+    (f"{ACROSS} --plot a.txt", "the name must end in"),
+    (f"{ACROSS} --resamples 3", "at least 99"),
+    (f"{ACROSS} --of sample", "--of sample is of differences from a baseline: add --baseline"),
+    (f"{ACROSS} -o ml/new.npz", "would overwrite an input file"),
+    ("across none.json recall@10 -m ndcg@10", "recall@10 is no file; across is of one metric"),
+    (f"{SHOW} --titles items.csv", "--titles 'items.csv': write FILE:COLUMN"),
+    (f"{SHOW} -o items.csv --titles items.csv:title", "would overwrite an input file"),
+    (f"{SHOW} --columns x:user_id=uid", "'x' is no side"),
+    (f"{SHOW} -k 0", "k must be at least 1, not 0"),
+    (f"{SHOW} -m nope", "'nope': choose from hit"),
+    (f"{SHOW} --relevant-from -1", "--relevant-from -1.0"),
+    (f"{SHOW} recs.csv truth.csv", "is named twice"),
+    ("show u1 recs.csv", "TRUTH"),
+    (f"report {THREE}", "where to write the page? add -o report.html"),
+    (f"{REPORT} --titles items.csv", "--titles 'items.csv': write FILE:COLUMN"),
+    (f"{REPORT} --users -1", "--users must be at least 0, not -1"),
+    (f"{REPORT} --depth 0", "--depth must be at least 1, not 0"),
+    (f"{REPORT} --system model", "--system: give a file for each system"),
+    (f"{REPORT} --columns clusters:user_id=a", "'clusters' is no side"),
+    (f"report {THREE} -o items.csv --titles items.csv:title", "would overwrite an input file"),
+    ("report base.npz -o x.html --depth 2", "--depth 2 is of lists, and saved results have none"),
+    ("report base.npz -o x.html --titles items.csv:title", "is of lists"),
+    (f"check {TWO} --columns user_id:x=y", "'x' is not a column to rename"),
+    (f"check {TWO} --columns log:user_id=y", "no side: ranks, ground_truths, train"),
+    (f"check {TWO} --train log.csv -o log.csv", "overwrite an input file"),
+    ("metrics nope", "'nope': choose from hit, precision"),
+    ("metrics ndcg map", "unrecognized arguments: map"),
+    ("metrics --convention nope", "neurec"),
+    ("conventions -m mapp", "unknown metric 'mapp': choose from hit"),
+    ("split log.csv", "required: -o/--out"),
+    ("split log.csv -o users.csv", "--out users.csv is a file: give a folder"),
+    ("split log.txt -o parts", "log.txt: the extension names no format: use .csv"),
+    (f"{SPLIT} --columns who=x", "'who' is not a column to rename: user_id"),
+    (f"{SPLIT} --ratio 0.2 --validation", "--validation needs a value"),
+    (f"{SPLIT} --validation 0.2", "only with --ratio, --time, --last or --held"),
+    (f"{SPLIT} --time 1 --by random", "does not go with --time"),
+    (f"{SPLIT} --ratio 0.1 --time 2011-01-01", "--ratio or --time"),
+    (f"{SPLIT} --last 2 --ratio 0.1", "give --ratio or --last, not both"),
+    (f"{SPLIT} --last 2 --ratio 0.1 --time 1", "--time or --last, not all"),
+    (f"{SPLIT} --last 2 --by random", "--by random does not go with --last"),
+    (f"{SPLIT} --windows 2d --short drop", "--short drop does not go with --windows"),
+    (f"{SPLIT} --time 2011-01-02 --short drop", "--short drop does not go with --time"),
+    (f"{SPLIT} --time 2011-01-02 --seed 3", "--seed 3 does not go with --time"),
+    (f"{SPLIT} --windows 1d --seed 3", "--seed 3 does not go with --windows"),
+    (f"{SPLIT} --by basket --seed 3", "--seed 3 does not go with --by basket"),
+    (f"{SPLIT} --horizon 7d", "--horizon goes with --windows alone"),
+    (f"{SPLIT} --hold 1 --last 2", "--hold goes with --held-out-users alone"),
+    (f"{SPLIT} --windows 1d --validation 0.1", "does not go with --windows"),
+    (f"{SPLIT} --held-out-users x", "--held-out-users: invalid number value: 'x'"),
+]
+
+
+def is_of_usage(found, said):
+    status, out, err = found
+    assert (status, out) == (2, "")
+    usage, *_, last = err.splitlines()
+    assert usage.startswith("usage: toplist")
+    assert re.match(r"toplist( \w+)?: error: ", last) and said in last
+
+
+@pytest.mark.parametrize(("line", "said"), USAGE)
+def test_wrong_usage(cli, line, said):
+    before = listing()
+    is_of_usage(cli(*shlex.split(line)), said)
+    assert listing() == before
+
+
+def test_every_option_refuses_another_word_or_what_is_no_number(cli):
+    n = 0
+    for name in COMMANDS:
+        for action in parser_of(name)._actions:
+            number = action.type in (int, float)
+            if not action.option_strings or not (action.choices or number):
+                continue
+            flag, said = action.option_strings[-1], [*(action.choices or ["invalid"]), "'nope'"]
+            status, _, err = cli(name, "x.csv", "y.csv", flag, "nope")
+            assert status == 2 and flag in err and all(word in err for word in said), flag
+            n += 1
+    assert n > 80
+
+
+# Status 1, of a gate 2: bad input.
+INPUT = [
+    ("eval none.csv truth.csv", "none.csv: No such file or directory"),
+    ("eval recs.csv none.csv", "none.csv: No such file or directory"),
+    ("eval a.csv truth.csv", "a.csv: Is a directory"),
+    ("eval empty.csv recs.csv", "empty.csv: no rows"),
+    ("eval lines.csv truth.csv", "at ranks 1 and 2"),
+    ("eval repeats.jsonl recs.csv", "'a' at ranks 1 and 2"),
+    ("eval recs.csv twice.csv truth.csv", "twice.csv:3: "),
+    (f"eval {TWO} --missing raise", "user 'u4' has no ranked list"),
+    ("eval recs.csv ungraded.csv --empty raise", "user 'u2' has an empty ground truth"),
+    ("eval pad.jsonl pad_truth.jsonl -k 3", "(if it fills up the list: --padding -1)"),
+    ("eval pad.jsonl pad_truth.jsonl -k 3", "--duplicates first"),
+    ("eval pad.jsonl pad_truth.jsonl -k 3 --padding x", "but not all ids here are"),
+    (
+        "eval names.jsonl truth.csv",
+        "no columns 'user_id', 'item_id' (did you mean 'items'?), --col",
+    ),
+    ("eval truth.csv users.csv", "no column 'item_id'"),  # the truth is read first
+    (f"eval {TWO} --plot no/a.png", "no/a.png: No such file or directory"),
+    (f"eval {TWO} -o old.txt --per-user no/users.csv", "no/users.csv: No such file or directory"),
+    (f"eval {TWO} --per-user a.csv", "a.csv: "),
+    ("eval wrong.csv truth.csv --per-user recs.out", "wrong.csv"),
+    (f"eval {TWO} -m psp", "psp needs --propensities: give {item: p}, how likely"),
+    (f"eval {TWO} -m psp --clip 0.1", "--clip needs --propensities FILE"),
+    (f"eval {TWO} -m gini", "gini needs --catalogue FILE: items (CSV, TSV: item_id)"),
+    (f"eval {TWO} -m psp --propensities ps.csv", "2 columns besides 'item_id'"),
+    (f"eval {TWO} -m psp --propensities p0.csv", "item 'b' has 0: give a probability"),
+    (
+        f"eval {TWO} --segments users.csv:age",
+        "users.csv: no column 'age'; columns found: ['user_id'",
+    ),
+    (f"eval {TWO} --segments none.csv:age", "none.csv: No such file"),
+    (f"eval {TWO} --segments strangers.csv:country", "has none of the users of the result; it has"),
+    (f"eval {TWO} --segments labels.csv:country", "user 'u1' has two labels, 'UK' and 'FR'"),
+    (f"eval {TWO} --item-segments items.csv:age", "items.csv: no column 'age'; columns found:"),
+    (
+        f"eval {TWO} --item-segments n.csv:genre",
+        "n.csv: no relevant item has a label: there is '1'",
+    ),
+    (f"eval {TWO} --item-segments genres.csv:genre", "item 'a' has two labels, 'x' and 'y'"),
+    ("eval n.jsonl n_truth.jsonl --item-segments items.csv:genre", "the ids of the lists are numb"),
+    (f"eval {TWO} --clusters site", "--clusters site is no column of the keys of the rows"),
+    ("eval slash.csv truth.csv --system model --save full", "'a/b' is no name of a file: evaluate"),
+    (f"{COMPARE} --sort mrr", "is a whole curve"),
+    (f"{COMPARE} --sort hit@10", "this result has mrr"),
+    ("compare models.csv truth.csv -m mrr@2 --system model --baseline z", "'z' is none of the sys"),
+    ("compare base.npz more.csv truth.csv", "base.npz: 'hit': this result has ndcg, recall"),
+    ("compare base.npz new.npz -m ndcg@9", "'ndcg@9': this result has ndcg, recall,"),
+    ("compare base.npz new.npz -m map", "'map': this result has ndcg, recall,"),
+    ("compare base.npz none.npz", "none.npz: No such file"),
+    ("compare base.npz odd.npz", "odd.npz: is no npz, as which results are saved"),
+    ("compare base.npz old.json", "old.json: is no npz, "),
+    ("compare base.npz old.json", "JSON is for readers, "),
+    ("compare old.json more.csv truth.csv", "evaluate again and save it, result.save"),
+    (f"compare base.npz more.csv fewer.csv -m {' '.join(BASE)}", "count other users"),
+    ("compare neurec.npz more.csv truth.csv -m recall@2", "DIFFERENT CONVENTIONS"),
+    (
+        "compare base.npz more.csv truth.csv -m recall@2 --convention trec_eval",
+        "--convention trec_eval does not go with base.npz: it was saved by an evaluation",
+    ),
+    ("gate none.csv recs.csv truth.csv -m mrr@2 --margin 0.1", "none.csv: No such file"),
+    ("gate more.csv recs.csv none.csv -m mrr@2 --margin 0.1", "none.csv: No such file"),
+    ("gate empty.csv recs.csv truth.csv -m mrr@2 --margin 0.1", "empty.csv: no rows"),
+    (f"{GATE} -m mrr@2 --margin 0.1 --segments users.csv:age", "no column 'age'"),
+    (f"{GATE} -m mrr@2 --margin 0.1 -o no/out.md", "no/out.md"),
+    (
+        "gate models.csv slash.csv truth.csv -m mrr@2 --margin 0.1 --system model",
+        "a gate is of two systems: --system gives more of them",
+    ),
+    ("gate recs.csv bare.npz truth.csv -m ndcg@2 --margin 0.1", "bare.npz: without users"),
+    ("gate bare.npz bare.npz -m ndcg@2 --margin 0.1", "or a result of keep='users'"),
+    ("gate neurec.npz base.npz -m recall@2 --margin 0.1", "CONVENTIONS"),
+    ("gate fewer.npz base.npz -m ndcg@2 --margin 0.1", "users"),
+    ("gate new.npz none.npz -m ndcg@2 --margin 0.1", "none.npz: No such file"),
+    ("across none_at_all.json -m mrr@5", "none_at_all.json: No such file"),
+    ("across list.json -m ndcg@10", "here 'list.json' has no systems"),
+    ("across none.json -m ndcg@10", "across: two data sets are needed, and there is 0"),
+    ("across no_systems.json -m ndcg@10", "here 'ml' has no systems"),
+    ("across no_file.json -m ndcg@10", "here 'knn' of 'ml' is no file: 3"),
+    ("across half.json -m ndcg@10", '"file", ...}, ...}: it is not read as such'),
+    ("across sets.json -m ndcg@10", "'x' is there twice"),
+    ("across systems.json -m ndcg@10", "'a' is there twice"),
+    ("across ml/base.npz odd.npz -m recall@1", "odd.npz: is no npz"),
+    ("across ml/base.npz -m recall@1", "give several saved results"),
+    ("across ml/base.npz base.npz ./ml/base.npz -m ndcg@2", "both system base of one data set"),
+    ("across ml/base.npz ml/new.npz base.npz new.npz -m map@5", "ml: base: 'map@5'"),
+    ("across ml/base.npz ml/new.npz base.npz -m ndcg@2", " has no result of new: "),
+    (SHOW.replace("u1", "u9"), "truth.csv: no user 'u9' in the ground truth of 3 us"),
+    (f"{SHOW} --titles items.csv:name", "no column 'name'"),
+    ("show u1 none.npz truth.csv", "none.npz"),
+    (f"{REPORT} -m mrr@2 --primary map@3", "primary: 'map@3'"),
+    (f"{REPORT} --titles users.csv:nothing", "no columns 'item_id', 'nothing'"),
+    (f"{REPORT} --segments users.csv:nothing", "no column 'nothing'"),
+    (f"{REPORT} --titles items.csv:title --columns titles:item_id=a", "items.csv: no column 'a'"),
+    ("check truth.csv recs.csv", "truth.csv:1: no column 'rank' or 'score'"),
+    ("split none.csv -o parts", "none.csv: No such file"),
+    ("split short.csv -o parts", "short.csv:3: 2 columns instead of 3"),
+    ("split header.csv -o parts", "header.csv: no rows"),
+    ("split quote.csv -o parts", "quote.csv:2: not readable"),
+    ("split not.csv.gz -o parts", "not.csv.gz: not readable"),
+    ("split none.parquet -o parts", "none.parquet"),
+    (f"{SPLIT} --columns timestamp=when", "log.csv: log has no column 'timestamp'"),
+    (f"{SPLIT} --ratio 2", "log.csv: --ratio 2.0: a share between 0 and 1"),
+    (f"{SPLIT} --last 0", "log.csv: last must be at least 1, not 0"),
+    (f"{SPLIT} --last 2", "the test part would be empty: no user has enough rows"),
+    (f"{SPLIT} --last 1 --validation 0.2", "validation must be a whole number from 1"),
+    (f"{SPLIT} --k-core 3", "log.csv: --k-core 3 leaves nothing of 3 rows"),
+    (f"{SPLIT} --k-core 1 2 3", "--k-core 1 2 3: give k, or (k_users, k_items)"),
+    (f"{SPLIT} --windows 7", "log.csv: --windows 7: the timestamps of this log are dates"),
+    (f"{SPLIT} --windows 7d", "beyond the newest row (2011-01-03): give a shorter horizon"),
+    (f"{SPLIT} --windows 1d --start 2011-01-01", "no row is before 2011-01-01: give a"),
+    (f"{SPLIT} --windows 1d --min-history 9", "the test part would be empty"),
+    (f"{SPLIT} --held-out-users 5", "log.csv: --held-out-users 5: 0 users with enough rows"),
+    (
+        "split eight.csv -o p --windows 7d --start 40",
+        "--windows 7d: the timestamps of this log are",
+    ),
+    *(
+        (f"split eight.csv -o p {how}", said)
+        for how, said in (
+            ("--ratio 0.1", "the test part would be empty: --ratio 0.1 of 8 rows"),
+            ("--ratio 0.1 --short drop", "the train part would be empty: --ratio 0.1 of 8"),
+            ("--min-history 8 --short drop", "no user has enough rows for all parts"),
+            ("--time 60 --min-history 8", "no user has enough rows for all parts, with 8"),
+            ("--ratio 0.8 --validation 0.3 --min-history 0", "nothing is left for it"),
+            ("--min-history 8", "the test part would be empty: no user has enough rows"),
+            ("--time 1000", "the test part would be empty: no row is from 1000 on"),
+            ("--time 0", "the train part would be empty: no row is before 0"),
+            ("--time 50 --validation 49.5", "no row is from 49.5 on and before 50"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), INPUT)
+def test_bad_input(cli, line, said):
+    if "parquet" in line:
+        pytest.importorskip("pyarrow")
+    if "--plot" in line:
+        pytest.importorskip("matplotlib")
+    if line.startswith("report"):
+        pytest.importorskip("jinja2")
+    before = listing()
+    found = refused(cli(*shlex.split(line)), 2 if line.startswith("gate") else 1)
+    assert said in found
+    assert listing() == before
+
+
+BY_KEYS = "eval keyed.csv keyed_truth.csv -k 2 -m mrr --columns user_id=user,time --clusters"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("who.csv:age", "who.csv: no column 'age'; columns found: ['user', 'time', 'person']"),
+        (
+            "site",
+            "--clusters site is no column of the keys of the rows, ('user', 'time'); --columns",
+        ),
+        ("less.csv:person", "less.csv: has no cluster of row ('b', '1')"),
+        ("nobody.csv:person", "has none of the users of the result; it has ('z', '1')"),
+    ],
+)
+def test_bad_clusters_of_keys_of_two_columns(bad, option, said):
+    pytest.importorskip("pyarrow")
+    assert said in bad(*BY_KEYS.split(), option)
+
+
+USER_ITEM = "no columns 'user_id', 'item_id' "
+HEADERS = [
+    ("eval odd.csv truth.csv", "userId,movie,place", f"csv:1: {USER_ITEM}(did you mean 'userId'?), "
+     "--columns ranks:user_id=NAME ranks:item_id=NAME names others; columns found: ['userId', "),
+    ("eval recs.csv odd.csv", "userId,movie,place", f"csv:1: {USER_ITEM}(did you mean 'userId'?), "
+     "--columns ground_truths:user_id=NAME ground_truths:item_id=NAME names others"),
+    ("split odd.csv -o parts", "userId,movie,place", "csv: no columns 'user_id', 'item_id', 'time"
+     "stamp' (did you mean 'userId'?), --columns user_id=NAME item_id=NAME timestamp=NAME names "),
+    (f"eval {TWO} --segments odd.csv:country", "userId,movie,place",
+     "odd.csv: no columns 'user_id', 'country' (did you mean 'userId'?); "),
+    ("eval odd.csv truth.csv", "User_ID,item_id ,rank", "(did you mean 'User_ID', 'item_id '?)"),
+    ("eval odd.csv truth.csv", "userId,item_id,rank", "no column 'user_id' (did you mean 'userId'"),
+    ("eval odd.csv truth.csv", "user_id,item_id,Rank", "or 'score' (did you mean 'Rank'?)"),
+    ("eval odd.csv truth.csv", "user_id;item_id;rank", "columns found: ['user_id;item_id;rank']"),
+    ("eval odd.csv truth.csv", "who,item_id,rank", "--columns ranks:user_id=NAME names another"),
+    ("eval odd.csv recs.csv", "who,what,rank", USER_ITEM.strip()),
+    ("split odd.csv -o parts", "UserID,item_id,timestamp", "(did you mean 'UserID'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "header", "said"), HEADERS)
+def test_missing_columns_are_named_at_once_with_a_hint(bad, line, header, said):
+    mark = ";" if ";" in header else ","
+    put("odd.csv", f"{header}\n" + mark.join(["u1", "1", "1"]) + "\n")
+    assert said in bad(*line.split())
+    if line == "eval odd.csv truth.csv":
+        assert said in bad(*line.split(), "--per-user", "out.csv")
+    os.remove("odd.csv")
+
+
+def test_missing_columns_of_parquet_and_the_way_out(bad):
+    write_parquet("r.parquet", u=["a"], item_id=["x"], rank=[1])
+    line = bad("eval", "r.parquet", "truth.csv")
+    assert "no column 'user_id', --columns ranks:user_id=NAME" in line
+    assert "columns found: ['u', 'item_id', 'rank']" in line
+    write_parquet("r.parquet", user_id=["a"], item_id=["x"], position=[1])
+    line = bad("eval", "r.parquet", "truth.csv")
+    assert "'position'" in line and "--order file" in line
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "trec", "parquet"])
+def test_a_truth_that_comes_first(bad, kind):
+    recs, truth = f"r.{kind}", f"t.{kind}"
+    if kind == "parquet":
+        write_parquet(recs, user_id=["u1"], item_id=["a"], rank=[1])
+        write_parquet(truth, user_id=["u1"], item_id=["a"])
+    pair = {"user_id": "u1", "item_id": "a"}
+    texts = {
+        "csv": (FILES["recs.csv"], FILES["truth.csv"]),
+        "jsonl": (jsonl(pair | {"rank": 1}), jsonl(pair)),
+        "trec": ("u1 Q0 a 1 -1 x\n", "u1 0 a 1\n"),
+    }
+    for name, text in zip((recs, truth), texts.get(kind, ()), strict=False):
+        put(name, text)
+    error = bad("eval", truth, recs)
+    if kind == "trec":  # which has no header; the truth is read first
+        assert error.startswith(f"{recs}:1: 6 columns instead of 4: ['qid', 'iteration', ")
+        return
+    assert error.startswith(truth) and "no column 'rank' or 'score'" in error
+    assert "(is this the ground truth?); columns found" in error
+    assert bad("eval", "more.csv", truth, recs).startswith(truth)
+
+
+def test_lists_as_the_ground_truth_are_noted(cli):
+    status, out, err = cli("eval", "recs.csv", "more.csv", "-k", 1)
+    assert status == 0 and "users evaluated" in out
+    assert err.startswith("toplist: note: more.csv, the last file, is taken as the ground truth")
+    assert cli("eval", "recs.csv", "more.csv", "-k", 1, "--quiet") == (0, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such file names")
+def test_a_file_name_of_two_lines_is_told_in_one(bad):
+    put("re\ncs.csv", "")
+    assert bad("eval", "re\ncs.csv", "truth.csv").endswith("cs.csv: no rows")
+    assert bad("eval", "no\nne.csv", "truth.csv").endswith("ne.csv: No such file or directory")
+
+
+@pytest.mark.parametrize(
+    ("library", "line", "said"),
+    [
+        ("pyarrow", "split log.parquet -o parts", "Parquet files are read through pyarrow, which is "
+         "not installed: pip install 'toplist[io]'"),
+        ("matplotlib", f"eval {TWO} --plot a.png", "plots need matplotlib, which is not installed: "
+         "pip install 'toplist[plot]'"),
+    ],
+)  # fmt: skip
+def test_without_a_library(bad, monkeypatch, library, line, said):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert bad(*line.split()) == said
+
+
+# What nobody has foreseen
+
+
+def raising(monkeypatch, error):
+    monkeypatch.setattr("toplist.cli.reading.top_k_eval", Mock(side_effect=error))
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "not enough memory"),
+        (MemoryError("Unable to allocate 16 GiB"), "not enough memory (Unable to allocate 16 GiB)"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+    ],
+)
+def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, bad, error, line):
+    raising(monkeypatch, error)
+    assert bad("eval", "recs.csv", "truth.csv") == line
+
+
+def test_a_bug_is_no_verdict_and_an_interrupt_no_result(monkeypatch, cli):
+    raising(monkeypatch, LookupError("a bug"))
+    with pytest.raises(LookupError):
+        main(["eval", *TWO.split()])
+    status, out, err = cli(*GATE.split(), "-m", "mrr@2", "--margin", 0.1)
+    assert (status, out) == (2, "") and err.endswith("LookupError: a bug\n")
+    raising(monkeypatch, KeyboardInterrupt)
+    assert cli("eval", *TWO.split()) == (130, "", "toplist: interrupted\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is of Linux")
+@pytest.mark.parametrize(("line", "status"), [("eval recs.csv truth.csv", 1), (GATE, 2)])
+def test_a_full_disk_is_an_error(monkeypatch, line, status):
+    more = ["-m", "mrr@2", "--margin", "0.1"] if status == 2 else []
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main([*line.split(), *more]) == status
+
+
+# Keywords of Python in messages: the command line writes its own options
+
+
+@pytest.mark.parametrize(
+    ("python", "command_line"),
+    [
+        ("catalogue=", "--catalogue"),
+        ("every_metric=True", "--every-metric"),
+        ("every_metric=False", "no --every-metric"),
+        ("duplicates='first'", "--duplicates first"),
+        ("padding=-1", "--padding -1"),
+        ("padding='no item'", "--padding 'no item'"),
+        ("relevant_from=3.5", "--relevant-from 3.5"),
+        ("k=5", "-k 5"),
+        ("metrics=['hit', 'mrr']", "--metrics hit mrr"),
+        ("columns={'user_id': 'a', 'item_id': 'my b'}", "--columns user_id=a 'item_id=my b'"),
+        ("columns={'user_id': '...'}", "--columns user_id=NAME"),
+        (
+            "columns={'ranks': {'user_id': 'uid'}, 'ground_truths': {'item_id': '...'}}",
+            "--columns ranks:user_id=uid ground_truths:item_id=NAME",
+        ),
+        ("gini needs toplist.Items(catalogue=...), say", "gini needs --catalogue FILE, say"),
+        ("convention.replace(empty='skip') continues", "--empty skip continues"),
+        ("give items=toplist.Items(unknown='skip')", "give --unknown skip"),
+        ("no gain; add it, gains={3: ...}", "no gain; add it, --gains 3=..."),
+        ("the user's item 'k=5' of part/k=5.csv", "the user's item 'k=5' of part/k=5.csv"),
+        ("give weights={user: 2.0}, keep='users'", "give weights={user: 2.0}, keep='users'"),
+    ],
+)
+def test_keywords(bad, monkeypatch, python, command_line):
+    raising(monkeypatch, ValueError(f"a.csv: as is, or {python}."))
+    said = f"a.csv: as is, or {command_line}."
+    assert bad("eval", "recs.csv", "truth.csv") == said
+    # with several systems the file is named before
+    assert bad("eval", "recs.csv", "more.csv", "truth.csv") == f"recs.csv: {said}"
