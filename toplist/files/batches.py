@@ -205,7 +205,7 @@ class Source:
         return self._at(int(second), about(error, side=self.side, user=user))
 
     def place(self, user: Any, item: Any = None) -> list[int]:
-        """Return the lines or rows where rows of a user begin, or those of an item; read again.
+        """Return the first two lines or rows where rows of a user begin, or an item's; read again.
 
         Ids are compared as text, as they are where the other file holds text. Of a stream, what
         has not been read yet is known only. Nothing is found in a pipe.
@@ -225,6 +225,8 @@ class Source:
                 else:
                     found += table.places(table.rows_of(item, np.flatnonzero(rows))).tolist()
                 before = bool(rows[-1]) if len(rows) else before
+                if len(found) > 1:  # of rows that are apart, a block or two, not the whole file
+                    return found[:2]
         return found
 
     def _tables(self, known: IdTexts, system: str | None = None) -> Iterator[SideTable]:
