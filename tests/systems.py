@@ -21,6 +21,12 @@ def people(prefix, **options):
     return by_words(ranks, truths, **{"k": 3, "metrics": ["mrr", "map"], **options})
 
 
+def compared(lists, truths, k=None, baseline=None, **words):
+    """Evaluate the lists of several systems by one truth, alike, and put them side by side."""
+    found = {name: by_words(some, truths, k, **words) for name, some in lists.items()}
+    return tl.compare(found, baseline=baseline)
+
+
 def results(n=60, seed=0, k=(1, 2, 3), metrics=("mrr", "ndcg"), order=None, **options):
     """Return two results over users with keys, in the order of their numbers or another."""
     rng = np.random.default_rng(seed)

@@ -59,43 +59,35 @@ def test_results_are_tested_as_if_their_clusters_were_given():
     ):
         assert repr([*both.test(**how)]) == repr([*bare.test(**how, clusters=labels)])
         assert repr([*both.test(**how)]) != repr([*bare.test(**how)])
-    one, other = (
-        c.equivalence(margin=0.1, **more) for c, more in ((both, {}), (bare, {"clusters": labels}))
-    )
-    assert repr([*one]) == repr([*other])
-    with pytest.raises(ValueError, match="method='wilcoxon' takes neither weights nor clusters"):
-        both.test(method="wilcoxon")
-
-
-def test_given_clusters_win():
-    found, labels = many()
-    n = len({*labels.tolist()})
-    for given, wanted in ((range(400), 400), (None, n)):
-        assert tl.compare(found).test("mrr@5", clusters=given).plan.n_clusters == wanted
+    one = both.equivalence(margin=0.1)
+    assert repr([*one]) == repr([*bare.equivalence(margin=0.1, clusters=labels)])
+    # those that are given win
+    for given, wanted in ((range(400), 400), (None, len({*labels.tolist()}))):
+        assert both.test("mrr@5", clusters=given).plan.n_clusters == wanted
+    # and runs have those of their rows
+    runs = {name: [one, many()[0][name]] for name, one in found.items()}
+    tests = tl.compare(runs, baseline="a").test("mrr@5")
+    assert tests.plan.n_clusters == wanted
+    expected = both.test("mrr@5")["b", "mrr@5"]
+    assert tests["b", "mrr@5"].error_users == pytest.approx(expected.error)
 
 
 def test_what_is_printed():
-    found, labels = many()
-    n = len({*labels.tolist()})
-    tests = tl.compare(found, baseline="a").test("mrr@5")
-    assert f"b - a, paired t over 400 rows in {n} clusters" in str(tests)
-    assert (
-        f"over 400 rows in {n} clusters" in tests.sentence() and " rows higher" in tests.sentence()
-    )
-    sessions, _ = many(unit="sessions")
-    tests = tl.compare(sessions, baseline="a").test("mrr@5")
-    assert f"over 400 sessions in {n} clusters" in str(tests) and "user" not in str(tests)
-    assert " sessions higher" in tests.sentence()
+    for unit, rows in (({}, "rows"), ({"unit": "sessions"}, "sessions")):
+        found, labels = many(**unit)
+        tests = tl.compare(found, baseline="a").test("mrr@5")
+        over = f"over 400 {rows} in {len({*labels.tolist()})} clusters"
+        assert f"b - a, paired t {over}" in str(tests) and "user" not in str(tests)
+        assert over in tests.sentence() and f" {rows} higher" in tests.sentence()
 
 
 def test_clusters_must_be_the_same():
-    other = [*LABELS[:3], "z", *LABELS[4:]]
-    mixed = {"b": tenths([3] * 12, other), "a": tenths(TENTHS)}
+    other, b = [*LABELS[:3], "z", *LABELS[4:]], [3] * 12
+    mixed, one = ({"b": tenths(b, some), "a": tenths(TENTHS)} for some in (other, None))
     words = "b and a have other clusters of the same rows: of row 'row 3', 'z' and 'a'"
     with pytest.raises(ValueError, match=words):
         tl.compare(mixed).test()
     assert words in str(tl.compare(mixed, baseline="b"))
-    one = {"b": tenths([3] * 12, None), "a": tenths(TENTHS)}
     with pytest.raises(ValueError, match="a has clusters and b has none: evaluate both with clus"):
         tl.compare(one).test()
     given = dict(zip(KEYS, LABELS, strict=True))
@@ -103,44 +95,20 @@ def test_clusters_must_be_the_same():
     assert repr(tl.compare(mixed).test(clusters=given)[0]) == repr(own)
 
 
-def test_what_takes_no_clusters_says_so():
-    both = tl.compare(many()[0])
-    words = r"the rows are in clusters: test\(\), equivalence\(\), power\(\) and lead\(\) take"
-    for asked in (
-        lambda: both.band("mrr"),
-        lambda: both.tukey("mrr@5"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            asked()
-
-
 def test_segments_keep_the_clusters_that_they_split():
     found, labels = many()
     parts = np.arange(400) % 2
-    tests = tl.compare(found, baseline="a").by(parts).test("mrr@5")
+    both = tl.compare(found, baseline="a")
+    tests = both.by(parts).test("mrr@5")
     for part in (0, 1):
         rows = parts == part
         values = {name: one.per_user("mrr@5")[rows] for name, one in found.items()}
-        expected = tl.inference.paired_tests(values, baseline="a", clusters=labels[rows])[
-            "b", "value"
-        ]
-        one = tests[str(part), "b", "mrr@5"]
-        assert (one.error, one.df, one.p) == pytest.approx(
-            (expected.error, expected.df, expected.p)
-        )
+        expected = tl.inference.paired_tests(values, baseline="a", clusters=labels[rows])
+        for field in ("error", "df", "p"):
+            one = getattr(tests[str(part), "b", "mrr@5"], field)
+            assert one == pytest.approx(getattr(expected["b", "value"], field))
     assert "over 200 rows in " in str(tests) and "mrr@5  rows" in str(tests)
-    uneven = tl.compare(found, baseline="a").by(np.arange(400) < 30).test("mrr@5")
-    assert "over 30 to 370 rows in up to " in str(uneven)
-
-
-def test_runs_have_the_clusters_of_their_rows():
-    found, labels = many()
-    again, _ = many(seed=0, k=(1, 5))
-    runs = {"a": [found["a"], again["a"]], "b": [found["b"], again["b"]]}
-    tests = tl.compare(runs, baseline="a").test("mrr@5")
-    assert tests.plan.n_clusters == len({*labels.tolist()})
-    expected = tl.compare(found, baseline="a").test("mrr@5")["b", "mrr@5"]
-    assert tests["b", "mrr@5"].error_users == pytest.approx(expected.error)
+    assert "over 30 to 370 rows in up to " in str(both.by(np.arange(400) < 30).test("mrr@5"))
 
 
 def test_power_is_that_of_the_error_by_clusters():

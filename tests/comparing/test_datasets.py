@@ -18,13 +18,13 @@ from toplist.stats.systems import SystemRef
 SYSTEMS = "popularity", "knn", "ease"
 
 
-def evaluated(seed, n=300, shift=(0, 2, 6), systems=SYSTEMS, keys=True, **options):
+def evaluated(seed, n=300, shift=(0, 2, 6), keys=True, **options):
     """Evaluate systems that find the one relevant item of a user earlier by `shift` places."""
     rng = np.random.default_rng(seed)
     hard = rng.integers(1, 12, n)
     users = [f"user {i}" for i in range(n)] if keys else None
     found = {}
-    for system, less in zip(systems, shift, strict=True):
+    for system, less in zip(SYSTEMS, shift, strict=True):
         ranks = np.clip(hard + rng.integers(0, 9, n) - less, 1, None)
         hits = tl.Hits.from_ranks(np.where(ranks <= 10, ranks, 0), n_listed=10)
         hits = replace(hits, users=users)
@@ -51,16 +51,16 @@ def test_the_means_the_ranks_and_the_votes(sets, found):
     assert found.mean_ranks.tolist() == statistics.mid_ranks(expected).mean(axis=0).tolist()
     assert found.borda.tolist() == statistics.borda(expected).tolist()
     assert found.friedman.p == statistics.friedman(expected).p
-
-
-def test_intervals_of_ranks_are_those_of_the_users_drawn_again(sets, found):
+    # intervals of ranks are those of the users drawn again
     assert (found.rank_low <= found.mean_ranks).all()
     assert (found.mean_ranks <= found.rank_high).all()
     assert found.behind.tolist() == [False, True, True]
-    again = tl.across(sets, "ndcg@10", n_resamples=500)
-    assert again.rank_low.tolist() == found.rank_low.tolist()
     more = tl.across(sets, "ndcg@10", n_resamples=500, seed=3)
     assert (more.n_resamples, more.seed) == (500, 3)
+    # users of two data sets have nothing to do with each other, equal keys or not
+    alone = tl.across({"a": sets["ml"], "b": sets["yelp"]}, "ndcg@10", n_resamples=99)
+    unnamed = {"a": evaluated(1, keys=False), "b": evaluated(2, 500, keys=False)}
+    assert tl.across(unnamed, "ndcg@10", n_resamples=99).means.tolist() == alone.means.tolist()
 
 
 def test_no_order_changes_a_figure(sets, found):
@@ -105,15 +105,8 @@ def test_a_contrast_is_of_the_tests_of_every_data_set(sets, found):
     assert worse.replicated.k == 0 and worse.these.difference == -contrast.these.difference
 
 
-def test_users_of_two_data_sets_have_nothing_to_do_with_each_other(sets):
-    """The same keys, another number of them, other truths: each data set is by itself."""
-    alone = tl.across({"a": sets["ml"], "b": sets["yelp"]}, "ndcg@10")
-    unnamed = {"a": evaluated(1, keys=False), "b": evaluated(2, 500, keys=False)}
-    assert tl.across(unnamed, "ndcg@10").means.tolist() == alone.means.tolist()
-
-
-def test_the_table(found):
-    text = found.to_text()
+def test_the_table_the_frame_and_the_picture(found):
+    text, rows = found.to_text(), found.to_dict()["systems"]
     lines = text.splitlines()
     header = "ndcg@10 ml yelp movies mean rank Borda less popularity better in"
     assert " ".join(lines[0].split()) == header
@@ -140,6 +133,18 @@ def test_the_table(found):
     assert "less" not in tl.across(found.comparisons, "ndcg@10", n_resamples=99).to_text()[:200]
     assert "| ease | **" in found.to_markdown() and r"ease & \textbf{" in found.to_latex()
     assert "<table" in found._repr_html_()
+    assert rows["knn"]["p"] == found.contrast("knn").these.p
+    assert found.to_dict()["friedman"]["p"] == found.friedman.p
+    pytest.importorskip("pandas")
+    frame = found.to_pandas().set_index("system")
+    assert [*frame.index] == [*rows] == [*found.systems]
+    for system, row in rows.items():
+        assert frame.loc[system, [*found.datasets]].tolist() == [*row["means"].values()]
+        assert frame.loc[system, "rank_low"] == row["rank_low"]
+    pytest.importorskip("matplotlib")
+    texts = [text.get_text() for text in found.plot().texts]
+    assert f"ease  {found.mean_ranks[0]:.2f}" in texts
+    assert f"critical difference {found.friedman.critical_difference:.2f}" in texts
 
 
 def test_sets_like_these_have_an_interval_from_six_on():
@@ -172,9 +177,17 @@ def test_a_system_that_a_data_set_lacks(sets):
     assert row["means"]["yelp"] is None and row["mean"] is None
     json.dumps(found.to_dict(), allow_nan=False)
     alone = dict(sets) | {"yelp": {"knn": sets["yelp"]["knn"]}}
-    found = tl.across(alone, "ndcg@10", missing="last", n_resamples=99)
+    asked = {"missing": "last", "n_resamples": 99}
+    found = tl.across(alone, "ndcg@10", **asked)
     # the two that lack it share the last rank, and have no votes
     assert found.borda.tolist() == [4.0, 4.0, 0.0] and found.mean_ranks.sum() == 6.0
+    # in one data set alone there is no contrast
+    few = {"ml": sets["ml"], "yelp": {"knn": sets["yelp"]["knn"]}}
+    once = tl.across(few, "ndcg@10", baseline="ease", **asked)
+    with pytest.raises(ValueError, match="both in 1 data set alone: two are needed"):
+        once.contrast("knn")
+    assert once.to_dict()["systems"]["knn"]["difference"] is None
+    assert re.search(r"knn .* -  +-$", once.to_text(), re.MULTILINE)
 
 
 def test_results_without_users(sets):
@@ -246,56 +259,6 @@ def test_less_is_better_where_the_metric_says_so():
     assert found.rank_low[0] == 1
 
 
-def test_frames_and_dicts_say_the_same(found):
-    pytest.importorskip("pandas")
-    frame = found.to_pandas().set_index("system")
-    rows = found.to_dict()["systems"]
-    assert [*frame.index] == [*rows] == [*found.systems]
-    for system, row in rows.items():
-        assert frame.loc[system, [*found.datasets]].tolist() == [*row["means"].values()]
-        assert frame.loc[system, "rank_low"] == row["rank_low"]
-    assert rows["knn"]["p"] == found.contrast("knn").these.p
-    assert found.to_dict()["friedman"]["p"] == found.friedman.p
-
-
-def refused(kind, words, *given, **options):
-    with pytest.raises(kind, match=words):
-        tl.across(*given, **options)
-
-
-def test_what_is_refused(sets):
-    refused(TypeError, "dict of data set -> comparison, not list", [sets], "ndcg@10")
-    refused(ValueError, "two data sets are needed, and there is 1", {"a": sets["ml"]}, "ndcg@10")
-    refused(KeyError, "ml: knn|ml: popularity: .*'map@10'", sets, "map@10")
-    refused(ValueError, "ml: 'ndcg' is a whole curve", sets, "ndcg")
-    refused(ValueError, "ml: across is of one name@k", sets, ["ndcg@10", "mrr@10"])
-    refused(ValueError, "baseline 'als' is none of the systems: ", sets, "mrr@5", baseline="als")
-    refused(
-        ValueError, "missing='first'.*choose from 'error', 'last'", sets, "mrr@5", missing="first"
-    )
-    refused(ValueError, "of='all'.*choose from 'these', 'sample'", sets, "mrr@5", of="all")
-    refused(ValueError, "n_resamples must be at least 99", sets, "mrr@5", n_resamples=9)
-    refused(ValueError, "seed must be a whole number", sets, "mrr@5", seed=-1)
-    one_each = {dataset: {"knn": some["knn"]} for dataset, some in sets.items()}
-    refused(ValueError, "two systems are needed, and there is knn", one_each, "mrr@5")
-    refused(TypeError, "ml: compare takes a dict", dict(sets) | {"ml": 3}, "mrr@5")
-    refused(TypeError, "None is no name of a data set", {**sets, None: sets["ml"]}, "mrr@5")
-
-
-def test_other_rules_and_other_users_are_refused(sets):
-    trec = {"trec": evaluated(4, convention="trec_eval")}
-    refused(ValueError, "DIFFERENT CONVENTIONS: .*trec: ", sets | trec, "ndcg@10")
-    weighted = {"w": evaluated(4, weights=np.ones(300) + np.arange(300) % 2)}
-    refused(ValueError, "DIFFERENT AVERAGES", sets | weighted, "ndcg@10")
-    other = {"knn": results(n=50)["a"], "ease": results(n=60)["b"]}
-    refused(ValueError, "^odd: these systems cannot be compared: DIFFERENT USERS",
-            sets | {"odd": other}, "ndcg@3")  # fmt: skip
-    # another metric by other rules is none of its business
-    more = {system: tl.top_k_eval(one.hits, k=10) for system, one in sets["ml"].items()}
-    found = tl.across(sets | {"more": more}, "ndcg@10", n_resamples=99)
-    assert found.means[0].tolist() == found.means[3].tolist()
-
-
 def test_weights_are_those_of_the_users():
     sets = {
         name: evaluated(seed, weights=np.random.default_rng(seed).integers(1, 4, 300) / 2)
@@ -306,39 +269,44 @@ def test_weights_are_those_of_the_users():
     assert found.behind.any() and found.contrast("ease").these.p < 0.05
 
 
-def test_nobody_in_the_means(sets):
-    empty = tl.top_k_eval({}, {}, k=10, metrics="ndcg")
-    nobody = {"empty": dict.fromkeys(SYSTEMS, empty)}
-    refused(ValueError, "empty: no user is in the mean of popularity", sets | nobody, "ndcg@10")
+def test_what_is_refused(sets):
+    def refused(words, given=sets, name="ndcg@10", error=ValueError, **options):
+        with pytest.raises(error, match=words):
+            tl.across(given, name, **options)
+
+    refused("dict of data set -> comparison, not list", [sets], error=TypeError)
+    refused("None is no name of a data set", {**sets, None: sets["ml"]}, error=TypeError)
+    refused("ml: compare takes a dict", sets | {"ml": 3}, error=TypeError)
+    refused("two data sets are needed, and there is 1", {"a": sets["ml"]})
+    refused("ml: knn|ml: popularity: .*'map@10'", name="map@10", error=KeyError)
+    refused("ml: 'ndcg' is a whole curve", name="ndcg")
+    refused("ml: across is of one name@k", name=["ndcg@10", "mrr@10"])
+    refused("baseline 'als' is none of the systems: ", baseline="als")
+    refused("missing='first'.*choose from 'error', 'last'", missing="first")
+    refused("of='all'.*choose from 'these', 'sample'", of="all")
+    refused("n_resamples must be at least 99", n_resamples=9)
+    refused("seed must be a whole number", seed=-1)
+    one_each = {dataset: {"knn": some["knn"]} for dataset, some in sets.items()}
+    refused("two systems are needed, and there is knn", one_each)
+    empty = dict.fromkeys(SYSTEMS, tl.top_k_eval({}, {}, k=10, metrics="ndcg"))
+    refused("empty: no user is in the mean of popularity", sets | {"empty": empty})
+    # other rules, other users, clusters in one alone
+    trec, weights = evaluated(4, convention="trec_eval"), np.ones(300) + np.arange(300) % 2
+    refused("DIFFERENT CONVENTIONS: .*trec: ", sets | {"trec": trec})
+    refused("DIFFERENT AVERAGES", sets | {"w": evaluated(4, weights=weights)})
+    odd = {"knn": results(n=50)["a"], "ease": results(n=60)["b"]}
+    other = "^odd: these systems cannot be compared: DIFFERENT USERS"
+    refused(other, sets | {"odd": odd}, "ndcg@3")
+    some = {"a": results()["a"], "b": results(clusters={f"u{i}": i // 4 for i in range(60)})["b"]}
+    refused("^one: b has clusters and a has none", dict.fromkeys(("one", "two"), some), "mrr@3")
 
 
-def test_contrasts_that_there_are_not(sets, found):
+def test_contrasts_and_metrics_beside(sets, found):
     with pytest.raises(ValueError, match="'als' is none of the systems: ease, knn, popularity"):
         found.contrast("als")
     with pytest.raises(ValueError, match="both the system and its baseline"):
         found.contrast("knn", "knn")
-    few = {"ml": sets["ml"], "yelp": {"knn": sets["yelp"]["knn"]}}
-    once = tl.across(few, "ndcg@10", missing="last", baseline="ease", n_resamples=99)
-    with pytest.raises(ValueError, match="both in 1 data set alone: two are needed"):
-        once.contrast("knn")
-    assert once.to_dict()["systems"]["knn"]["difference"] is None
-    assert re.search(r"knn .* -  +-$", once.to_text(), re.MULTILINE)
-
-
-def test_a_picture_of_the_ranks(found):
-    pytest.importorskip("matplotlib")
-    texts = [text.get_text() for text in found.plot().texts]
-    assert f"ease  {found.mean_ranks[0]:.2f}" in texts
-    assert f"critical difference {found.friedman.critical_difference:.2f}" in texts
-
-
-def test_clusters_of_one_system_alone_are_refused_with_the_reason():
-    def of_lists(seed, clusters):
-        rng = np.random.default_rng(seed)
-        lists = {user: rng.permutation(9)[:3].tolist() for user in range(60)}
-        truth = {user: {user % 9} for user in lists}
-        return by_words(lists, truth, 3, metrics=["mrr"], clusters=clusters)
-
-    labels = {user: user // 4 for user in range(60)}
-    sets = {name: {"a": of_lists(1, None), "b": of_lists(2, labels)} for name in ("one", "two")}
-    refused(ValueError, "^one: b has clusters and a has none", sets, "mrr@3", baseline="a")
+    # another metric by other rules is none of its business
+    more = {system: tl.top_k_eval(one.hits, k=10) for system, one in sets["ml"].items()}
+    again = tl.across(sets | {"more": more}, "ndcg@10", n_resamples=99)
+    assert again.means[0].tolist() == again.means[3].tolist()

@@ -1,12 +1,15 @@
 """tl.gate: its verdicts, what makes them, what is refused, and how it is said."""
 
+import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from doors import by_words
 
 import toplist as tl
+from toplist.comparing.gating import GateRow
 from toplist.comparing.inference import adjust
 from toplist.stats.planning import not_worse
 
@@ -142,35 +145,30 @@ def test_undecided_segments_fail_nothing_and_are_counted():
     )
 
 
-def test_users_are_matched_by_key_and_labels_and_clusters_with_them():
+def test_users_are_matched_by_key_and_labels_clusters_and_weights_with_them():
     rng = np.random.default_rng(1)
     users = [f"u{i}" for i in rng.permutation(N)]
     given = lists(200)
     shuffled = result({u: given[u] for u in users}, {u: TRUTH[u] for u in users})
     how = {"by": {u: i % 3 for i, u in enumerate(TRUTH)}}
     how["clusters"] = {u: i % 50 for i, u in enumerate(TRUTH)}
-    one = tl.gate(WORSE, BASE, {"ndcg@5": 0.1}, floors={"recall@5": 0.5}, **how)
-    other = tl.gate(shuffled, BASE, {"ndcg@5": 0.1}, floors={"recall@5": 0.5}, **how)
+    asked = {"margins": {"ndcg@5": 0.1}, "floors": {"recall@5": 0.5}}
+    one, other = (tl.gate(new, BASE, **asked, **how) for new in (WORSE, shuffled))
     assert repr(one.rows) == repr(other.rows)
-    plain = tl.gate(WORSE, BASE, {"ndcg@5": 0.1}, floors={"recall@5": 0.5})
+    plain = tl.gate(WORSE, BASE, **asked)
     assert one.rows[0].p_worse != plain.rows[0].p_worse
     assert (one.rows[1].low, one.rows[1].high) != (plain.rows[1].low, plain.rows[1].high)
     assert "by clusters" in one.to_text() and "by clusters" not in plain.to_text()
-
-
-def test_labels_by_position():
+    # labels of users by position
     both = [
         tl.top_k_eval([*lists(n).values()], [*TRUTH.values()], metrics="ndcg@5") for n in (90, 0)
     ]
     labels = ["hurt" if i < 90 else "rest" for i in range(N)]
-    found = tl.gate(*both, {"ndcg@5": 0.1}, by=labels)
-    assert [(one.segment, one.verdict) for one in found.rows] == [
-        *((None, "undecided" if found.rows[0].verdict == "undecided" else "not worse"),),
-        *(("hurt", "worse"), ("rest", "not worse")),
-    ]
-
-
-def test_weights_are_those_of_the_results():
+    whole, *parts = tl.gate(*both, {"ndcg@5": 0.1}, by=labels).rows
+    assert whole.segment is None and whole.verdict in ("undecided", "not worse")
+    found = [(one.segment, one.verdict) for one in parts]
+    assert found == [("hurt", "worse"), ("rest", "not worse")]
+    # weights are those of the results
     weights = {user: 1 + i % 5 for i, user in enumerate(TRUTH)}
     new, base = (result(lists(n), weights=weights) for n in (200, 0))
     found = tl.gate(new, base, {"ndcg@5": 0.1})
@@ -204,111 +202,86 @@ def test_few_who_differ_are_said_and_the_seed():
     assert tl.gate(shifted, result(metrics="recall@8"), {"recall@8": 0.1}).passed
 
 
-def test_users_in_common():
-    fewer = WORSE.by({user: i < 400 for i, user in enumerate(TRUTH)})[True]
-    with pytest.raises(ValueError, match="new, base count other users: 200 are in some of them"):
-        tl.gate(fewer, BASE, {"ndcg@5": 0.1})
+OF_ALL = result(
+    metrics=["ndcg@5", "novelty@5", "item_coverage@5"],
+    counts=dict.fromkeys(range(9), 3),
+    catalogue=range(9),
+)
+# By the words of the error: new, and what is asked of it beside base.
+REFUSED = {
+    "these systems cannot be tested: DIFFERENT CONVENTIONS": result(convention="neurec"),
+    "new and base have other ground truths": result(truth=TRUTH | {"u3": {1}}),
+    "new: 'ndcg@5'.*has ndcg, without k or with @1 to @3": result(metrics="ndcg@3"),
+    "new: 'ndcg@5'.*has mrr": result(metrics="mrr@5"),
+    "new is without users.*without_users": BASE.without_users(),
+    "users of base have keys, those of new are known by position": tl.top_k_eval(
+        [*lists().values()], [*TRUTH.values()], metrics="ndcg@5"
+    ),
+    "new, base count other users: 200 are in some of them": WORSE.by(
+        {user: i < 400 for i, user in enumerate(TRUTH)}
+    )[True],
+    "text in one result and numbers in another.*'u0'": result(
+        {i: [1] for i in range(9)}, {i: {1} for i in range(9)}
+    ),
+}
+ASKED = {
+    "the margin of ndcg@5 must be a number above 0, not 0": {"margins": {"ndcg@5": 0}},
+    "the margin of ndcg@5 must be a number above 0, not -0.1": {"margins": {"ndcg@5": -0.1}},
+    "nothing to test: give margins": {"margins": {}},
+    "'ndcg' is a whole curve: give name@k": {"margins": {"ndcg": 0.1}},
+    "'ndcg@5' is there twice": {"margins": {"nDCG@5": 0.1, "ndcg@5": 0.1}},
+    "the floor of ndcg@5 must be a number, not nan": {"floors": {"ndcg@5": math.nan}},
+    "'ndcg' is a whole curve: a floor is of name@k": {"floors": {"ndcg": 0.1}},
+    "new: 'map@5'": {"floors": {"map@5": 0.1}},
+    "level must be a number between 0 and 1": {"level": 95},
+    "users='all'": {"users": "all"},
+    "seed must be a whole number": {"seed": -1},
+    "labels have none of the users": {"by": {"nobody": 1}},
+    "margins is 0.1: give a dict, {'ndcg@10': 0.005}": {"margins": 0.1},
+    "floors is 'recall@5'": {"floors": "recall@5"},
+    "base is dict: give what top_k_eval returned": {"base": {"ndcg@5": 0.1}},
+    "neither more nor less of it is better": {"new": OF_ALL, "margins": {"novelty@5": 0.1}},
+    "has no test: one number of all": {"new": OF_ALL, "margins": {"item_coverage@5": 0.1}},
+    "item_coverage@5 has no interval": {"new": OF_ALL, "floors": {"item_coverage@5": 0.1}},
+    "is not below the mean of base, 0.4": {"margins": {"ndcg@5": BASE["ndcg@5"]}},
+    "is not below the mean of base": {"margins": {"ndcg@5": 5.0}},
+    "the floor of ndcg@5, 0, is not from 0 to 1": {"floors": {"ndcg@5": 0}},
+    "the floor of ndcg@5, 1.5, is not from 0 to 1": {"floors": {"ndcg@5": 1.5}},
+    "the floor of ndcg@5, -1, is not from 0 to 1": {"floors": {"ndcg@5": -1}},
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_cannot_be_compared_is_an_error(said):
+    for ask in (
+        lambda: tl.gate(REFUSED[said], BASE, {"ndcg@5": 0.1}),
+        lambda: tl.testing.assert_not_worse(REFUSED[said], BASE, "ndcg@5", margin=0.1),
+    ):
+        with pytest.raises(ValueError, match=said):
+            ask()
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_what_is_asked_wrongly_is_one_line(said):
+    given = dict(ASKED[said])
+    new = given.pop("new", BASE)
+    asked = {"base": new, "margins": {} if "floors" in given else {"ndcg@5": 0.1}} | given
+    with pytest.raises((ValueError, TypeError)) as caught:
+        tl.gate(new, **asked)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_is_near_to_be_refused_passes():
+    assert tl.gate(WORSE, BASE, {"ndcg@5": BASE["ndcg@5"] - 1e-9}).passed
+    assert tl.gate(OF_ALL, OF_ALL, {}, floors={"novelty@5": 0.1}).passed
+    fewer = REFUSED["new, base count other users: 200 are in some of them"]
     found = tl.gate(fewer, BASE, {"ndcg@5": 0.1}, users="common")
     assert found.rows[0].n == 400 and any("DIFFERENT USERS" in one for one in found.warnings)
-
-
-OTHER_TRUTH = TRUTH | {"u3": {1}}
-REFUSED = [
-    (result(convention="neurec"), "these systems cannot be tested: DIFFERENT CONVENTIONS"),
-    (result(truth=OTHER_TRUTH), "new and base have other ground truths"),
-    (result(metrics="ndcg@3"), r"new: 'ndcg@5'.*has ndcg, without k or with @1 to @3"),
-    (result(metrics="mrr@5"), r"new: 'ndcg@5'.*has mrr"),
-    (BASE.without_users(), r"new is without users.*without_users"),
-    (
-        tl.top_k_eval([*lists().values()], [*TRUTH.values()], metrics="ndcg@5"),
-        "the users of base have keys, those of new are known by position",
-    ),
-]
-
-
-@pytest.mark.parametrize(("new", "said"), REFUSED, ids=[said[:24] for _, said in REFUSED])
-def test_what_cannot_be_compared_is_an_error(new, said):
-    with pytest.raises(ValueError, match=said):
-        tl.gate(new, BASE, {"ndcg@5": 0.1})
-    with pytest.raises(ValueError, match=said):
-        tl.testing.assert_not_worse(new, BASE, "ndcg@5", margin=0.1)
-
-
-def test_more_metrics_and_k_in_one_of_them_do_not_matter():
-    alone = result(lists(200), metrics="ndcg@5")
-    found = tl.gate(alone, BASE, {"ndcg@5": 0.1})
-    assert found.rows == tl.gate(WORSE, BASE, {"ndcg@5": 0.1}).rows and not found.warnings
-
-
-@pytest.mark.parametrize(
-    ("given", "options", "said"),
-    [
-        ({"ndcg@5": 0}, {}, "the margin of ndcg@5 must be a number above 0, not 0"),
-        ({"ndcg@5": -0.1}, {}, "the margin of ndcg@5 must be a number above 0"),
-        ({}, {}, "nothing to test: give margins"),
-        ({"ndcg": 0.1}, {}, "'ndcg' is a whole curve"),
-        ({"nDCG@5": 0.1, "ndcg@5": 0.1}, {}, "'ndcg@5' is there twice"),
-        ({}, {"floors": {"ndcg@5": math.nan}}, "the floor of ndcg@5 must be a number, not nan"),
-        ({}, {"floors": {"ndcg": 0.1}}, "'ndcg' is a whole curve: a floor is of name@k"),
-        ({}, {"floors": {"map@5": 0.1}}, r"new: 'map@5'"),
-        ({"ndcg@5": 0.1}, {"level": 95}, "level must be a number between 0 and 1"),
-        ({"ndcg@5": 0.1}, {"users": "all"}, "users='all'"),
-        ({"ndcg@5": 0.1}, {"seed": -1}, "seed must be a whole number"),
-        ({"ndcg@5": 0.1}, {"by": {"nobody": 1}}, "labels have none of the users"),
-    ],
-)
-def test_what_is_asked_wrongly_is_one_line(given, options, said):
-    with pytest.raises(ValueError, match=said):
-        tl.gate(BASE, BASE, given, **options)
-
-
-def test_arguments_of_other_types():
-    with pytest.raises(TypeError, match="base is dict: give what top_k_eval returned"):
-        tl.gate(BASE, {"ndcg@5": 0.1}, {"ndcg@5": 0.1})
-    with pytest.raises(TypeError, match=r"margins is 0.1: give a dict, {'ndcg@10': 0.005}"):
-        tl.gate(BASE, BASE, 0.1)
-    with pytest.raises(TypeError, match="floors is 'recall@5'"):
-        tl.gate(BASE, BASE, {"ndcg@5": 0.1}, floors="recall@5")
+    # more metrics and k in one of them do not matter
+    alone = tl.gate(result(lists(200), metrics="ndcg@5"), BASE, {"ndcg@5": 0.1})
+    assert alone.rows == tl.gate(WORSE, BASE, {"ndcg@5": 0.1}).rows and not alone.warnings
     with pytest.raises(ValueError, match="names= chooses"):
-        tl.gate(BASE, BASE, {"ndcg@5": 0.1}).to_text(names="ndcg@5")
-
-
-def test_metrics_without_a_direction_or_users_are_refused():
-    more = {"counts": dict.fromkeys(range(9), 3), "catalogue": range(9)}
-    one = result(metrics=["ndcg@5", "novelty@5", "item_coverage@5"], **more)
-    with pytest.raises(ValueError, match="neither more nor less of it is better"):
-        tl.gate(one, one, {"novelty@5": 0.1})
-    with pytest.raises(ValueError, match="has no test: one number of all lists"):
-        tl.gate(one, one, {"item_coverage@5": 0.1})
-    assert tl.gate(one, one, {}, floors={"novelty@5": 0.1}).passed
-    with pytest.raises(ValueError, match="item_coverage@5 has no interval"):
-        tl.gate(one, one, {}, floors={"item_coverage@5": 0.1})
-
-
-def test_margins_and_floors_that_nothing_can_miss_are_refused():
-    mean = BASE["ndcg@5"]
-    for margin in (mean, 5.0):
-        with pytest.raises(ValueError, match="is not below the mean of base"):
-            tl.gate(WORSE, BASE, {"ndcg@5": margin})
-    assert tl.gate(WORSE, BASE, {"ndcg@5": mean - 1e-9}).passed
-    for floor in (0, 1.5, -1):
-        with pytest.raises(ValueError, match="is not from 0 to 1"):
-            tl.gate(WORSE, BASE, {}, floors={"ndcg@5": floor})
-
-
-def test_users_without_a_label_are_told():
-    some = dict.fromkeys(list(BASE.users)[: N - 7], "x")
-    found = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, by=some)
-    assert "7 users without a label: a segment of their own, (no label)" in str(found)
-    whole = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, by=dict.fromkeys(BASE.users, "x"))
-    assert "without a label" not in str(whole)
-
-
-def test_users_of_two_kinds_are_told():
-    truths = {"7": 1, "8": 1}, {7: 1, 8: 1}
-    new, base = (tl.top_k_eval({u: [1] for u in t}, t, metrics="mrr@1") for t in truths)
-    with pytest.raises(ValueError, match="text in one result and numbers in another.*'7'"):
-        tl.gate(new, base, {"mrr@1": 0.1})
+        alone.to_text(names="ndcg@5")
 
 
 def test_a_segment_with_a_p_above_its_side_is_undecided():
@@ -318,11 +291,54 @@ def test_a_segment_with_a_p_above_its_side_is_undecided():
     assert 0.025 < part.p_adjusted < 0.45 and part.verdict == "undecided"
 
 
-def test_queries_are_called_so():
+def test_queries_and_users_without_a_label_are_called_so():
+    some = dict.fromkeys(list(BASE.users)[: N - 7], "x")
+    found = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, by=some)
+    assert "7 users without a label: a segment of their own, (no label)" in str(found)
+    whole = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, by=dict.fromkeys(BASE.users, "x"))
+    assert "without a label" not in str(whole)
     new, base = (result(lists(n), unit="queries") for n in (5, 0))
-    found = tl.gate(new, base, {"ndcg@5": 0.0005}, by=dict.fromkeys(list(base.users)[:-9], "x"))
+    found = tl.gate(new, base, {"ndcg@5": 0.0005}, by=some)
     assert "queries like these would decide" in str(found.rows[0])
-    assert "9 queries without a label" in str(found) and "| ndcg@5 | queries |" in (
+    assert "7 queries without a label" in str(found) and "| ndcg@5 | queries |" in (
         found.to_markdown()
     )
     assert "user" not in str(found).replace("--users", "")
+
+
+# How it is said
+
+
+def test_it_is_said_as_a_person_would_say_it():
+    row = GateRow("ndcg@10", "not worse", 0.3, 0.3021, -0.0021, -0.0049, 0.0007, 900, 400, 0.005)
+    row = replace(row, p_not_worse=0.021, p_worse=0.979)
+    sentence = "ndcg@10 -0.0021 [-0.0049, +0.0007]: not worse than -0.005 (p = 0.021, one-sided)"
+    assert str(row) == sentence
+    worse = replace(row, verdict="worse", p_worse=0.0249, p_not_worse=0.9751)
+    assert str(worse).endswith("worse than -0.005 (p = 0.0249, one-sided)")
+    near = replace(row, verdict="undecided", low=-0.005004, n_needed=math.inf)
+    assert "[-0.005004, +0.000700]: undecided at -0.005 (" in str(near)
+    assert str(near).endswith("; no number of users would decide at this difference")
+    part = replace(worse, segment="UK", p_adjusted=0.004)
+    assert str(part).startswith("ndcg@10 of UK -0.0021") and "p = 0.004 after Holm" in str(part)
+
+
+def test_tables_dicts_and_frames():
+    by = {user: i < 200 for i, user in enumerate(TRUTH)}
+    found = tl.gate(WORSE, BASE, {"ndcg@5": 0.2}, floors={"recall@5": 0.99}, by=by)
+    text = found.to_markdown()
+    head = "| metric | base | new | difference | 95 % interval | verdict |"
+    assert text.startswith(f"**Gate: worse**\n\n{head}\n")
+    assert "| **below the floor 0.99** |" in text and "| ndcg@5 | users | base | new |" in text
+    assert "**bold**: fails the gate" in text and "| not worse than -0.2 |" in text
+    assert "<table" in found.to_html() and r"\begin{tabular}" in found.to_latex()
+    assert repr(found) == found.to_text()
+    assert max(map(len, found.to_text(width=70).splitlines())) <= 70
+    assert found.to_text().splitlines()[0] == str(found.rows[0])
+    found = tl.gate(WORSE, BASE, {"ndcg@5": 0.01}, floors={"recall@5": 0.1})
+    whole = found.to_dict()
+    assert (whole["verdict"], whole["passed"], whole["level"]) == ("worse", False, 0.95)
+    assert [row["name"] for row in whole["rows"]] == ["ndcg@5", "recall@5"]
+    assert whole["rows"][0]["p"] == found.rows[0].p_worse and json.dumps(whole)
+    pytest.importorskip("pandas")
+    assert found.to_pandas()["verdict"].tolist() == ["worse", "above"]

@@ -137,17 +137,18 @@ def test_the_cases_end_to_end(case, retrieved):
 
 
 def test_a_band_is_that_of_the_values_and_of_one_k_the_t_interval():
-    compared = tl.compare({name: one for name, one in results().items() if name != "c"})
-    found = compared.band("ndcg")
-    a, b = (one.per_user("ndcg") for one in list(results().values())[:2])
+    compared = tl.compare({name: results()[name] for name in "ab"})
+    found, test = compared.band("ndcg"), compared.test("ndcg@2")[0]
+    a, b = (one.per_user("ndcg") for one in compared.results.values())
     same = inference.band(b, a, name="ndcg", names=("b", "a"))
     assert np.allclose(found.difference, same.difference) and np.allclose(found.low, same.low)
-    test = compared.test("ndcg@2")[0]
     assert (found.low[1], found.high[1]) == pytest.approx((test.low, test.high), rel=1e-9)
     assert np.all(found.low_all <= found.low) and np.all(found.high <= found.high_all)
     assert repr(found).startswith("b - a ndcg") and "95 % at all k" in repr(found)
     alone = inference.band(a[:, :1], b[:, :1])
     assert alone.critical * alone.error[0] == pytest.approx(alone.high[0] - alone.difference[0])
+    # so is Tukey's test of two systems
+    assert compared.tukey("ndcg@2")[0].p_adjusted == pytest.approx(test.p, abs=1e-6)
 
 
 def test_no_other_library_is_loaded():
@@ -159,22 +160,6 @@ def test_no_other_library_is_loaded():
         "assert not {'scipy.stats', 'statsmodels', 'pandas'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=600)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"seed": -1}, {"seed": 2**64}, {"seed": 1.5}, {"n_resamples": 98}, {"n_resamples": 99.5}],
-)
-def test_seeds_and_resamples_are_checked_alike_everywhere(options):
-    systems = {"a": [0.0, 1.0, 2.0], "b": [1.0, 1.0, 4.0]}
-    with pytest.raises(ValueError, match="seed must be|n_resamples must be"):
-        tl.inference.paired_tests(systems, **options)  # of the t test too, which draws nothing
-
-
-def test_tukey_of_two_systems_is_the_paired_t_test(retrieved):
-    compared = tl.compare(retrieved)
-    t = compared.test("ndcg@10")[0]
-    assert compared.tukey("ndcg@10")[0].p_adjusted == pytest.approx(t.p, abs=1e-6)
 
 
 def test_nobody_who_differs_shows_equivalence_only_within_a_large_margin():
@@ -206,15 +191,7 @@ def test_equivalence_of_runs_prints_the_margins_p_for_these_models():
     assert tests[0].p_users > 0.99 and "for these trained models p 1.000" in str(tests)
 
 
-def test_equivalence_is_corrected_unless_it_says_otherwise():
-    rng = np.random.default_rng(0)
-    values = {name: rng.random(300) for name in "abc"}
-    assert "after Holm over 3 comparisons" in str(inference.equivalence(values, margin=0.1))
-    alone = inference.equivalence(values, margin=0.1, correction="none")
-    assert ", uncorrected" in str(alone)
-
-
-def test_what_is_detectable_is_of_the_correction_and_the_side():
+def test_what_is_said_is_of_the_correction_and_the_side():
     rng = np.random.default_rng(0)
     values = {name: rng.random(300) for name in "abc"}
     stds = [one.std for one in inference.paired_tests(values)]
@@ -222,29 +199,31 @@ def test_what_is_detectable_is_of_the_correction_and_the_side():
         told = str(inference.paired_tests(values, **options))
         least = inference.detectable(min(stds), 300, level=1 - alpha)
         assert f": {least:.4f} to" in told.split("power")[1]
+        assert ("one-sided, of later - earlier" in told) == ("alternative" in options)
     few = {"a": np.eye(300)[0] + np.eye(300)[1], "b": np.zeros(300)}
     assert "detectable" not in str(inference.paired_tests(few))
+    named = inference.paired_tests(values, alternative="less", baseline="a")
+    assert "one-sided, of later - earlier" not in str(named)
+    assert "rejected" not in inference.paired_tests(values, method="sign").sentence()
+    assert "after Holm over 3 comparisons" in str(inference.equivalence(values, margin=0.1))
+    alone = inference.equivalence(values, margin=0.1, correction="none")
+    assert ", uncorrected" in str(alone)
+    below = inference.paired_tests({"a": np.arange(9) - 9.0, "b": np.arange(9)[::-1] - 9.0})
+    assert math.isnan(below[0].relative)  # of a baseline below 0
 
 
 def test_cautions_go_by_the_users_who_differ_and_by_how_skewed_they_are():
     for differ, said in ((29, {"SKEWED", "FEW DIFFER"}), (99, {"SKEWED"}), (100, set())):
         far = np.where(np.arange(1000) < differ, 5.0, 0.0)
         a, b = far * (np.arange(1000) % 10 == 0) * (differ < 100) + (far > 0), np.zeros(1000)
-        tests = inference.paired_tests({"a": a, "b": b}, alternative="greater")
-        assert {*tests[0].cautions} == said
+        both = {"a": a, "b": b}
+        assert {*inference.paired_tests(both, alternative="greater")[0].cautions} == said
+        drawn = str(inference.paired_tests(both, method="bootstrap", n_resamples=99))
+        liberal = "the bootstrap is liberal where fewer than 100 users differ"
+        assert (liberal in drawn) == (differ < 100)
+        assert "liberal" not in str(inference.paired_tests(both))
     few = (np.arange(1000) < 29) * 1.0
     assert "FEW DIFFER" in str(inference.band(np.stack([few, few], axis=1), np.zeros((1000, 2))))
-
-
-def test_words_of_a_test_hold_as_printed():
-    below = inference.paired_tests({"a": np.arange(9) - 9.0, "b": np.arange(9)[::-1] - 9.0})
-    assert math.isnan(below[0].relative)  # of a baseline below 0
-    rng = np.random.default_rng(0)
-    values = {"a": rng.random(50), "b": rng.random(50)}
-    one_sided = "one-sided, of later - earlier"
-    assert one_sided in str(inference.paired_tests(values, alternative="greater"))
-    assert one_sided not in str(inference.paired_tests(values, alternative="less", baseline="a"))
-    assert "rejected" not in inference.paired_tests(values, method="sign").sentence()
 
 
 @pytest.mark.slow

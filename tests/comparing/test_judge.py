@@ -21,6 +21,7 @@ JUDGE = {
     for query, truth in PEOPLE.items()
 }
 SAMPLE = [QUERIES[i] for i in RNG.permutation(N)[:60].tolist()]
+COVERAGE = {"metric": "item_coverage@5"}
 
 
 def evaluated(lists, truth, queries=QUERIES, **options):
@@ -66,21 +67,18 @@ def test_it_is_nearer_to_what_people_say_of_all_queries():
 
 
 def test_a_difference_of_two_systems():
+    systems = {"a": LISTS, "b": OTHER}
     given = {
-        side: {
-            name: evaluated(lists, truth, queries)
-            for name, lists in {"a": LISTS, "b": OTHER}.items()
-        }
+        side: {name: evaluated(lists, truth, queries) for name, lists in systems.items()}
         for side, truth, queries in (("judged", JUDGE, QUERIES), ("human", PEOPLE, SAMPLE))
     }
     found = corrected(**given)
     assert found.pair == ("b", "a")
-    values = {
-        side: {name: one.per_user("ndcg@5", keyed=True) for name, one in results.items()}
-        for side, results in given.items()
-    }
-    d, d_hat = ({q: some["b"][q] - some["a"][q] for q in some["a"]} for some in values.values())
-    d, d_hat = d_hat, d
+    d_hat, d = (
+        {q: y - of_a[q] for q, y in results["b"].per_user("ndcg@5", keyed=True).items()}
+        for results in given.values()
+        for of_a in [results["a"].per_user("ndcg@5", keyed=True)]
+    )
     others = [d_hat[query] for query in QUERIES if query not in d]
     expected = ppi(list(d.values()), [d_hat[query] for query in d], others)
     assert (found.estimate, found.error) == pytest.approx((expected.estimate, expected.error))
@@ -158,6 +156,14 @@ def test_any_k_and_name_that_both_sides_know():
         (lambda: {"baseline": "a"}, "two systems are needed, and there is"),
         (lambda: {"metric": "ndcg"}, "'ndcg' is no mean over queries of what is relevant, at one"),
         (lambda: {"level": 95}, "level must be a number between 0 and 1, not 95"),
+        (
+            lambda: sides(metrics=["item_coverage"], catalogue=range(12)) | COVERAGE,
+            "'item_coverage@5' is no mean over queries of what is",
+        ),
+        (
+            lambda: sides(aggregate="pooled") | {"metric": "precision@5"},
+            "'precision@5' is no mean over queries",
+        ),
     ],
 )
 def test_what_is_refused_with_a_value_error(changed, message):
@@ -184,20 +190,16 @@ def test_what_is_no_result_is_refused(given, words):
 
 def test_a_query_that_one_side_leaves_out_is_refused():
     """Of sets: a query without relevant items is in no mean, unless empty='zero'."""
-    nothing = PEOPLE | {SAMPLE[3]: dict.fromkeys(range(10), 0)}
-    given = sides(people=nothing, empty="skip")
-    with pytest.raises(
-        ValueError, match=f"'{SAMPLE[3]}' is in the mean by the judge and not in that"
+    nothing = {SAMPLE[3]: dict.fromkeys(range(10), 0)}
+    people, judge = {"people": PEOPLE | nothing}, {"judge": JUDGE | nothing}
+    for sets, said in (
+        (people, f"'{SAMPLE[3]}' is in the mean by the judge and not in that"),
+        (judge, "in the mean by people and not in that by the judge, as"),
     ):
-        judge_corrected(**given, metric="ndcg@5")
-    turned = sides(judge=JUDGE | {SAMPLE[3]: dict.fromkeys(range(10), 0)}, empty="skip")
-    with pytest.raises(ValueError, match="in the mean by people and not in that by the judge, as"):
-        judge_corrected(**turned, metric="ndcg@5")
-    assert judge_corrected(**sides(people=nothing), metric="ndcg@5").n == 60
-    both = sides(
-        people=nothing, judge=JUDGE | {SAMPLE[3]: dict.fromkeys(range(10), 0)}, empty="skip"
-    )
-    found = judge_corrected(**both, metric="ndcg@5")
+        with pytest.raises(ValueError, match=said):
+            judge_corrected(**sides(**sets, empty="skip"), metric="ndcg@5")
+    assert judge_corrected(**sides(**people), metric="ndcg@5").n == 60
+    found = judge_corrected(**sides(**people, **judge, empty="skip"), metric="ndcg@5")
     assert (found.n, found.n_unlabelled) == (59, 240)
 
 
@@ -234,24 +236,19 @@ def test_metrics_of_whole_lists_take_the_longest_of_both_sides():
         assert found.human == pytest.approx(one["human"]["bpref"])
 
 
-def test_metrics_of_the_lists_and_ratios_of_sums_are_no_means_of_what_is_relevant():
-    catalogue = list(range(12))
-    given = sides(metrics=["item_coverage", "ndcg"], catalogue=catalogue)
-    with pytest.raises(ValueError, match="'item_coverage@5' is no mean over queries of what is"):
-        judge_corrected(**given, metric="item_coverage@5")
-    with pytest.raises(ValueError, match="'precision@5' is no mean over queries"):
-        judge_corrected(**sides(aggregate="pooled"), metric="precision@5")
-
-
 def test_queries_in_clusters_go_by_these():
-    users = {query: f"u{i // 4}" for i, query in enumerate(QUERIES)}
-    given = {
-        "judged": evaluated(LISTS, JUDGE, clusters=users),
-        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters={q: users[q] for q in SAMPLE}),
-    }
+    users, alone = {q: f"u{i // 4}" for i, q in enumerate(QUERIES)}, {q: q for q in QUERIES}
+
+    def by(clusters):
+        some = {q: clusters[q] for q in SAMPLE}
+        return {
+            "judged": evaluated(LISTS, JUDGE, clusters=clusters),
+            "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters=some),
+        }
+
+    given = by(users)
     found, plain = corrected(**given), corrected()
-    y = given["human"].per_user("ndcg@5", keyed=True)
-    y_hat = given["judged"].per_user("ndcg@5", keyed=True)
+    y, y_hat = (given[side].per_user("ndcg@5", keyed=True) for side in ("human", "judged"))
     others = {query: value for query, value in y_hat.items() if query not in y}
     clusters = [users[query] for query in y], [users[query] for query in others]
     of_y = [y_hat[query] for query in y]
@@ -259,19 +256,7 @@ def test_queries_in_clusters_go_by_these():
     assert (found.estimate, found.error) == pytest.approx((expected.estimate, expected.error))
     assert found.n_clusters == len({users[query] for query in SAMPLE}) and found.df < plain.df
     assert f"60 queries of {found.n_clusters} clusters judged by people" in str(found)
-    alone = {query: query for query in QUERIES}
-    same = {
-        "judged": evaluated(LISTS, JUDGE, clusters=alone),
-        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters={q: q for q in SAMPLE}),
-    }
-    assert vars(corrected(**same)) == vars(plain)  # clusters of one query each are none
-
-
-def test_clusters_of_people_alone_are_refused():
-    users = {q: q[:2] for q in SAMPLE}
-    given = {
-        "judged": evaluated(LISTS, JUDGE, unit="queries"),
-        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters=users, unit="queries"),
-    }
+    assert vars(corrected(**by(alone))) == vars(plain)  # clusters of one query each are none
+    bare = evaluated(LISTS, JUDGE, unit="rows")  # rows of clusters are called so
     with pytest.raises(ValueError, match="human has clusters and judged has none"):
-        corrected(**given)
+        corrected(judged=bare, human=given["human"])

@@ -1,13 +1,24 @@
-"""Comparisons in every segment: p is corrected for all of them together."""
+"""Comparisons in every segment: p is corrected for all, and whether segments differ is tested."""
 
+import math
+
+import numpy as np
 import pytest
-from systems import SHARES, TRUTH, segment, system
+from systems import SHARES, TRUTH, compared, segment, system
 
 import toplist as tl
+from toplist.comparing.inference import heterogeneity, heterogeneity_of_moments
+from toplist.stats.estimates import difference, welch
+from toplist.stats.units import Units
+
+AGES = {user: segment(user) for user in TRUTH}
+NUMBERS = {user: i for i, user in enumerate(TRUTH)}
+THIRDS = {user: f"s{int(user.split()[1]) % 3}" for user in TRUTH}
+TWO = {name: SHARES[name] for name in "ab"}
 
 
 def test_each_segment_is_tested_as_its_users_alone(pair):
-    found = tl.compare(pair, baseline="a").by({user: segment(user) for user in TRUTH})
+    found = tl.compare(pair, baseline="a").by(AGES)
     tests = found.test("ndcg@10")
     assert list(found) == ["new", "old"] and tests.n_family == 4
     raw = []
@@ -19,55 +30,43 @@ def test_each_segment_is_tested_as_its_users_alone(pair):
             mine = tests[label, one.system, "ndcg@10"]
             assert (mine.p, mine.low, mine.n) == (one.p, one.low, len(users))
             raw.append(one.p)
-    corrected = tl.inference.adjust(raw, "holm")
-    assert [one.p_adjusted for one in tests] == corrected.tolist()
+    assert [one.p_adjusted for one in tests] == tl.inference.adjust(raw, "holm").tolist()
     assert "after Holm over 4 comparisons in 2 segments" in str(tests)
     assert "after Holm over 8 comparisons in 2 segments" in str(found)  # ndcg@5 as well
     assert [one.segment for one in tests] == ["new", "new", "old", "old"]
+    pytest.importorskip("matplotlib")
+    words = [label.get_text() for label in tests.plot().get_yticklabels()]
+    assert len(set(words)) == 4 and any("(new)" in word for word in words)
 
 
 def test_labels_in_an_order_are_in_that_of_the_first_system(pair):
-    users = list(TRUTH)[::-1]
-    turned = {"a": pair["a"], "b": system(0.25, 2, users=users)}
-    labels = [segment(user) for user in pair["a"].users]
-    by_place = tl.compare(turned).by(labels)
-    by_key = tl.compare(turned).by({user: segment(user) for user in TRUTH})
-    assert by_place.to_dict() == by_key.to_dict()
+    turned = tl.compare({"a": pair["a"], "b": system(0.25, 2, users=list(TRUTH)[::-1])})
+    by_place = turned.by([segment(user) for user in pair["a"].users])
+    assert by_place.to_dict() == turned.by(AGES).to_dict()
 
 
-def test_users_without_a_label_are_a_segment(pair):
+def test_labels_of_any_kind_find_their_segment(pair):
     found = tl.compare(pair).by({user: "new" for user in TRUTH if segment(user) == "new"})
     assert list(found) == ["new", None] and "(no label)" in str(found)
     assert "best of its line; not tested" in str(found)
+    # labels that look alike are told apart
+    labels = {user: (1, "1", "all")[i % 3] for user, i in NUMBERS.items()}
+    alike = tl.compare(pair, baseline="a").by(labels)
+    assert {one.segment for one in alike.test("ndcg@10")} == {"1", "'1'", "'all'"}
+    assert all(words in str(alike) for words in ("in 3 segments", "'all'", "\nall "))
+    some = {user: (True, False, None, 1.5)[i % 4] for user, i in NUMBERS.items()}
+    tests = tl.compare(pair).by(some).test("ndcg@10")
+    for label, text in [(True, "True"), (False, "False"), (None, "(no label)"), (1.5, "1.5")]:
+        one = tests[label, "b", "a", "ndcg@10"]
+        assert one.segment == text and one is tests[text, "b", "a", "ndcg@10"]
+    few = {user: 1 if i < 30 else "1" for user, i in NUMBERS.items()}
+    tests = tl.compare({name: pair[name] for name in "ab"}).by(few).test("ndcg@10")
+    assert (tests[1, "b", "ndcg@10"].n, tests["1", "b", "ndcg@10"].n) == (30, 90)
+    for key in [(2, "b", "ndcg@10"), ()]:
+        with pytest.raises(KeyError, match="no comparison has"):
+            tests[key]
     pytest.importorskip("pandas")
     assert found.to_pandas()["segment"].isna().sum() == len(found[None].to_pandas())
-
-
-def test_what_segments_refuse(pair):
-    found = tl.compare(pair).by({user: segment(user) for user in TRUTH})
-    with pytest.raises(ValueError, match="'maxt' is over comparisons of the same users"):
-        found.test(correction="maxt")
-    with pytest.raises(KeyError, match="'older': the segments are 'new', 'old'"):
-        found["older"]
-    few = {"a": pair["a"], "b": system(0.3, 1, users=[u for u in TRUTH if segment(u) == "new"])}
-    with pytest.raises(ValueError, match="segment 'old' has no user of b"):
-        tl.compare(few).by({user: segment(user) for user in TRUTH})
-
-
-def test_labels_that_look_alike_are_told_apart(pair):
-    labels = {user: (1, "1", "all")[number % 3] for number, user in enumerate(TRUTH)}
-    found = tl.compare(pair, baseline="a").by(labels)
-    segments = {one.segment for one in found.test("ndcg@10")}
-    assert segments == {"1", "'1'", "'all'"} and "in 3 segments" in str(found)
-    assert "'all'" in str(found) and "\nall " in str(found)
-
-
-def test_the_forest_names_segments(pair):
-    pytest.importorskip("matplotlib")
-    found = tl.compare(pair, baseline="a").by({user: segment(user) for user in TRUTH})
-    drawn = found.test("ndcg@10").plot()
-    words = [label.get_text() for label in drawn.get_yticklabels()]
-    assert len(set(words)) == 4 and any("(new)" in word for word in words)
 
 
 @pytest.mark.parametrize("users", ["same", "common"])
@@ -78,16 +77,127 @@ def test_a_segment_of_nobody_is_told_and_the_others_are_tested(users):
         "a": {user: [0, 1, 2] for user in truths if users == "common" or labels[user] == "x"},
         "b": {user: [2, 1, 0] for user in truths if labels[user] == "x"},
     }
-    results = {
-        name: tl.top_k_eval(
-            one,
-            truths,
-            k=2,
-            metrics="mrr",
-            convention=tl.CONVENTIONS["standard"].replace(missing="skip"),
-        )
-        for name, one in lists.items()
-    }
-    found = tl.compare(results, baseline="a").by(labels).test(users=users)
+    both = compared(lists, truths, 2, "a", metrics="mrr", missing="skip")
+    found = both.by(labels).test(users=users)
     assert [one.segment for one in found] == ["x"]
     assert "not tested, since nobody is counted: y" in str(found)
+
+
+# Whether segments differ
+
+
+def in_segments(shares, labels=THIRDS, baseline="a", **more):
+    results = {name: system(*of) for name, of in shares.items()} | more
+    return tl.compare(results, baseline=baseline).by(labels)
+
+
+def unequal():
+    """Return a system that is better for the old users alone."""
+    old, new = ([user for user in TRUTH if segment(user) == age] for age in ("old", "new"))
+    parts = (0.22, 5, new), (0.9, 3, old)
+    return tl.merge(system(q, s, users=users) for q, s, users in parts)
+
+
+def test_values_and_their_moments_say_the_same():
+    rng = np.random.default_rng(0)
+    segments = {label: rng.normal(0.1 * label, 1, 30 + label) for label in range(4)}
+    found = heterogeneity(segments)
+    moments = {label: (len(d), d.mean(), d.std(ddof=1)) for label, d in segments.items()}
+    assert found[:6] == pytest.approx(heterogeneity_of_moments(moments)[:6])
+    assert found.df1 == 3 and found.p_adjusted == found.p and found.left_out == ()
+    # segments without spread are left out and named
+    d = {"a": [0.3, 0.1, 0.4, 0.2], "b": [0.0, 0.1, -0.1]}
+    found = heterogeneity(d | {"nobody": [], "one": [0.5], "alike": [0.1] * 9})
+    assert found.left_out == ("nobody", "one", "alike") and found[:6] == heterogeneity(d)[:6]
+    alone = heterogeneity({"a": d["a"], "one": [0.5]})
+    assert math.isnan(alone.p) and math.isnan(alone.f) and alone.left_out == ("one",)
+
+
+def test_segments_of_a_comparison_are_those_of_its_values():
+    by = in_segments(TWO)
+    found = by.heterogeneity("ndcg@10")["b", "a", "ndcg@10"]
+    differences, moments = {}, {}
+    for label, part in by.items():
+        a, b = (part.results[name].per_user("ndcg@10", keyed=True) for name in "ab")
+        differences[label] = [b[user] - a[user] for user in a]
+        one = part.test("ndcg@10")[0]
+        moments[label] = one.n, one.difference, one.std  # which results without users have, too
+    assert found[:6] == pytest.approx(heterogeneity(differences)[:6])
+    assert found[:6] == pytest.approx(heterogeneity_of_moments(moments)[:6])
+    line = f"the difference is not shown to differ between segments (Welch F(2, {found.df2:,.1f})"
+    assert f"{line} = {found.f:.2f}, p = {found.p:.3f})" in str(by.test("ndcg@10"))
+    assert by.test("ndcg@10", method="sign")[0].p != by.test("ndcg@10")[0].p
+    assert line in str(by.test("ndcg@10", method="sign"))
+
+
+def test_weights_of_the_users_are_in_it():
+    rng = np.random.default_rng(0)
+    lists = {user: rng.permutation(5).tolist()[:3] for user in map(str, range(200))}
+    truth = {user: {int(user) % 5} for user in lists}
+    weights = {user: float(rng.lognormal()) for user in lists}
+    systems = {"a": lists, "b": {user: some[::-1] for user, some in lists.items()}}
+    both = compared(systems, truth, 3, metrics="ndcg", weights=weights)
+    labels = {user: int(user) % 2 for user in lists}
+    found = both.by(labels).heterogeneity("ndcg@3")["b", "a", "ndcg@3"]
+    a, b = (both.results[name].per_user("ndcg@3", keyed=True) for name in "ab")
+    tests = []
+    for label in (0, 1):
+        users = [user for user in lists if labels[user] == label]
+        sides = ([side[user] for user in users] for side in (b, a))
+        tests.append(difference(*sides, Units.of(len(users), [weights[user] for user in users])))
+    expected = welch(*np.array([(one.difference, one.error, one.df) for one in tests]).T)
+    assert (found.f, found.df2, found.p) == pytest.approx((expected.f, expected.df2, expected.p))
+
+
+def test_a_difference_that_differs_between_segments_is_said_to():
+    by = tl.compare({"a": system(0.2, 1), "b": unequal()}, baseline="a").by(AGES)
+    assert by.heterogeneity("ndcg@10")["b", "a", "ndcg@10"].p < 0.001
+    words = "the difference differs between segments (Welch F(1, "
+    assert f"\n{words}" in str(by.test("ndcg@10"))
+    assert f"b - a ndcg@5: {words}" in str(by) and f"b - a ndcg@10: {words}" in str(by)
+
+
+def welch_lines(tests):
+    return [line for line in str(tests).splitlines() if "Welch" in line]
+
+
+def test_p_is_corrected_for_the_tests_of_all_names_and_pairs():
+    by = in_segments(SHARES, baseline=None)
+    found = by.heterogeneity()
+    assert len(found) == 6 and ("c", "b", "ndcg@5") in found
+    p, adjusted = zip(*((one.p, one.p_adjusted) for one in found.values()), strict=True)
+    assert adjusted == tuple(tl.inference.adjust(p, "holm"))
+    alone = by.heterogeneity(correction="none")
+    assert all(one.p_adjusted == one.p for one in alone.values())
+    assert " after Holm over 3)" in str(by.test(["ndcg@10"]))
+    assert " after Holm over 3)" not in str(by.test(["ndcg@10"], correction="none"))
+    # of many one line says what there is
+    start = "shown to differ between segments: "
+    (line,) = welch_lines(by.test())
+    assert line.startswith(f"{start}none of 6 differences; least p: b - a ndcg@")
+    assert line.count("Welch F(2, ") == 1
+    (line,) = welch_lines(in_segments(SHARES, AGES, None, d=unequal()).test())
+    assert line.startswith(f"{start}6 of 12 differences; least p: d - ")
+    assert line.count("Welch F(1, ") == 4 and line.endswith(" and 2 more")
+
+
+def test_segments_of_one_user_are_named_and_of_few_called_rough():
+    labels = {user: "one" if i < 1 else "few" if i < 30 else "many" for user, i in NUMBERS.items()}
+    (line,) = welch_lines(in_segments(TWO, labels).test("ndcg@10"))
+    assert "Welch F(1, " in line
+    assert "; without one: fewer than two users, or all alike; rough, as" in line
+    assert "rough, as fewer than 30 users differ in few)" in line
+    alone = in_segments(TWO, NUMBERS)
+    assert alone.heterogeneity() == {} and not welch_lines(alone.test())
+
+
+def test_no_difference_in_a_segment_is_no_word_about_all_users():
+    """No segment of 40 shows the difference that 120 users show."""
+    by = in_segments(TWO)
+    assert by.whole.test("ndcg@10")[0].p < 0.05 and not any(one.mark for one in by.test())
+    words = str(by)
+    assert "no difference" not in words and "no segment alone shows a difference from a: " in words
+    assert "by itself it shows a difference: b - a ndcg@5, b - a ndcg@10\n" in words
+    same = in_segments({"a": SHARES["a"], "b": (0.2, 9)})
+    assert not any(one.mark for one in same.whole.test())
+    assert "the line of all users is not among these tests\n" in str(same)
