@@ -231,38 +231,32 @@ class Source:
 
     def _tables(self, known: IdTexts, system: str | None = None) -> Iterator[SideTable]:
         """Yield the rows as tables, with the column of systems if there is one."""
-        order = self.order if self.side == "ranks" else None
         if self.held is not None:
             yield replace(self.held, known=known)
-        elif self.format is not None and self.format.is_text:
+            return
+        if self.format is not None and self.format.is_text:
             header: tuple[str, ...] = ()
             if self.is_trec:
                 header = TREC_RUN if self.side == "ranks" else TREC_QRELS
             file = TextTables(self.path, self.format, partial(self._choose, system), header)
             if self.is_trec and system is not None:
                 raise file.error("a run of TREC has no column of systems: a file holds one run")
-            how: tuple[Any, ...] = order, 0, None, self.ordering, known
+            how: tuple[Any, ...] = self.order, 0, None, self.ordering, known
             for table in file.tables():
                 yield SideTable(table, self.side, file.wanted.called, *how)
-        elif system is not None:
-            yield self._of_arrow(parquet.read_table(self.path), 0, known)
+            return
+        if system is not None:
+            found: Iterable[Any] = [parquet.read_table(self.path)]
         elif self.batches is None:
-            yield from self._counted(parquet.tables(self.path, self._wanted), known)
+            found = parquet.tables(self.path, self._wanted)
         else:
             names = parquet.columns_read(self.batches.names, self._wanted)
             found = (table.select(names) for table in self.batches.tables)
-            yield from self._counted(found, known)
-
-    def _counted(self, found: Iterable[Any], known: IdTexts) -> Iterator[SideTable]:
         first = 0
         for table in found:
-            yield self._of_arrow(table, first, known)
+            how = self.order, first, self._columns, self.ordering, known
+            yield SideTable(table, self.side, self.names, *how)
             first += len(table)
-
-    def _of_arrow(self, table: Any, first: int, known: IdTexts) -> SideTable:
-        order = self.order if self.side == "ranks" else None
-        how = order, first, self._columns, self.ordering, known
-        return SideTable(table, self.side, self.names, *how)
 
     @property
     def _wanted(self) -> set[str]:
@@ -291,19 +285,15 @@ class Source:
                 columns.remove(TREC_QRELS[-1])
         called = named_in(names, columns, self.side)
         empty = Table({name: Cells(name, [], "text") for name in columns})
-        order = self.order if self.side == "ranks" else None
-        side = SideTable(empty, self.side, called, order, 0, lambda: columns)
+        side = SideTable(empty, self.side, called, self.order, 0, lambda: columns)
         rule = side.check(type(record.get(called["item_id"])) is list)
         ids = *side.parts("user_id"), called["item_id"], *(() if system is None else (system,))
-        if rule == GROUP:
-            ids = *ids, called[GROUP]
-            if not self.is_trec:
-                return Wanted(ids, ids, None, rule, called)
-            return Wanted((*ids, TREC_QRELS[-1]), ids, TREC_QRELS[-1], "relevance", called)
         if rule is None:
-            return Wanted(ids, ids, called=called)
-        found = Wanted((*ids, called[rule]), ids, called[rule], rule)
-        return found._replace(called=called | {rule: found.key})
+            return Wanted(ids, called=called)
+        if rule == GROUP and self.is_trec:
+            return Wanted((*ids, called[GROUP], TREC_QRELS[-1]), "relevance", called)
+        found = Wanted((*ids, called[rule]), rule)
+        return found._replace(called=called | {rule: found.keys[-1]})
 
     def _read(self, table: SideTable, in_runs: bool = False) -> Flat:
         """Return the lists of a table; in qrels, what is below 1 is not relevant."""
@@ -372,24 +362,32 @@ class Source:
             source, target = shlex.quote(path), shlex.quote(target)
             unpacked = f"gzip -dcf {source} | sort" if path.endswith(".gz") else f"sort {source}"
             return f"{too_large}in a shell, {unpacked} -s -k 1,1 > {target}"
-        scan, sink, read = self._readers(path, target)
+        if os.path.isdir(path):
+            path = os.path.join(path, "**", "*.parquet")
+        kind = "parquet" if self.format is None else self.format.name
+        scan, sink, read = (one.format(path, target) for one in SORTED[kind])
         polars = f"pl.{scan}.sort({user!r}, maintain_order=True).{sink}"
         column = '"' + user.replace('"', '""') + '"'
         duckdb = f"COPY (FROM {read} ORDER BY {column}) TO {target!r}"
         either = "" if self.order else f", or in DuckDB, {duckdb}"
         return f"{too_large}in polars, {polars}{either}"
 
-    def _readers(self, path: str, target: str) -> tuple[str, str, str]:
-        """Return what reads and writes the file, lazily: two words of polars, one of DuckDB."""
-        if not self.is_text:
-            path = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
-            return f"scan_parquet({path!r})", f"sink_parquet({target!r})", f"read_parquet({path!r})"
-        if self.format is not None and self.format.name == "jsonl":
-            return f"scan_ndjson({path!r})", f"sink_ndjson({target!r})", f"read_json({path!r})"
-        tabs = self.format is not None and self.format.delimiter == "\t"
-        more, also = (", separator='\\t'", ", delim='\\t'") if tabs else ("", "")
-        scan = f"scan_csv({path!r}, infer_schema=False{more})"
-        return scan, f"sink_csv({target!r}{more})", f"read_csv({path!r}, all_varchar=true{also})"
+
+# How a file is read and written lazily: two words of polars, one of DuckDB; {0} is it, {1} a copy.
+SORTED = {
+    "csv": (
+        "scan_csv({0!r}, infer_schema=False)",
+        "sink_csv({1!r})",
+        "read_csv({0!r}, all_varchar=true)",
+    ),
+    "tsv": (
+        "scan_csv({0!r}, infer_schema=False, separator='\\t')",
+        "sink_csv({1!r}, separator='\\t')",
+        "read_csv({0!r}, all_varchar=true, delim='\\t')",
+    ),
+    "jsonl": ("scan_ndjson({0!r})", "sink_ndjson({1!r})", "read_json({0!r})"),
+    "parquet": ("scan_parquet({0!r})", "sink_parquet({1!r})", "read_parquet({0!r})"),
+}
 
 
 def _is_long(frame: Any) -> bool:
@@ -459,7 +457,7 @@ def stream_of(
     columns_of(columns, side)  # refuses wrong names before any file is read
     if not found.is_table:
         refuse_composite(columns, f"files of {found.name}")
-    return Source(path, side, columns, order, ties, found)
+    return Source(path, side, columns, order if side == "ranks" else None, ties, found)
 
 
 def loaded(source: Source, known: IdTexts) -> Flat:

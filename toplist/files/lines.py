@@ -11,7 +11,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import about, require
-from toplist.files.errors import located, short
+from toplist.checks import about
+from toplist.files.errors import located
 from toplist.files.formats import GZIP, PathLike
 
 PROGRESS_MIN_BYTES = 1 << 24  # bytes: some ten seconds of reading
@@ -31,7 +31,6 @@ JSON_LINE = 1 << 26  # one line may be a list: a million ids of 60 bytes
 SIZE = 1 << 22  # bytes in a block of rows: some 200,000
 STEP = 1 << 20  # bytes after which progress is shown, and a row that goes on noticed
 UNREADABLE = (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile)
-_MARK = codecs.BOM_UTF8.decode()
 _ENDS = "write line ends as \\n or \\r\\n"
 
 
@@ -44,17 +43,11 @@ class TextFile:
         self.longest = longest
         self._last = b""  # the line that was read last
 
-    def error(self, reason: str) -> ValueError:
-        """Return an error about the line that was read last or, at line 0, the whole file."""
-        line = f":{self.line}" if self.line else ""
-        return about(
-            located(ValueError, f"{self.path}{line}: ", reason), path=self.path, line=self.line
-        )
-
-    def skip(self, n_lines: int) -> None:
-        """Count lines that were read as a block of complete rows."""
-        self.line += n_lines
-        self.row = self.line
+    def error(self, reason: str, line: int | None = None) -> ValueError:
+        """Return an error about a line, by default the last; at line 0, the whole file."""
+        line = self.line if line is None else line
+        place = f"{self.path}:{line}: " if line else f"{self.path}: "
+        return about(located(ValueError, place, reason), path=self.path, line=line)
 
     @contextmanager
     def stream(self) -> Iterator[tuple[Any, Callable[[], object]]]:
@@ -85,20 +78,10 @@ class TextFile:
             if isinstance(error, csv.Error) and b"\r" in self._last.rstrip(b"\r\n"):
                 raise self.error(f"a carriage return within the line: {_ENDS}") from None
             if isinstance(error, csv.Error) and self.line > self.row + 1 > 1:
-                self.line, last = self.row + 1, self.line
-                raise self.error(
-                    f"not readable: a quote opens in this row and does not end before line {last}: "
-                    f"{error}"
-                ) from None
-            if not isinstance(error, (UnicodeDecodeError, csv.Error)):  # of no line: whole blocks
-                self.line = 0
-            raise self.error(f"not readable: {error}") from None
-
-    @contextmanager
-    def opened(self) -> Iterator[Iterator[bytes]]:
-        """Open the file for its lines."""
-        with self.stream() as (stream, show):
-            yield self.counted(lines_of(stream, self.longest), show)
+                words = f"a quote opens in this row and does not end before line {self.line}"
+                raise self.error(f"not readable: {words}: {error}", self.row + 1) from None
+            of_line = isinstance(error, (UnicodeDecodeError, csv.Error))  # else of whole blocks
+            raise self.error(f"not readable: {error}", None if of_line else 0) from None
 
     def counted(self, lines: Iterable[bytes], show: Callable[[], object] = bool) -> Iterator[bytes]:
         """Yield the next lines, without a byte order mark, and count them."""
@@ -107,43 +90,16 @@ class TextFile:
             self.line += 1
             self._last = line
             if len(line) > longest:
-                raise self._too_long("the line")
+                raise self.error(f"the line has no end after {longest:,} bytes")
             yield line.removeprefix(codecs.BOM_UTF8) if self.line == 1 else line
             size += len(line)
             if size >= STEP:
                 in_row = in_row + size if row == self.row else 0
                 if in_row > longest:  # line after line, within quotes
-                    self.line = self.row + 1
-                    raise self._too_long("the row")
+                    words = f"the row has no end after {longest:,} bytes"
+                    raise self.error(words, self.row + 1)
                 row, size = self.row, 0
                 show()
-
-    def _too_long(self, what: str) -> ValueError:
-        return self.error(f"{what} has no end after {self.longest:,} bytes")
-
-    def check_columns(self, names: Sequence[str], header: Sequence[str]) -> None:
-        """Raise ValueError unless a header has each of some columns exactly once."""
-        try:
-            require("", names, header)
-        except ValueError as error:
-            raise self.error(str(error)) from None
-
-    def wrong_width(self, row: Sequence[str], header: Sequence[str]) -> ValueError:
-        """Return the error of a row that is shorter or longer than the header."""
-        joined = len(header) > 1 and row[len(header) :] == header[1:]
-        cause = " (a second file joined to this one, its header to the last row?)" if joined else ""
-        return self.error(f"{len(row)} columns instead of {len(header)}: {short([*header])}{cause}")
-
-    def check_no_header(
-        self, row: Sequence[str], header: Sequence[str], places: Sequence[int]
-    ) -> None:
-        """Raise if a row is a header: if most of the cells at `places` are their columns' names."""
-        same = [row[place].removeprefix(_MARK) == header[place] for place in places]
-        if 2 * sum(same) > len(places) or (len(header) > 1 and sorted(row) == sorted(header)):
-            raise self.error(
-                f"a second header, {short([*row])}: was the file joined from several, as by "
-                "cat a.csv b.csv? Remove the line"
-            )
 
 
 def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:

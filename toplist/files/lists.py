@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from toplist.checks import about, choice
-from toplist.files.batches import Source, stream_of
+from toplist.checks import about
+from toplist.files.batches import Source, loaded, stream_of
 from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, Id, PathLike, TextFormatName
 from toplist.inputs.groups import Groups
-from toplist.inputs.options import GROUP, ORDERS, Order
+from toplist.inputs.options import GROUP, Order
+from toplist.inputs.sources import Ranks
 from toplist.inputs.texts import Texts
-from toplist.metrics.conventions import TIES, Ties
+from toplist.metrics.conventions import Ties
 
 
 def read_ranks(
@@ -42,12 +43,10 @@ def read_ranks(
     ...     read_ranks(f"{folder}/lists.csv")
     {'ann': ['jam', 'tea']}
     """
-    if order is not None:
-        choice("order", order, ORDERS)
-    if ties is not None:
-        choice("ties", ties, TIES)
-    stream = _text(path, "ranks", format, columns, order, ties)
-    return {user: items for user, items, _ in _lists(stream)}
+    Ranks(path, order=order, ties=ties)  # refuses other words
+    return {
+        user: items for user, items, _ in _lists(_text(path, "ranks", format, columns, order, ties))
+    }
 
 
 def read_truths(
@@ -69,7 +68,7 @@ def read_truths(
     ...     read_truths(f"{folder}/test.qrels")
     {'q1': {'d7': 1.0, 'd8': 0.0}, 'q2': {'d7': 0.0}}
     """
-    stream = _text(path, "ground_truths", format, columns)
+    stream = _text(path, "ground_truths", format, columns, None, None)
     if GROUP in stream.names:
         return Groups({user: _groups(items, numbers) for user, items, numbers in _lists(stream)})
     truths: dict[Id, Any] = {}
@@ -80,14 +79,8 @@ def read_truths(
     return {user: set(row) for user, row in truths.items()}
 
 
-def _text(
-    path: PathLike,
-    side: str,
-    format: TextFormatName | None,
-    columns: ColumnNames,
-    order: Order | None = None,
-    ties: Ties | None = None,
-) -> Source:
+def _text(path: PathLike, side: str, format: TextFormatName | None, *how: Any) -> Source:
+    columns, order, ties = how
     stream = stream_of(path, side, format, columns, order, ties, "format")
     if not stream.is_text:
         raise ValueError(f"{stream.path}: Parquet is read by top_k_eval, or with pyarrow")
@@ -96,10 +89,7 @@ def _text(
 
 def _lists(stream: Source) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
     """Yield each user of a file, the items in order, and the grades."""
-    try:
-        found = stream.whole((Texts(), Texts()))
-    except (ValueError, TypeError) as error:
-        raise stream.located(error) from None
+    found = loaded(stream, (Texts(), Texts()))
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)
     grades = None if found.grades is None else found.grades.tolist()
     for user, (start, end) in zip(users, pairwise(found.offsets.tolist()), strict=True):

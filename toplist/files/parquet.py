@@ -33,10 +33,9 @@ def read_table(path: PathLike) -> Any:
     with _readable(name):
         if not os.path.isdir(name):
             names = arrow.parquet.read_schema(name).names
-            _check_unique(name, names, names)
+            require(name, names, names)
         table = arrow.parquet.read_table(name)
-        for column in table.column_names:
-            _check_text(name, table, column)
+        check_text(name, table, table.column_names)
     return table
 
 
@@ -73,32 +72,19 @@ def _readable(path: str) -> Iterator[None]:
         raise refused(path, f"not readable: {error}") from None
 
 
-def _check_unique(path: str, columns: Sequence[str], names: Sequence[str]) -> None:
-    """Raise for one of the columns that is in the file under the same name twice."""
-    try:
-        require("", columns, names)
-    except ValueError as error:
-        raise refused(path, str(error)) from None
-
-
-def check_text(path: PathLike, table: Any, names: Sequence[str], first: int) -> None:
+def check_text(path: PathLike, table: Any, names: Sequence[str], first: int = 0) -> None:
     """Raise for text that is not UTF-8 in some columns; `first` numbers the first row."""
     for name in names:
-        if name in table.column_names:
-            _check_text(os.fspath(path), table, name, first)
-
-
-def _check_text(path: str, table: Any, name: str, first: int = 0) -> None:
-    arrow = pyarrow()
-    for chunk in table.column(name).chunks:
-        try:
-            chunk.validate(full=True)
-        except arrow.ArrowInvalid:
-            rows = (row for row in range(len(chunk)) if not _is_valid(chunk[row]))
-            place = next(rows, None)
-            where = "" if place is None else f"row {first + place}: "
-            raise refused(path, f"{where}column {short(name)} is not valid UTF-8") from None
-        first += len(chunk)
+        row = first
+        for chunk in table.column(name).chunks if name in table.column_names else ():
+            try:
+                chunk.validate(full=True)
+            except pyarrow().ArrowInvalid:
+                places = (at for at in range(len(chunk)) if not _is_valid(chunk[at]))
+                where = next((f"row {row + at}: " for at in places), "")
+                words = f"{where}column {short(name)} is not valid UTF-8"
+                raise refused(os.fspath(path), words) from None
+            row += len(chunk)
 
 
 def _is_valid(scalar: Any) -> bool:
@@ -139,34 +125,22 @@ def tables(path: PathLike, wanted: set[str]) -> Iterator[Any]:
     whole, n_rows = os.fspath(path), 0
     for name in _files(whole):
         with _readable(name):
-            found = _kinds(name, wanted)
-        if first is None:
-            first = name, found
-        _check_same_columns(name, found, *first)
-        for table in _read(name, wanted):
+            schema = pyarrow().parquet.read_schema(name)
+        columns = columns_read(schema.names, wanted)
+        require(name, columns, schema.names)
+        kinds = {one: _kind(schema.field(one).type) for one in columns}
+        first = first or (name, kinds)
+        _check_same_columns(name, kinds, *first)
+        for table in _tables_of(name, columns):
             n_rows += len(table)
             yield table
     if not n_rows:
         raise refused(whole, "no rows")
 
 
-def _read(name: str, wanted: set[str]) -> Iterator[Any]:
-    with _readable(name):
-        yield from _tables_of(name, wanted)
-
-
 def columns_read(names: Sequence[str], wanted: set[str]) -> list[str]:
     """Return the columns to read: those wanted; without any, all."""
     return [name for name in names if name in wanted] or list(names)
-
-
-def _kinds(path: str, wanted: set[str]) -> dict[str, str]:
-    """Return the columns to read of a file, and what kind of values each holds."""
-    arrow = pyarrow()
-    schema = arrow.parquet.read_schema(path)
-    columns = columns_read(schema.names, wanted)
-    _check_unique(path, columns, schema.names)
-    return {name: _kind(schema.field(name).type) for name in columns}
 
 
 def _kind(type: Any) -> str:
@@ -217,27 +191,21 @@ def _number(text: str) -> tuple[int, str]:
     return (int(text), "") if text.isdecimal() else (0, text)
 
 
-def _rows_in_part(metadata: Any) -> int:
-    """Return how many rows hold about `IDS` ids; a column of lists has many values in a row."""
-    if not metadata.num_row_groups:
-        return IDS
-    group = metadata.row_group(0)
-    values = max(group.column(i).num_values for i in range(group.num_columns))
-    return int(max(1, IDS * group.num_rows // max(1, values)))
-
-
-def _tables_of(path: str, wanted: set[str]) -> Iterator[Any]:
+def _tables_of(path: str, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield tables of about `IDS` ids; a column of lists has many values in a row."""
     arrow = pyarrow()
     # a buffer: without it a whole column of a row group is in memory at once
-    with arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
-        columns = columns_read(file.schema_arrow.names, wanted)
-        rows = file.metadata.num_rows
-        with bar(os.path.basename(path), rows, " rows", least=1 << 20) as advance:
-            size = _rows_in_part(file.metadata)
+    with _readable(path), arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
+        size, n_groups = IDS, file.num_row_groups
+        if n_groups:
+            group = file.metadata.row_group(0)
+            values = max(group.column(i).num_values for i in range(group.num_columns))
+            size = int(max(1, IDS * group.num_rows // max(1, values)))
+        with bar(os.path.basename(path), file.metadata.num_rows, " rows", least=1 << 20) as advance:
             # group by group: one iteration over all keeps what it has read (220 MB per million
             # users with 100 ids each)
-            for group in range(file.num_row_groups):
+            for group in range(n_groups):
                 for batch in file.iter_batches(size, row_groups=[group], columns=columns):
                     yield arrow.Table.from_batches([batch])
                     if advance:
-                        advance(len(batch))
+                        advance(batch.num_rows)

@@ -35,13 +35,11 @@ def read_table(path: PathLike) -> Any:
     return columns
 
 
-def write_table(path: PathLike, table: Any) -> None:
-    """Write what `read_table` read, or some rows of it, in the format of the extension."""
-    write_tables({path: table})
-
-
 def write_tables(tables: Mapping[PathLike, Any]) -> None:
-    """Write several tables, all of them or none, each in the format of its extension."""
+    """Write tables as `read_table` reads them, or some rows of these: all of them or none.
+
+    Each is in the format of its extension.
+    """
     write_all({path: _content(path, table) for path, table in tables.items()})
 
 
@@ -81,44 +79,39 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
     ...     read(f"{folder}/items.csv", ["item_id"])
     {'item_id': ['a', 'b']}
     """
+    return _read(path, wanted)[0]
+
+
+# What returns the error of a row of a file, with its line.
+Wrong = Callable[[int, str], ValueError]
+
+
+def _read(path: PathLike, wanted: Wanted) -> tuple[dict[str, Any], Wrong]:
+    """Return the wanted columns, and what makes the error of one of their rows."""
 
     def choose(header: Sequence[str], _: Mapping[str, Any]) -> text.Wanted:
-        return text.Wanted(wanted(list(header)) if callable(wanted) else wanted)
+        names = wanted(list(header)) if callable(wanted) else wanted
+        return text.Wanted(names, filled=False)
 
     file = text.TextTables(path, find_format(path, valid=TEXT_TABLES), choose)
     found: dict[str, tuple[Texts, list[Ints]]] = {}
+    lines = list[Ints]()
     for table in file.tables():
+        lines.append(table.lines)
         for name, cells in table.cells.items():
             known, codes = found.setdefault(name, (Texts(), []))
             texts = cells.texts
             assert texts is not None  # as all cells of a file are
             codes.append(texts.encode(known))
-    return {name: _decoded(*found[name]) for name in file.wanted.names}
 
+    def decoded(texts: Texts, codes: list[Ints]) -> list[str]:
+        names = list(texts)  # one object for each distinct one
+        return [names[code] for part in codes for code in part.tolist()]
 
-def _decoded(texts: Texts, codes: list[Ints]) -> list[str]:
-    """Return a column as texts, one object for each distinct one."""
-    names = list(texts)
-    return [names[code] for part in codes for code in part.tolist()]
+    def wrong(row: int, reason: str) -> ValueError:
+        return file.error(reason, int(np.concatenate(lines)[row]))
 
-
-def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.float64]:
-    """Return a column as numbers; the error of another text names its line."""
-    found = [parse(cell) for cell in column]
-    for place, number in enumerate(found):
-        if number is None or not abs(number) <= LARGEST:
-            cell = column[place]
-            raise _error(path, place, f"{name} {cell!r:.60} is not a number{way_out(cell)}")
-    return np.array(found, np.float64)
-
-
-def _error(path: PathLike, place: int, reason: str) -> ValueError:
-    """Return an error about a row of a file, with its line."""
-    format = find_format(path, valid=TEXT_TABLES)
-    file = text.TextTables(path, format, lambda header, _: text.Wanted(header[:1]))
-    if os.path.isfile(path):
-        file.line = int(np.concatenate([table.lines for table in file.tables()])[place])
-    return file.error(reason)
+    return {name: decoded(*found[name]) for name in file.wanted.names}, wrong
 
 
 def facts(path: PathLike, kind: str) -> Facts:
@@ -154,7 +147,7 @@ def facts(path: PathLike, kind: str) -> Facts:
         return [key, *rest]
 
     key = "user_id" if kind == "items" else "item_id"
-    columns: dict[str, Any] = read(file, wanted)
+    columns, wrong = _read(file, wanted)
     ids, rest = columns[key], list(columns)[1:]
     if kind in ("items", "labels") and len(rest) == 1:
         grouped = _grouped(ids, columns[rest[0]])
@@ -170,14 +163,20 @@ def facts(path: PathLike, kind: str) -> Facts:
         raise ValueError(
             f"{file}: {len(rest)} columns besides 'item_id': one {what} is needed, {file}:COLUMN"
         )
-    if kind != "document":
-        columns |= {one: numbers(file, one, columns[one]) for one in rest}
+    for one in rest if kind != "document" else ():
+        cells = columns[one]
+        columns[one] = [parse(cell) for cell in cells]
+        for row, number in enumerate(columns[one]):
+            if number is None or not abs(number) <= LARGEST:
+                cell = cells[row]
+                raise wrong(row, f"{one} {cell!r:.60} is not a number{way_out(cell)}")
+        columns[one] = np.array(columns[one], np.float64)
     table = Table({one: Cells(one, column, "text") for one, column in columns.items()})
     try:
         found = by_item(table, fact, file)
     except ValueError as error:
         twice = vars(error)
-        raise _error(file, twice["row"], f"item {short(twice['item'])} has two rows") from None
+        raise wrong(twice["row"], f"item {short(twice['item'])} has two rows") from None
     if kind == "matrix":
         if {*found.columns} != {*found.items}:
             raise ValueError(f"{file}: the columns are not those of its items")

@@ -1,16 +1,20 @@
 """Text files as tables: CSV, TSV, JSONL and TREC, gzipped or not, in blocks of rows.
 
-CSV, TSV and TREC are read by pyarrow where that reads what is written (`toplist.files.blocks`);
-what it does not, JSONL, and all where pyarrow is not installed, is read by Python's csv and json,
-block by block. Both give the same cells to the last character, and the same numbers, and the line
-of each row. What the columns are called is chosen by who reads: see `Wanted`. What cannot be read
-is a `ValueError` of one line, with the name of the file and the line.
+CSV, TSV and TREC are read by pyarrow where that reads what is written: every column as text, but
+one of numbers, so that 007 stays 007 and NA stays NA. pyarrow takes what Python's csv refuses (a
+quote within a cell, a lone carriage return, 0x1F as a number); a block that holds anything of that
+kind, JSONL, and all where pyarrow is not installed, is read by Python's csv and json. Both give the
+same cells to the last character, and the same numbers, and the line of each row. What the columns
+are called is chosen by who reads: see `Wanted`. What cannot be read is a `ValueError` of one line,
+with the name of the file and the line.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, NoReturn
@@ -19,17 +23,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import about
-from toplist.files import blocks
+from toplist.checks import Ints, about, optional, require
 from toplist.files.errors import named, short
 from toplist.files.formats import FileFormat, PathLike
-from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, lines_of, row_blocks
+from toplist.files.lines import (
+    JSON_LINE,
+    LINE,
+    TextFile,
+    complete_rows,
+    csv_rows,
+    lines_of,
+    row_blocks,
+)
 from toplist.files.numbers import EXACT, LARGEST, packed, parse, together, way_out
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import offsets_of
 
+LONG = 1 << 16  # bytes without a line end: there may be a long cell
 _IDS = {int, str}  # in lines of JSON
+_MARK = codecs.BOM_UTF8.decode()
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
@@ -43,29 +56,36 @@ class Wanted(NamedTuple):
     ----------
     names : sequence of str
         The columns: of users or items in lines of JSON the first two.
-    filled : sequence of str
-        Those of which no cell is empty, for errors.
-    value : str, optional
-        The one of numbers, which is the last.
     rule : {"rank", "score", "relevance", "group"}, optional
-        What the values are: a rank is whole, scores keep their order to the last digit, and the
-        labels of groups are text.
+        What the last column is: a rank is whole, scores keep their order to the last digit, and the
+        labels of groups are text. Other columns are ids.
     called : mapping
         For who reads: what our columns are called.
+    filled : bool
+        Whether no id is empty.
     """
 
     names: Sequence[str]
-    filled: Sequence[str] = ()
-    value: str | None = None
     rule: str | None = None
     called: Mapping[str, Any] = {}
+    filled: bool = True
 
     @property
-    def key(self) -> str | None:
-        """What the column of numbers is called in a table: its name, if ids have another."""
-        if self.value is None:
-            return None
-        return f"{self.value} (numbers)" if self.value in self.names[:-1] else self.value
+    def value(self) -> str | None:
+        """The column of numbers."""
+        return None if self.rule in (None, "group") else self.names[-1]
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The columns of ids and labels."""
+        return self.names if self.value is None else self.names[:-1]
+
+    @property
+    def keys(self) -> list[str]:
+        """What the columns are called in a table: that of numbers, if ids have its name, anew."""
+        if self.value not in self.ids:
+            return [*self.names]
+        return [*self.ids, f"{self.value} (numbers)"]
 
 
 # What returns it, given the names in a header and, of JSONL, the line.
@@ -94,24 +114,34 @@ class TextTables(TextFile):
         self.format, self.header = format, header
         self.wanted = Wanted(())
         self._choose = choose
-        self._form: tuple[bool, str | None] | None = None  # of the lines of JSON
+        self._form: Any = None  # of the lines of JSON: whether they hold lists, and the rule
         self._kinds: dict[str, tuple[Any, int]] = {}  # an id of each column of JSON, and its line
 
     def tables(self) -> Iterator[Table]:
         """Yield the wanted columns of all rows, some rows at a time."""
-        n = 0
+        n, is_json = 0, self.format.name == "jsonl"
         with self.stream() as (stream, show):
             # pyarrow reads beside Python; objects of JSON would wait for it
-            n_threads = 1 if self.format.name == "jsonl" else None
+            n_threads = 1 if is_json else None
             for text, found in parallel.ahead(self._together, self._texts(stream), n_threads):
-                table = self._table(text, found)
+                if found is not None:
+                    first, n_lines = self.line + 1, _n_lines(text)
+                    self.line = self.row = self.line + n_lines
+                if is_json and found is not None:
+                    table = self._of_records(found, range(first, first + n_lines), alike=True)
+                elif is_json:
+                    table = self._of_records(*self._records(text))
+                elif found is not None:
+                    columns, lines = found
+                    table = self._named(columns, lines + first)
+                else:
+                    table = self._of_rows(*self._rows(text))
                 if len(table):
                     n += len(table)
                     yield table
                 show()
-        self.line = 0
         if not n:
-            raise self.error("no rows")
+            raise self.error("no rows", 0)
 
     def _texts(self, stream: Any) -> Iterator[bytes]:
         """Yield complete rows in blocks, once the header is read."""
@@ -131,66 +161,26 @@ class TextTables(TextFile):
         """Choose what is read, by the names in a header or a line of JSON."""
         try:
             self.header, self.wanted = header, self._choose(header, record or {})
+            require("", self.wanted.names, header)
         except ValueError as error:
             raise self.error(str(error)) from None
-        self.check_columns(self.wanted.names, header)
         return self.wanted
 
     def _together(self, text: bytes) -> tuple[bytes, Any]:
         """Return a block, and its columns or objects where all are read together."""
         if self.format.name == "jsonl":
-            return text, blocks.objects(text)
-        header, names, value = self.header, self.wanted.names, self.wanted.value
-        # numbers that are ids as well are read twice
-        if not names or len({*names}) < len(names) or blocks.pyarrow_csv() is None:
-            return text, None
-        return text, blocks.read_table(text, self.format.delimiter, header, names, value)
-
-    def _table(self, text: bytes, found: Any) -> Table:
-        """Return a block as a table; what was not read together is read in Python, row by row."""
-        first, n = self.line + 1, blocks.n_lines(text)
-        if self.format.name == "jsonl":
-            if found is None or len(found) < n:
-                return self._of_records(*self._records(text), alike=False)
-            self.skip(n)
-            return self._of_records(found, range(first, first + n), alike=True)
-        table = None if found is None else self._of_arrow(text, found, first, n)
-        if table is None:
-            return self._of_rows(*self._rows(text))
-        self.skip(n)
-        return table
+            return text, _objects(text)
+        return text, _columns(text, self.format.delimiter, self.header, self.wanted)
 
     def _named(self, columns: Sequence[Any], lines: Any, offsets: Any = None) -> Table:
         """Return the wanted columns as a table; with `offsets`, items and values are lists."""
-        names = [*self.wanted.names]
-        lists = {1, len(names) - 1 if self.wanted.rule is not None else 1}
-        if self.wanted.key:
-            names[-1] = self.wanted.key
         cells = {}
-        for place, (name, column) in enumerate(zip(names, columns, strict=True)):
+        for place, (name, column) in enumerate(zip(self.wanted.keys, columns, strict=True)):
             one = Cells(name, column, "text")
-            is_list = offsets is not None and place in lists
+            is_last = place == len(columns) - 1 and self.wanted.rule is not None
+            is_list = offsets is not None and (place == 1 or is_last)
             cells[name] = Cells(name, one, "lists", offsets=offsets) if is_list else one
         return Table(cells, np.asarray(lines, np.int64))
-
-    def _of_arrow(self, text: bytes, columns: dict[str, Any], first: int, n: int) -> Table | None:
-        """Return columns of pyarrow as a table; None where Python has to judge a cell."""
-        wanted, found = self.wanted, [columns[name] for name in self.wanted.names]
-        if any(blocks.has_empty(columns[name]) for name in wanted.filled):
-            return None
-        titles = wanted.names[:2] if self.format.delimiter else ()
-        maybe = any(name.encode() in text for name in titles)
-        if maybe and any(blocks.holds(columns[name], titles) for name in titles):  # a second header
-            return None
-        n_rows = len(found[0])
-        if wanted.value is not None:
-            found[-1] = blocks.numbers(columns[wanted.value], wanted.rule == "rank")
-            if found[-1] is None:
-                return None
-        lines = np.arange(n)
-        if n_rows < n:
-            lines = blocks.lines_of_rows(text, bool(self.format.delimiter))
-        return self._named(found, lines + first)
 
     def _rows(self, text: bytes) -> tuple[list[list[str]], list[int]]:
         """Return the rows of a block that are not blank, in Python, and the line of each."""
@@ -217,28 +207,39 @@ class TextTables(TextFile):
         width, longer = len(header), header is TREC_RUN  # trec_eval ignores what follows a tag
         for row, line in zip(rows, lines, strict=True):
             if len(row) != width and not (longer and len(row) > width):
-                self.line = line
-                if not self.format.delimiter and row[0].startswith("#"):
-                    comment = short(row[0], 60)
-                    raise self.error(f"{comment}: TREC files have no comments, remove the line")
-                raise self.wrong_width(row, header)
+                raise self.error(self._wrong_width(row), line)
         places = [header.index(name) for name in wanted.names]
         columns: list[Any] = [[row[place] for row in rows] for place in places]
-        for name, column in zip(wanted.names, columns, strict=True):
-            if name in wanted.filled and "" in column:
-                self.line = lines[column.index("")]
-                raise self.error(f"empty {short(name)[1:-1]}")
+        for name, column in zip(wanted.ids if wanted.filled else (), columns, strict=False):
+            if "" in column:
+                raise self.error(f"empty {short(name)[1:-1]}", lines[column.index("")])
         titles = (*wanted.names[:2],) if self.format.delimiter else ()
         for column in columns[: len(titles)]:
-            for at, cell in enumerate(column):
+            for row, line, cell in zip(rows, lines, column, strict=True):
                 if cell.endswith(titles):  # only such a row may be a second header
-                    self.line = lines[at]
-                    self.check_no_header(rows[at], header, places)
+                    self._check_no_header(row, places, line)
         if wanted.value is not None:
             known = {cell: parse(cell) for cell in {*columns[-1]}}
             values = [known[cell] for cell in columns[-1]]
             columns[-1] = self._numbers(values, columns[-1], lines.__getitem__)
         return self._named(columns, lines)
+
+    def _wrong_width(self, row: Sequence[str]) -> str:
+        """Say what is wrong with a row that is shorter or longer than the header."""
+        header = self.header
+        if not self.format.delimiter and row[0].startswith("#"):
+            return f"{short(row[0], 60)}: TREC files have no comments, remove the line"
+        joined = len(header) > 1 and row[len(header) :] == header[1:]
+        cause = " (a second file joined to this one, its header to the last row?)" if joined else ""
+        return f"{len(row)} columns instead of {len(header)}: {short([*header])}{cause}"
+
+    def _check_no_header(self, row: Sequence[str], places: Sequence[int], line: int) -> None:
+        """Raise if a row is a header: if most of the cells at `places` are their columns' names."""
+        header = self.header
+        same = [row[place].removeprefix(_MARK) == header[place] for place in places]
+        if 2 * sum(same) > len(places) or (len(header) > 1 and sorted(row) == sorted(header)):
+            words = f"a second header, {short([*row])}: was the file joined from several, as by "
+            raise self.error(f"{words}cat a.csv b.csv? Remove the line", line)
 
     def _numbers(self, values: list[Any], cells: Sequence[Any], line: Line) -> NDArray[Any]:
         """Return numbers as an array; ValueError for what is none, which the cells show."""
@@ -257,8 +258,7 @@ class TextTables(TextFile):
             elif rule == "rank" and type(one) is float:
                 wrong = "" if abs(one) <= EXACT and one.is_integer() else "a whole number"
             if wrong:
-                self.line = line(at)
-                raise self.error(f"{rule} {cells[at]!r:.60} is not {wrong}")
+                raise self.error(f"{rule} {cells[at]!r:.60} is not {wrong}", line(at))
         return packed([int(one) for one in values] if rule == "rank" else values)
 
     def _records(self, text: bytes) -> tuple[list[dict[str, Any]], list[int]]:
@@ -281,84 +281,65 @@ class TextTables(TextFile):
         return records, lines
 
     def _of_records(
-        self, records: list[dict[str, Any]], lines: Sequence[int], alike: bool
+        self, records: list[dict[str, Any]], lines: Sequence[int], alike: bool = False
     ) -> Table:
         """Return objects as a table: all of one item, or all of lists; `alike`: of equal keys."""
+        if not records:
+            return Table({})
         last, forms = self.line, set[tuple[str, ...]]()
         for record, line in zip(records[: 1 if alike else None], lines, strict=False):
             keys = tuple(record)
             if keys not in forms:
                 forms.add(keys)
-                self.line, before = line, self.wanted
-                self._check_form(self._want(keys, record), record, before)
+                self.line, before = line, self.wanted.names
+                wanted = self._want(keys, record)
+                form = type(record[wanted.names[1]]) is list, wanted.rule
+                self._form = self._form or form
+                if form != self._form or before not in ((), wanted.names):
+                    raise self.error(UNLIKE)
         self.line = last
-        if not records:
-            return Table({})
-        wanted = self.wanted
+        wanted, (listed, rule) = self.wanted, self._form
         users, items, *others = ([record[name] for record in records] for name in wanted.names)
-        listed, offsets = self._form is not None and self._form[0], None
         if {*map(type, items)} != {list} if listed else list in {*map(type, items)}:
             at = next(at for at, one in enumerate(items) if (type(one) is list) != listed)
-            self.line = lines[at]
-            raise self._unlike()
-        if listed:
-            offsets = offsets_of([*map(len, items)])
-            for column in others[-1:] if wanted.rule is not None else ():
-                for at, (row, values) in enumerate(zip(items, column, strict=True)):
-                    if type(values) is not list or len(values) != len(row):
-                        self.line = lines[at]
-                        raise self.error(
-                            f"{wanted.rule} must be a list as long as the list of items"
-                        )
+            raise self.error(UNLIKE, lines[at])
+        offsets = offsets_of([*map(len, items)]) if listed else np.arange(len(items) + 1)
+        if listed and rule is not None:
+            for line, row, values in zip(lines, items, others[-1], strict=True):
+                if type(values) is not list or len(values) != len(row):
+                    raise self.error(f"{rule} must be a list as long as the list of items", line)
 
         def row_of(at: int) -> int:
-            return at if offsets is None else int(np.searchsorted(offsets, at, side="right")) - 1
+            return int(np.searchsorted(offsets, at, side="right")) - 1
 
         def line_of(at: int) -> int:
             return lines[row_of(at)]
 
+        def missing(at: int) -> str:
+            row = row_of(at)
+            where = f"user {json.dumps(users[row]):.60} has null at place {at - offsets[row] + 1}"
+            return f"{where}: an item is missing, leave it out"
+
         def flat(column: list[Any]) -> list[Any]:
             return [*chain.from_iterable(column)] if listed else column
 
-        def missing(at: int) -> str:
-            row = row_of(at)
-            place = 1 if offsets is None else at - int(offsets[row]) + 1
-            where = f"user {json.dumps(users[row]):.60} has null at place {place}"
-            return f"{where}: an item is missing, leave it out"
-
-        names, items = wanted.names, flat(items)
         columns: list[Any] = [
-            self._ids(names[0], users, lines.__getitem__),
-            self._ids(names[1], items, line_of, missing),
+            self._ids(wanted.names[0], users, lines.__getitem__),
+            self._ids(wanted.names[1], flat(items), line_of, missing),
         ]
-        if wanted.rule is not None:
-            values = flat(others.pop())
-            if wanted.rule == "group":
-                what = "names no group: use integers or texts"
-                found: Any = self._texts_of(values, line_of, what)
-            else:
-                cells = (
-                    [one if type(one) in (int, float) else json.dumps(one) for one in values]
-                    if not {*map(type, values)} <= {int, float}
-                    else values
-                )
-                numbers = [one if type(one) in (int, float) else None for one in cells]
-                found = self._numbers(numbers, cells, line_of)
-            others.append(found)
-        if len(others) > (wanted.rule is not None):
-            what = f"is no {short(names[2])} that names a system"
-            others[0] = self._texts_of(others[0], lines.__getitem__, what)
-        return self._named([*columns, *others], lines, offsets)
-
-    def _check_form(self, wanted: Wanted, record: dict[str, Any], before: Wanted) -> None:
-        """Raise ValueError for a line of JSON that has another form than those before."""
-        form = type(record[wanted.names[1]]) is list, wanted.rule
-        self._form = self._form or form
-        if form != self._form or (before.names and before.names != wanted.names):
-            raise self._unlike()
-
-    def _unlike(self) -> ValueError:
-        return self.error("unlike the lines before: an item or a list, with the same keys")
+        if len(others) > (rule is not None):  # a column of systems
+            what = f"is no {short(wanted.names[2])} that names a system"
+            columns.append(self._texts_of(others[0], lines.__getitem__, what))
+        if rule == "group":
+            what = "names no group: use integers or texts"
+            columns.append(self._texts_of(flat(others[-1]), line_of, what))
+        elif rule is not None:
+            cells = flat(others[-1])
+            if not {*map(type, cells)} <= {int, float}:
+                cells = [one if type(one) in (int, float) else json.dumps(one) for one in cells]
+            values = [one if type(one) in (int, float) else None for one in cells]
+            columns.append(self._numbers(values, cells, line_of))
+        return self._named(columns, lines, offsets if listed else None)
 
     def _ids(
         self, name: str, ids: list[Any], line: Line, missing: Callable[[int], str] | None = None
@@ -367,38 +348,188 @@ class TextTables(TextFile):
         kinds = {*map(type, ids)}
         if not kinds <= _IDS or (str in kinds and "" in ids):
             at = next(at for at, one in enumerate(ids) if type(one) not in _IDS or one == "")
-            self.line = line(at)
             if ids[at] is None and missing is not None:
-                raise self.error(missing(at))
-            raise self.error(f"{json.dumps(ids[at]):.60} is not an id: use integers or texts")
+                raise self.error(missing(at), line(at))
+            words = f"{json.dumps(ids[at]):.60} is not an id: use integers or texts"
+            raise self.error(words, line(at))
         if not ids:
             return ids
         known, first = self._kinds.setdefault(name, (ids[0], line(0)))
         if kinds != {type(known)}:
             at = next(at for at, one in enumerate(ids) if type(one) is not type(known))
-            self.line = line(at)
-            unlike = f"unlike line {first}, " if first < self.line else ""
+            unlike = f"unlike line {first}, " if first < line(at) else ""
             try:
                 kinds_of([known, ids[at]], f"column {name!r}")
             except TypeError as error:
-                place = f"{self.path}:{self.line}: {unlike}"
-                raise about(named(place, error), path=self.path, line=self.line) from None
+                place = f"{self.path}:{line(at)}: {unlike}"
+                raise about(named(place, error), path=self.path, line=line(at)) from None
         if str in kinds:
             return ids
         found = packed(ids)
         if found.dtype == object:
             at = next(at for at, one in enumerate(ids) if not -(2**63) <= one < 2**63)
-            self.line = line(at)
-            raise self.error(f"{ids[at]} is an id that int64 does not hold: write ids as text")
+            words = f"{ids[at]} is an id that int64 does not hold: write ids as text"
+            raise self.error(words, line(at))
         return found
 
     def _texts_of(self, labels: list[Any], line: Line, what: str) -> list[str]:
         """Return labels of JSON as texts, by which they are compared."""
         for at, one in enumerate(labels):
             if type(one) not in _IDS or one == "":
-                self.line = line(at)
-                raise self.error(f"{json.dumps(one):.60} {what}")
+                raise self.error(f"{json.dumps(one):.60} {what}", line(at))
         return [str(one) for one in labels]
+
+
+UNLIKE = "unlike the lines before: an item or a list, with the same keys"
+
+
+def _columns(
+    text: bytes, delimiter: str, header: Sequence[str], wanted: Wanted
+) -> tuple[list[Any], Ints] | None:
+    """Return the wanted columns of a block and the line of each row, counted from 0.
+
+    Numbers are float64 or, of ranks, int64, all else is text in Arrow. None for what Python has to
+    read, or to judge. Fields of TREC are separated by any number of blanks.
+    """
+    names, n = wanted.names, _n_lines(text)
+    try:
+        pa = optional("pyarrow", "", "io", "csv", "compute")
+        if not text.isascii():
+            text.decode()
+    except (ImportError, UnicodeDecodeError):
+        return None
+    # numbers that are ids as well are read twice; and pyarrow would drop a byte order mark
+    if not names or len({*names}) < len(names) or codecs.BOM_UTF8 in text:
+        return None
+    if delimiter and not _is_simple(text if text.endswith(b"\n") else text + b"\n", delimiter):
+        return None
+    fields = text
+    # one blank between two fields, and none before the first or after the last
+    others = (b"\t", b"\r", b"\v", b"\f", b"  ", b" \n", b"\n ")
+    if not delimiter and (text.strip(b" ") != text or any(one in text for one in others)):
+        fields = b"\n".join(b" ".join(line.split()) for line in text.split(b"\n"))
+    places = [str(header.index(name)) for name in names]
+    types = dict.fromkeys(places, pa.large_string())  # of 2^31 bytes and more together
+    if wanted.value is not None:
+        types[places[-1]] = pa.float64()  # none is read from 0x1F, which is taken as an integer
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(fields),
+            pa.csv.ReadOptions(
+                use_threads=False,
+                block_size=len(fields) + 1,
+                column_names=[str(place) for place in range(len(header))],
+            ),
+            pa.csv.ParseOptions(
+                delimiter=delimiter or " ",
+                quote_char='"' if delimiter else False,
+                newlines_in_values=True,
+            ),
+            pa.csv.ConvertOptions(
+                check_utf8=False,
+                column_types=types,
+                include_columns=places,
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException:
+        return None
+    if not len(table):
+        return None
+    found: list[Any] = [table.column(place).chunk(0) for place in places]
+    titles = pa.array(names[:2] if delimiter else [], pa.large_string())
+    if not any(name.encode() in text for name in titles.to_pylist()):
+        titles = titles[:0]  # there is no second header
+    for place, column in enumerate(found[: len(wanted.ids)]):
+        if wanted.filled and _has_empty(column):
+            return None
+        if place < len(titles) and pa.compute.any(pa.compute.is_in(column, titles)).as_py():
+            return None
+    if wanted.value is not None:
+        found[-1] = _exact(found[-1], wanted.rule == "rank")
+        if found[-1] is None:
+            return None
+    return found, np.arange(n) if len(table) == n else _lines_of_rows(text, bool(delimiter))
+
+
+def _is_simple(text: bytes, delimiter: str) -> bool:
+    """Whether rows have no carriage return or quote where none belongs.
+
+    Nor a cell that is longer than Python's csv module takes: 2^17 characters.
+    """
+    if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
+        return False
+    if any(text.find(b"\n", at, at + LONG) < 0 for at in range(0, len(text) - LONG, LONG)):
+        return False
+    return complete_rows(text, delimiter) == (len(text), True)
+
+
+def _exact(column: Any, whole: bool) -> NDArray[Any] | None:
+    """Return a column as numbers; None where only Python's are exact, or are numbers at all.
+
+    If they have to be `whole`, all are integers, though they may be written as 2.0.
+    """
+    found: NDArray[Any] = np.from_dlpack(column)  # to_numpy would import pandas
+    # beyond 2^53 a whole number may lose digits as a double; infinite: 1e999, inf and nan
+    if not np.all(np.abs(found) < EXACT):
+        return None
+    integers = found.astype(np.int64)
+    return (integers if np.array_equal(integers, found) else None) if whole else found
+
+
+def _has_empty(column: Any) -> bool:
+    """Whether a column of text holds an empty one."""
+    ends = np.frombuffer(column.buffers()[1], np.int64, len(column) + 1, 8 * column.offset)
+    return bool(np.any(ends[1:] == ends[:-1]))
+
+
+def _n_lines(text: bytes) -> int:
+    """Return the number of lines, of which the last one may have no end."""
+    ends = np.frombuffer(text, np.uint8) == ord("\n")  # three times as fast as text.count
+    return int(np.count_nonzero(ends)) + (not text.endswith(b"\n"))
+
+
+def _lines_of_rows(text: bytes, quoted: bool) -> Ints:
+    """Return the line of each row, counted from 0: not those of blank lines, nor within quotes."""
+    if not quoted:  # of TREC
+        rows = enumerate(text.split(b"\n"))
+        return np.array([at for at, line in rows if line.split()], np.int64)
+    data = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", np.uint8)
+    ends = np.flatnonzero(data == ord("\n"))
+    lines = np.arange(len(ends))
+    if b'"' in text:  # a row ends where an even number of quotes is before
+        outside = np.cumsum(data == ord('"'), dtype=np.uint8)[ends] % 2 == 0
+        lines, ends = lines[outside], ends[outside]
+    starts = np.append(0, ends[:-1] + 1)
+    blank = (ends == starts) | ((ends == starts + 1) & (data[starts] == ord("\r")))
+    found: Ints = lines[~blank]
+    return found
+
+
+def _objects(text: bytes) -> list[dict[str, Any]] | None:
+    """Return the objects of lines of JSON with the same keys; None if a line is not plain.
+
+    A plain line is one object without another in it, and without a colon or a brace in its texts.
+    Many are decoded at once; that none has a key twice is seen by the number of colons.
+    """
+    n_lines, text = _n_lines(text), text.strip(b"\n")
+    n = text.count(b"\n") + 1
+    if text.count(b"}\n{") != n - 1:  # there are blanks around objects, or more than one in a line
+        lines = (line.strip(b" \t\r") for line in text.split(b"\n"))
+        text = b"\n".join(filter(None, lines))
+        n = text.count(b"\n") + 1
+    braces = text.count(b"}\n{") + 1, text.count(b"{"), text.count(b"}")
+    if not text.startswith(b"{") or not text.endswith(b"}") or braces != (n, n, n) or n < n_lines:
+        return None
+    try:
+        found: list[dict[str, Any]] = _PLAIN.decode(f"[{text.decode()}]".replace("}\n{", "},\n{"))
+    except (ValueError, RecursionError):
+        return None
+    keys = tuple(found[0])
+    if len(found) != n or set(map(tuple, found)) != {keys} or text.count(b":") != n * len(keys):
+        return None
+    return found
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -429,8 +560,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; ValueError for a key that is there twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
         raise ValueError(f"the key {short(twice)} twice in an object")
     return found
 
@@ -441,3 +571,4 @@ def _constant(name: str) -> NoReturn:
 
 _BLANKS = " \t\n\r"
 _JSON = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_PLAIN = json.JSONDecoder(parse_constant=_constant)  # a key twice is not seen
