@@ -5,18 +5,18 @@ import math
 
 import numpy as np
 import pytest
-from doors import by_words, match_by_words
+from doors import DOORS, by_words, call
 from file_helpers import sent
 from shared_inputs import csv_of, frame_of, fresh, library
+from world import draw
 
 import toplist as tl
 from toplist import match, top_k_eval
 
+NOBODY = [([], []), ({}, {}), ([1], set()), ([[1], [2]], [[], []]), ({"a": [1]}, {"a": []})]
 
-@pytest.mark.parametrize(
-    ("ranks", "truths"),
-    [([], []), ({}, {}), ([1], set()), ([[1], [2]], [[], []]), ({"a": [1]}, {"a": []})],
-)
+
+@pytest.mark.parametrize(("ranks", "truths"), NOBODY)
 def test_nobody_evaluated_is_nan_without_a_warning(ranks, truths):
     result = top_k_eval(ranks, truths, k=2)
     assert all(math.isnan(value) for value in result) and math.isnan(result.std("ndcg@2"))
@@ -61,65 +61,36 @@ def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
     assert found.names() == ["ndcg@30", "hit@20", "hit@25"]
     counted = tl.loo.from_rank_counts({1: 4, 3: 2}, [2, 9], metrics=["ndcg@5", "hit"])
     assert counted.names() == ["ndcg@5", "hit@2", "hit@9"]
+    found = top_k_eval(RANKS, TRUTHS, metrics=MIXED, k=[1, 3])
+    ndcg, recall, rbp = found
+    assert found.ks == (1, 2, 3, 4) and type(ndcg) is type(rbp) is float and recall.shape == (2,)
 
 
-def rows(lists):
-    return [(user, item, r) for user, items in lists.items() for r, item in enumerate(items, 1)]
+@pytest.mark.parametrize("door", DOORS)
+def test_own_and_common_k_at_every_door(door):
+    world = draw(0, odd=False).of_whole_grades()
+    alone = [call(world, {"metrics": [name], "k": 9}, "dicts").means for name in NAMES]
+    found = call(world, {"metrics": MIXED, "k": [1, 3]}, door).means
+    assert list(found) == NAMES
+    for one in alone:
+        assert found.items() >= {name: pytest.approx(one[name], rel=1e-14) for name in one}.items()
+
+
+ASKED = [
+    (["-m", *MIXED, "-k", "1", "3"], NAMES),
+    (["-m", "ndcg@2", "recall"], ["ndcg@2", *(f"recall@{k}" for k in (1, 5, 10, 20))]),
+    (["-m", "ndcg@2", "recall", "-k", "all"], ["ndcg@2", "recall@5"]),
+]
 
 
 def files_of(folder, *sides):
     """Write lists and truths; return their paths."""
     for n, side in enumerate(sides):
-        lines = (",".join(map(str, row)) for row in rows(side))
-        yield csv_of(folder / f"{n}.csv", "user_id,item_id,rank", *lines)
+        rows = (f"{u},{i},{r}" for u, some in side.items() for r, i in enumerate(some, 1))
+        yield csv_of(folder / f"{n}.csv", "user_id,item_id,rank", *rows)
 
 
-def tables(*sides):
-    for side in sides:
-        columns = zip(("user_id", "item_id", "rank"), zip(*rows(side), strict=True), strict=True)
-        yield frame_of("pyarrow", dict(columns))
-
-
-def merged(**asked):
-    return tl.merge(by_words({u: RANKS[u]}, {u: TRUTHS[u]}, **asked) for u in RANKS)
-
-
-WAYS = {
-    "lists": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked),
-    "hits": lambda folder, **asked: by_words(match_by_words(RANKS, TRUTHS, k=5), **asked),
-    "files": lambda folder, **asked: by_words(*files_of(folder, RANKS, TRUTHS), **asked),
-    "batches": lambda folder, **asked: by_words(
-        *(one.to_reader(2) for one in tables(RANKS, TRUTHS)), **asked
-    ),
-    "a file": lambda folder, **asked: sent(by_words(RANKS, TRUTHS, **asked)),
-    "segments": lambda folder, **asked: by_words(RANKS, TRUTHS, **asked).by([1, 1, 1])[1],
-}
-
-
-@pytest.mark.parametrize("way", [*WAYS, "parts"])
-def test_own_and_common_k(way, tmp_path):
-    call = WAYS.get(way, lambda folder, **asked: merged(**asked))
-    found = call(tmp_path, metrics=MIXED, k=[1, 3])
-    assert found.names() == NAMES and found.ks == (1, 2, 3, 4)
-    assert found.to_dict() == {
-        name: top_k_eval(RANKS, TRUTHS, metrics=name)[name] for name in NAMES
-    }
-    ndcg, recall, rbp = found
-    assert type(ndcg) is type(rbp) is float and recall.shape == (2,)
-    if way != "parts":
-        found = call(tmp_path, metrics=MIXED)
-        assert found.names() == ["ndcg@2", "recall@5", "rbp(p=0.5)@4"]
-        assert found["recall@5"] == tl.recall(RANKS, TRUTHS)[:, 4].mean()
-
-
-@pytest.mark.parametrize(
-    ("asked", "names"),
-    [
-        (["-m", *MIXED, "-k", "1", "3"], NAMES),
-        (["-m", "ndcg@2", "recall"], ["ndcg@2", *(f"recall@{k}" for k in (1, 5, 10, 20))]),
-        (["-m", "ndcg@2", "recall", "-k", "all"], ["ndcg@2", "recall@5"]),
-    ],
-)
+@pytest.mark.parametrize(("asked", "names"), ASKED)
 def test_own_k_on_the_command_line(asked, names, tmp_path, cli):
     other = {user: row[::-1] for user, row in RANKS.items()}
     recs, truth, second = files_of(tmp_path, RANKS, TRUTHS, other)
@@ -151,7 +122,6 @@ def test_lists_are_read_to_their_k_whatever_is_asked_beside(unjudged, beside, tm
 LISTS = [[1, 2, 3], [4, 5], [], [7]]
 RELEVANT = [{2, 9}, {4}, {1}, {8, 7, 6}]
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "dcg", "cg", "rbp"]
-ZERO = {"missing": "zero", "empty": "zero"}
 
 
 def test_a_k_of_a_billion_costs_what_the_lists_cost():
@@ -173,20 +143,21 @@ def test_a_k_of_a_billion_costs_what_the_lists_cost():
 def test_values_below_the_lists_are_those_of_padded_lists(convention):
     """At any k, as if every list went on with irrelevant items."""
     k = 3000
-    starts = [10_000 * (user + 1) for user in range(len(LISTS))]
-    padded = [[*row, *range(lo, lo + k)] for row, lo in zip(LISTS, starts, strict=True)]
-    have = [name for name in METRICS if name in tl.CONVENTIONS[convention].metrics]
-    asked = {"metrics": have, "convention": convention, **ZERO}
+    padded = [[*row, *range(n, n + k)] for n, row in enumerate(LISTS, start=10_000)]
+    metrics = tl.CONVENTIONS[convention].metrics
+    have = [name for name in METRICS if name in metrics]
+    asked = {"metrics": have, "convention": convention, "missing": "zero", "empty": "zero"}
     long, short = (by_words(lists, RELEVANT, k, **asked) for lists in (padded, LISTS))
     for name in have:
-        if "n" not in str(tl.CONVENTIONS[convention].metrics[name].divisor):
-            for at in (1, 3, 4, 1023, 1024, 1025, 2999, 3000):
-                one = f"{name}@{at}"
-                assert short[one] == pytest.approx(long[one], rel=1e-13), one
-                assert short.std(one) == pytest.approx(long.std(one), rel=1e-9), one
-                assert short.per_user(one) == pytest.approx(long.per_user(one))
-            assert short[name] == pytest.approx(long[name], rel=1e-13)
-        assert short.per_user(name)[:, -1].tolist() == short.per_user(f"{name}@{k}").tolist()
+        last = short.per_user(name)[:, -1]
+        assert last.tolist() == short.per_user(f"{name}@{k}").tolist()
+        if "n" in str(metrics[name].divisor):
+            continue
+        assert short[name] == pytest.approx(long[name], rel=1e-13)
+        for one in (f"{name}@{at}" for at in (1, 3, 4, 1023, 1024, 1025, 2999, 3000)):
+            assert short[one] == pytest.approx(long[one], rel=1e-13), one
+            assert short.std(one) == pytest.approx(long.std(one), rel=1e-9), one
+            assert short.per_user(one) == pytest.approx(long.per_user(one))
 
 
 WEIGHTS = {"a": 1, "b": 3, "c": 2}
@@ -205,15 +176,12 @@ AVERAGES = {
 def test_parts_with_lists_of_different_length_are_the_whole(way, ks):
     """The users of the part with short lists differ: they do so below its histograms, too."""
     truth = {1: 1, 7: 3, 900: 2, 1090: 1, 1900: 2}
-    if way == "plain":
-        truth = dict.fromkeys(truth, 1)
+    truth = dict.fromkeys(truth, 1) if way == "plain" else truth
     lists = {"a": list(range(1100)), "b": [7, 8, 1], "c": list(range(2000))}
-    asked = AVERAGES[way]
+    weighted = "weights" in AVERAGES[way]
 
     def evaluate(users, k=ks, held=lists):
-        own = dict(asked)
-        if "weights" in asked:
-            own["weights"] = {user: asked["weights"][user] for user in users}
+        own = AVERAGES[way] | ({"weights": {u: WEIGHTS[u] for u in users}} if weighted else {})
         return by_words({u: held[u] for u in users}, dict.fromkeys(users, truth), k, **own)
 
     parts, whole = [evaluate("ab"), evaluate("c")], evaluate("abc")
@@ -221,11 +189,11 @@ def test_parts_with_lists_of_different_length_are_the_whole(way, ks):
         for name in whole.names():
             assert found[name] == pytest.approx(whole[name], rel=1e-14)
             ends = found.interval(name)
-            if "weights" in asked and found.hits is None:  # these intervals need the rows
+            if weighted and found.hits is None:  # these intervals need the rows
                 assert np.isnan(ends).all()
             else:
                 np.testing.assert_allclose(ends, whole.interval(name), rtol=1e-12)
-        one = f"{asked['metrics'][0]}@1400"
+        one = f"{AVERAGES[way]['metrics'][0]}@1400"
         if way != "harmonic":  # whose divisors change otherwise for each user
             assert found[one] == pytest.approx(whole[one], rel=1e-14)
             padded = {u: row + [9_000 + i for i in range(1500)] for u, row in lists.items()}
@@ -234,9 +202,10 @@ def test_parts_with_lists_of_different_length_are_the_whole(way, ks):
 
 
 def test_batches_of_whole_lists_of_different_length():
-    library("pyarrow")
     lists = {"a": list(range(1100)), "b": list(range(2000))}
-    ranks, _ = tables(lists, lists)
+    rows = [(u, i, r) for u, some in lists.items() for r, i in enumerate(some, 1)]
+    names = "user_id", "item_id", "rank"
+    ranks = frame_of("pyarrow", dict(zip(names, zip(*rows, strict=True), strict=True)))
     truth = {user: {7: 1, 1090: 1} for user in lists}
     asked = {"metrics": ["ndcg", "precision"], "weights": {"a": 1, "b": 2}}
     found = by_words(ranks.to_reader(1100), truth, **asked).to_dict()
@@ -259,9 +228,8 @@ def test_every_convention_at_a_large_k(name):
     with_k = [word for word, metric in metrics.items() if metric.cut != "n"]
     result = top_k_eval([[1, 2]], [{2}], k=[2, 10**6], metrics=with_k, convention=name)
     for metric in with_k:
-        curve = result.per_user(metric)[0]
-        assert curve[10**6 - 1] == result.per_user(f"{metric}@1000000")[0]
-        assert result[f"{metric}@1000000"] == curve[-1]
+        last = result.per_user(metric)[0][10**6 - 1]
+        assert last == result.per_user(f"{metric}@1000000")[0] == result[f"{metric}@1000000"]
 
 
 def test_what_cannot_fit_names_its_shape():
@@ -270,9 +238,9 @@ def test_what_cannot_fit_names_its_shape():
     assert result["hit@10000000000000"] == 0.75
     with pytest.raises(MemoryError, match=r"an array of shape \(10000000000000,\) needs 80,000 GB"):
         result["ndcg"]
-    for call in (lambda: result.per_user("ndcg"), lambda: tl.ndcg(LISTS, RELEVANT, k=10**13)):
+    for curves in (lambda: result.per_user("ndcg"), lambda: tl.ndcg(LISTS, RELEVANT, k=10**13)):
         with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
-            call()
+            curves()
     lists, known = ([[5, 7, 3], [4, 5]], [{5}, {9}]), {"counts": [1] * 8, "catalogue": 8}
     asked = {"metrics": ["item_coverage", "gini", "novelty"], **known}
     near, huge = (by_words(*lists, [2, k], **asked) for k in (50, 10**9))
@@ -294,7 +262,7 @@ def test_weights_of_a_series_go_by_key_or_by_position():
     assert plain["hit@1"] == 0.75
 
 
-def test_users_of_weight_0_are_counted_nowhere(tmp_path):
+def test_users_of_weight_0_are_counted_nowhere():
     """Of four users with a truth, two weigh something; every metric says so."""
     lists = {"a": ["x"], "b": ["y"], "c": ["x"], "d": []}
     truths = {"a": {"x": 2}, "b": {"x": 1}, "c": {"z": 0, "x": 1}, "d": {"y": 1}}

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from oracle import hits as oracle
 from shared_inputs import frame_of, said
 from strategies import graded_populations, has_misses
+from world import draw
 
 import toplist as tl
 
 # a b c d e z are judged, x and y are not
 GRADES = {"q": {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}}
 LISTS = {"q": list("xabycde")}
-ASKED = ["map", "precision", "recall", "ndcg", "judged"]
 NO_MISS = "to drop unjudged items needs judged items that are not relevant"
 
 
@@ -30,8 +30,8 @@ NO_MISS = "to drop unjudged items needs judged items that are not relevant"
     [("miss", (0.332143, 1 / 3, 0.25, 0.201515)), ("drop", (0.566667, 2 / 3, 0.5, 0.638788))],
 )
 def test_figures_of_trec_eval(unjudged, expected):
-    asked = {"metrics": ASKED, "convention": "trec_eval", "unjudged": unjudged}
-    result = by_words(LISTS, GRADES, [3, 7], **asked)
+    asked = {"metrics": ["map", "precision", "recall", "ndcg", "judged"], "unjudged": unjudged}
+    result = by_words(LISTS, GRADES, [3, 7], convention="trec_eval", **asked)
     names = "map@7", "precision@3", "recall@3", "ndcg@3"
     assert [result[name] for name in names] == pytest.approx(expected, abs=1e-6)
     assert result["judged@3"] == 2 / 3 and result["judged@7"] == 5 / 7
@@ -80,14 +80,15 @@ def test_lists_are_read_whole():
     deep = tl.top_k_eval(lists, truth, 5000, unjudged="drop", metrics="judged")
     assert deep["judged@5000"] == deep["judged@2902"] == 2 / 2902
     assert deep["judged@2901"] == 1 / 2901
+    # a has a list, though no item of it is judged
     lists, truth = {"a": ["x"], "b": [], "c": ["r"]}, {"a": {"r": 1, "n": 0}, "b": {"r": 1}}
-    truth["c"] = {"r": 1}  # a has a list, though no item of it is judged
     for missing, mean, n in (("zero", 1 / 3, 3), ("skip", 1 / 2, 2)):
-        found = by_words(lists, truth, 1, metrics="hit", unjudged="drop", missing=missing)
+        asked = {"metrics": "hit", "unjudged": "drop", "missing": missing}
+        found = by_words(lists, truth | {"c": {"r": 1}}, 1, **asked)
         assert (found["hit@1"], found.n_evaluated, found.n_missing) == (mean, n, 1)
 
 
-def test_it_is_said(good, tmp_path):
+def test_it_is_said():
     result = by_words(LISTS, GRADES, [3, 7], metrics="map", unjudged="drop")
     assert "convention standard, unjudged items leave the lists: mean over users" in str(result)
     assert "1 of 1 user evaluated, judged@7 0.7143 before unjudged items left" in str(result)
@@ -130,35 +131,16 @@ def test_from_hits():
     hits = tl.match(LISTS, GRADES, 3, unjudged="drop")
     assert hits.relevant.ranks.tolist() == [1, 3] and hits.k == 3
     expected = tl.top_k_eval(LISTS, GRADES, 3, unjudged="drop")
-    again = pickle.loads(pickle.dumps(hits))
-    for found in (hits, again):
+    for found in (hits, pickle.loads(pickle.dumps(hits))):
         assert tl.top_k_eval(found, k=3) == tl.top_k_eval(found, k=3, unjudged="drop") == expected
     assert tl.match(LISTS, GRADES).judged_only(3).relevant.ranks.tolist() == [1, 3]
     asked = {"metrics": "recall", "relevant": "listed"}
-    listed, direct = (
-        by_words(hits, k=3, **asked),
-        by_words(LISTS, GRADES, 3, unjudged="drop", **asked),
-    )
-    assert listed["recall@3"] == direct["recall@3"] == 2 / 3  # of a, c and e
+    direct = by_words(LISTS, GRADES, 3, unjudged="drop", **asked)
+    assert by_words(hits, k=3, **asked)["recall@3"] == direct["recall@3"] == 2 / 3  # a, c and e
     named = tl.match([LISTS["q"]], [GRADES["q"]], 3, unjudged="drop")
     more = tl.top_k_eval({"p": ["a"]}, {"p": {"a": 1, "b": 0}}, 3, unjudged="drop")
     both = by_words(named, k=3, users=["q"]) + more
     assert both.per_user("hit@3", keyed=True) == {"q": 1, "p": 1}
-
-
-def drawn(seed, n=60, least=1):
-    """Return lists and grades of users, some of whom have no item that is judged not relevant."""
-    rng = np.random.default_rng(seed)
-    lists = {
-        f"u{u}": [f"i{i}" for i in rng.permutation(40)[: rng.integers(0, 25)]] for u in range(n)
-    }
-    truths = {
-        user: {
-            f"i{i}": int(rng.integers(0 if u % 3 else least, 4)) for i in rng.permutation(40)[:12]
-        }
-        for u, user in enumerate(lists)
-    }
-    return lists, truths
 
 
 # bpref has no k, and ERR of parts needs the largest grade.
@@ -177,24 +159,26 @@ def same(one, other):
     assert (one.n_evaluated, one.n_missing) == (other.n_evaluated, other.n_missing)
 
 
+def evaluated(world, **options):
+    return by_words(world.lists, world.truths, **OPTIONS | options)
+
+
 @pytest.mark.parametrize("relevant_from", [None, 2])
 @pytest.mark.parametrize("convention", ["standard", "trec_eval"])
 def test_parts_merge_to_the_whole(convention, relevant_from):
-    lists, truths = drawn(1, least=relevant_from or 1)
-    options = OPTIONS | {"convention": convention, "relevant_from": relevant_from}
+    """Some users have no item that is judged not relevant."""
+    world = draw(1, users=50, odd=False)
+    users, order = world.users, [user for at in range(3) for user in world.users[at::3]]
+    options = {"convention": convention, "relevant_from": relevant_from}
     options["metrics"] = [*(tl.CONVENTIONS[convention].metrics.keys() & WITH_K), "err(max=4)"]
-    users = [list(lists)[at::20] for at in range(20)]  # in each of three, some have no grade 0
-    order = [user for some in users for user in some]
-
-    def of(some):
-        return by_words({u: lists[u] for u in some}, {u: truths[u] for u in some}, **options)
-
-    parts, whole = list(map(of, users)), of(order)
+    parts = [evaluated(world.only(users[at::3]), **options) for at in range(3)]
+    truths = {user: world.truths[user] for user in order}
+    whole = by_words(world.lists, truths, **OPTIONS | options)
     same(tl.merge(parts), whole)
     assert np.array_equal(tl.merge(parts).per_user("map"), whole.per_user("map"), equal_nan=True)
     same(tl.merge(sent(part) for part in parts), whole)
     same(sum(pickle.loads(pickle.dumps(parts))), whole)
-    alone = {user: int(user[1:]) % 3 == 0 for user in order}  # nothing is judged not relevant
+    alone = {user: min(truths[user].values()) > 0 for user in order}
     values = whole.per_user("precision@5")[list(alone.values())]
     np.testing.assert_array_equal(whole.by(alone)[True].per_user("precision@5"), values)
 
@@ -202,22 +186,20 @@ def test_parts_merge_to_the_whole(convention, relevant_from):
 @pytest.mark.parametrize("size", [1, 7])
 def test_streams_of_small_batches_and_of_parts(size):
     """Users of every part alone: parts without a grade 0 are what they are in the whole."""
-    lists, truths = drawn(5)
-    whole, parts = by_words(lists, truths, **OPTIONS), []
+    world = draw(5, users=50, odd=False)
+    whole = evaluated(world)
 
     def streams(users, without=()):
-        rows = [(u, i, at) for u in users for at, i in enumerate(lists[u], 1)]
-        graded = [(u, i, float(g)) for u in users for i, g in truths[u].items() if g not in without]
+        rows = [(u, i, at) for u in users for at, i in enumerate(world.lists[u], 1)]
+        grades = ((u, i, float(g)) for u in users for i, g in world.truths[u].items())
+        graded = [row for row in grades if row[2] not in without]
         for table, last in ((rows, "rank"), (graded, "relevance")):
-            named = dict(
-                zip(("user_id", "item_id", last), map(list, zip(*table, strict=True)), strict=True)
-            )
-            yield frame_of("pyarrow", named).to_reader(size)
+            names = "user_id", "item_id", last
+            held = dict(zip(names, map(list, zip(*table, strict=True)), strict=True))
+            yield frame_of("pyarrow", held).to_reader(size)
 
     for keep in (None, "users"):
-        same(by_words(*streams(lists), keep=keep, **OPTIONS), whole)
-        said(NO_MISS, by_words, *streams(lists, [0]), keep=keep, **OPTIONS)
-    some = [user for user in lists if lists[user]]
-    parts = [by_words(*streams([user]), keep="part", **OPTIONS) for user in some]
-    expected = by_words({u: lists[u] for u in some}, {u: truths[u] for u in some}, **OPTIONS)
-    same(tl.merge(map(sent, parts), disjoint=True), expected)
+        same(by_words(*streams(world.users), keep=keep, **OPTIONS), whole)
+        said(NO_MISS, by_words, *streams(world.users, [0]), keep=keep, **OPTIONS)
+    parts = [by_words(*streams([user]), keep="part", **OPTIONS) for user in world.users]
+    same(tl.merge(map(sent, parts), disjoint=True), whole)

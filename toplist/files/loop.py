@@ -326,7 +326,8 @@ class Loop:
         def measure(metrics: Sequence[Any], lists: Flat, hits: Hits | None = None) -> None:
             nonlocal measured
             part = lists_of(plan, metrics, lists, hits)
-            measured = part if measured is None or part is None else measured + part
+            if part is not None:
+                measured = part if measured is None else measured + part
 
         def add(lists: Flat, places: Ints) -> None:
             """Add users with their lists and the truths at some places; -1: none."""

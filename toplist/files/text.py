@@ -438,14 +438,13 @@ def _columns(
     if not len(table):
         return None
     found: list[Any] = [table.column(place).chunk(0) for place in places]
-    titles = pa.array(names[:2] if delimiter else [], pa.large_string())
-    if not any(name.encode() in text for name in titles.to_pylist()):
-        titles = titles[:0]  # there is no second header
-    for place, column in enumerate(found[: len(wanted.ids)]):
-        if wanted.filled and _has_empty(column):
-            return None
-        if place < len(titles) and pa.compute.any(pa.compute.is_in(column, titles)).as_py():
-            return None
+    if wanted.filled and any(map(_has_empty, found[: len(wanted.ids)])):
+        return None
+    titles = names[:2] if delimiter else ()
+    if any(name.encode() in text for name in titles):  # pa.array imports pandas: not before
+        values = pa.array(titles, pa.large_string())
+        if any(pa.compute.any(pa.compute.is_in(one, values)).as_py() for one in found[:2]):
+            return None  # a second header
     if wanted.value is not None:
         found[-1] = _exact(found[-1], wanted.rule == "rank")
         if found[-1] is None:
