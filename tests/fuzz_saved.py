@@ -22,6 +22,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
+from doors import by_words
 
 import toplist as tl
 
@@ -34,72 +35,46 @@ KINDS = ["u1", "i1", "u2", "i4", "i8", "u8", "f4", "f8", "b1", ">i8", "S3", "U2"
 
 def saved():
     """Return results of every kind of array, by name."""
-    rng = np.random.default_rng(0)
-    n, k = 30, 6
+    rng, n, k = np.random.default_rng(0), 30, 6
     users = [f"user {i}" for i in range(n)]
     lists = {user: rng.permutation(20)[: rng.integers(0, 9)].tolist() for user in users}
     grades = {
         user: {int(i): int(rng.integers(0, 4)) for i in rng.permutation(20)[: rng.integers(0, 6)]}
         for user in users
     }
-    by_number = [
-        {int(u.split()[1]) * 1000 - 5: v for u, v in one.items()} for one in (lists, grades)
-    ]
-    sets = [set(one) for one in grades.values()]
-    groups = tl.Groups(
-        {user: [list(one)[:2], list(one)[1:]] for user, one in grades.items() if len(one) > 1}
-    )
-    weights = rng.random(n)
-    keys = [(user, 7 * i) for i, user in enumerate(users)]
-    keyed = [
-        dict(list(zip(keys, one.values(), strict=True))[at:])
-        for at, one in ((0, lists), (3, grades))
-    ]
-    some = {user: set(row) for user, row in zip(users, sets, strict=True)}
-    of_items = tl.Propensities({item: (item + 1) / 21 for item in range(20)}, weighting="snips")
+    numbered = [{1000 * i - 5: row for i, row in enumerate(d.values())} for d in (lists, grades)]
+    sets = {user: set(row) for user, row in grades.items()}
+    pairs = {user: [[*row][:2], [*row][1:]] for user, row in grades.items() if len(row) > 1}
+    weights, keys = rng.random(n), [(user, 7 * i) for i, user in enumerate(users)]
+    keyed = [dict(zip(keys, side.values(), strict=True)) for side in (lists, grades)]
+    keyed[1] = dict([*keyed[1].items()][3:])
     sampled = tl.loo.sampled_ranks(rng.random((n, 40)), rng.integers(0, 40, n), n=20, seed=0)
-    return {
-        "bare": tl.top_k_eval(lists, grades, [1, k]).without_users(),
-        "clusters": tl.top_k_eval(
-            lists, grades, k, clusters={user: user[-1] for user in users}, metrics=["ndcg", "hit"]
-        ),
-        "earned": tl.top_k_eval(
-            *(lists, grades, [2, k]),
-            metrics=["err", "nerr(max=3)", "iprec", "complete", "precision(rel=2)"],
-            convention="trec_eval",
-        ),
-        "propensities": tl.top_k_eval(
-            lists, some, k, metrics=["recall", "psp", "psndcg"], propensities=of_items
-        ),
-        "sampled": sampled.evaluate(15, metrics=["mrr", "hit"]),
-        "own": tl.top_k_eval(
-            *(lists, grades, k),
-            metrics=["ndcg", "rbp(p=0.5)", tl.Metric("reach", "first", "1", "1", text="any hit")],
-            convention=tl.Convention("mine", tl.METRICS, empty="one", gains={1: 1, 2: 3, 3: 9}),
-        ),
-        "sets": tl.top_k_eval(list(lists.values()), sets, [1, k]),
-        "grades": tl.top_k_eval(*by_number, k, metrics=["ndcg", "recall", "bpref"]),
-        "text": tl.top_k_eval(lists, grades, k, metrics=["ndcg", "map"], weights=weights),
-        "dropped": tl.top_k_eval(lists, grades, k, unjudged="drop", metrics=["ndcg", "hit"]),
-        "groups": tl.top_k_eval(lists, groups, k, metrics=["group_recall", "alpha_ndcg", "mrr"]),
-        "pooled": tl.top_k_eval(
-            lists,
-            grades,
-            k,
-            metrics=["recall"],
-            convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
-        ),
-        "lists": tl.top_k_eval(
-            *keyed,
-            [2, k],
-            metrics=["ndcg", "novelty", "hit_share", "intra_list_diversity", "item_coverage"],
-            items=tl.Items(
-                counts=list(range(1, 21)),
-                labels=dict(enumerate(["even", "odd"] * 10)),
-                catalogue=20,
-            ),
-        ),
+    mine = tl.Convention("mine", tl.METRICS, empty="one", gains={1: 1, 2: 3, 3: 9})
+    reach = tl.Metric("reach", "first", "1", "1", text="any hit")
+    earned = ["err", "nerr(max=3)", "iprec", "complete", "precision(rel=2)"]
+    of_lists = ["ndcg", "novelty", "hit_share", "intra_list_diversity", "item_coverage"]
+    items = {"counts": [*range(1, 21)], "labels": dict(enumerate(["even", "odd"] * 10))}
+    asked = {
+        "bare": (lists, grades, [1, k], {}),
+        "clusters": (lists, grades, k, {"metrics": ["ndcg", "hit"]}),
+        "earned": (lists, grades, [2, k], {"metrics": earned, "convention": "trec_eval"}),
+        "propensities": (lists, sets, k, {"metrics": ["recall", "psp", "psndcg"]}),
+        "own": (lists, grades, k, {"metrics": ["ndcg", "rbp(p=0.5)", reach], "convention": mine}),
+        "sets": ([*lists.values()], [*sets.values()], [1, k], {}),
+        "grades": (*numbered, k, {"metrics": ["ndcg", "recall", "bpref"]}),
+        "text": (lists, grades, k, {"metrics": ["ndcg", "map"], "weights": weights}),
+        "dropped": (lists, grades, k, {"unjudged": "drop", "metrics": ["ndcg", "hit"]}),
+        "groups": (lists, tl.Groups(pairs), k, {"metrics": ["group_recall", "alpha_ndcg", "mrr"]}),
+        "pooled": (lists, grades, k, {"metrics": ["recall"], "aggregate": "pooled"}),
+        "lists": (*keyed, [2, k], {"metrics": of_lists, **items, "catalogue": 20}),
     }
+    asked["clusters"][3]["clusters"] = {user: user[-1] for user in users}
+    asked["propensities"][3]["propensities"] = tl.Propensities(
+        {item: (item + 1) / 21 for item in range(20)}, weighting="snips"
+    )
+    found = {name: by_words(*sides, **how) for name, (*sides, how) in asked.items()}
+    found["bare"] = found["bare"].without_users()
+    return found | {"sampled": sampled.evaluate(15, metrics=["mrr", "hit"])}
 
 
 def npy(array):
@@ -137,24 +112,13 @@ def sealed(arrays):
 
 
 def bytes_changed(rng, data):
-    data, at = bytearray(data), rng.randrange(len(data))
-    size = rng.choice([1, 1, 2, 8, 64])
-    what = rng.randrange(6)
-    if what == 0:
-        for _ in range(rng.choice([1, 1, 3, 20])):
-            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-    elif what == 1:
-        del data[at:]
-    elif what == 2:
-        data[at:at] = rng.randbytes(size)
-    elif what == 3:
-        del data[at : at + size]
-    elif what == 4:
-        data[at : at + size] = rng.choice([b"\0", b"\xff"]) * size
-    else:
-        other = rng.randrange(len(data))
-        data[at : at + size] = data[other : other + size]
-    return bytes(data)
+    at, other, size = rng.randrange(len(data)), rng.randrange(len(data)), rng.choice([1, 1, 2, 8])
+    flipped = bytes(one ^ 1 << rng.randrange(8) for one in data[at : at + size])
+    filled = rng.choice([b"\0", b"\xff"]) * size
+    put = rng.choice([flipped, flipped, b"", filled, data[other : other + size], None])
+    if put is None:  # cut, or longer
+        return data[:at] + rng.choice([b"", rng.randbytes(size) + data[at:]])
+    return data[:at] + put + data[at + size :]
 
 
 def near_the_end(rng, data):
@@ -164,59 +128,44 @@ def near_the_end(rng, data):
 
 
 def array_changed(rng, data):
+    """Return a file of which an array has another number, length, type or place, or is gone."""
     arrays = arrays_of(data)
-    for _ in range(rng.choice([1, 1, 2])):
-        name = rng.choice(list(arrays))
-        array, what = np.atleast_1d(arrays[name].copy()).ravel(), rng.randrange(8)
-        if what == 0 and len(array):
-            with np.errstate(all="ignore"):
-                value = rng.choice([*NUMBERS, *array.tolist(), float("nan"), -0.5, float("inf")])
-                at = rng.randrange(len(array))
-                array[at] = np.array(value).astype(array.dtype)
-        elif what == 1 and len(array):
-            array = np.delete(array, rng.randrange(len(array)))
-        elif what == 2:
-            array = np.append(array, array[-1:] if len(array) else np.zeros(1, array.dtype))
-        elif what == 3:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                with suppress(RuntimeError):  # numpy writes no time as a short text
-                    array = array.astype(rng.choice(KINDS))
-        elif what == 4:
-            other = rng.choice(list(arrays))
-            arrays[other], array = array, arrays[other]
-        elif what == 5 and len(array) > 1:
-            array = rng.choice(
-                [array[::-1], np.roll(array, 1), np.sort(array), np.zeros_like(array)]
-            )
-        elif what == 6:
-            array = rng.choice([array.reshape(1, -1), array[:0], np.array(3), np.repeat(array, 2)])
-        else:
-            del arrays[name]
-            continue
-        arrays[name] = array.copy()
+    name, other = rng.choice(list(arrays)), rng.choice(list(arrays))
+    array = np.atleast_1d(arrays[name].copy()).ravel()
+    at, more = rng.randrange(max(len(array), 1)), array[-1:] if len(array) else np.zeros(1)
+
+    def valued():
+        value = np.array(rng.choice([*NUMBERS, float("nan"), -0.5]))
+        array[at : at + 1] = value.astype(array.dtype)
+        return array
+
+    changes = [
+        *(valued, valued, lambda: np.delete(array, slice(at, at + 1))),
+        *(lambda: np.append(array, more), lambda: array.astype(rng.choice(KINDS))),
+        *(lambda: arrays[other], lambda: array[::-1], lambda: np.roll(array, 1)),
+        *(lambda: np.sort(array), lambda: np.zeros_like(array), lambda: array.reshape(1, -1)),
+        *(lambda: array[:0], lambda: np.array(3), lambda: np.repeat(array, 2)),
+    ]
+    with np.errstate(all="ignore"), warnings.catch_warnings(), suppress(RuntimeError):
+        warnings.simplefilter("ignore")  # numpy writes no time as a short text
+        arrays[name] = rng.choice(changes)().copy()
+    if rng.random() < 0.1:
+        del arrays[other]
     return from_arrays(arrays)
 
 
 def tree_changed(rng, data):
     """Return a file of which a part of the tree was changed, with its digest again."""
     arrays = arrays_of(data)
-    tree = json.loads(arrays["tree"].tobytes())
-    part, path = tree, []
+    part = tree = json.loads(arrays["tree"].tobytes())
     while True:
-        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
-        if not keys:
-            break
-        key = rng.choice(keys)
-        path.append((part, key))
-        if not isinstance(part[key], (dict, list)) or rng.random() < 0.1:
+        key = rng.choice(list(part) if isinstance(part, dict) else range(len(part)))
+        if not isinstance(part[key], (dict, list)) or not part[key] or rng.random() < 0.1:
             break
         part = part[key]
-    part, key = path[-1]
+    part[key] = rng.choice(VALUES)
     if isinstance(part, dict) and rng.random() < 0.2:
         del part[key]
-    else:
-        part[key] = rng.choice(VALUES)
     arrays["tree"] = np.frombuffer(json.dumps(tree).encode(), np.uint8)
     return sealed(arrays)
 
@@ -228,38 +177,29 @@ def npy_changed(rng, data):
     at = rng.randrange(len(members))
     name, one = members[at]
     end = 10 + int.from_bytes(one[8:10], "little")
-    head, what = one[:end], rng.randrange(5)
-    if what == 0:
-        start = head.index(b"(") + 1
-        number = rng.choice(
-            [b"9" * 18, b"0", b"1", b"-1", b"4294967296", b"3, 3", b"2**40", b"\xb2"]
-        )
-        head = head[:start] + number + head[head.index(b",", start) :]
-    elif what == 1:
-        kind = rng.choice([b"|O", b"<U4", b"<i8", b"|V8", b"<f8", b"<c16", b"|u1"])
-        start = head.index(b"descr': '") + 9
-        head = head[:start] + kind + head[head.index(b"'", start) :]
-    elif what == 2:
-        head = head.replace(b"False", b"True")
-    elif what == 3:
-        head = head[:6] + bytes([rng.randrange(4), rng.randrange(3)]) + head[8:]
-    else:
-        head = bytes_changed(rng, head)
-    members[at] = name, head + one[end:]
+    head, (_, kind, _) = one[:end], one[:end].split(b"'", 4)[2:5]
+    shape = head[head.index(b"(") : head.index(b",", head.index(b"("))]
+    sizes = [b"9" * 18, b"0", b"1", b"-1", b"4294967296", b"3, 3", b"2**40", b"\xb2"]
+    kinds = [b"|O", b"<U4", b"<i8", b"|V8", b"<f8", b"<c16", b"|u1"]
+    changes = [
+        *(head.replace(shape, b"(" + rng.choice(sizes)), head.replace(kind, rng.choice(kinds))),
+        *(head.replace(b"False", b"True"), bytes_changed(rng, head)),
+        head[:6] + bytes([rng.randrange(4), rng.randrange(3)]) + head[8:],
+    ]
+    members[at] = name, rng.choice(changes) + one[end:]
     return zipped(members)
 
 
 def packed(rng, data):
     """Return a file of compressed arrays, or of many."""
     arrays = arrays_of(data)
-    what = rng.randrange(3)
-    if what == 0:
-        name = rng.choice(list(arrays))
-        arrays[name] = np.zeros(1 << 24, np.uint8)
+    how = rng.randrange(3)
+    if how == 0:
+        arrays[rng.choice(list(arrays))] = np.zeros(1 << 24, np.uint8)
     members = [(f"{name}.npy", npy(one)) for name, one in arrays.items()]
-    if what == 1:
+    if how == 1:
         members += [(f"{i}.npy", b"") for i in range(rng.choice([1, 60, 3000]))]
-    return zipped(members, packed=what != 1)
+    return zipped(members, packed=how != 1)
 
 
 MUTATIONS = [
@@ -270,17 +210,11 @@ MUTATIONS = [
 
 def numbers(result):
     """Return the numbers of a result that a reader sees."""
-    names = result.names()
     return [
-        (result[name], result.std(name), result.interval(name), result.n_of(name)) for name in names
+        np.concatenate([np.ravel(one) for one in (result[name], result.std(name), *ends)])
+        for name in result.names()
+        for ends in [(*result.interval(name), result.n_of(name))]
     ]
-
-
-def same(found, expected):
-    """Return whether two results have the same numbers, of floats but for rounding (1e-9)."""
-    flat = [np.concatenate([np.ravel(part) for part in row]) for row in (*found, *expected)]
-    pairs = zip(flat[: len(found)], flat[len(found) :], strict=True)
-    return all(np.allclose(one, other, 1e-9, 1e-9, equal_nan=True) for one, other in pairs)
 
 
 def used(result):
@@ -292,8 +226,8 @@ def used(result):
         if not name.startswith("item_coverage"):
             result.per_user(name)
     rows = [i % 2 for i in range(result.n_users)]
-    users = list(result.users)
-    result.by(dict(zip(users, rows, strict=True)) if result.hits.users is not None else rows)
+    keyed = result.hits.users is not None
+    result.by(dict(zip(result.users, rows, strict=True)) if keyed else rows)
 
 
 def tried(path, data, expected, forged=False):
@@ -314,7 +248,8 @@ def tried(path, data, expected, forged=False):
         return f"{seconds:.1f} s, {peak:,} bytes for {len(data):,}"
     if found is None or forged:
         return said
-    if not same(numbers(found), expected):
+    pairs = zip(numbers(found), expected, strict=True)
+    if not all(np.allclose(one, other, 1e-9, 1e-9, equal_nan=True) for one, other in pairs):
         return "other numbers"
     try:
         used(found)
@@ -325,10 +260,9 @@ def tried(path, data, expected, forged=False):
 
 def fuzz(n, seed=0):
     """Return how many of n mutated files were loaded, and what is wrong with others."""
-    rng, wrong, loaded = random.Random(seed), [], 0
+    rng, wrong, loaded, files = random.Random(seed), [], 0, {}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "base.npz")
-        files = {}
         for name, result in saved().items():
             result.save(path)
             files[name] = Path(path).read_bytes(), numbers(result)
@@ -353,9 +287,7 @@ def golden(folder):
         found[name] = {
             "means": result.to_dict(),
             "interval": {one: result.interval(one) for one in result.names()},
-            "per_user": {one: result.per_user(one).tolist() for one in names}
-            if result.hits is not None
-            else {},
+            "per_user": {one: result.per_user(one).tolist() for one in names * bool(result.hits)},
             "users": list(map(repr, result.users)),
             "n_clusters": result.n_clusters,
         }
@@ -367,6 +299,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["golden"]:
         golden(sys.argv[2])
         sys.exit()
-    n_files = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    n_loaded, found = fuzz(n_files, int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    n_files, seed = (int(one) for one in (*sys.argv[1:], 1000, 0)[:2])
+    n_loaded, found = fuzz(n_files, seed)
     print(*found[:40], f"{n_files} files, {n_loaded} loaded, {len(found)} wrong", sep="\n")

@@ -1,4 +1,7 @@
-"""Results of rows in clusters: intervals by an oracle in plain Python, at every door; merging."""
+"""Results of rows in clusters and with weights: intervals by an oracle, merging, and words.
+
+That every way in gives the intervals of the oracle, is said by properties/test_matrix.py.
+"""
 
 import copy
 import math
@@ -7,124 +10,76 @@ import pickle
 import numpy as np
 import pytest
 from cluster_case import LABELS, TENTHS
-from doors import by_words, match_by_words
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from shared_inputs import LIBRARIES, frame_of
-from strategies import graded_populations, populations
+from doors import by_words
+from oracle import intervals
 
 import toplist as tl
+from toplist import parallel
 from toplist.results.describe import content
-from toplist.stats.distributions import t_ppf
+from toplist.stats.estimates import ratio
+from toplist.stats.units import Units
 
-METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
-
-
-def oracle(values, labels, weights, divisors=None):
-    """Return the mean, its standard error and the degrees of freedom, by the formulas."""
-    y = [1.0] * len(values) if divisors is None else divisors
-    total = sum(w * one for w, one in zip(weights, y, strict=True))
-    mean = sum(w * x for w, x in zip(weights, values, strict=True)) / total
-    whole, squares, shares = sum(weights), 0.0, []
-    for label in dict.fromkeys(labels):
-        rows = [i for i, one in enumerate(labels) if one == label]
-        share = sum(weights[i] for i in rows) / whole
-        left = sum(weights[i] * (values[i] - mean * y[i]) for i in rows)
-        squares += left**2 / (1 - share) if share < 1 else math.nan
-        shares.append(share)
-    a = [share**2 / (1 - share) if share < 1 else math.nan for share in shares]
-    df = 1 / (sum(share**2 for share in shares) + sum(a) ** 2 - sum(one**2 for one in a))
-    return mean, math.sqrt(squares) / total, df
+POOLED = tl.CONVENTIONS["standard"].replace(aggregate="pooled")
+RNG = np.random.default_rng(0)
+KEYS = [f"s{i}" for i in range(80)]
+RANKS = {key: RNG.permutation(20)[: RNG.integers(1, 9)].tolist() for key in KEYS}
+TRUTHS = {key: set(RNG.integers(0, 20, 3).tolist()) for key in KEYS}
+CLUSTERS = {key: f"user {RNG.integers(0, 12)}" for key in KEYS}
+WEIGHTS = dict(zip(KEYS, RNG.lognormal(0, 1.5, 80).tolist(), strict=True))
 
 
-def expected_interval(result, name, labels, weights, level=0.95):
-    values = result.per_user(name)
-    rows = [i for i, value in enumerate(values) if value == value and weights[i] > 0]
-    if len({labels[i] for i in rows}) < 2:
-        return math.nan, math.nan
-    some = ([one[i] for i in rows] for one in (values.tolist(), labels, weights))
-    mean, error, df = oracle(*some)
-    half = t_ppf(0.5 + level / 2, df) * error
-    return max(mean - half, min(mean, 0)), min(mean + half, max(mean, 1))
+def evaluated(keys=KEYS, k=5, **options):
+    sides = ({key: side[key] for key in keys} for side in (RANKS, TRUTHS))
+    return by_words(*sides, k, **{"metrics": "ndcg"} | options)
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.data())
-def test_intervals_are_those_of_the_formula(data):
-    graded = data.draw(st.booleans())
-    draw = graded_populations if graded else populations
-    ranks, truths = data.draw(draw(min_users=2, max_users=9))
-    n = len(ranks)
-    several = st.lists(st.sampled_from("abcd"), min_size=n, max_size=n)
-    labels = data.draw(several.filter(lambda found: len({*found}) < n))
-    numbers = st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n)
-    weights = data.draw(st.none() | numbers.filter(any))
-    options = {
-        "empty": data.draw(st.sampled_from(["skip", "zero", "one"])),
-        "missing": data.draw(st.sampled_from(["skip", "zero"])),
-        "weights": weights,
-    }
-    more = ["bpref", "err"] if graded and any(0 in one.values() for one in truths) else []
-    result = by_words(ranks, truths, 4, metrics=METRICS + more, clusters=labels, **options)
-    for name in result.names():
-        expected = expected_interval(result, name, labels, weights or [1.0] * n)
-        assert result.interval(name) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-        assert result.interval(name, 0.8) == pytest.approx(
-            expected_interval(result, name, labels, weights or [1.0] * n, 0.8),
-            abs=1e-9,
-            nan_ok=True,
-        )
+def expected(values, clusters=None, weights=None, divisors=None):
+    """Return the interval of values, by the plain formulas."""
+    n = len(values)
+    y, w = divisors or [1.0] * n, weights or [1.0] * n
+    rows = [
+        intervals.Row(x, y[i], w[i], cluster=clusters[i] if clusters else i)
+        for i, x in enumerate(values)
+        if x == x and w[i] > 0
+    ]
+    return pytest.approx(intervals.of_clusters(rows), abs=1e-9, nan_ok=True)
 
 
-def many(n=80, seed=0, **options):
-    """Return lists and truths by key, and the cluster of each row."""
-    rng = np.random.default_rng(seed)
-    keys = [f"s{i}" for i in range(n)]
-    ranks = {key: rng.permutation(20)[: rng.integers(1, 9)].tolist() for key in keys}
-    truths = {key: set(rng.integers(0, 20, 3).tolist()) for key in keys}
-    clusters = {key: f"user {rng.integers(0, 12)}" for key in keys}
-    return ranks, truths, clusters
-
-
-def test_ratios_of_sums_have_the_interval_of_their_residuals():
-    ranks, truths, clusters = many()
-    labels = list(clusters.values())
-    pooled = tl.top_k_eval(
-        ranks,
-        truths,
-        5,
-        metrics="recall",
-        clusters=labels,
-        convention=tl.CONVENTIONS["standard"].replace(aggregate="pooled"),
-    )
-    each = tl.top_k_eval(ranks, truths, 5, metrics="recall")
-    sizes = [float(len(truth)) for truth in truths.values()]
-    hits = [x * y for x, y in zip(each.per_user("recall@5").tolist(), sizes, strict=True)]
-    mean, error, df = oracle(hits, labels, [1.0] * len(hits), sizes)
-    half = t_ppf(0.975, df) * error
-    assert pooled["recall@5"] == pytest.approx(mean)
-    assert pooled.interval("recall@5") == pytest.approx((mean - half, mean + half))
-
-
-def test_a_k_below_all_lists_and_a_curve_have_their_intervals():
-    ranks, truths, clusters = many()
-    result = tl.top_k_eval(ranks, truths, [5, 2000], metrics=["precision"], clusters=clusters)
-    labels = list(clusters.values())
+@pytest.mark.parametrize("k", [1, 5, 1500, 2000])
+def test_a_k_below_all_lists_and_a_curve_have_their_intervals(k):
+    result = evaluated(k=[5, 2000], metrics="precision", clusters=CLUSTERS)
     low, high = result.interval("precision")
-    for k in (1, 5, 1500, 2000):
-        expected = expected_interval(result, f"precision@{k}", labels, [1.0] * 80)
-        assert result.interval(f"precision@{k}") == pytest.approx(expected, rel=1e-9)
-        assert (low[k - 1], high[k - 1]) == pytest.approx(expected, rel=1e-9)
+    ends = expected(result.per_user(f"precision@{k}").tolist(), [*CLUSTERS.values()])
+    assert result.interval(f"precision@{k}") == ends == (low[k - 1], high[k - 1])
 
 
-def test_clusters_of_one_row_are_nearly_none_and_equal_ones_are_exact():
-    ranks, truths, _ = many()
-    alone = tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=range(80))
-    plain = tl.top_k_eval(ranks, truths, 5, metrics="ndcg")
-    low, high = alone.interval("ndcg@5")
-    half = t_ppf(0.975, 79) * plain.std("ndcg@5") / math.sqrt(80)
-    assert (low, high) == pytest.approx((plain["ndcg@5"] - half, plain["ndcg@5"] + half))
-    assert plain.clusters is None and plain.n_clusters == plain.n_clusters_of("ndcg") == 0
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_intervals_are_those_of_the_formula_and_of_tests_of_the_same_values(weights, clusters):
+    """Of means of hits and of pooled ratios."""
+    units = {"weights": weights, "clusters": clusters}
+    lists = {name: one and [*one.values()] for name, one in units.items()}
+    names = ["recall", "ndcg", "precision"] + ["hit"] * (
+        weights is not None or clusters is not None
+    )
+    means, pooled = (
+        evaluated(metrics=names if rules == "standard" else ["recall"], convention=rules, **units)
+        for rules in ("standard", POOLED)
+    )
+    for k in (1, 4):
+        for name in names:
+            values = means.per_user(f"{name}@{k}")
+            test = tl.inference.paired_tests({"nothing": 0 * values, "it": values}, **lists)[0]
+            found = means.interval(f"{name}@{k}")
+            assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
+            assert found == expected(values.tolist(), lists["clusters"], lists["weights"])
+        sizes = np.array([float(len(truth)) for truth in TRUTHS.values()])
+        hits = means.per_user(f"recall@{k}") * sizes
+        test = ratio(hits, sizes, 0 * hits, sizes, Units.of(80, *lists.values()))
+        found = pooled.interval(f"recall@{k}")
+        assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
+        assert pooled[f"recall@{k}"] == pytest.approx(test.mean, rel=1e-12)
+        assert math.isnan(pooled.std(f"recall@{k}"))
 
 
 def test_the_specification_holds_for_results_at_every_k():
@@ -133,189 +88,148 @@ def test_the_specification_holds_for_results_at_every_k():
     assert result.interval("precision@10") == pytest.approx((0.2694304098, 0.7305695902), abs=1e-9)
 
 
-def frames(name, ranks, truths):
-    rows = [(user, item, i + 1) for user, some in ranks.items() for i, item in enumerate(some)]
-    users, items, places = zip(*rows, strict=True)
-    recs = frame_of(name, {"user_id": users, "item_id": items, "rank": places})
-    pairs = [(user, item) for user, some in truths.items() for item in sorted(some)]
-    users, items = zip(*pairs, strict=True)
-    return recs, frame_of(name, {"user_id": users, "item_id": items})
+@pytest.mark.parametrize("size", [1, 7, 40, 1000])
+def test_no_figure_depends_on_the_blocks(monkeypatch, size):
+    labels = np.sort(RNG.integers(0, 6, 80)) * (np.arange(80) > 25)  # one of many blocks
+    asked = {"metrics": ["ndcg", "precision"], "clusters": labels}
+    plain, result = parallel.bounds, evaluated(n_threads=1, **asked)
+    monkeypatch.setattr(parallel, "bounds", lambda work, *_: plain(work, size))
+    assert np.allclose(evaluated(**asked).interval("ndcg"), result.interval("ndcg"), rtol=1e-13)
 
 
-def doors(folder):
-    """Yield the name of a way in, and what evaluates by it."""
-    ranks, truths, clusters = many()
-    options = {"k": 5, "metrics": METRICS, "clusters": clusters}
-    rows = list(ranks.values()), list(truths.values())
-    yield "dicts", lambda: by_words(ranks, truths, **options)
-    yield "kept truths", lambda: by_words(ranks, tl.GroundTruths(truths), **options)
-    yield "hits", lambda: by_words(match_by_words(ranks, truths, 5), **options)
-    named = {**options, "users": list(truths)}
-    yield "positions with keys", lambda: by_words(*rows, **named)
-    by_row = {**options, "clusters": np.array(list(clusters.values()))}
-    yield "positions", lambda: by_words(*rows, **by_row)
-    lines = [f"{u},{item},{i}" for u, some in ranks.items() for i, item in enumerate(some, 1)]
-    (folder / "recs.csv").write_text("\n".join(["user_id,item_id,rank", *lines, ""]))
-    lines = [f"{u},{item}" for u, some in truths.items() for item in sorted(some)]
-    (folder / "truth.csv").write_text("\n".join(["user_id,item_id", *lines, ""]))
-    files = folder / "recs.csv", folder / "truth.csv"
-    yield "files in memory", lambda: by_words(*files, keep="users", **options)
-    yield "files that keep hits", lambda: by_words(*files, keep="users", **options)
+def test_clusters_of_one_row_and_equal_weights_are_as_none():
+    names = ["hit", "ndcg"]
+    plain = evaluated(metrics=names)
+    assert plain.clusters is None and plain.n_clusters == plain.n_clusters_of("ndcg@5") == 0
+    for units in ({"clusters": range(80)}, {"weights": [0.7] * 80}):
+        own = evaluated(metrics=names, **units)
+        for name in own.names():  # of hit Wilson's
+            assert own.interval(name) == pytest.approx(plain.interval(name), abs=1e-14)
 
 
-def test_every_door_gives_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("toplist.files.lines.SIZE", 300)  # many parts
-    expected = None
-    for door, evaluate in doors(tmp_path):
-        result = evaluate()
-        found = {name: result.interval(name) for name in result.names()}
-        expected = expected or found
-        assert found == {n: pytest.approx(ends, rel=1e-12) for n, ends in expected.items()}, door
-        assert (result.n_clusters, result.terms.unit) == (12, "rows"), door
+def coverage(places, listed, seed, n, times=200):
+    """Return how often intervals cover the mean, where users are drawn by their activity.
+
+    Of two equal groups, one is ten times as active: its users are ten times as many in a sample,
+    have a tenth of the weight, and never a hit. Half of the others have one, at the k given.
+    """
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(times):
+        quiet = rng.random(n) < 1 / 11
+        ranks = np.where(quiet & (rng.random(n) < 0.5), places, 0)
+        weights = np.where(quiet, 1.0, 0.1)
+        result = tl.top_k_eval(tl.Hits.from_ranks(ranks, listed), k=listed, weights=weights)
+        ends = [result.interval(f"{name}@{listed}") for name in ("hit", "mrr")]
+        truth = 0.25, 0.25 / places
+        covered += np.array([a <= one <= b for (a, b), one in zip(ends, truth, strict=True)])
+    return covered / times
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_tables_and_streams_give_the_same(library):
-    ranks, truths, clusters = many()
-    options = {"k": 5, "metrics": METRICS, "clusters": clusters}
-    expected = by_words(ranks, truths, **options)
-    recs, truth = frames(library, ranks, truths)
-    found = [by_words(recs, truth, **options)]
-    if library == "pyarrow":
-        readers = recs.to_reader(), truth.to_reader()
-        found.append(by_words(*readers, keep="users", **options))
-    if library == "pandas":
-        series = sys_series(clusters)
-        found.append(by_words(recs, truth, **{**options, "clusters": series}))
-    for result in found:
-        for name in expected.names():
-            assert result.interval(name) == pytest.approx(expected.interval(name), rel=1e-12)
+def test_intervals_cover_where_users_are_drawn_by_activity_and_weighted_back():
+    of_hit, of_mrr = coverage(2, 3, seed=1, n=1_000)
+    assert 0.93 <= of_hit <= 0.97 and 0.93 <= of_mrr <= 0.97
 
 
-def sys_series(clusters):
-    import pandas
+@pytest.mark.parametrize("options", [{"clusters": CLUSTERS}, {"weights": WEIGHTS}], ids=["c", "w"])
+def test_units_stay_with_their_rows(options):
+    def of(keys, **more):
+        own = {name: {key: one[key] for key in keys} for name, one in options.items()}
+        return evaluated(keys, **own, **more)
 
-    return pandas.Series(clusters).sample(frac=1, random_state=0)
-
-
-def test_files_keep_the_rows_that_are_in_clusters(tmp_path):
-    *_, (_, evaluate) = list(doors(tmp_path))
-    files, clusters = (tmp_path / "recs.csv", tmp_path / "truth.csv"), many()[2]
-    found = tl.top_k_eval(*files, 5, clusters=clusters)
-    assert found.interval("ndcg@5") == evaluate().interval("ndcg@5")
-    with pytest.raises(ValueError, match="clusters= need the rows, .*: keep='users' keeps them"):
-        tl.top_k_eval(*files, 5, clusters=clusters, keep="part")
-
-
-def test_every_row_needs_a_cluster():
-    ranks, truths, clusters = many()
-    fewer = {key: label for key, label in clusters.items() if key != "s7"}
-    for wrong, error, words in (
-        (fewer, ValueError, "clusters: user 's7' has none, None"),
-        ({**clusters, "s7": float("nan")}, ValueError, "clusters: user 's7' has none, nan"),
-        (["a"] * 79, ValueError, "79 clusters for 80 users: one per user is needed"),
-        ([["a"]] * 80, TypeError, "clusters: a label cannot be compared"),
-        ({"other": "a"}, ValueError, "clusters have none of the users"),
-        ("user", ValueError, r"clusters='user' is no column of the keys of the rows, 'user_id'; "),
-    ):
-        with pytest.raises(error, match=words):
-            tl.top_k_eval(ranks, truths, 5, clusters=wrong)
-
-
-def test_metrics_with_users_of_their_own_count_their_clusters():
-    ranks, truths = [[1], [1, 2], [3]], [{1: 2}, {1: 1, 2: 2}, {3: 1}]
-    metrics, clusters = ["hit", "hit(rel=2)"], ["a", "a", "b"]
-    result = tl.top_k_eval(ranks, truths, 2, metrics=metrics, clusters=clusters)
-    assert (result.n_of("hit"), result.n_clusters_of("hit@2")) == (3, 2)
-    assert (result.n_of("hit(rel=2)"), result.n_clusters_of("hit(rel=2)")) == (2, 1)
-    assert "3 of 3 rows evaluated, of 2 clusters, hit(rel=2): over 2 of 1 cluster" in str(result)
+    whole, parts, odd = of(KEYS), [of(KEYS[:30]), of(KEYS[30:])], KEYS[1::2]
+    merged = tl.merge(parts)
+    assert merged.interval("ndcg@5") == pytest.approx(whole.interval("ndcg@5"), rel=1e-12)
+    assert whole == of(KEYS) != evaluated()
+    for other in (pickle.loads(pickle.dumps(whole)), copy.deepcopy(whole)):
+        assert other.interval("ndcg@5") == whole.interval("ndcg@5") and other == whole
+    segments = whole.by({key: i % 2 for i, key in enumerate(KEYS)})
+    assert segments[1].interval("ndcg@5") == of(odd).interval("ndcg@5")
+    if "clusters" in options:
+        assert merged.clusters == whole.clusters == list(CLUSTERS.values())
+        assert [part.n_clusters for part in segments.values()] == [12, 12]
+        assert segments.to_text().split()[:2] == ["rows", "n"]
+        with pytest.raises(ValueError, match="some parts have clusters and others have none"):
+            tl.merge([parts[0], by_words({"z": [1]}, {"z": {1}}, 5, metrics="ndcg")])
+        return
+    sent = tl.merge([part.without_users() for part in parts])
+    assert np.isnan(sent.interval("ndcg@5")).all()  # it holds no rows
+    assert "no interval of weighted means" in str(sent)
+    assert sent.to_dict() == pytest.approx(whole.to_dict(), rel=1e-14)
 
 
 def test_results_say_what_their_rows_are():
-    ranks, truths, clusters = many()
-    text = str(tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=clusters))
+    text = str(evaluated(clusters=CLUSTERS))
     assert "80 of 80 rows evaluated, of 12 clusters" in text
     assert "mean over rows" in text and ": by clusters (CR2) (rough: clusters so few" in text
-    halves = [min(row, 78) for row in range(80)]
-    enough = tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=halves)
+    enough = evaluated(clusters=[min(row, 78) for row in range(80)])
     assert str(enough).splitlines()[-2].endswith("by clusters (CR2)")
-    one = tl.top_k_eval(ranks, truths, 5, metrics="ndcg", clusters=["a"] * 80)
-    assert np.isnan(one.interval("ndcg@5")).all() and "±" not in str(one).splitlines()[1]
     assert content(enough)["n_clusters"] == 79
-
-
-def test_clusters_of_one_row_each_are_no_clusters():
-    ranks, truths, _ = many()
-    plain, own = (
-        tl.top_k_eval(ranks, truths, 5, metrics=["hit", "ndcg"], clusters=clusters)
-        for clusters in (None, range(80))
-    )
-    assert own.interval("hit@5") == plain.interval("hit@5")  # Wilson's
-    assert own.interval("ndcg@5") == plain.interval("ndcg@5")
-
-
-def test_clusters_stay_with_their_rows():
-    ranks, truths, clusters = many()
-    options = {"k": 5, "metrics": ["ndcg"]}
-    whole = by_words(ranks, truths, clusters=clusters, **options)
-    keys = list(truths)
-    parts = [
-        by_words(
-            {u: ranks[u] for u in some}, {u: truths[u] for u in some}, clusters=clusters, **options
-        )
-        for some in (keys[:30], keys[30:])
-    ]
-    merged = parts[0] + parts[1]
-    assert merged.clusters == whole.clusters == list(clusters.values())
-    assert merged.interval("ndcg@5") == pytest.approx(whole.interval("ndcg@5"), rel=1e-12)
-    assert whole == by_words(ranks, truths, clusters=clusters, **options)
-    assert whole != by_words(ranks, truths, **options)
-    for other in (pickle.loads(pickle.dumps(whole)), copy.deepcopy(whole)):
-        assert other.interval("ndcg@5") == whole.interval("ndcg@5") and other == whole
-    segments = whole.by({key: i % 2 for i, key in enumerate(keys)})
-    assert [part.n_clusters for part in segments.values()] == [12, 12]
-    odd = keys[1::2]
-    alone = by_words(
-        {u: ranks[u] for u in odd}, {u: truths[u] for u in odd}, clusters=clusters, **options
-    )
-    assert segments[1].interval("ndcg@5") == alone.interval("ndcg@5")
-    assert segments.to_text().split()[:2] == ["rows", "n"]
-    with pytest.raises(ValueError, match="some parts have clusters and others have none"):
-        tl.merge([parts[0], by_words({"z": [1]}, {"z": {1}}, **options)])
-
-
-def test_nothing_without_rows_has_clusters():
-    ranks, truths, clusters = many()
-    result = tl.top_k_eval(ranks, truths, 5, clusters=clusters)
-    with pytest.raises(ValueError, match="intervals by clusters follow from the rows"):
-        result.without_users()
+    one = evaluated(clusters=["a"] * 80)
+    assert np.isnan(one.interval("ndcg@5")).all() and "±" not in str(one).splitlines()[1]
+    ranks, truths = [[1], [1, 2], [3]], [{1: 2}, {1: 1, 2: 2}, {3: 1}]
+    some = tl.top_k_eval(ranks, truths, 2, metrics=["hit", "hit(rel=2)"], clusters=["a", "a", "b"])
+    assert (some.n_of("hit"), some.n_clusters_of("hit@2")) == (3, 2)
+    assert (some.n_of("hit(rel=2)"), some.n_clusters_of("hit(rel=2)")) == (2, 1)
+    assert "3 of 3 rows evaluated, of 2 clusters, hit(rel=2): over 2 of 1 cluster" in str(some)
 
 
 def test_metrics_of_the_lists_go_by_the_rows_of_the_truth():
-    ranks, truths, clusters = many()
-    options = {"k": 5, "metrics": ["novelty", "item_coverage"], "catalogue": 20}
-    options["counts"] = {item: item + 1 for item in range(20)}
-    result = by_words(ranks, truths, clusters=clusters, **options)
-    values = result.per_user("novelty@5").tolist()
-    mean, error, df = oracle(values, list(clusters.values()), [1.0] * 80)
-    half = t_ppf(0.975, df) * error
-    assert result.interval("novelty@5") == pytest.approx((mean - half, mean + half))
+    known = {"counts": {item: item + 1 for item in range(20)}, "catalogue": 20}
+    known |= {"metrics": ["novelty", "item_coverage"], "clusters": CLUSTERS}
+    result = evaluated(**known)
+    novelty = intervals.of_clusters(
+        [
+            intervals.Row(x, cluster=label)
+            for x, label in zip(result.per_user("novelty@5"), CLUSTERS.values(), strict=True)
+        ],
+        within_one=False,
+    )
+    assert result.interval("novelty@5") == pytest.approx(novelty)
     assert np.isnan(result.interval("item_coverage@5")).all()
-    more = by_words({**ranks, "z": [1]}, truths, clusters=clusters, **options)
+    more = by_words({**RANKS, "z": [1]}, TRUTHS, 5, **known)
     assert np.isnan(more.interval("novelty@5")).all()  # a list that is no row
 
 
 def test_dropped_judgements_keep_their_values():
-    truths = {key: {item: item % 3 for item in some} for key, some in many()[1].items()}
-    ranks, _, clusters = many()
-    result = tl.top_k_eval(
-        ranks,
-        truths,
-        3,
-        metrics=["ndcg", "err(max=2)", "bpref"],
-        clusters=clusters,
-        unjudged="drop",
-    )
+    truths = {key: {item: item % 3 for item in some} for key, some in TRUTHS.items()}
+    names = ["ndcg", "err(max=2)", "bpref"]
+    result = by_words(RANKS, truths, 3, metrics=names, clusters=CLUSTERS, unjudged="drop")
     for name in result.names():
-        expected = expected_interval(result, name, list(clusters.values()), [1.0] * 80)
-        assert result.interval(name) == pytest.approx(expected, rel=1e-9)
+        ends = expected(result.per_user(name).tolist(), [*CLUSTERS.values()])
+        assert result.interval(name) == ends
+
+
+FEWER = {key: label for key, label in CLUSTERS.items() if key != "s7"}
+# (options, error, words)
+REFUSED = [
+    ({"clusters": FEWER}, ValueError, "clusters: user 's7' has none, None"),
+    ({"clusters": {**CLUSTERS, "s7": math.nan}}, ValueError, "user 's7' has none, nan"),
+    ({"clusters": ["a"] * 79}, ValueError, "79 clusters for 80 users: one per user is needed"),
+    ({"weights": [1.0] * 79}, ValueError, "79 weights for 80 users: one per user is needed"),
+    ({"weights": {**WEIGHTS, "s7": -1}}, ValueError, "user 's7' has weight -1: a number from 0 to"),
+    ({"weights": {**WEIGHTS, "s7": math.nan}}, ValueError, "user 's7' has weight nan"),
+    ({"weights": {"s0": 1.0}}, ValueError, "no entry for user 's1'"),
+    ({"clusters": [["a"]] * 80}, TypeError, "clusters: a label cannot be compared"),
+    ({"clusters": {"other": "a"}}, ValueError, "clusters have none of the users"),
+    ({"clusters": "user"}, ValueError, "'user' is no column of the keys of the rows, 'user_id'; "),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "words"), REFUSED)
+def test_clusters_and_weights_that_are_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        evaluated(**options)
+
+
+def test_files_keep_the_rows_that_are_in_clusters(tmp_path):
+    for name, side in (("recs", RANKS), ("truth", TRUTHS)):
+        rows = [f"{u},{item},{i}" for u, some in side.items() for i, item in enumerate(some, 1)]
+        (tmp_path / name).with_suffix(".csv").write_text("\n".join(["user_id,item_id,rank", *rows]))
+    files, result = (tmp_path / "recs.csv", tmp_path / "truth.csv"), evaluated(clusters=CLUSTERS)
+    found = tl.top_k_eval(*files, 5, metrics="ndcg", clusters=CLUSTERS)
+    assert found.interval("ndcg@5") == pytest.approx(result.interval("ndcg@5"), rel=1e-12)
+    with pytest.raises(ValueError, match="clusters= need the rows, .*: keep='users' keeps them"):
+        tl.top_k_eval(*files, 5, clusters=CLUSTERS, keep="part")
+    with pytest.raises(ValueError, match="intervals by clusters follow from the rows"):
+        result.without_users()

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.averages.moments import Moments, Pooled
+from toplist.averages.moments import Moments, Pooled, at
 from toplist.averages.per_user import (
     SizeGroups,
     counted_in,
@@ -186,7 +186,7 @@ class Histograms:
                 f"{name}@{cuts[lost][0]} is not known: it was not asked for, and lies below the "
                 f"lists of some of the users; ask for this k in the evaluation"
             )
-        return average.at(columns)
+        return at(average, columns)
 
     def deeper(self, metric: Metric, cuts: Ints, judged: bool) -> Average | None:
         """Return an average at some k's, also at such that were not asked for, below all lists.
@@ -198,9 +198,8 @@ class Histograms:
         if metric.name not in self.gathered:
             return self.moments(metric, cuts)  # type: ignore[no-any-return]
         known = np.isin(cuts, self.cuts)
-        found = self.gathered[metric.name].at(
-            np.searchsorted(self.cuts, np.where(known, cuts, self.near))
-        )
+        columns = np.searchsorted(self.cuts, np.where(known, cuts, self.near))
+        found = at(self.gathered[metric.name], columns)
         if known.all() or metric.dividing.by_hits:
             return found
         R, n = self.n_relevant, self.n_listed
@@ -208,8 +207,8 @@ class Histograms:
             R, n = np.append(R, np.iinfo(np.int32).max), np.append(n, n[:1])
         # the ideals of users have their grades
         graded = metric.summed.graded and metric.dividing.ideal
-        at = np.append(self.near, cuts[~known])
-        table = metric.table(R, n, at) if graded else metric.divisors(R, n, at)
+        deep = np.append(self.near, cuts[~known])
+        table = metric.table(R, n, deep) if graded else metric.divisors(R, n, deep)
         table = table[(table[:, 0] > 0) & (table[:, 0] < np.inf)]
         growth = np.ones(len(cuts))
         if len(table):
@@ -268,8 +267,8 @@ def merged(parts: Sequence[Histograms], judged: Collection[str] = ()) -> Histogr
 
     def added(name: str) -> Ints:
         out = np.zeros((rows.shape[1], *getattr(deep[0], name).shape[1:]), np.int64)
-        for part, at in zip(deep, places, strict=True):
-            out[at] += getattr(part, name)  # a part has a row once
+        for part, rows_of_part in zip(deep, places, strict=True):
+            out[rows_of_part] += getattr(part, name)  # a part has a row once
         return out
 
     names = {name for part in parts for name in part.gathered}
@@ -290,9 +289,9 @@ def merged(parts: Sequence[Histograms], judged: Collection[str] = ()) -> Histogr
     )
     for i, metric in enumerate(sums_of(first.metrics)):
         mean = whole.sums(metric)
-        for part, at in zip(deep, places, strict=True):
-            apart = (part.sums(metric) - mean[at]) ** 2
-            spreads[i, at] += part.spreads[i] + part.n_users[:, np.newaxis] * apart
+        for part, rows_of_part in zip(deep, places, strict=True):
+            apart = (part.sums(metric) - mean[rows_of_part]) ** 2
+            spreads[i, rows_of_part] += part.spreads[i] + part.n_users[:, np.newaxis] * apart
     return whole
 
 

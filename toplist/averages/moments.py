@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,11 +36,6 @@ class Moments:
     deviation: Floats
     mean2: Floats | None = None
     deviation2: Floats | None = None
-
-    def at(self, columns: Any) -> Moments:
-        """Return the same at some of the k's."""
-        arrays = {name: one[columns] for name, one in vars(self).items() if np.ndim(one)}
-        return replace(self, **arrays)
 
     def divided(self, by: Floats) -> Moments:
         """Return the moments of values that are divided by a number at each k."""
@@ -162,11 +157,6 @@ class Pooled:
     xy: Floats
     yy: Floats
 
-    def at(self, columns: Any) -> Pooled:
-        """Return the same at some of the k's."""
-        sums = (part[columns] for part in (self.x, self.y, self.xx, self.xy, self.yy))
-        return Pooled(self.n, *sums)
-
     def divided(self, by: Floats) -> Pooled:
         """Return the sums where every divisor is multiplied by a number at each k."""
         return replace(self, y=self.y * by, xy=self.xy * by, yy=self.yy * by**2)
@@ -211,6 +201,15 @@ class Pooled:
         column = 1.0 if weights is None else weights[:, np.newaxis]
         x, y = numerators * column, divisors * column
         return cls(len(x), *(part.sum(axis=0) for part in (x, y, x * x, x * y, y * y)))
+
+
+A = TypeVar("A", bound=Any)
+
+
+def at(average: A, columns: Any) -> A:
+    """Return an average at some of the k's, of hits or of the lists themselves."""
+    arrays = {name: one[columns] for name, one in vars(average).items() if np.ndim(one)}
+    return replace(average, **arrays)
 
 
 def wilson(mean: Floats, n: float | Floats, z: float) -> tuple[Floats, Floats]:

@@ -276,7 +276,7 @@ def intervals(results: Sequence[Means]) -> list[str]:
         if words:
             kinds.setdefault(words, []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
-    by_rows = any(map(results[0].by_rows, results[0].terms.asked))
+    by_rows = bool(results[0].by_rows)
     if by_rows and results[0].hits is None:
         lacking = ["no interval of weighted means: they need the users, whom keep='users' keeps"]
     if results[0].clusters is not None and results[0].n_clusters == 1:
@@ -306,9 +306,9 @@ def _few_units(results: Sequence[Means]) -> str:
 
 def _kind(result: Means, name: str) -> str:
     """Return the kind of the interval of a metric, in a word."""
-    if result.by_rows(name) and result.clusters is not None:
+    if name in result.by_rows and result.clusters is not None:
         return "by clusters (CR2)"
-    if result.by_rows(name) and name in result.terms.metrics:
+    if name in result.by_rows and name in result.terms.metrics:
         return "Student's t, weighted (CR2)"
     if name in result.terms.pooled:
         return "delta method"

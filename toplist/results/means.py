@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import normal, wilson
+from toplist.averages.moments import at, normal, wilson
 from toplist.checks import Bools, Floats, Ints, cached, equal
 from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
@@ -124,7 +124,7 @@ class Means:
     def __getitem__(self, name: str) -> Any: ...
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
-        return plain(self._at(name, "mean", lambda one, _: one.mean))
+        return plain(self._at(name, lambda *which: self._average(*which).mean))
 
     def __contains__(self, name: object) -> bool:
         """Return whether ``result[name]`` exists."""
@@ -142,7 +142,7 @@ class Means:
     def std(self, name: str) -> Any: ...
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
-        return plain(self._at(name, "std", lambda one, _: one.std))
+        return plain(self._at(name, lambda *which: self._average(*which).std))
 
     @overload
     def interval(self, name: Name, level: float = ...) -> tuple[Floats, Floats]: ...
@@ -198,9 +198,9 @@ class Means:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         metric, k = self.terms.find(name)
-        if isinstance(metric, ListMetric) and self.clusters is not None:
+        if self.clusters is not None:
             self._check_known(metric, k, of_users=True)
-        low, high = self._at(name, level, partial(self._ends, metric.name, level))
+        low, high = self._at(name, partial(self._ends, level))
         return plain(low), plain(high)
 
     @overload
@@ -219,38 +219,11 @@ class Means:
         ValueError
             If the result does not hold its hits.
         """
-        values = self._values(name)
+        values = self.values_of_all(name)[0][: self.n_users]
         if not keyed:
             return values
         rows = values.tolist() if values.ndim == 1 else values
         return dict(zip(self.users, rows, strict=True))
-
-    def _list_values(self, metric: ListMetric) -> Floats:
-        assert self.lists is not None
-        return self.lists.parted(metric.name, self.users)[0]
-
-    def _check_known(self, metric: ListMetric, k: int | None, of_users: bool = False) -> None:
-        if self.lists is not None:
-            self.lists.check_known(metric.name, k, of_users)
-
-    def _values(self, name: AnyName) -> Floats:
-        metric, k = self.terms.find(name)
-        if isinstance(metric, ListMetric):
-            return self._of_curves(metric, k, self._list_values(metric))
-        hits, counted = hits_of(self, "it has no values per user")
-        read, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
-        if k is None:
-            return per_user.curves(read, counted, metric, self.terms.depth)
-        return per_user.values(read, counted, metric, k)
-
-    def _of_curves(self, metric: ListMetric, k: int | None, curves: Floats) -> Floats:
-        """Return the values of lists at k, or at every k, from their curves."""
-        self._check_known(metric, k, of_users=True)
-        width = curves.shape[1]  # below the lists it stays as it is
-        if k is not None:
-            return curves[:, min(k, width) - 1]
-        per_user.empty((len(curves), self.terms.depth))
-        return np.pad(curves, ((0, 0), (0, self.terms.depth - width)), "edge")
 
     def values_of_all(self, name: AnyName) -> tuple[Floats, Sequence[Any] | None]:
         """Return the values of each user, then those of lists without a ground truth.
@@ -258,10 +231,31 @@ class Means:
         And whose these lists are, where that is known. Only metrics of the lists have such.
         """
         metric, k = self.terms.find(name)
-        if not isinstance(metric, ListMetric) or self.lists is None:
-            return self._values(name), None
-        own, others, keys = self.lists.parted(metric.name, self.users)
-        return self._of_curves(metric, k, np.concatenate([own, others])), keys
+        if isinstance(metric, ListMetric):
+            own, others, keys = self._curves(metric)
+            self._check_known(metric, k, of_users=True)
+            curves, depth = np.concatenate([own, others]), self.terms.depth
+            width = curves.shape[1]  # below the lists it stays as it is
+            if k is not None:
+                return curves[:, min(k, width) - 1], keys
+            per_user.empty((len(curves), depth))
+            return np.pad(curves, ((0, 0), (0, depth - width)), "edge"), keys
+        hits, counted = hits_of(self, "it has no values per user")
+        read, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
+        if k is None:
+            return per_user.curves(read, counted, metric, self.terms.depth), None
+        return per_user.values(read, counted, metric, k), None
+
+    def _curves(self, metric: ListMetric) -> tuple[Floats, Floats, Sequence[Any] | None]:
+        """Return the curves of the users, of all other lists, and whose these are, if known."""
+        assert self.lists is not None
+        return self.lists.parted(metric.name, self.users)
+
+    def _check_known(
+        self, metric: Metric | ListMetric, k: int | None, of_users: bool = False
+    ) -> None:
+        if self.lists is not None:
+            self.lists.check_known(metric.name, k, of_users)
 
     @property
     def n_clusters(self) -> int:
@@ -374,64 +368,75 @@ class Means:
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
-    def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> Floats:
-        """Return the ends (2, K) of the intervals of an average of a metric at some k's."""
+    def _ends(self, level: float, metric: Metric | ListMetric, cuts: Ints) -> Floats:
+        """Return the ends (2, K) of the intervals of a metric at some k's."""
+        name, average = metric.name, self._average(metric, cuts)
         proportion = name not in self.terms.pooled and self.is_proportion(name)
-        if proportion and not self.by_rows(name):
+        if proportion and name not in self.by_rows:
             from statistics import NormalDist  # a fifth of the import of toplist
 
             z = NormalDist().inv_cdf((1 + level) / 2)
             return np.stack(wilson(average.mean, average.effective, z))
         from toplist.stats.distributions import t_ppf
 
-        error, df = self._errors(name, average, cuts)
+        error, df = self._errors(metric, cuts)
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
 
-    def by_rows(self, name: str) -> bool:
-        """Whether the error of a mean goes by rows, with weights or in clusters: not by sums alone.
+    @cached
+    def by_rows(self) -> frozenset[str]:
+        """The metrics whose errors go by rows, with weights or in clusters: not by sums alone.
 
         Equal weights of those in the mean, and clusters of one row each, are as none. Weights of
         relevant items (``propensities=``) are no such weights.
         """
-        metric, alike = self.terms.asked[name], True
-        if self.terms.weighted and self.terms.weighting is None:
-            alike = False
-            if self.counted is not None and self.weights is not None:
-                mine = weighing(self.counted, self.weights)
-                if self.hits is not None and isinstance(metric, Metric):
-                    mine = per_user.counted_in(self.hits, mine, metric)
-                weights = self.weights[mine]
-                alike = len(weights) == 0 or bool((weights == weights[0]).all())
-        if self.clusters is not None:
-            alike &= len(np.unique(self._cluster_of)) == self.n_users
-        return not alike
+        terms, weights = self.terms, self.weights
+        if self.clusters is not None and len(np.unique(self._cluster_of)) < self.n_users:
+            return frozenset(terms.asked)
+        if not terms.weighted or terms.weighting is not None:
+            return frozenset()
+        if self.hits is None or self.counted is None or weights is None:
+            return frozenset(terms.metrics)
+        mine = weighing(self.counted, weights)
+        of = {n: per_user.counted_in(self.hits, mine, one) for n, one in terms.metrics.items()}
+        return frozenset(name for name, rows in of.items() if len(np.unique(weights[rows])) > 1)
 
-    def _errors(self, name: str, average: Any, cuts: Ints) -> Errors:
-        """Return the standard errors of an average at some k's, and their degrees of freedom."""
-        from toplist.averages import moments
+    def _errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
+        """Return the standard errors of a mean at some k's, and their degrees of freedom."""
+        from toplist.averages.moments import Errors, by_kish
 
-        metric, terms = self.terms.asked[name], self.terms
+        if metric.name not in self.by_rows:
+            average = self._average(metric, cuts)
+            if self.terms.weighting is not None and isinstance(metric, Metric):
+                return by_kish(average)
+            n = getattr(average, "users", average.n)  # of lists, at each k
+            return Errors(average.error, np.broadcast_to(n - 1.0, cuts.shape))
+        known = len(self._moments[metric.name].mean)
+        if isinstance(metric, Metric) and cuts[-1] > known:
+            return self._of_rows(metric, cuts)
+        if metric.name not in self._row_errors:  # rows are read once for all k's
+            self._row_errors[metric.name] = self._of_rows(metric, np.arange(known) + 1)
+        return Errors(*(one[np.minimum(cuts, known) - 1] for one in self._row_errors[metric.name]))
+
+    @cached
+    def _row_errors(self) -> dict[str, Errors]:
+        return {}
+
+    def _of_rows(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
+        from toplist.averages.moments import Errors, of_rows, of_values
+
         if isinstance(metric, ListMetric):  # which have no weights
-            if self.clusters is None:
-                n = getattr(average, "users", np.full(average.mean.shape, np.nan))
-                return moments.Errors(average.error, n - 1.0)
-            clusters, values = self._cluster_of, np.empty((0, len(average.mean)))
+            values = np.empty((0, len(cuts)))
             known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
             if metric.of_users and known and getattr(self.lists, "values", None):
-                values = self._list_values(metric)
-            return moments.of_values(values, clusters[: len(values)])
-        if self.by_rows(name) and self.hits is None:
-            return moments.Errors.none(len(average.mean))
-        if self.by_rows(name):
-            hits, counted = hits_of(self, "it has no intervals")
-            mine = per_user.counted_in(hits, weighing(counted, self.weights), metric)
-            more = self._units(mine), terms.threshold_in_gains
-            return moments.of_rows(hits, mine, metric, cuts, average, *more)
-        if terms.weighting is not None:
-            return moments.by_kish(average)
-        return moments.Errors(average.error, np.full(average.mean.shape, average.n - 1.0))
+                values = self._curves(metric)[0]
+            return of_values(values, self._cluster_of[: len(values)])
+        if self.hits is None or self.counted is None:
+            return Errors.none(len(cuts))
+        mine = per_user.counted_in(self.hits, weighing(self.counted, self.weights), metric)
+        more = self._average(metric, cuts), self._units(mine), self.terms.threshold_in_gains
+        return of_rows(self.hits, mine, metric, cuts, *more)
 
     @cached
     def _cluster_of(self) -> Ints:
@@ -440,42 +445,28 @@ class Means:
 
         return numbered(self.clusters, self.users)
 
-    def _at(self, name: str, what: Any, of: Callable[[Any, Ints], Floats]) -> Floats:
-        """Return what `of` makes of the average of ``"name@k"``, or at every k on the last axis.
-
-        At the k's of `_cuts` it is kept, by the metric and `what`.
-        """
+    def _at(self, name: str, of: Callable[[Any, Ints], Floats]) -> Floats:
+        """Return what `of` makes of a metric and some k's, at ``"name@k"`` or at every k."""
         metric, k = self.terms.find(name)
-        if isinstance(metric, ListMetric):
-            self._check_known(metric, k)
-        if (metric.name, what) not in self._kept:
-            self._kept[metric.name, what] = of(self._moments[metric.name], self._cuts)
-        near, depth = self._kept[metric.name, what], self.terms.depth
-        n = near.shape[-1]
-        if isinstance(metric, ListMetric):  # below the lists it stays as it is
-            last = [min(k or depth, n) - 1] if k else np.minimum(np.arange(depth), n - 1)
-            return near[..., last][..., 0] if k else near[..., last]
-        if k is not None and k <= n:
-            return near[..., k - 1]
-        if n == depth:
-            return near.copy()
+        self._check_known(metric, k)
         if k is not None:
-            return of(self._average(metric, np.array([k])), np.array([k]))[..., 0]
-        curve = per_user.empty((*near.shape[:-1], depth))
-        curve[..., :n] = near
-        for first in range(n, depth, per_user.PART):
-            part = slice(first, min(first + per_user.PART, depth))
-            cuts = np.arange(part.start, part.stop) + 1
-            curve[..., part] = of(self._average(metric, cuts), cuts)
+            return of(metric, np.array([k]))[..., 0]
+        near, depth = len(self._cuts), self.terms.depth
+        first = of(metric, self._cuts)
+        curve = per_user.empty((*first.shape[:-1], depth))
+        curve[..., :near] = first
+        for start in range(near, depth, per_user.PART):
+            cuts = np.arange(start, min(start + per_user.PART, depth)) + 1
+            curve[..., cuts - 1] = of(metric, cuts)
         return curve
 
-    @cached
-    def _kept(self) -> dict[tuple[str, Any], Floats]:
-        """What was made of averages at the k's of `_cuts`."""
-        return {}
-
-    def _average(self, metric: Metric, cuts: Ints) -> Any:
-        """Return the average of a metric at some k's below the lists; from the hits if need be."""
+    def _average(self, metric: Metric | ListMetric, cuts: Ints) -> Any:
+        """Return the average of a metric at some k's, which rise."""
+        if isinstance(metric, ListMetric):  # below the lists it stays as it is
+            known = self._moments[metric.name]
+            return at(known, np.minimum(cuts, len(known.mean)) - 1)
+        if cuts[-1] <= len(self._cuts):
+            return at(self._moments[metric.name], cuts - 1)
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
             asked = replace(self.terms, entries=(Entry(metric, tuple(cuts.tolist()), False),))
@@ -489,7 +480,7 @@ class Means:
 
     @cached
     def _moments(self) -> dict[str, Any]:
-        """The mean, std and error of every metric at the k's of `_cuts`, by name."""
+        """The averages of every metric by name: of hits at the k's of `_cuts`."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())
         kept, asked = self.histograms, self.terms.asked
         of_hits = {one.name: kept.moments(one, self._cuts) for one in self.terms.metrics.values()}

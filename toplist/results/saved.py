@@ -15,7 +15,7 @@ import os
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import blake2b
 from importlib import import_module
 from itertools import accumulate, pairwise
@@ -32,77 +32,43 @@ from toplist.results.writing import PathLike, write_all
 M = TypeVar("M", bound=Means)
 Arrays = dict[str, NDArray[Any]]
 
-# The names of this format: the word of each class, where it is, and its attributes in a file. Where
-# a class moves, its place changes here; where an attribute is renamed, write "stored=attribute".
+# The names of this format: the word of each class in a file, and where the class is. All its fields
+# are in the file, but for those after a minus. Where a class moves, its place changes here; where a
+# field is renamed, write "stored=field" behind the place.
 FORMAT = 1
-FORMS: Mapping[str, tuple[str, str]] = {
-    "result": (
-        "results.result:TopKResult",
-        "terms histograms hits counted n_users n_missing n_extra weights clusters lists "
-        "fingerprints unmatched graded scored exposed longest notes listed",
-    ),
-    "terms": (
-        "results.terms:Terms",
-        "entries convention empty missing grading pooled weighted sampled relevant ties unjudged "
-        "weighting clip propensities unit known_as made_by own",
-    ),
-    "entry": ("results.terms:Entry", "metric ks scalar written"),
-    "sampled": ("results.terms:Sampled", "n n_items sampler seed ties"),
-    "metric": (
-        "metrics.definitions:Metric",
-        "name counts discount divisor graded higher_is_better text latex empty cut of "
-        "relevant_from",
-    ),
-    "earned": ("metrics.definitions:Earned", "name function latex most where"),
-    "discount": ("metrics.definitions:Discount", "name function latex weight weight_latex"),
-    "divisor": (
-        "metrics.definitions:Divisor",
-        "name function latex by_length ideal by_hits balanced",
-    ),
-    "geometric": ("metrics.definitions:Geometric", "p"),
-    "preference": ("metrics.earned:Preference", ""),
-    "cascade": ("metrics.earned:Cascade", "max"),
-    "interpolated": ("metrics.earned:Interpolated", "recall"),
-    "trec_interpolated": ("metrics.earned:TrecInterpolated", "recall"),
-    "novelty": ("metrics.earned:Novelty", "alpha"),
-    "list_metric": (
-        "metrics.beyond_accuracy:ListMetric",
-        "name needs of_users text formula latex within_one higher_is_better whom of_truth given",
-    ),
-    "convention": (
-        "metrics.conventions:Convention",
-        "name metrics empty missing pooled source text threshold_in_gains relevant gains empty_of "
-        "aggregate ties replaced",
-    ),
-    "grading": ("inputs.grades:Grading", "relevant_from gains"),
-    "histograms": (
-        "averages.histograms:Histograms",
-        "metrics n_relevant n_listed n_users each nth first spreads gathered cuts",
-    ),
-    "moments": (
-        "averages.moments:Moments",
-        "n weight weight2 mean deviation mean2 deviation2",
-    ),
-    "pooled": ("averages.moments:Pooled", "n x y xx xy yy"),
-    "hits": (
-        "matching.hits:Hits",
-        "offsets ranks n_truth n_listed grades truth_grades k grading unjudged listed_only users "
-        "coverage about",
-    ),
-    "coverage": ("inputs.groups:Coverage", "items sizes groups n_groups order"),
-    "about": (
-        "matching.about:About",
-        "n_extra fingerprints truth_hashes judged_hashes unmatched scored",
-    ),
-    "fingerprint": ("matching.fingerprints:Fingerprint", "total n_users varied"),
-    "unmatched": ("matching.about:Unmatched", "listed relevant cause"),
-    "scored": ("inputs.flatten:Scored", "tied listed"),
-    "exposed": ("metrics.weighing:Exposed", "n clipped weight weight2"),
-    "lists": ("beyond.results:ListResult", "names exposure spreads values cuts given"),
-    "spread": ("beyond.results:Spread", "users mean deviation n_left_out"),
-    "known": ("beyond.results:Known", "values at listed"),
-    "exposure": ("beyond.exposure:Exposure", "k n_users n_items catalogue source"),
-    "pairs": ("beyond.exposure:UserItemPairs", "starts items counts"),
+FORMS: Mapping[str, str] = {
+    "result": "results.result:TopKResult -paired",
+    "terms": "results.terms:Terms",
+    "entry": "results.terms:Entry",
+    "sampled": "results.terms:Sampled",
+    "metric": "metrics.definitions:Metric",
+    "earned": "metrics.definitions:Earned",
+    "discount": "metrics.definitions:Discount",
+    "divisor": "metrics.definitions:Divisor",
+    "geometric": "metrics.definitions:Geometric",
+    "preference": "metrics.earned:Preference",
+    "cascade": "metrics.earned:Cascade",
+    "interpolated": "metrics.earned:Interpolated",
+    "trec_interpolated": "metrics.earned:TrecInterpolated",
+    "novelty": "metrics.earned:Novelty",
+    "list_metric": "metrics.beyond_accuracy:ListMetric",
+    "convention": "metrics.conventions:Convention",
+    "grading": "inputs.grades:Grading",
+    "histograms": "averages.histograms:Histograms",
+    "moments": "averages.moments:Moments",
+    "pooled": "averages.moments:Pooled",
+    "hits": "matching.hits:Hits -items",
+    "coverage": "inputs.groups:Coverage",
+    "about": "matching.about:About",
+    "fingerprint": "matching.fingerprints:Fingerprint",
+    "unmatched": "matching.about:Unmatched",
+    "scored": "inputs.flatten:Scored",
+    "exposed": "metrics.weighing:Exposed",
+    "lists": "beyond.results:ListResult",
+    "spread": "beyond.results:Spread",
+    "known": "beyond.results:Known",
+    "exposure": "beyond.exposure:Exposure -n_threads",
+    "pairs": "beyond.exposure:UserItemPairs",
 }
 # Functions that metrics of the tables are made of.
 FUNCTIONS: Mapping[str, str] = {
@@ -112,8 +78,7 @@ FUNCTIONS: Mapping[str, str] = {
 # Whose arrays kernels trust, made by what checks them.
 CHECKED: Mapping[str, str] = {"exposure": "beyond.exposure:Exposure.of_counts"}
 WORDS = {
-    f"toplist.{place}": word
-    for word, place in [*((word, place) for word, (place, _) in FORMS.items()), *FUNCTIONS.items()]
+    f"toplist.{place.split()[0]}": word for word, place in [*FORMS.items(), *FUNCTIONS.items()]
 }
 # The arrays that are none of the result: its tree, and the digest of all others.
 TREE, DIGEST = "tree", "digest"
@@ -124,11 +89,7 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 # Of each kind, what may hold the same numbers in fewer bytes.
-_SMALLER = {
-    "i": ("u1", "i1", "u2", "i2", "u4", "i4"),
-    "u": ("u1", "u2", "u4"),
-    "f": ("u1", "u2", "f4"),
-}
+_SMALLER = {"i": "u1 i1 u2 i2 u4 i4", "u": "u1 u2 u4", "f": "u1 u2 f4"}
 ANEW = (
     "evaluate again and save it, result.save('base.npz') or toplist eval LISTS TRUTH --save "
     "base.npz"
@@ -187,11 +148,11 @@ def dump(result: Means) -> bytes:
         For what no file holds, such as functions of one's own.
     """
     lists = None if result.lists is None else result.lists.kept(result.users, result.terms.ks)
-    found = _Writer()
     version = import_module("toplist").__version__  # of the package, which imports all others
-    tree = found.plain(replace(result, lists=lists), "")
+    held: Arrays = {}
+    tree = _plain(replace(result, lists=lists), "", held)
     words = json.dumps({"format": FORMAT, "toplist": version, "tree": tree}, separators=(",", ":"))
-    arrays = {TREE: np.frombuffer(words.encode(), np.uint8), **found.arrays}
+    arrays = {TREE: np.frombuffer(words.encode(), np.uint8), **held}
     out = io.BytesIO()
     np.savez(out, allow_pickle=False, **arrays, **{DIGEST: _digest(arrays)})
     return out.getvalue()
@@ -199,77 +160,75 @@ def dump(result: Means) -> bytes:
 
 def check_storable(one: Any) -> None:
     """Raise ValueError for what no file holds."""
-    _Writer().plain(one, "")
+    _plain(one, "", {})
 
 
-class _Writer:
-    """Makes a tree of an object, and gathers its arrays by their places in it."""
+def _plain(one: Any, where: str, held: Arrays) -> Any:
+    """Return what JSON holds of a value; its arrays are held by their places in the tree."""
+    if isinstance(one, np.generic):
+        one = one.item()
+    if one is None or isinstance(one, (bool, int, str)):
+        return one
+    if isinstance(one, float):  # JSON knows neither NaN nor infinity
+        return one if math.isfinite(one) else {"float": str(one)}
+    if isinstance(one, np.ndarray) and one.dtype.kind == "U":
+        return {"texts": _keys(one.tolist(), where, held)}
+    if isinstance(one, np.ndarray) and one.dtype.kind in "iufb":
+        held[where] = smallest(np.asarray(one, order="C"))
+        return {"array": [where, one.dtype.str]}
+    word = WORDS.get(_place(type(one)))
+    if word is not None:
+        inside = f"metric {one.name!r}/" if word == "metric" else where and f"{where}/"
+        names = _fields(word).items()
+        return {word: {n: _plain(getattr(one, name), inside + n, held) for n, name in names}}
+    if isinstance(one, range):
+        return {"range": [one.start, one.stop, one.step]}
+    if isinstance(one, tuple):
+        return [_plain(part, f"{where}/{i}", held) for i, part in enumerate(one)]
+    if isinstance(one, Mapping):
+        pairs = enumerate(one.items())
+        return {"dict": [[key, _plain(part, f"{where}/{i}", held)] for i, (key, part) in pairs]}
+    if isinstance(one, Sequence) and not isinstance(one, (bytes, bytearray, memoryview)):
+        return _keys(list(one), where, held)
+    if callable(one) and _place(one) in WORDS:
+        return {"function": WORDS[_place(one)]}
+    raise ValueError(
+        f"save: {where} is {one!r:.80}, and a file holds numbers, text, and tuples of these, "
+        "but no function of your own: give keys as text, or pickle the result; to_dict() and "
+        "to_json() have the means"
+    )
 
-    def __init__(self) -> None:
-        self.arrays: Arrays = {}
 
-    def plain(self, one: Any, where: str) -> Any:
-        """Return what JSON holds of a value."""
-        if isinstance(one, np.generic):
-            one = one.item()
-        if one is None or isinstance(one, (bool, int, str)):
-            return one
-        if isinstance(one, float):  # JSON knows neither NaN nor infinity
-            return one if math.isfinite(one) else {"float": str(one)}
-        if isinstance(one, np.ndarray) and one.dtype.kind == "U":
-            return {"texts": self.keys(one.tolist(), where)}
-        if isinstance(one, np.ndarray) and one.dtype.kind in "iufb":
-            self.arrays[where] = smallest(np.asarray(one, order="C"))
-            return {"array": [where, one.dtype.str]}
-        word = WORDS.get(_place(type(one)))
-        if word is not None:
-            inside = f"metric {one.name!r}/" if word == "metric" else where and f"{where}/"
-            names = _attributes(word).items()
-            return {word: {n: self.plain(getattr(one, name), inside + n) for n, name in names}}
-        if isinstance(one, range):
-            return {"range": [one.start, one.stop, one.step]}
-        if isinstance(one, tuple):
-            return [self.plain(part, f"{where}/{i}") for i, part in enumerate(one)]
-        if isinstance(one, Mapping):
-            pairs = enumerate(one.items())
-            return {"dict": [[k, self.plain(part, f"{where}/{i}")] for i, (k, part) in pairs]}
-        if isinstance(one, Sequence) and not isinstance(one, (bytes, bytearray, memoryview)):
-            return self.keys(list(one), where)
-        if callable(one) and _place(one) in WORDS:
-            return {"function": WORDS[_place(one)]}
-        raise ValueError(
-            f"save: {where} is {one!r:.80}, and a file holds numbers, text, and tuples of these, "
-            "but no function of your own: give keys as text, or pickle the result; to_dict() and "
-            "to_json() have the means"
-        )
-
-    def keys(self, several: list[Any], where: str) -> Any:
-        """Return a list, such as the keys of users: text, integers, tuples of these as arrays."""
-        kinds = set(map(type, several))
-        if kinds and all(issubclass(kind, str) for kind in kinds):
-            data = "".join(several).encode("utf-8", "surrogatepass")
-            self.arrays[f"{where}.text"] = np.frombuffer(data, np.uint8)
-            self.arrays[f"{where}.lengths"] = smallest(np.array([*map(len, several)], np.int64))
-            return {"text": where}
-        whole = all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
-        integers = np.array(several if whole else [0.5])
-        if len(integers) and integers.dtype.kind in "iu":
-            self.arrays[where] = smallest(integers)
-            return {"integers": where}
-        if kinds == {tuple} and {*map(len, several)} == {len(several[0]) or -1}:
-            columns = enumerate(zip(*several, strict=True))
-            return {"columns": [self.keys(list(one), f"{where}.{i}") for i, one in columns]}
-        return {"list": [self.plain(one, f"{where}/{i}") for i, one in enumerate(several)]}
+def _keys(several: list[Any], where: str, held: Arrays) -> Any:
+    """Return a list, such as the keys of users: text, integers, tuples of these as arrays."""
+    kinds = set(map(type, several))
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        data = "".join(several).encode("utf-8", "surrogatepass")
+        held[f"{where}.text"] = np.frombuffer(data, np.uint8)
+        held[f"{where}.lengths"] = smallest(np.array([*map(len, several)], np.int64))
+        return {"text": where}
+    whole = all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
+    integers = np.array(several if whole else [0.5])
+    if len(integers) and integers.dtype.kind in "iu":
+        held[where] = smallest(integers)
+        return {"integers": where}
+    if kinds == {tuple} and {*map(len, several)} == {len(several[0]) or -1}:
+        columns = enumerate(zip(*several, strict=True))
+        return {"columns": [_keys(list(one), f"{where}.{i}", held) for i, one in columns]}
+    return {"list": [_plain(one, f"{where}/{i}", held) for i, one in enumerate(several)]}
 
 
 def _place(one: Any) -> str:
     return f"{one.__module__}:{one.__qualname__}" if hasattr(one, "__qualname__") else ""
 
 
-def _attributes(word: str) -> dict[str, str]:
-    """Return the attributes of a class by their names in a file."""
-    pairs = (one.partition("=") for one in FORMS[word][1].split())
-    return {stored: attribute or stored for stored, _, attribute in pairs}
+def _fields(word: str) -> dict[str, str]:
+    """Return the fields of a class by their names in a file."""
+    place, *notes = FORMS[word].split()
+    kind = _imported(place)
+    names = getattr(kind, "_fields", None) or [one.name for one in fields(kind)]
+    stored = {name: old for old, _, name in (note.partition("=") for note in notes)}
+    return {stored.get(name, name): name for name in names if f"-{name}" not in notes}
 
 
 def smallest(array: NDArray[Any]) -> NDArray[Any]:
@@ -281,7 +240,7 @@ def smallest(array: NDArray[Any]) -> NDArray[Any]:
     ['<u2', '|i1', '|u1', '<f8']
     """
     given = array.tobytes()
-    for kind in _SMALLER.get(array.dtype.kind, ()):
+    for kind in _SMALLER.get(array.dtype.kind, "").split():
         with np.errstate(invalid="ignore", over="ignore"):
             small = array.astype(kind)
         # bytes, as these tell -0.0 from 0.0, and NaN is NaN
@@ -321,9 +280,15 @@ def read(made: type[M], data: bytes) -> M:
     try:
         if arrays.pop(DIGEST).tobytes() != _digest(arrays).tobytes():
             raise ValueError("what it holds is not what was saved")
-        return _checked(made, _made(known["tree"], arrays))
+        found = _made(known["tree"], arrays)
+        if not isinstance(found, made):
+            raise ValueError("it holds no result")
+        of_users = found.hits, found.counted, found.weights, found.clusters
+        if any(one is not None and len(one) != found.n_users for one in of_users):
+            raise ValueError(f"it has arrays that are not of {found.n_users} users")
     except DAMAGE as error:
         raise ValueError(f"is damaged, or was changed: {_one_line(error)}") from None
+    return found
 
 
 def _one_line(error: Exception) -> str:
@@ -363,13 +328,15 @@ def _made(one: Any, arrays: Arrays) -> Any:
         return one
     ((word, inside),) = one.items()
     if word in FORMS:
-        known = _attributes(word)
+        known = _fields(word)
         given = {known[stored]: _made(part, arrays) for stored, part in inside.items()}
-        return _imported(CHECKED.get(word, FORMS[word][0]))(**given)
+        return _imported(CHECKED.get(word, FORMS[word]))(**given)
     match word:
         case "array":
             name, kind = inside
-            return arrays[name].astype(_number(kind))
+            if np.dtype(kind).kind not in "iufb":
+                raise ValueError(f"{kind!r:.40} is no type of numbers")
+            return arrays[name].astype(kind)
         case "integers":
             return arrays[inside].tolist()
         case "text":
@@ -393,24 +360,7 @@ def _made(one: Any, arrays: Arrays) -> Any:
     raise ValueError(f"{word!r:.40} is not known here")
 
 
-def _number(kind: str) -> np.dtype[Any]:
-    """Return a type of numbers; ValueError for another."""
-    dtype = np.dtype(kind)
-    if dtype.kind not in "iufb":
-        raise ValueError(f"{kind!r:.40} is no type of numbers")
-    return dtype
-
-
 def _imported(place: str) -> Any:
-    module, _, name = place.partition(":")
+    """Return what stands at a place, whatever notes follow it."""
+    module, _, name = place.split()[0].partition(":")
     return attrgetter(name)(import_module(f"toplist.{module}"))
-
-
-def _checked(made: type[M], found: Any) -> M:
-    """Return a result, if it is one of as many users as its arrays have; else ValueError."""
-    if not isinstance(found, made):
-        raise ValueError("it holds no result")
-    of_users = found.hits, found.counted, found.weights, found.clusters
-    if any(one is not None and len(one) != found.n_users for one in of_users):
-        raise ValueError(f"it has arrays that are not of {found.n_users} users")
-    return found

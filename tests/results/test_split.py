@@ -1,0 +1,415 @@
+"""Results split by an attribute of the users, or of the relevant items: all adds up.
+
+That a segment is the evaluation of its users, and a slice that of its items, under all options, is
+said by properties/test_matrix.py.
+"""
+
+import math
+import pickle
+from dataclasses import replace
+
+import doors
+import matrix
+import numpy as np
+import pytest
+from doors import by_words
+from shared_inputs import LIBRARIES, frame_of, library
+from world import draw
+
+import toplist as tl
+from toplist.results.describe import COLUMNS
+
+LISTS = {"ann": ["tea"], "bob": ["jam"], "eve": ["fig"], "zed": ["fig"]}
+TRUTHS = {"eve": "fig", "ann": "tea", "bob": "fig", "joe": []}
+RANKED = {"ann": ["a", "b", "c"], "bob": ["b", "a", "d"], "cid": ["e"], "dot": []}
+WANTED = {"ann": {"b", "c"}, "bob": {"d"}, "cid": {"x", "e"}, "dot": {"a"}}
+ITEMS = {"a": "head", "b": "head", "c": "tail", "d": "tail", "e": math.nan, "zzz": "tail"}
+OPTIONS = {"k": [1, 3], "metrics": ["recall", "precision", "ndcg"]}
+
+
+def result(**options):
+    return by_words(LISTS, TRUTHS, **{"k": 1, "metrics": ["hit", "mrr"]} | options)
+
+
+def evaluated(lists=RANKED, truth=WANTED, **options):
+    return by_words(lists, truth, **OPTIONS | options)
+
+
+def shown(segments):
+    """Return the users of each part, in their order, and their values."""
+    return {
+        label: (sorted(part.users), part.to_dict(), part.n_missing)
+        for label, part in segments.items()
+    }
+
+
+def close(found, expected):
+    """Check that two splits have the same users, and means but for the order of their sums."""
+    assert found.keys() == expected.keys()
+    for label, (users, means, n_missing) in found.items():
+        assert (users, n_missing) == (expected[label][0], expected[label][2])
+        assert means == pytest.approx(expected[label][1], nan_ok=True, rel=1e-12)
+
+
+# Users
+
+
+def test_labels_by_key_absent_ones_and_unused_ones():
+    found = result().by({"ann": "b", "bob": "a", "joe": "a", "kim": "a", "zed": "b"})
+    assert list(found) == ["a", "b", None]
+    assert [part["hit@1"] for part in found.values()] == [0.0, 1.0, 1.0]
+    assert [list(part.users) for part in found.values()] == [["bob", "joe"], ["ann"], ["eve"]]
+    assert (found["a"].n_users, found["a"].n_evaluated, found["a"].n_skipped) == (2, 1, 1)
+    assert found.n_unused == 2 and found.to_dict()[None] == {"hit@1": 1.0, "mrr@1": 1.0}
+    assert repr(found) == (
+        "            users  n                    hit@1                    mrr@1\n"
+        "a               2  1  0.0000 [0.0000, 0.7935]  0.0000\n"
+        "b               1  1  1.0000 [0.2065, 1.0000]  1.0000\n"
+        "(no label)      1  1  1.0000 [0.2065, 1.0000]  1.0000\n"
+        "all             4  3  0.6667 [0.2077, 0.9385]  0.6667 [0.0000, 1.0000]\n"
+        "users: of the ground truth; n: in the means\n"
+        "2 labels of users who are not in the result (unused)\n"
+        "convention standard: mean over users\n"
+        "95 % interval, ± half or [low, high]: Wilson for hit; Student's t for mrr "
+        "(rough: only 3 users)\n"
+        "3 of 4 users evaluated, 1 skipped (no relevant items), "
+        "1 with a list but no ground truth (ignored)"
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_segments_are_bits_of_the_whole_and_merge_to_it(seed, weighted):
+    world = draw(seed, graded=seed % 2 == 0)
+    weights = {user: world.weights[user] for user in world.truths} if weighted else None
+    whole = by_words(world.lists, world.truths, 5, weights=weights, empty="zero")
+    labels = {user: label for user, label in world.segments.items() if label != "mid"}
+    found = whole.by(labels | {world.users[0]: math.nan})
+    assert [*found] == ["new", "old", None]
+    for name in whole.names():
+        values = whole.per_user(name, keyed=True)
+        for part in found.values():
+            of_part = [values[user] for user in part.users]
+            assert np.array_equal(part.per_user(name), of_part, equal_nan=True)
+        assert sum(found.values())[name] == pytest.approx(whole[name], rel=1e-12, nan_ok=True)
+    for count in ("n_users", "n_evaluated", "n_skipped", "n_missing"):
+        assert sum(getattr(part, count) for part in found.values()) == getattr(whole, count)
+
+
+def test_labels_keep_their_order():
+    for labels, order in (
+        (["x", 1, "x", 1], ["x", 1]),
+        (np.array([3, 1, 3, 1]), [1, 3]),
+        (dict(zip(TRUTHS, ["mid", "old", "new"], strict=False)), ["mid", "new", "old", None]),
+    ):
+        assert list(result().by(labels)) == order
+    codes = {"a": 2, "b": 10, "c": 1}
+    assert list(evaluated().by_item(codes)) == [1, 2, 10, None]
+    assert list(evaluated().by_item(codes, order=[10, 1, 5, 2])) == [10, 1, 2, None]
+    assert list(evaluated().by_item({"a": 2, "b": "x", "c": 1})) == [2, "x", 1, None]
+
+
+@pytest.mark.parametrize("kind", ["by user", "in order", "polars", "plain", "some"])
+def test_ordered_categories_keep_their_order(kind):
+    pandas = library("pandas")
+    order, labels, users = ["new", "mid", "old"], ["mid", "old", "new"], list("abc")
+    ordered = pandas.Categorical(labels, order, ordered=True)
+    forms = {
+        "by user": lambda: pandas.Series(ordered, users),
+        "in order": lambda: ordered,
+        "polars": lambda: (p := library("polars")).Series(labels, dtype=p.Enum(order)),
+        "plain": lambda: pandas.Series(pandas.Categorical(labels, order), users),
+        "some": lambda: pandas.Series(ordered, users).iloc[1:],
+    }
+    whole = by_words({u: [1] for u in users}, {u: {1} for u in users}, k=1, metrics="hit")
+    expected = {"plain": ["mid", "new", "old"], "some": ["new", "old", None]}.get(kind, order)
+    assert list(whole.by(forms[kind]())) == expected
+    assert list(tl.compare({"x": whole, "y": whole}).by(forms[kind]())) == expected
+    items = pandas.DataFrame({"item_id": users, "shelf": ordered})
+    for shelves in (items, items.set_index("item_id")["shelf"]):
+        assert list(evaluated().by_item(shelves)) == [*order, None]
+
+
+def test_labels_of_a_series_go_by_key_or_position():
+    pandas = library("pandas")
+    known = result().by(pandas.Series({"ann": 1, "bob": 2, "eve": pandas.NA}, dtype="Int64"))
+    frame = known.to_pandas()
+    assert list(known) == [1, 2, None] and frame.columns.tolist() == ["segment", *COLUMNS]
+    assert frame["n"].tolist() == [1] * 6
+    whole = tl.top_k_eval(np.array([[1], [3], [5]]), np.array([1, 4, 9]), k=1, metrics="hit")
+    labels = pandas.Series({1: "A", 2: "B", 3: "C"})
+    found = whole.by(labels.to_numpy())
+    assert {label: part["hit@1"] for label, part in found.items()} == {"A": 1, "B": 0, "C": 0}
+    with pytest.raises(TypeError, match=r"an index of its own, .* by position: .*labels.to_numpy"):
+        whole.by(labels)
+
+
+def of_pandas(name, *arguments, **options):
+    return lambda: getattr(library("pandas"), name)(*arguments, **options)
+
+
+COUNTING = r"counts its rows, but the users have keys, like 'eve': .*labels\.set_axis\(users\) or a"
+# (what is split, labels, error, words)
+REFUSED = [
+    ("by", ["a"], ValueError, "1 labels for 4 users"),
+    ("by", "abcd", TypeError, "labels is a str"),
+    ("by", {1: "a"}, ValueError, "keyed by 1, the result has 'eve'"),
+    ("by", {"a", "b"}, TypeError, "labels is a set"),
+    ("by", [["a"]] * 4, TypeError, r"label \['a'\] is a list"),
+    ("by", of_pandas("Series", ["A", "B"]), TypeError, COUNTING),
+    ("by", of_pandas("Series", [1, 2], ["ann", "ann"]), ValueError, "in the index .* twice"),
+    ("by_item", {1: "x"}, TypeError, "of two kinds, 1 in labels and '[a-e]' in ground_truths"),
+    ("by_item", {"q": "x"}, ValueError, "no relevant item has a label: there is 'q' in labels, a"),
+    ("by_item", {"a": ["x", "y"]}, ValueError, "item 'a' has two labels, 'x' and 'y': an item is"),
+    ("by_item", {"a": [["x"]]}, TypeError, "item 'a' has the label .*, a list: give text or num"),
+    ("by_item", {"a": 1, "b": "1"}, ValueError, "labels: 1 and '1' are written alike: give one"),
+    ("by_item", {"a": "x", 3: "y"}, TypeError, "ids of two kinds"),
+    ("by_item", {None: "x"}, TypeError, "labels: None is a NoneType, never an id"),
+    ("by_item", ["x", "y"], TypeError, "labels is a list: give a dict item -> label"),
+    ("by_item", of_pandas("Series", ["x"]), TypeError, "labels is a Series that counts its rows"),
+]
+
+
+@pytest.mark.parametrize(("ask", "labels", "kind", "message"), REFUSED)
+def test_labels_that_are_refused(ask, labels, kind, message):
+    labels = labels() if callable(labels) else labels
+    with pytest.raises(kind, match=message):
+        getattr(result() if ask == "by" else evaluated(), ask)(labels)
+
+
+def test_metrics_of_all_lists_together_do_not_split():
+    lists, truths = {"a": ["x", "y"], "b": ["p", "x"]}, {"a": {"x"}, "b": {"z"}}
+    labels = {"a": "new", "b": "old"}
+    known = {"catalogue": list("pxyz"), "counts": dict.fromkeys("pxyz", 1)}
+    together = ["item_coverage", "gini", "shannon_entropy", "personalisation"]
+    whole = by_words(lists, truths, 2, metrics=["mrr", *together, "novelty"], **known)
+    found = whole.by(labels)
+    assert found.left_out == (*together,) and found["new"].names() == ["mrr@2", "novelty@2"]
+    for one in (found, tl.compare({"one": whole, "two": whole}).by(labels)):
+        assert f"of all lists together, left out: {', '.join(together)}" in str(one)
+    halves = [
+        by_words({u: lists[u]}, {u: truths[u]}, 2, metrics=["mrr", "gini", "novelty"], **known)
+        for u in "ab"
+    ]
+    merged = sum(halves).by(labels)
+    assert merged.left_out == ("gini", "novelty")
+    assert "of all lists together, left out: gini" in str(merged)
+    assert "no values of users, left out: novelty" in str(merged)
+    with pytest.raises(ValueError, match="they do not split"):
+        by_words(lists, truths, 2, metrics="gini", **known).by(labels)
+
+
+def test_many_columns_make_a_table_per_metric():
+    sides = [[1, 2], [2, 1]], [{1}, {1}]
+    assert "hit@1" in repr(tl.top_k_eval(*sides, k=[1, 2], metrics=["hit", "mrr"]).by(["a", "b"]))
+    lines = repr(tl.top_k_eval(*sides, k=[1, 2]).by(["a", "b"])).splitlines()
+    assert lines[0].split() == ["hit", "users", "n", "@1", "@2"]
+    names = [line.split()[0] for line in lines if line.endswith("@2")]
+    assert names == ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+
+
+# Relevant items
+
+
+def test_slices_of_a_few_lists():
+    found = evaluated().by_item(ITEMS)
+    assert list(found) == ["head", "tail", None]
+    assert list(found["head"].users) == ["ann", "dot"] and found["head"].n_missing == 1
+    assert repr(found["head"].users) == "['ann', 'dot']" and found["head"]["recall@3"] == 0.5
+    assert found["tail"].per_user("precision@3", keyed=True) == {"ann": 1 / 3, "bob": 1 / 3}
+    assert list(found[None].users) == ["cid"] and found[None]["recall@1"] == 0.5
+    assert found.n_unused == 1 and found.whole.to_dict() == evaluated().to_dict()
+    text = str(found)
+    assert "(no label)" in text and "1 label of items that are relevant to no user" in text
+    assert "users: with relevant items of the slice, which are the truth there" in text
+    with pytest.raises(KeyError, match="'mid': the segments are 'head', 'tail', None"):
+        found["mid"]
+    for labels in ({}, {"a": None}):
+        (label, part), *_ = evaluated().by_item(labels).items()
+        assert label is None and part.to_dict() == evaluated().to_dict()
+
+
+# What the slices of the matrix leave out, or say of other items
+SLICED = [
+    {"duplicates": "collapse", "items_as": True},
+    {"items_as": True, "relevant_from": 2},
+    {"relevant": "listed", "gains": "exponential"},
+    {"weights": True, "empty": "zero"},
+    {"aggregate": "pooled", "missing": "skip"},
+]
+
+
+@pytest.mark.parametrize("options", SLICED, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_slice_is_an_evaluation_with_filtered_truths_bit_for_bit(options, seed):
+    named = [one for one in matrix.metrics_of(options, "hits") if one not in ("bpref", "judged")]
+    options = {"k": [1, 3, 7], "metrics": named} | options
+    world = draw(seed)
+    if "items_as" in options:
+        slices = {item: world.slices[document] for item, document in world.documents.items()}
+        world = replace(world, slices=slices)
+    whole = doors.by_key(doors.Case(world, options), None)
+    for label, part in whole.by_item(world.slices).items():
+        mine = world.of_slice(label, options.get("relevant_from"))
+        alone = doors.by_key(doors.Case(mine, options), None)
+        assert [*part.users] == [*alone.users]
+        for name in [*part.terms.metrics, *part.names()]:
+            for ask in ("__getitem__", "std", "interval", "per_user", "n_of"):
+                both = [getattr(one, ask)(name) for one in (part, alone)]
+                assert np.array_equal(*both, equal_nan=True), (label, name, ask)
+    with pytest.raises(ValueError, match="not split by item: bpref"):
+        by_words(world.lists, world.truths, 2, metrics="bpref").by_item(world.slices)
+
+
+def test_parts_merge_and_split_and_pickle_as_the_whole():
+    world = draw(3, odd=False)
+    users, sides = world.users, (world.lists, world.truths)
+    whole = by_words(*sides, [1, 5])
+    parts = [
+        by_words(*({u: side[u] for u in some} for side in sides), [1, 5])
+        for some in (users[:2], users[2:][::-1])
+    ]
+    merged, halves = tl.merge(parts), whole.by([user in users[:2] for user in users])
+    for other in (merged, pickle.loads(pickle.dumps(merged)), tl.merge(halves.values())):
+        close(shown(other.by_item(world.slices)), shown(whole.by_item(world.slices)))
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_files_keep_what_slices_need(tmp_path, monkeypatch, text):
+    monkeypatch.setattr("toplist.files.lines.SIZE", 300)  # many parts
+    world, options = draw(2, text=text, graded=False, users=40), OPTIONS
+    world = world.without_odd_rows()
+    case = doors.Case(world, {"k": [1, 3], "metrics": OPTIONS["metrics"], "keep": "users"})
+    files = doors.files_of(case, tmp_path, "csv")
+    labels = {str(item): row % 3 for row, item in enumerate(world.catalogue[:10])}
+    found = by_words(*files, keep="users", **options).by_item(labels)
+    sides = (
+        {str(u): [*map(str, row)] for u, row in side.items()}
+        for side in (world.lists, world.truths)
+    )
+    close(shown(found), shown(by_words(*sides, **options).by_item(labels)))
+    with pytest.raises(ValueError, match="split by item; of files and streams, keep='users' keeps"):
+        by_words(*files, **options).by_item(labels)
+
+
+def test_kept_truths_and_every_form_of_ids():
+    expected = shown(evaluated().by_item(ITEMS))
+    truth = tl.GroundTruths(WANTED)
+    for _ in range(2):
+        assert shown(evaluated(truth=truth).by_item(ITEMS)) == expected
+    for write in (str.encode, lambda one: 2**62 + ord(one[-1]), lambda one: -ord(one[-1])):
+        lists, truths = (
+            {user: [write(one) for one in rows] for user, rows in side.items()}
+            for side in (RANKED, WANTED)
+        )
+        found = evaluated(lists, truths).by_item({write(one): ITEMS[one] for one in ITEMS})
+        assert shown(found) == expected
+    for ids, labels, order in (
+        ([2**62, 2**63 - 1], {-1: "no", 2**62: "one", 2**63 - 1: "two"}, ["one", "two"]),
+        ([5, 2**40], {5: "a", 2**40: "b"}, ["a", "b"]),
+        ([3, 7], {3: "a"}, ["a", None]),
+    ):
+        for kind in (np.int64, np.uint64):
+            found = tl.top_k_eval(np.array([ids], kind), np.array([ids], kind), k=2)
+            assert list(found.by_item(labels)) == order
+    given = {"a": ["head"], "b": ("head", "head"), "c": "tail", "d": {"tail", None}, "e": ""}
+    assert shown(evaluated().by_item(given)) == expected
+
+
+def test_truths_that_were_changed_since_are_refused():
+    numbers = np.array([[1, 2], [3, 4]])
+    found = tl.top_k_eval(np.array([[1, 5], [4, 3]]), numbers, k=2)
+    assert list(found.by_item({1: "a", 4: "b"})) == ["a", "b", None]
+    numbers[:] = [[3, 4], [1, 2]]  # a buffer, say, that holds the next batch
+    changed = [(found, {1: "a", 4: "b"})]
+    for change in ({"b"}, {7}, set()):
+        truths = [{"a"}, {"c"}]
+        changed.append((tl.top_k_eval([["a"], ["b"]], truths, k=1), {"a": "x"}))
+        truths[1] = change
+    for one, labels in [*changed, (pickle.loads(pickle.dumps(changed[1][0])), {"a": "x"})]:
+        with pytest.raises(ValueError, match="the ground truths were changed after they were eval"):
+            one.by_item(labels)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_labels_in_tables(name):
+    columns = {"item_id": ["a", "b", "c", "a", "e"], "shelf": ["x", "y", "y", "x", None]}
+    expected = evaluated().by_item({"a": "x", "b": "y", "c": "y"})
+    assert shown(evaluated().by_item(frame_of(name, columns))) == shown(expected)
+    for wrong, words in (
+        (columns | {"price": [1, 2, 3, 4, 5]}, r"labels\[\['item_id', 'COLUMN'\]\]; columns found"),
+        ({"movie": ["a"], "shelf": ["x"]}, "no column 'item_id', give a table of item_id"),
+        (columns | {"shelf": list("xyyzx")}, "item 'a' has two labels, 'x' and 'z': an item is in"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            evaluated().by_item(frame_of(name, wrong))
+
+
+def test_labels_that_are_called_as_other_lines_are_quoted():
+    text = str(evaluated().by_item({"a": "all", "b": "(no label)", "c": "x"}))
+    names = [line.split("  ")[0] for line in text.splitlines()[1:6]]
+    assert names == ["'(no label)'", "'all'", "x", "(no label)", "all"]
+
+
+GROUPS = tl.Groups({user: [list(rows)] for user, rows in WANTED.items()})
+JUDGED = {"ann": {"b": 1, "a": 0}}
+# (result, words of the error)
+UNSPLIT = [
+    (lambda: tl.top_k_eval(tl.Hits([0, 1], [1], [2], [3]), k=3), "not known which items were hit"),
+    (lambda: evaluated().by_item(ITEMS)["tail"], "not known which items were hit: evaluate lis"),
+    (lambda: evaluated().without_users(), "this result holds no hits, so it cannot be split by it"),
+    (lambda: evaluated(truth=GROUPS), "ground truths of groups are not split by item"),
+    (lambda: evaluated({"ann": ["a"]}, JUDGED, unjudged="drop"), "with unjudged items dropped"),
+    (lambda: evaluated(metrics=["cg"], propensities=dict.fromkeys("abcdex", 0.5)), "propensities"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), UNSPLIT)
+def test_results_that_do_not_split_by_item(make, words):
+    with pytest.raises(ValueError, match=words):
+        make().by_item(ITEMS)
+    with pytest.raises(ValueError, match="order lacks the label 2: it has 10, 1"):
+        evaluated().by_item({"a": 2, "b": 10, "c": 1}, order=[10, 1])
+
+
+def test_metrics_that_are_not_of_relevant_items_are_left_out():
+    judged = {"ann": {"b": 1, "a": 0}, "bob": {"a": 2, "d": 0}}
+    names = ["bpref", "item_coverage", "judged", "recall"]
+    lists = {user: RANKED[user] for user in judged}
+    found = evaluated(lists, judged, metrics=names, catalogue=list("abcde")).by_item(ITEMS)
+    assert found["head"].names() == ["recall@1", "recall@3"]
+    assert "not split by item, left out: bpref, item_coverage, judged" in str(found)
+
+
+def test_systems_are_compared_in_every_slice():
+    truths, lists = {user: {user % 3, 3} for user in range(60)}, {"a": [0, 1, 3], "b": [3, 2, 1]}
+    results = {
+        name: tl.top_k_eval(dict.fromkeys(truths, row), truths, k=3, metrics=["mrr", "recall"])
+        for name, row in lists.items()
+    }
+    labels = {3: "head", 0: "tail", 1: "tail"}
+    found = tl.compare(results, baseline="a").by_item(labels)
+    slices = {name: one.by_item(labels) for name, one in results.items()}
+    assert list(found) == ["head", "tail", None]
+    for label, part in found.items():
+        for name, one in slices.items():
+            assert part.results[name].to_dict() == one[label].to_dict()
+    tests = found.test("mrr@3", correction="holm")
+    alone = [
+        tl.compare({name: one[label] for name, one in slices.items()}).test("mrr@3")[0].p
+        for label in found
+    ]
+    assert [one.p for one in tests] == alone
+    assert [one.p_adjusted for one in tests] == tl.inference.adjust(alone, "holm").tolist()
+    assert "users: with relevant items of the slice" in str(found)
+    with pytest.raises(ValueError, match="other relevant items"):
+        tl.compare({"x": slices["a"]["head"], "y": slices["a"]["tail"]}).test(users="common")
+
+
+def test_slices_are_drawn():
+    pytest.importorskip("matplotlib")
+    ax = evaluated().by_item(ITEMS).plot("ndcg@3")
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels == ["head\n2 users", "tail\n2 users", "no label\n1 user"]
+    ax = tl.compare({"a": evaluated(), "b": evaluated()}).by_item(ITEMS).plot("ndcg@3")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
