@@ -1,104 +1,138 @@
-"""Results over different users merge; those over the same users, or of other terms, are refused."""
+"""Results as values: which are equal to the last bit, which merge, and what is left without users.
 
+That merged parts are the whole, under all options, is said by properties.
+"""
+
+import copy
+import dataclasses
+import pickle
 import re
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
 from doors import by_words
-from systems import RANKS, TRUTHS, people
+from file_helpers import sent
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import populations
+from systems import people
 
 import toplist as tl
-from toplist import Metric, match, top_k_eval
+from toplist import Metric, top_k_eval
+from toplist.comparing.samples import moments_of
+from toplist.stats.systems import SystemRef
+
+RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10], [1]], [{7, 3, 5}, {4, 2, 8, 7}, set()]
+SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
+
+
+def evaluated(ranks=RANKS, truths=TRUTHS, k=3, **options):
+    return by_words(ranks, truths, k, **options)
+
+
+def same(one, other):
+    """Check that two results without users say the same to the last bit."""
+    assert one == other and one.terms == other.terms
+    for name in [*one.names(), *one.terms.asked]:
+        np.testing.assert_array_equal(one[name], other[name])
+        np.testing.assert_array_equal(one.std(name), other.std(name))
+        np.testing.assert_array_equal(one.interval(name), other.interval(name))
+
+
+# Equality
+
+
+@settings(deadline=None, max_examples=40)
+@given(populations(), st.integers(1, 8), st.sampled_from(list(tl.CONVENTIONS)))
+def test_the_same_evaluation_is_equal_and_another_is_not(population, k, convention):
+    metrics = tl.CONVENTIONS[convention].metrics
+    names = [name for name, metric in metrics.items() if metric.cut != "n"]  # of sets, too
+    asked = {"metrics": names, "convention": convention, "empty": "zero", "missing": "zero"}
+    result = evaluated(*population, k, **asked)
+    assert result == evaluated(*population, k, **asked, n_threads=1)
+    assert result == result.without_users() == sent(result)
+    assert result == pickle.loads(pickle.dumps(result)) == copy.deepcopy(result)
+    assert result != evaluated(*population, k + 1, **asked)
+    assert result != evaluated(*population, [k], **asked)
+    assert result != evaluated(*population, k, **asked | {"missing": "skip"})
+
+
+def hits(some):
+    return evaluated(RANKS[some], TRUTHS[some], metrics="hit")
+
+
+def of_lists(first=5):
+    lists, known = [[first, 7], [4, 6]], {"metrics": ["hit", "item_coverage"], "catalogue": 10}
+    return evaluated(lists, [{9}, {9}], 2, **known)
+
+
+def compared(**options):
+    return tl.compare({"a": evaluated(), "b": evaluated(k=[1, 3])}, **options)
+
+
+def moved():
+    """Return a result whose spread is another in the last bit."""
+    result = evaluated()
+    spreads = result.histograms.spreads.copy()
+    spreads[0] = np.nextafter(spreads[0], 9)
+    histograms = dataclasses.replace(result.histograms, spreads=spreads)
+    return dataclasses.replace(result, histograms=histograms)
+
+
+EQUAL = [
+    (evaluated(), evaluated(RANKS[::-1], TRUTHS[::-1])),  # the order of users is no part of it
+    (evaluated([], []), evaluated([], [])),  # whose means are NaN
+    (evaluated([[1]], [{1}]), evaluated([[1]], [{1}])),  # whose spread is
+    (of_lists(), of_lists(3)),  # as many items
+    (of_lists(), of_lists().without_users()),
+    (compared(), compared()),
+    (compared(), pickle.loads(pickle.dumps(compared()))),
+    (evaluated().by([1, 2, 2]), evaluated().by([1, 2, 2])),
+    (tl.compare({"a": [evaluated()] * 2}), tl.compare({"a": [evaluated()] * 2})),
+    (sum(hits(slice(i, i + 1)) for i in (0, 1, 2)), hits(slice(3))),
+]
+OTHER = [
+    (evaluated(metrics="hit"), evaluated([[9, 5, 8], *RANKS[1:]], metrics="hit")),
+    (evaluated(), moved()),
+    (evaluated(), dataclasses.replace(evaluated(), n_extra=1)),
+    (evaluated(), dataclasses.replace(evaluated(), graded=True)),
+    (evaluated(), evaluated(gains="exponential")),
+    (evaluated(), evaluated().to_dict()),
+    (evaluated(), 3),
+    (of_lists(), of_lists(4)),
+    (of_lists(), evaluated(metrics="hit")),
+    (compared(), compared(baseline="a")),
+    (compared(), tl.compare({"b": evaluated(k=[1, 3]), "a": evaluated()})),
+    (compared(), {"a": evaluated()}),
+    (evaluated().by([1, 2, 2]), evaluated().by([1, 1, 1])),
+    (tl.compare({"a": [evaluated()] * 2}), tl.compare({"a": evaluated()})),
+]
+
+
+def test_equal_is_what_is_equal_to_the_last_bit():
+    assert not [pair for pair in EQUAL if pair[0] != pair[1]]
+    assert not [pair for pair in OTHER if pair[0] == pair[1]]
+    for one in (evaluated(), compared(), evaluated().by([1, 1, 1])):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(one)
+
+
+# Merging
 
 
 def test_merged_users_and_counts():
     ranks, truths = {"x": [1], "extra": [1]}, {"x": {1}, "lost": {2}, "blank": set()}
-    one = people("a")
+    one, nobody = people("a"), top_k_eval({}, {}, k=3, metrics=["mrr", "map"])
     merged = one + top_k_eval(ranks, truths, k=3, metrics=["mrr", "map"])
     assert repr(one) == repr(people("a"))  # the parts are left alone
     assert list(merged.users) == ["a1", "a2", "x", "lost", "blank"]
     assert (merged.n_users, merged.n_evaluated, merged.n_extra, merged.n_missing) == (5, 4, 1, 1)
     assert merged.per_user("mrr@3")[:4].tolist() == [0.5, 1.0, 1.0, 0.0]
-
-
-def test_merging_with_nobody():
-    nobody = top_k_eval({}, {}, k=3, metrics=["mrr", "map"])
-    for merged in (people("a") + nobody, nobody + people("a")):
-        assert merged.to_dict() == people("a").to_dict()
-        assert merged.std("map@3") == pytest.approx(people("a").std("map@3"))
-
-
-DIFFERENT = [
-    ({"metrics": ["mrr", "hit"]}, r"one has mrr@3, map@3, the other mrr@3, hit@3"),
-    ({"metrics": ["map", "mrr"]}, r"one has mrr@3, map@3, the other map@3, mrr@3"),
-    ({"metrics": ["mrr"]}, r"one has mrr@3, map@3, the other mrr@3$"),
-    ({"k": 2}, r"one has mrr@3, map@3, the other mrr@2, map@2"),
-    ({"k": [1, 3]}, r"one has mrr@3, map@3, the other mrr@1, mrr@3, map@1, map@3"),
-    ({"convention": "neurec"}, r"convention is 'standard' in one and 'neurec' in the other"),
-    ({"empty": "zero"}, r"empty is 'skip' in one and 'zero' in the other"),
-    ({"missing": "skip"}, r"missing is 'zero' in one and 'skip' in the other"),
-    ({"gains": "exponential"}, r"gains is 'linear' in one and 'exponential'"),
-    ({"aggregate": "pooled"}, r"pooled .*'mrr', 'map'"),
-    ({"weights": [1, 2]}, r"weighted is False in one and True in the other"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), DIFFERENT, ids=lambda value: str(value)[:30])
-def test_different_results_do_not_merge(options, message):
-    with pytest.raises(ValueError, match=f"cannot merge: {message}"):
-        people("a") + people("b", **options)
-
-
-def test_different_thresholds_do_not_merge():
-    one, other = (
-        top_k_eval({user: [1]}, {user: {1: 1}}, k=1, relevant_from=least)
-        for user, least in (("a", None), ("b", 1))
-    )
-    with pytest.raises(ValueError, match=r"cannot merge: relevant_from is None in one and 1"):
-        one + other
-
-
-def test_the_message_says_what_differs():
-    own = [Metric("mine", "each", "1", divisor) for divisor in ("k", "R")]
-    pairs = (
-        [people("a", metrics=[metric]) for metric in own],
-        [people("a", k=3), people("b", k=[3])],
-    )
-    for one, other in pairs:
-        with pytest.raises(ValueError, match="cannot merge") as caught:
-            one + other
-        said = re.search("one has (.*), the other (.*)", str(caught.value))
-        assert said is None or said[1] != said[2]
-
-
-def test_a_user_counts_once():
-    with pytest.raises(ValueError, match=r"user 'a1' is in both parts"):
-        people("a") + people("a")
-    extra = top_k_eval({"z": [1], "a2": [1]}, {"z": {1}, "a2": {1}}, k=3, metrics=["mrr", "map"])
-    with pytest.raises(ValueError, match=r"user 'a2' is in both parts"):
-        people("a") + extra
-
-
-def test_by_key_and_by_position_do_not_merge():
-    by_position = top_k_eval([[1]], [{1}], k=3, metrics=["mrr", "map"])
-    for one, other in ((people("a"), by_position), (by_position, people("a"))):
-        with pytest.raises(ValueError, match="by key, the other by position"):
-            one + other
-
-
-@pytest.mark.parametrize("other", [3, None, "mrr", {"mrr@3": 0.5}, match(RANKS, TRUTHS)])
-def test_only_results_merge(other):
-    with pytest.raises(TypeError, match="unsupported operand"):
-        people("a") + other
-
-
-def test_merge_takes_several_results_and_no_flag_by_place():
-    parts = [tl.top_k_eval({u: [1, 2]}, {u: {2 - u % 2}}, 2, metrics="mrr") for u in range(3)]
-    assert tl.merge(*parts) == tl.merge(parts) == sum(parts[1:], parts[0])
-    with pytest.raises(ValueError, match="user 0 is in both"):
-        tl.merge(parts[0], parts[0])
-    with pytest.raises(TypeError, match="merge takes results of top_k_eval, not bool"):
-        tl.merge(parts, True)
+    for found in (one + nobody, nobody + one):
+        assert found.to_dict() == one.to_dict()
+        assert found.std("map@3") == pytest.approx(one.std("map@3"))
 
 
 def seed(*items, truths=({1}, {2}, {3})):
@@ -106,49 +140,107 @@ def seed(*items, truths=({1}, {2}, {3})):
     return top_k_eval([[item] for item in items], truths, k=1, metrics="hit")
 
 
-def test_five_seeds_by_position_are_refused_with_the_way_out():
-    seeds = [seed(1, 2, 9)] * 5
-    for merging in (sum, tl.merge, lambda parts: parts[0] + parts[1]):
-        with pytest.raises(ValueError, match=r"the same users.*merge\(\.\.\., disjoint=True\)"):
-            merging(seeds)
-    merged = tl.merge(seeds, disjoint=True)
-    assert (merged.n_users, merged["hit@1"]) == (15, pytest.approx(10 / 15))
-    # far apart, and after others were merged
-    others = [seed(1, 2, 9, truths=[{i}, {2}, {3}]) for i in range(20, 30)]
-    for parts in ([seeds[0], *others, seeds[1]], [seeds[0] + others[0], seeds[1]]):
-        with pytest.raises(ValueError, match="the same users"):
-            tl.merge(parts)
+def of_user(user, **options):
+    return by_words({user: [1, 2]}, {user: {2: 1}}, **{"k": 3, "metrics": ["mrr", "map"]} | options)
+
+
+OWN = [Metric("mine", "each", "1", divisor) for divisor in ("k", "R")]
+BATCHES = [seed(1, 2, 9, truths=[{i}, {2}, {3}]) for i in range(20, 30)]
+KEYED = [of_user(user) for user in "ab"]
+BY_POSITION = top_k_eval([[1]], [{1}], 3, metrics=["mrr", "map"])
+SAME_USERS = r"the same users.*merge\(\.\.\., disjoint=True\)"
+DIFFERENT = {
+    "metrics": (["mrr", "hit"], r"one has mrr@3, map@3, the other mrr@3, hit@3"),
+    "k": ([1, 3], r"one has mrr@3, map@3, the other mrr@1, mrr@3, map@1, map@3"),
+    "convention": ("neurec", r"convention is 'standard' in one and 'neurec' in the other"),
+    "empty": ("zero", r"empty is 'skip' in one and 'zero' in the other"),
+    "missing": ("skip", r"missing is 'zero' in one and 'skip' in the other"),
+    "gains": ("exponential", r"gains is 'linear' in one and 'exponential'"),
+    "aggregate": ("pooled", r"pooled .*'mrr', 'map'"),
+    "weights": ([1], r"weighted is False in one and True in the other"),
+    "relevant_from": (1, r"relevant_from is None in one and 1"),
+    "ties": ("item", "ties is 'order' in one and 'item' in the other"),
+}
+# (parts, keywords, error, words)
+UNMERGED = [
+    *(
+        ([of_user("a"), of_user("b", **{name: value})], {}, ValueError, f"cannot merge: {words}")
+        for name, (value, words) in DIFFERENT.items()
+    ),
+    ([of_user("a"), of_user("b", metrics="mrr")], {}, ValueError, "map@3, the other mrr@3$"),
+    ([of_user("a"), of_user("b", k=2)], {}, ValueError, "map@3, the other mrr@2, map@2"),
+    ([of_user(u, metrics=[m]) for u, m in zip("ab", OWN, strict=True)], {}, ValueError, "mine is"),
+    ([of_user("a", k=3), of_user("b", k=[3])], {}, ValueError, "cannot merge"),
+    ([KEYED[0], KEYED[0]], {}, ValueError, "user 'a' is in both parts"),
+    ([*KEYED, KEYED[0]], {"disjoint": True}, ValueError, "user 'a' is in both parts"),
+    ([KEYED[0], BY_POSITION], {}, ValueError, "by key, the other by position"),
+    ([BY_POSITION, KEYED[0]], {}, ValueError, "by key, the other by position"),
+    ([seed(1, 2, 9)] * 5, {}, ValueError, SAME_USERS),
+    ([seed(1, 2, 9), *BATCHES, seed(1, 2, 9)], {}, ValueError, SAME_USERS),  # far apart
+    ([seed(1, 2, 9) + BATCHES[0], seed(1, 2, 9)], {}, ValueError, SAME_USERS),  # after another
+    ([], {}, ValueError, "merge: there is no part"),
+    ([1], {}, TypeError, "merge takes results of top_k_eval, not int"),
+    ({"a": KEYED[0]}, {}, TypeError, "merge takes results of top_k_eval, not str"),
+    ([True], {}, TypeError, "merge takes results of top_k_eval, not bool"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parts", "how", "error", "words"), UNMERGED)
+def test_what_does_not_merge(parts, how, error, words):
+    with pytest.raises(error, match=words) as caught:
+        tl.merge(parts, **how)
+    said = re.search("one has (.*), the other (.*)", str(caught.value))
+    assert said is None or said[1] != said[2]
+    if error is ValueError and parts and not how:
+        with pytest.raises(ValueError, match=words):
+            reduce(add, parts)
+    for other in (3, None, "mrr", {"mrr@3": 0.5}, tl.match(RANKS, TRUTHS)):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            KEYED[0] + other
+
+
+def test_parts_by_position_merge_and_the_account_says_how():
+    merged = tl.merge(BATCHES[:3])
+    assert repr(merged).endswith("9 of 9 users evaluated, merged by position from 3 parts")
+    assert len(set(merged.fingerprints)) == 3 and repr(sum(BATCHES[:3])) == repr(merged)
+    seeds = tl.merge([seed(1, 2, 9)] * 5, disjoint=True)
+    assert (seeds.n_users, seeds["hit@1"]) == (15, pytest.approx(10 / 15))
+    assert "merged" not in repr(tl.merge(KEYED))
     single = [top_k_eval([[1]], [{1}], k=1, metrics="hit")] * 2
     assert tl.merge(single).n_users == 2  # two users who chose the same popular item
+    assert tl.merge(*KEYED) == tl.merge(iter(KEYED)) == sum(KEYED)
 
 
-def test_batches_merge_and_the_account_says_how():
-    batches = [seed(1, 2, 9, truths=[{i}, {2}, {3}]) for i in range(3)]
-    merged = tl.merge(batches)
-    assert repr(merged).endswith("9 of 9 users evaluated, merged by position from 3 parts")
-    assert len(set(merged.fingerprints)) == 3
-    assert repr(sum(batches)) == repr(merged)
-    keyed = [tl.top_k_eval({u: [1]}, {u: {1}}, k=1, metrics="hit") for u in "ab"]
-    assert "merged" not in repr(tl.merge(keyed))
-    with pytest.raises(ValueError, match="user 'a' is in both parts"):
-        tl.merge([*keyed, keyed[0]], disjoint=True)
+def part(rows, seed):
+    rng = np.random.default_rng(seed)
+    lists = rng.permuted(np.tile(np.arange(60), (rows, 1)), axis=1)[:, :15]
+    truths = [set(rng.choice(60, rng.integers(1, 9), replace=False).tolist()) for _ in range(rows)]
+    users = [f"{seed}-{row}" for row in range(rows)]
+    return tl.top_k_eval(tl.Ranks(lists, users=users), truths, 15, metrics=SPREAD)
 
 
-def test_merge_is_the_sum_of_the_parts_to_the_last_bit():
-    generator = np.random.default_rng(3)
-    parts = []
-    for _ in range(9):
-        hits = tl.Hits.from_ranks(generator.integers(0, 30, 40), 30)
-        parts.append(tl.top_k_eval(hits, k=30))
-    merged, added = tl.merge(iter(parts)), sum(parts)
-    for name in merged.terms.metrics:
-        assert merged[name].tobytes() == added[name].tobytes()
-        assert merged.std(name).tobytes() == added.std(name).tobytes()
-        np.testing.assert_array_equal(merged.per_user(name), added.per_user(name))
+def test_many_parts_merge_at_once_as_one_after_another():
+    parts = [part(rows, seed) for seed, rows in enumerate((40, 1, 7, 90, 2, 33))]
+    whole, stepwise = tl.merge(parts), reduce(add, parts)
+    for name in whole.names():
+        assert whole[name] == stepwise[name]
+        assert whole.std(name) == pytest.approx(stepwise.std(name), rel=1e-12)
+        np.testing.assert_array_equal(whole.per_user(name), stepwise.per_user(name))
+    bare = tl.merge(map(sent, parts))
+    same(whole.without_users(), bare)
+    values = np.concatenate([one.per_user("ndcg@15") for one in parts])
+    assert bare.std("ndcg@15") == pytest.approx(values.std(ddof=1), rel=1e-12)
     assert tl.merge(parts[:1])["hit@1"] == parts[0]["hit@1"]
-    for wrong, error in (([], ValueError), ([1], TypeError), ({"a": parts[0]}, TypeError)):
-        with pytest.raises(error, match="merge"):
-            tl.merge(wrong)
+
+
+def test_rows_beyond_64_bits_are_told_apart():
+    one = part(5, 1).without_users()
+    far = one.histograms
+    huge = np.full_like(far.n_relevant, 2**61) + np.arange(len(far.n_relevant))
+    both = dataclasses.replace(one, histograms=dataclasses.replace(far, n_relevant=huge))
+    merged = tl.merge([both, both], disjoint=True)
+    assert merged.histograms.n_relevant.tolist() == huge.tolist()
+    assert merged.n_evaluated == 2 * one.n_evaluated
 
 
 def test_a_part_of_empty_lists_merges_with_bpref():
@@ -175,3 +267,80 @@ def test_parts_whose_longest_lists_differ_merge_with_metrics_of_the_lists():
         for user, row in (("ann", ["a", "b"]), ("bob", ["c", "a", "b", "d", "e"]))
     ]
     assert sum(parts)["average_popularity@2"] == 1
+
+
+# Without users
+
+ORIGINS = [
+    lambda: tl.loo.from_rank_counts({1: 2, None: 1}, 1),
+    lambda: sent(tl.loo.from_rank_counts({1: 2, None: 1}, 1)),
+    lambda: part(30, 3).without_users(),
+]
+
+
+@pytest.mark.parametrize(
+    ("ask", "so", "on_spark"),
+    [
+        (lambda one: one.per_user("hit@1"), "no values per user", "collect the DataFrames"),
+        (lambda one: one.by({0: "new"}), "it cannot be split", "evaluate the truth of every seg"),
+    ],
+)
+def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
+    """Those who hold results of Spark or counts of ranks have no files to keep hits of."""
+    for make in ORIGINS:
+        with pytest.raises(ValueError, match=f"holds no hits, so .*{so}") as caught:
+            ask(make())
+        words = str(caught.value)
+        assert "; of files and streams, keep='users' keeps them" in words
+        assert f"; of Spark, {on_spark}" in words
+        assert words.endswith("have no hits: save the result as it is, or evaluate again")
+    systems = {name: top_k_eval([[1], [2], [i]], [{1}, {2}, {2}], 1) for i, name in enumerate("ab")}
+    paired = SystemRef(moments_of(systems), "a")
+    of_spark = dataclasses.replace(systems["a"].without_users(), paired=paired)
+    words = f"^this result of Spark holds .*{so}: {on_spark}"
+    with pytest.raises(ValueError, match=words) as caught:
+        ask(of_spark)
+    assert "files" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        (Metric("own", "each", "1", "1", graded=True), {"aggregate": "pooled"}),
+        (Metric("own", "nth", "r", "hits", graded=True), {}),
+        (Metric("own", "each", "1", "R", graded=True, cut="R"), {}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("graded", [False, True])
+def test_intervals_without_users_are_those_with_users(metric, options, graded):
+    """One relevant item each: without grades, the values are 0 or 1, and intervals Wilson's."""
+    truths = [{user: 2} if graded else {user} for user in range(12)]
+    lists = [[user, 99] if user % 3 else [99] for user in range(12)]
+    how = {"metrics": ["hit", metric], **options}
+    result = by_words(lists, truths, 2, **how)
+    users = (by_words([row], [truth], 2, **how) for row, truth in zip(lists, truths, strict=True))
+    whole = tl.merge(one.without_users() for one in users)
+    for other in (result.without_users(), sent(result), whole):
+        assert repr(other).splitlines()[:-1] == repr(result).splitlines()[:-1]
+        for name in result.names():
+            assert other.interval(name) == pytest.approx(result.interval(name), abs=1e-12)
+    assert result.graded is graded and result != dataclasses.replace(result, graded=not graded)
+
+
+def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_users():
+    sizes, names = set(), ["hit", "item_coverage", "gini", "shannon_entropy"]
+    for n in (2_000, 20_000):
+        lists = np.random.default_rng(n).permuted(np.tile(np.arange(30), (n, 1)), axis=1)[:, :10]
+        result = top_k_eval(
+            lists, lists[::-1, :1].copy(), 10, metrics=names, items=tl.Items(catalogue=30)
+        )
+        bare = result.without_users()
+        assert {name: bare[name].tobytes() for name in names} == {
+            name: result[name].tobytes() for name in names
+        }
+        assert bare.lists.values is None
+        assert tl.merge([bare, bare], disjoint=True)["gini"].tobytes() == result["gini"].tobytes()
+        sizes.add(sum(part.nbytes for part in bare.lists.exposure.source))
+        assert sent(bare) == result
+    assert len(sizes) == 1

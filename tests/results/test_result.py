@@ -1,7 +1,10 @@
-"""A result: means and curves by name, values per user, one number, and other forms."""
+"""A result: means and curves by name, values per user, spreads and intervals, and other forms."""
 
+import math
 import re
+import statistics
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,43 +13,52 @@ from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import top_k_eval
+from toplist.stats.distributions import t_ppf
 
 SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
+THREE = {"ann": [1, 2], "bob": [2, 3], "cid": [4]}, {"ann": {2}, "bob": {2}, "cid": {5}}
+# What MLflow (validation.py, `_VALID_PARAM_AND_METRIC_NAMES`, on Windows) and W&B take.
+MLFLOW, WANDB = re.compile(r"^[/\w.\- ]*$"), re.compile(r"^[_a-zA-Z][_a-zA-Z0-9]*$")
+Z = 1.959963984540054
 
-THREE_USERS = {"ann": [1, 2], "bob": [2, 3], "cid": [4]}, {"ann": {2}, "bob": {2}, "cid": {5}}
 
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def result():
     return top_k_eval(RANKS, TRUTHS, k=[1, 3, 5])
+
+
+def evaluated(ranks=RANKS, truths=TRUTHS, k=3, **options):
+    return by_words(ranks, truths, k, **options)
 
 
 def test_iteration_follows_what_was_asked(result):
     arrays = list(result)
     assert [array.shape for array in arrays] == [(3,)] * 6
     assert arrays[2].tolist() == [result["recall@1"], result["recall@3"], result["recall@5"]]
-    assert all(type(value) is float for value in top_k_eval(RANKS, TRUTHS, k=3))
+    assert all(type(value) is float for value in evaluated())
     for ks in ([3], [5, 1]):
-        (array,) = top_k_eval(RANKS, TRUTHS, k=ks, metrics=["recall"])
+        (array,) = evaluated(k=ks, metrics=["recall"])
         assert array.tolist() == [result[f"recall@{k}"] for k in ks]
-    mixed = list(top_k_eval(RANKS, TRUTHS, metrics=["recall@5", "ndcg@1", "recall@1"]))
+    mixed = list(evaluated(k=None, metrics=["recall@5", "ndcg@1", "recall@1"]))
     assert mixed == [result["recall@5"], result["ndcg@1"], result["recall@1"]]
 
 
-def test_means_and_curves_by_name(result):
-    assert type(result["ndcg@4"]) is float
-    assert result["ndcg"].shape == (5,)
-    for name in SIX:
-        assert result[name].tolist() == [result[f"{name}@{k}"] for k in range(1, 6)]
-        np.testing.assert_allclose(result[name], tl.curves(name, RANKS, TRUTHS).mean(axis=0))
-
-
-def test_a_curve_may_be_written_to(result):
-    before = result["ndcg@3"]
-    result["ndcg"][:] = 0
-    result.std("ndcg")[:] = 0
-    assert result["ndcg@3"] == before
-    assert result.std("ndcg@3") > 0
+@pytest.mark.parametrize("name", SIX)
+def test_means_values_spreads_and_curves_by_name(result, name):
+    values, at_3 = tl.curves(name, RANKS, TRUTHS), f"{name}@3"
+    curves = result[name], result.std(name), *result.interval(name)
+    at = result[at_3], result.std(at_3), *result.interval(at_3)
+    assert {curve.shape for curve in curves} == {(5,)} and {type(one) for one in at} == {float}
+    assert [curve[2] for curve in curves] == [*at]
+    np.testing.assert_allclose(result[name], values.mean(axis=0))
+    np.testing.assert_allclose(result.std(name), values.std(axis=0, ddof=1), atol=1e-12)
+    np.testing.assert_array_equal(result.per_user(name), values)
+    np.testing.assert_array_equal(result.per_user(at_3), values[:, 2])
+    for ask in (result.__getitem__, result.std):  # a curve may be written to
+        ask(name)[:] = 7
+        assert ask(at_3) != 7
+    assert at_3 in result and name in result and f"{name}@6" not in result and 3 not in result
+    assert not isinstance(result, Mapping)
 
 
 WRONG_NAMES = ["nope", "ndcg@0", "ndcg@6", "ndcg@-1", "ndcg@x", "ndcg@", "@3", "ndcg@3@3", "dcg"]
@@ -62,98 +74,148 @@ def test_wrong_names(result, name):
         assert all(valid in message for valid in (*SIX, "@1", "@5"))
 
 
-def test_per_user(result):
-    assert result.per_user("ndcg").shape == (2, 5)
-    assert result.per_user("recall@3").tolist() == [2 / 3, 0.5]
-    for name in SIX:
-        np.testing.assert_array_equal(result.per_user(name), tl.curves(name, RANKS, TRUTHS))
-        np.testing.assert_array_equal(result.per_user(f"{name}@3"), result.per_user(name)[:, 2])
-
-
-def test_users():
-    assert list(top_k_eval(*THREE_USERS, k=1).users) == ["ann", "bob", "cid"]
-    assert list(top_k_eval(RANKS, TRUTHS, k=1).users) == [0, 1]
-    assert list(top_k_eval([1], {1}, k=1).users) == [0]
-
-
-def test_to_dict(result):
-    values = result.to_dict()
-    assert list(values) == [f"{name}@{k}" for name in SIX for k in (1, 3, 5)]
-    assert values["recall@3"] == pytest.approx(7 / 12)
-    assert all(type(value) is float for value in values.values())
-    asked = ["map@5", "hit@2"]
-    assert list(top_k_eval(RANKS, TRUTHS, metrics=asked).to_dict()) == asked
-
-
-def test_to_pandas(result):
+def test_users_and_frames(result):
+    assert list(top_k_eval(*THREE, k=1).users) == ["ann", "bob", "cid"]
+    assert list(result.users) == [0, 1] and list(top_k_eval([1], {1}, k=1).users) == [0]
     pytest.importorskip("pandas")
     frame = result.to_pandas()
     assert list(frame.columns) == ["metric", "k", "mean", "std", "low", "high", "n"]
-    assert len(frame) == 18
     row = frame.iloc[7]
-    assert (row["metric"], row["k"], row["n"]) == ("recall", 3, 2)
-    assert row["mean"] == result["recall@3"]
-    assert row["std"] == result.std("recall@3")
+    assert len(frame) == 18 and (row["metric"], row["k"], row["n"]) == ("recall", 3, 2)
+    assert (row["mean"], row["std"]) == (result["recall@3"], result.std("recall@3"))
     assert (row["low"], row["high"]) == result.interval("recall@3")
-    frame = top_k_eval(*THREE_USERS, metrics=["mrr@2", "hit@1"]).to_pandas(per_user=True)
-    assert list(frame.columns) == ["user_id", "mrr@2", "hit@1"]
-    assert frame["user_id"].tolist() == ["ann", "bob", "cid"]
-    assert frame["mrr@2"].tolist() == [0.5, 1.0, 0.0]
-    assert frame["hit@1"].tolist() == [0.0, 1.0, 0.0]
+    frame = top_k_eval(*THREE, metrics=["mrr@2", "hit@1"]).to_pandas(per_user=True)
+    assert frame.to_dict("list") == {
+        "user_id": ["ann", "bob", "cid"],
+        "mrr@2": [0.5, 1.0, 0.0],
+        "hit@1": [0.0, 1.0, 0.0],
+    }
 
 
-# What MLflow (validation.py, `_VALID_PARAM_AND_METRIC_NAMES`, on Windows) and W&B take.
-MLFLOW, WANDB = re.compile(r"^[/\w.\- ]*$"), re.compile(r"^[_a-zA-Z][_a-zA-Z0-9]*$")
-
-
-def evaluated(ranks=RANKS, truths=TRUTHS, k=3, **options):
-    return by_words(ranks, truths, k, **options)
-
-
-def test_one_number_is_a_float():
+def test_one_number_is_a_float_and_several_are_none():
     assert float(evaluated(metrics="ndcg")) == evaluated()["ndcg@3"]
     assert float(evaluated(k=None, metrics=["map@2"])) == evaluated()["map@2"]
     assert float(evaluated(k=[3], metrics="mrr")) == evaluated()["mrr@3"]
     assert np.isnan(float(evaluated([], [], metrics="mrr")))
     assert sorted([evaluated(k=k, metrics="recall") for k in (3, 1)], key=float)[0].ks == (1,)
-
-
-@pytest.mark.parametrize("asked", [{}, {"metrics": "ndcg", "k": [1, 3]}])
-def test_several_numbers_are_none(asked):
-    names = evaluated(**asked).names()
-    words = f"this result has {len(names)} means, {', '.join(names)}: take one, result['{names[0]}'"
-    with pytest.raises(TypeError, match=re.escape(words)):
-        float(evaluated(**asked))
+    for asked in ({}, {"metrics": "ndcg", "k": [1, 3]}):
+        names = evaluated(**asked).names()
+        words = f"has {len(names)} means, {', '.join(names)}: take one, result['{names[0]}'"
+        with pytest.raises(TypeError, match=re.escape(words)):
+            float(evaluated(**asked))
     with pytest.raises(TypeError, match=r"has 18 means, hit@1, .*, precision@3, \.\.\.: take one"):
         float(evaluated(k=[1, 2, 3]))
 
 
-OWN = [tl.Metric("a.b (mine)", "each", "1", "k"), tl.Metric("Größe", "each", "1", "k")]
-
-
-def test_names_that_other_tools_take():
+def test_means_as_a_dict_with_names_that_other_tools_take(result):
+    values = result.to_dict()
+    assert list(values) == [f"{name}@{k}" for name in SIX for k in (1, 3, 5)]
+    assert values["recall@3"] == pytest.approx(7 / 12)
+    assert all(type(value) is float for value in values.values())
+    assert list(evaluated(k=None, metrics=["map@5", "hit@2"]).to_dict()) == ["map@5", "hit@2"]
+    own = [tl.Metric(name, "each", "1", "k") for name in ("a.b (mine)", "Größe", "a.b", "a_b")]
     with_k = (name for name, metric in tl.METRICS.items() if metric.cut != "n")
-    names = [*with_k, "rbp(p=0.5)", "precision(rel=1)", *OWN]
-    result = evaluated(metrics=names, k=[1, 3])
-    keys = result.to_dict(at="_at_")
-    assert list(keys.values()) == list(result.to_dict().values())
+    many = evaluated(metrics=[*with_k, "rbp(p=0.5)", "precision(rel=1)", *own[:2]], k=[1, 3])
+    keys = many.to_dict(at="_at_")
+    assert list(keys.values()) == list(many.to_dict().values())
     assert all(MLFLOW.match(key) and WANDB.match(key) for key in keys)
     assert {"ndcg_at_3", "rbp_at_1", "rbp_p_0_5_at_3", "a_b_mine_at_1", "Gr_e_at_1"} <= set(keys)
-    assert not any(MLFLOW.match(key) or WANDB.match(key) for key in result.to_dict())
+    assert not any(MLFLOW.match(key) or WANDB.match(key) for key in many.to_dict())
     assert list(evaluated(metrics="rbp(p=0.5)").to_dict(at="/")) == ["rbp_p_0_5/3"]
-    both = tl.compare({"mine": result}).to_dict(at="_at_")
-    assert both == {"mine": keys}
-
-
-def test_two_names_of_one_key_are_refused():
-    names = [tl.Metric(name, "each", "1", "k") for name in ("a.b", "a_b")]
+    assert tl.compare({"mine": many}).to_dict(at="_at_") == {"mine": keys}
     with pytest.raises(ValueError, match=r"'a.b@3' and 'a_b@3' are both 'a_b_at_3': rename one"):
-        evaluated(metrics=names).to_dict(at="_at_")
+        evaluated(metrics=own[2:]).to_dict(at="_at_")
     with pytest.raises(TypeError, match="at=3: give the text"):
-        evaluated().to_dict(at=3)
+        result.to_dict(at=3)
 
 
-def test_names_are_in_a_result_that_has_them(result):
-    assert "ndcg@3" in result and "ndcg" in result
-    assert "ndcg@6" not in result and 3 not in result
-    assert not isinstance(result, Mapping)
+# Intervals
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
+@pytest.mark.parametrize("name", SIX[1:])
+def test_intervals_are_students(result, name, level):
+    values = tl.curves(name, RANKS, TRUTHS)[:, 4].tolist()
+    mean, half = statistics.mean(values), t_ppf(0.5 + level / 2, 1) * statistics.stdev(values)
+    low, high = mean - half / math.sqrt(2), mean + half / math.sqrt(2)
+    found = result.interval(f"{name}@5", level)
+    assert found == pytest.approx((max(low, 0), min(high, 1)), abs=1e-12)
+    for wrong in (0, 1, -0.5, 95, math.nan):
+        with pytest.raises(ValueError, match=f"level must be between 0 and 1, not {wrong}"):
+            result.interval(f"{name}@5", wrong)
+
+
+def test_equal_users_have_no_spread():
+    found = top_k_eval([[7, 8, 9]] * 30, [{8, 5, 6}] * 30, k=3, metrics=[*SIX, "dcg", "rbp"])
+    assert [found.std(name) for name in found.names()] == [0.0] * 8
+
+
+def hits_at_1(n_hits, n_users, **options):
+    """Return the result of some users, the first of whom have a hit."""
+    truths = [{user if user < n_hits else -1} for user in range(n_users)]
+    return by_words([[user] for user in range(n_users)], truths, 1, **{"metrics": "hit"} | options)
+
+
+def wilson(p, n, z=Z):
+    """Return the interval by the formula of the field's textbooks."""
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return centre - half, centre + half
+
+
+@pytest.mark.parametrize(("n_hits", "n"), [(0, 1), (1, 2), (3, 3), (0, 7), (5, 50), (50, 50)])
+def test_hit_has_wilsons_interval(n_hits, n):
+    found = hits_at_1(n_hits, n, metrics=["hit", "recall"])
+    assert found.interval("hit@1") == pytest.approx(wilson(n_hits / n, n), abs=1e-12)
+    recall = found["recall@1"], found.std("recall@1")  # is one too, but not by its definition
+    half = t_ppf(0.975, max(n - 1, 1)) * recall[1] / math.sqrt(n)
+    ends = max(recall[0] - half, 0.0), min(recall[0] + half, 1.0)
+    assert found.interval("recall@1") == pytest.approx(ends, abs=1e-12, nan_ok=True)
+    low, high = found.interval("hit@1")
+    assert 0 <= low <= found["hit@1"] <= high <= 1 and low < high
+    parts = [hits_at_1(n_hits, n), hits_at_1(0, 3)]
+    assert tl.merge(parts).interval("hit@1") == pytest.approx(wilson(n_hits / (n + 3), n + 3))
+    stream = replace(found, hits=None, counted=None)
+    assert stream.interval("hit@1") == found.interval("hit@1")
+
+
+def test_wilson_by_definition_and_never_by_values():
+    """All values are 0 or 1, but those of recall and mrr need not be."""
+    lists, truths = [[1, 2], [3, 4], [5, 6]], [{1, 2}, {3, 4}, {9, 8}]
+    found = tl.top_k_eval(lists, truths, k=2)
+    assert set(found.per_user("recall@2")) == {0, 1}
+    assert found.interval("recall@2") == (0.0, 1.0)  # by t, of three users
+    assert found.interval("hit@2") == pytest.approx(wilson(2 / 3, 3))
+    own = tl.Metric("own", "first", lambda r: np.ones_like(r), "1")
+    unknown = tl.top_k_eval(lists, truths, 2, metrics=own)
+    assert unknown.interval("own@2")[1] == 1.0 and "Student's t" in repr(unknown)
+
+
+# Those whose mean may pass 1; the ideal of alpha_ndcg is greedy, not the best
+OPEN = {"dcg", "cg", "alpha_ndcg"}
+
+
+@pytest.mark.parametrize("convention", tl.CONVENTIONS)
+def test_only_metrics_that_cannot_leave_0_and_1_are_cut(convention):
+    lists, truths = [[1, 2], [3, 4]], [{1, 2}, {8}]
+    beyond = tl.Metric("beyond", "each", "1", lambda k, R, n: np.maximum(R - 1, 1))
+    known = tl.CONVENTIONS[convention].metrics
+    names = [name for name, metric in known.items() if metric.cut != "n"]
+    found = tl.top_k_eval(lists, truths, 2, metrics=[*names, beyond], convention=convention)
+    ends = {name: found.interval(f"{name}@2") for name in found.terms.metrics}
+    past = {name for name, (_, high) in ends.items() if high > 1}  # NaN of one user is not
+    assert past <= OPEN | {"beyond"} and (convention != "standard" or past == OPEN | {"beyond"})
+    assert not any(low < 0 for name, (low, _) in ends.items() if name not in past)
+    graded = tl.top_k_eval(lists, [{1: 3, 2: 1}, {8: 1}], 2, metrics=["ndcg", "cg"])
+    assert graded.interval("ndcg@2")[1] == 1 < graded.interval("cg@2")[1]
+
+
+def test_an_interval_does_not_hang_on_a_metric_beside_it():
+    """In leave-one-out dcg is within 1, also where ERR is asked, whose gains are of its own."""
+    lists = {"a": [1, 2], "b": [2, 3], "c": [3, 4], "d": [4, 1]}
+    truths = {"a": 1, "b": 3, "c": 3, "d": 2}
+    alone = tl.top_k_eval(lists, truths, 2, metrics="dcg")
+    for other in ("err", "nerr", "ndcg", "judged"):
+        beside = tl.top_k_eval(lists, truths, 2, metrics=["dcg", other])
+        assert beside.interval("dcg@2") == alone.interval("dcg@2")
+    assert alone.interval("dcg@2")[1] == 1
