@@ -22,7 +22,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from oracle import beyond as oracle
-from oracle import lists as twins
 from questions import SINGLE, Peer, Question
 
 SEED = 20_262
@@ -268,11 +267,10 @@ def bits(world: Population, item: int, total: int, cold: int | None) -> float | 
 
 def calibrated(name: str, weights: str) -> Measure:
     """Return the calibration of labels."""
-    function = getattr(twins, f"calibration_{name}")
 
     def value(world: Population, user: str, k: int) -> float:
-        sides = world.lists[user], world.histories[user], k, world.labels
-        return function(*sides, by_rank=weights == "rank")
+        sides = world.lists[user], k, world.histories[user], world.labels
+        return oracle.calibration(*sides, distance=name, weights=weights)
 
     words = {"distance": name, "weights": weights}
     return Measure(
@@ -289,11 +287,11 @@ def label_entropy(by_rank: bool, raised: float = 0.0) -> Callable[[Population, s
         sums = [raised] * LABELS
         for rank, item in enumerate(world.lists[user][:k], start=1):
             for label in world.labels[item]:
-                weight = 1 / twins.discount(rank) if by_rank else 1.0
+                weight = 1 / oracle.discount(rank) if by_rank else 1.0
                 sums[label] += weight / len(world.labels[item])
         total = sum(sums)
         shares = {label: one / total for label, one in enumerate(sums) if one}
-        return twins.entropy(shares, base=2) if total else math.nan
+        return oracle.entropy(shares, base=2) if total else math.nan
 
     return value
 
@@ -327,7 +325,7 @@ MEASURES = {
     "intra_list_diversity, hamming, unknown items left out": diverse(
         "labelled", oracle.hamming_distance, distance="hamming", unknown="skip"
     ),
-    "intra_list_diversity, jaccard": diverse("labels", twins.jaccard_distance),
+    "intra_list_diversity, jaccard": diverse("labels", oracle.jaccard_distance),
     "intra_list_diversity, a matrix": by_matrix("distances"),
     "intra_list_diversity, a matrix of users in common": by_matrix("apart"),
     "1 - intra_list_diversity, cosine of labels": diverse(
@@ -361,14 +359,14 @@ MEASURES = {
     "popularity_lift": Measure(
         "popularity_lift",
         lambda world: {"history": world.histories, "counts": world.counts},
-        lambda world, user, k: twins.popularity_lift(
-            world.lists[user], world.histories[user], k, world.counts
+        lambda world, user, k: oracle.popularity_lift(
+            world.lists[user], k, world.histories[user], world.counts
         ),
     ),
     "popularity_lift of the means over users": Measure(
         "",
         nothing,
-        lambda world, lists, k: twins.group_popularity_lift(
+        lambda world, lists, k: oracle.group_popularity_lift(
             lists.values(), [world.histories[user] for user in lists], k, world.counts
         ),
         whole=True,
@@ -376,14 +374,14 @@ MEASURES = {
     "serendipity": Measure(
         "serendipity",
         expected,
-        lambda world, user, k: twins.serendipity(
+        lambda world, user, k: oracle.serendipity(
             world.lists[user], world.truths[user], k, world.popular
         ),
     ),
     "unexpectedness": Measure(
         "unexpectedness",
         expected,
-        lambda world, user, k: twins.unexpectedness(world.lists[user], k, world.popular),
+        lambda world, user, k: oracle.unexpectedness(world.lists[user], k, world.popular),
     ),
     **{
         f"calibration, {name}{', by rank' * (weights == 'rank')}": calibrated(name, weights)
@@ -420,7 +418,7 @@ MEASURES = {
     "gini of discounted exposure": Measure(
         "",
         nothing,
-        lambda world, lists, k: twins.gini_of_exposure(lists.values(), k, world.items),
+        lambda world, lists, k: oracle.gini_of_exposure(lists.values(), k, world.items),
         whole=True,
     ),
     "shannon_entropy, bits": Measure(
@@ -439,7 +437,7 @@ MEASURES = {
         f"ratio of exposure without discount, provider {group}": Measure(
             "ratios",
             lambda world, group=group: {"group": group},
-            lambda world, lists, k, group=group: twins.ratio_of_exposure(
+            lambda world, lists, k, group=group: oracle.ratio_of_exposure(
                 lists.values(), k, world.providers, group
             ),
             whole=True,
@@ -507,7 +505,7 @@ def unlike_pairs(world: Population, user: str, k: int) -> float:
     """Evaluate diversity where two items without a label have the distance 0, as scipy says."""
 
     def distance(a: Any, b: Any) -> float:
-        return twins.jaccard_distance(a, b) if a or b else 0.0
+        return oracle.jaccard_distance(a, b) if a or b else 0.0
 
     return oracle.intra_list_diversity(world.lists[user], k, world.labels, distance)
 
@@ -569,7 +567,7 @@ def users_weigh_the_same(rows: list[list[int]]) -> float:
 
 def cosine_of_rows(world: Population, first: str, k: int) -> float:
     """Divide what two lists share by both lengths."""
-    return twins.personalisation_by_cosine(world.filled(k)[first], k)
+    return oracle.personalisation_by_cosine(world.filled(k)[first], k)
 
 
 # The peers: what answers a question at a k

@@ -100,7 +100,6 @@ def test_the_weight_of_the_first_ranks():
 A = {"ann": [1, 2, 3], "bob": [4, 5], "eve": [6]}
 B = {"zoe": [6], "bob": [5, 4], "ann": [3, 9]}
 EXPECTED = [[0, 0, 1 / 3], [0, 1, 2 / 3]]
-WHOLE = beyond.rbo(A, B, k=3)
 
 
 def test_users_are_matched_by_key_and_the_others_counted():
@@ -178,6 +177,19 @@ def test_overlap_is_precision_of_the_other_list_as_truth():
     assert (beyond.overlap(a, b).per_user[:, -1] == tl.precision(a, b)[:, -1]).all()
 
 
+def test_first_places_of_repeats_and_series():
+    found = beyond.overlap([[1, 1, 2]], [[2, 1, 2]], divisor="union", duplicates="first")
+    assert found.per_user.tolist() == [[0, 0.5, 1]]
+    pandas = pytest.importorskip("pandas")
+    a, b = {"x": [1, 2], "y": [3]}, {"y": [4], "x": [2, 1]}
+    assert beyond.overlap(pandas.Series(a), b).per_user.tolist() == [[0, 1], [0, 0]]
+    a, b = pandas.Series([[1, 2], [3]]), [[2, 1], [4]]
+    for other in (pandas.Series(b), b):
+        by_position = beyond.overlap(a, other)
+        assert by_position.users is None
+        assert by_position.per_user.tolist() == [[0, 1], [0, 0]]
+
+
 def test_parts_add_up():
     parts = [beyond.rbo({user: A[user]}, B, k=3) for user in ("ann", "bob")]
     whole = sum(parts)
@@ -188,52 +200,3 @@ def test_parts_add_up():
     same(whole.per_user, beyond.rbo(A, B, k=3).per_user, 0)
     again = pickle.loads(pickle.dumps(whole))
     assert again.per_user.tobytes() == whole.per_user.tobytes() and repr(again) == repr(whole)
-
-
-# Errors
-
-
-WRONG_VALUES = [
-    (lambda: beyond.overlap([[1], [2]], [[1]]), "a has 2 lists, b has 1: lists by position"),
-    (lambda: beyond.overlap({1: [1]}, {"1": [1]}), r"a has 1, b has '1' \(a number and its text"),
-    (
-        lambda: beyond.overlap({"x": [1]}, {"x": [1, 2, 1]}),
-        "b: user 'x' has item 1 at ranks 1 and 3",
-    ),
-    (lambda: beyond.overlap([[1, 2, 2]], [[1]]), "a: user 0 has item 2 at ranks"),
-    (lambda: beyond.overlap([[1, -1, 2]], [[1]], padding=-1), "a: user 0 has padding at rank 2"),
-    (lambda: beyond.overlap([[1]], [[1]], 0), "k must be at least 1"),
-    (lambda: beyond.overlap([[1]], [[1]], divisor="n"), "divisor='n': choose from"),
-    (lambda: beyond.overlap([[1]], [[1]], duplicates="last"), "duplicates='last': choose from"),
-    (lambda: beyond.rbo([[1]], [[1]], 1.0), "p = 1.0 must be .* below 1"),
-    (lambda: beyond.rbo([[1]], [[1]], 0), "p = 0 must be .* above 0"),
-    (lambda: beyond.rbo([[1]], [[1]], True), "p = True must be"),
-    (lambda: beyond.overlap([[1]], [[1]]).interval(95), "level must be between 0 and 1, not 95"),
-    (
-        lambda: WHOLE + beyond.rbo(A, B, 0.5, k=3),
-        r"rbo\(p=0.9\) .* and rbo\(p=0.5\) .* do not merge",
-    ),
-    (lambda: WHOLE + beyond.rbo(A, B, k=2), "read to k=3 and .* to k=2 do not merge"),
-    (lambda: WHOLE + beyond.rbo([[1]], [[1]], k=3), "by key and users by position do not merge"),
-    (lambda: WHOLE + WHOLE, "user 'ann' is there twice"),
-]
-WRONG_TYPES = [
-    (lambda: beyond.overlap(A, [[1]]), "a is keyed by user, b is by position: give"),
-    (lambda: beyond.overlap([[1]], A), r"b is keyed .* a=dict\(zip\(USERS, a\)\)"),
-    (lambda: beyond.overlap([1], [[1]]), r"a is one user's list, .*: give \[a\]"),
-    (lambda: beyond.overlap([[1]], [["1"]]), "ids of two kinds, 1 in a and '1' in b"),
-    (lambda: beyond.overlap([[1]], {1, 2}), "b: .* has no ranking"),
-    (lambda: beyond.overlap([[0.5]], [[1]]), "0.5 is a float, never an id"),
-    (
-        lambda: beyond.overlap(tl.match([[1]], [[1]]), [[1]]),
-        "a: ranks is a Hits, which holds no ids",
-    ),
-    (lambda: WHOLE + 1, "Agreement"),
-]
-
-
-@pytest.mark.parametrize(("call", "words"), WRONG_VALUES + WRONG_TYPES)
-def test_what_is_refused(call, words):
-    error = TypeError if (call, words) in WRONG_TYPES else ValueError
-    with pytest.raises(error, match=words):
-        call()

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from listwise import listwise
-from oracle import beyond as beyond_oracle
-from oracle import lists as oracle
+from oracle import beyond as oracle
 
 NAN = math.nan
 
@@ -27,12 +26,12 @@ class Golden(NamedTuple):
 
 
 def diversity(lists, k, features, distance):
-    function = beyond_oracle.intra_list_diversity
+    function = oracle.intra_list_diversity
     return [function(row, k, features, distance) for row in lists]
 
 
 def means(lists, k, values):
-    return [beyond_oracle.mean_of(row, k, values.get) for row in lists]
+    return [oracle.mean_of(row, k, values.get) for row in lists]
 
 
 def at(curves):
@@ -64,7 +63,7 @@ def of_squares(k, expected):
     return Golden(
         f"{RECTOOLS}diversity.py:24 k={k}",
         expected,
-        diversity(lists, k, SQUARES, beyond_oracle.hamming_distance),
+        diversity(lists, k, SQUARES, oracle.hamming_distance),
         hamming(lists, k, SQUARES),
     )
 
@@ -96,7 +95,7 @@ FROM_RECTOOLS = [
     Golden(
         "MobileTeleSystems/RecTools 41a5a63 rectools/metrics/diversity.py:97",
         [1.33333333, 0],
-        diversity(OF_DOCUMENTED, 3, DOCUMENTED, beyond_oracle.hamming_distance),
+        diversity(OF_DOCUMENTED, 3, DOCUMENTED, oracle.hamming_distance),
         hamming(OF_DOCUMENTED, 3, DOCUMENTED),
     ),
     popularity(1, 1, [3, 1, 1]),
@@ -108,7 +107,7 @@ FROM_RECTOOLS = [
     Golden(
         f"{RECTOOLS}catalog.py:25",
         0.4,
-        beyond_oracle.item_coverage([[1, 2], [1, 2], [], [1]], 2, range(5)),
+        oracle.item_coverage([[1, 2], [1, 2], [], [1]], 2, range(5)),
         at(listwise.item_coverage([[1, 2], [1, 2], [], [1]], 2, catalogue=5)),
     ),
 ]
@@ -141,13 +140,13 @@ FROM_RECOMMENDERS = [
     Golden(
         RECOMMENDERS + "461",
         0.8,
-        beyond_oracle.item_coverage(SHOWN, 2, SEEN),
+        oracle.item_coverage(SHOWN, 2, SEEN),
         at(listwise.item_coverage(SHOWN, catalogue=[*SEEN])),
     ),
     Golden(
         RECOMMENDERS + "469",
         1.9183,
-        beyond_oracle.shannon_entropy(SHOWN, 2, 2),
+        oracle.shannon_entropy(SHOWN, 2, 2),
         at(listwise.shannon_entropy(SHOWN, unit="bits")),
         5e-5,
     ),
@@ -180,7 +179,7 @@ FROM_RECOMMENDERS = [
     Golden(
         RECOMMENDERS + "619",
         [0.5, 0.5, 0.5],
-        diversity(SHOWN, 2, FEATURES, beyond_oracle.cosine_distance),
+        diversity(SHOWN, 2, FEATURES, oracle.cosine_distance),
         at(listwise.intra_list_diversity(SHOWN, features=FEATURES)),
     ),
 ]
@@ -192,9 +191,7 @@ LENSKIT = "lenskit/lkpy 3bd1c17 tests/eval/test_"
 
 def similar(line, labels, expected):
     items = [*labels]
-    mean = 1 - beyond_oracle.intra_list_diversity(
-        items, len(items), labels, beyond_oracle.cosine_distance
-    )
+    mean = 1 - oracle.intra_list_diversity(items, len(items), labels, oracle.cosine_distance)
     found = at(listwise.intra_list_diversity([items], features=labels))[0]
     return Golden(f"{LENSKIT}ils.py:{line}", expected, mean, 1 - found, 5e-4)
 
@@ -235,7 +232,7 @@ FROM_RECMETRICS = [
     Golden(
         RECMETRICS + "44",
         0.5,
-        beyond_oracle.item_coverage(["XYZ", "XYZ"], 3, "ABCXYZ"),
+        oracle.item_coverage(["XYZ", "XYZ"], 3, "ABCXYZ"),
         at(listwise.item_coverage([[*"XYZ"], [*"XYZ"]], catalogue=[*"ABCXYZ"])),
     ),
     Golden(
@@ -248,7 +245,7 @@ FROM_RECMETRICS = [
     Golden(
         RECMETRICS + "274",
         0.5,
-        1 - beyond_oracle.intra_list_diversity([*GENRES], 4, GENRES, beyond_oracle.cosine_distance),
+        1 - oracle.intra_list_diversity([*GENRES], 4, GENRES, oracle.cosine_distance),
         1 - at(listwise.intra_list_diversity([[*GENRES]], features=GENRES))[0],
     ),
 ]
@@ -314,7 +311,7 @@ FROM_OTHERS = [
     Golden(
         f"{CLAYRS}585, the group of u2",
         (7 / 5 - 3) / 3,
-        oracle.popularity_lift(RANKS[1], HISTORIES[1], 5, RATED),
+        oracle.popularity_lift(RANKS[1], 5, HISTORIES[1], RATED),
     ),
     Golden(
         f"{CLAYRS}544, one group",
@@ -335,51 +332,32 @@ def test_the_oracle_and_toplist_give_golden_values(golden):
 
 # Relations that hold by the definitions, so that the oracle is checked where nobody has a value
 
-
-def test_calibration_is_0_where_shares_are_equal_and_largest_where_none_is_shared():
-    labels = {"a": ["war"], "b": ["war", "drama"], "c": ["drama"], "x": []}
-    assert oracle.calibration_kl(["b"], ["a", "c"], 1, labels) == pytest.approx(0, abs=1e-15)
-    assert oracle.calibration_hellinger(["b"], ["a", "c"], 1, labels) == pytest.approx(0, abs=1e-8)
-    assert oracle.calibration_kl(["c"], ["a"], 1, labels) == pytest.approx(-math.log(0.01))
-    assert oracle.calibration_hellinger(["c"], ["a"], 1, labels) == 1
-    # a of rank 1 weighs 1, c of rank 2 1 / log2(3)
-    q = oracle.list_shares(["a", "c"], 2, labels, by_rank=True)
-    assert q == pytest.approx({"war": THIRD / (1 + THIRD), "drama": 1 / (1 + THIRD)})
-    # of rank 3, since x keeps its place
-    later = oracle.list_shares(["a", "x", "c"], 3, labels, by_rank=True)
-    assert later == pytest.approx({"war": 2 / 3, "drama": 1 / 3})
-
-
-def test_users_without_a_history_or_a_labelled_item_are_left_out_and_counted():
-    labels = {"a": ["war"], "x": []}
-    histories = [[], ["x"], ["a"], ["a"]]
-    lists = [["a"], ["a"], ["a"], ["x", "unknown"]]
-    pairs = zip(lists, histories, strict=True)
-    each = [oracle.calibration_kl(row, history, 2, labels) for row, history in pairs]
-    assert oracle.mean_over_users(each) == (0.0, 1)
-    assert oracle.mean_over_users([]) == pytest.approx((NAN, 0), nan_ok=True)
-
-
-def test_lift_is_0_for_the_history_itself_and_its_mean_is_not_that_of_the_group():
-    counts = {"a": 1, "b": 3, "c": 8}
-    assert oracle.popularity_lift(["a", "b"], ["b", "a"], 2, counts) == 0
-    lists, histories = [["b"], ["c"]], [["a"], ["c"]]
-    pairs = zip(lists, histories, strict=True)
-    each = [oracle.popularity_lift(row, history, 1, counts) for row, history in pairs]
-    assert oracle.mean_over_users(each) == (1.0, 2)
-    assert oracle.group_popularity_lift(lists, histories, 1, counts) == pytest.approx(2 / 9)
-    assert math.isnan(oracle.popularity_lift(["a"], [], 1, counts))
-    assert math.isnan(oracle.popularity_lift([], ["a"], 1, counts))
+LABELS = {"a": ["war"], "b": ["war", "drama"], "c": ["drama"], "x": []}
+COUNTS = {"a": 1, "b": 3, "c": 8}
+OWN = {"a": "own", "b": "own", "c": "other"}
+BY_DEFINITION = [
+    (oracle.calibration(["b"], 1, ["a", "c"], LABELS), 0),
+    (oracle.calibration(["b"], 1, ["a", "c"], LABELS, "hellinger"), 0),
+    (oracle.calibration(["c"], 1, ["a"], LABELS), -math.log(0.01)),
+    (oracle.calibration(["c"], 1, ["a"], LABELS, "hellinger"), 1),
+    *((oracle.calibration(["a"], 2, one, LABELS), NAN) for one in ([], ["x"])),
+    (oracle.calibration(["x", "unknown"], 2, ["a"], LABELS), NAN),
+    # a of rank 1 weighs 1, c of rank 2 1 / log2(3); of rank 3 where x keeps its place
+    (oracle.list_shares(["a", "c"], 2, LABELS, True)["war"], THIRD / (1 + THIRD)),
+    (oracle.list_shares(["a", "x", "c"], 3, LABELS, True)["war"], 2 / 3),
+    (oracle.popularity_lift(["a", "b"], 2, ["b", "a"], COUNTS), 0),
+    (oracle.popularity_lift(["b"], 1, ["a"], COUNTS), 2),
+    (oracle.group_popularity_lift([["b"], ["c"]], [["a"], ["c"]], 1, COUNTS), 2 / 9),
+    (oracle.popularity_lift(["a"], 1, [], COUNTS), NAN),
+    (oracle.popularity_lift([], 1, ["a"], COUNTS), NAN),
+    (oracle.group_shares([["a", "c", "x"]], 3, OWN)["own"], 1 / (1 + 1 / THIRD + 1 / 2)),
+    (sum(oracle.group_shares([["a", "c", "x"]], 3, OWN).values()), 1),
+    (oracle.group_shares([[]], 3, OWN)["own"], NAN),
+    (oracle.ratio_of_exposure([["a", "c"]], 2, OWN, "own"), (1 / 2) / (2 / 3)),
+    (oracle.mean_over_users([1.0, NAN, 2.0])[0], 1.5),
+]
 
 
-def test_shares_of_groups_add_up_and_their_mean_is_over_users_who_have_one():
-    groups, k = {"a": "own", "b": "own", "c": "other"}, 3
-    users = [(["a", "c", "x"], {"c"}), ([], {"a"}), (["b"], {"a"})]
-    exposed = [oracle.exposure_of_groups(ranked, k, groups) for ranked, _ in users]
-    assert exposed[0]["own"] == pytest.approx(1 / (1 + 1 / THIRD + 1 / 2))
-    assert [sum(one.values()) for one in exposed] == pytest.approx([1, NAN, 1], nan_ok=True)
-    assert oracle.mean_of_groups(exposed)["own"] == ((exposed[0]["own"] + 1) / 2, 2)
-    hits = [oracle.hits_of_groups(*user, k, groups) for user in users]
-    assert oracle.mean_of_groups(hits) == {"own": (0, 1), "other": (1, 1), None: (0, 1)}
-    whole = oracle.ratio_of_exposure([["a", "c"]], 2, groups, "own")
-    assert whole == pytest.approx((1 / 2) / (2 / 3))
+@pytest.mark.parametrize(("found", "expected"), BY_DEFINITION)
+def test_values_by_definition(found, expected):
+    assert found == pytest.approx(expected, abs=1e-8, nan_ok=True)

@@ -1,6 +1,6 @@
 """What an evaluation should say, in plain Python from the definitions: one entry, `evaluate`.
 
-- `hits`, `judgements`: metrics of one user's hits; `beyond`, `lists`: of the lists themselves;
+- `hits`, `judgements`: metrics of one user's hits; `beyond`: of the lists themselves;
   `propensities`: where relevant items count 1 / p. Each function is a definition, to be checked by
   reading.
 - `reading`: how lists and truths become what is measured: order of scores, padding, documents.

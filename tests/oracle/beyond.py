@@ -1,7 +1,10 @@
-"""Slow, obvious twins of the metrics beyond accuracy and of predicted values, from the formulas.
+"""Slow, obvious twins of the metrics of lists and of predicted values, from the formulas.
 
-RecBole's documented formulas (recbole.evaluator.metrics) are read here in plain Python, place by
-place; nothing is shared with the library.
+Each function is the definition of its metric, to be checked by reading, and nothing is shared with
+the library. `ranked` is one user's list of ids, best first, `history` the ids that the user
+interacted with, each as often as it did; `labels` gives each item's labels, one or several. A later
+place of an item in a list is left out and ranks do not close up. What cannot be said (nothing is
+listed, no history, no label) is NaN. RecBole's formulas are those of its documents.
 """
 
 import math
@@ -87,10 +90,6 @@ def intra_list_diversity(ranked, k, features, distance, single=0.0):
     return sum(distance(features[i], features[j]) for i, j in pairs) / len(pairs)
 
 
-def serendipity(ranked, truth, k, baseline):
-    return sum(item in truth and item not in baseline for item in top(ranked, k)) / k
-
-
 def recbole_auc(labels, predictions):
     """RecBole's documented AUC: descending ranks, of ties the mean rank; exactly."""
     positives = [p for label, p in zip(labels, predictions, strict=True) if label]
@@ -151,64 +150,6 @@ def rbo_ext(a, b, k, p):
     return (1 - p) / p * total + ((x(n) - x(s)) / n + x(s) / s) * p**n
 
 
-def rbo_of_endless(a, b, p):
-    """Sum equation 4 down to where what is left cannot be seen; below their ends both go on alike.
-
-    The lists have to be of one length.
-    """
-    assert len(a) == len(b)
-    total, d = 0.0, 0
-    while p**d > 1e-17:
-        d += 1
-        n = min(d, len(a))
-        shared = len(set(a[:n]) & set(b[:n])) + d - n
-        total += (1 - p) * p ** (d - 1) * shared / d
-    return total
-
-
-def exposures(lists, k, discount):
-    """Return the exposure of each listed item: every list that has it adds 1 / discount(rank)."""
-    found = {}
-    for ranked in lists:
-        for rank, item in enumerate(ranked[:k], start=1):
-            found[item] = found.get(item, 0.0) + 1 / discount(rank)
-    return found
-
-
-def group_shares(lists, k, groups, discount):
-    """Return each group's share of all exposure; None is the group of all other items."""
-    found = dict.fromkeys([*groups.values(), None], 0.0)
-    for item, value in exposures(lists, k, discount).items():
-        found[groups.get(item)] += value
-    total = sum(found.values())
-    return {group: value / total if total else math.nan for group, value in found.items()}
-
-
-def inverse_propensity(lists, truths, k, propensity, discount, normalised):
-    """Yang et al. (2018): the mean over users of what the hits down to k earn, each over its p.
-
-    Normalised, of each user over the sum of 1 / p of the relevant items; pooled, the sums are over
-    all users. Users without relevant items are left out.
-    """
-    above, below = [], []
-    for ranked, truth in zip(lists, truths, strict=True):
-        if truth:
-            parts = [
-                1 / propensity[item] / discount(rank)
-                for rank, item in enumerate(ranked[:k], start=1)
-                if item in truth
-            ]
-            above.append(sum(parts))
-            below.append(sum(1 / propensity[item] for item in truth))
-    if not above:
-        return math.nan
-    if normalised == "pooled":
-        return sum(above) / sum(below)
-    if normalised == "user":
-        return sum(a / b for a, b in zip(above, below, strict=True)) / len(above)
-    return sum(above) / len(above)
-
-
 def coverage_of_counts(counts, catalogue):
     """From counts of counts, count -> number of items, as are the next three; exactly."""
     return float(Fraction(sum(n for count, n in counts.items() if count), catalogue))
@@ -245,41 +186,6 @@ def personalisation_of_counts(counts, k, n_users):
     return float(1 - Fraction(pairs, n_users * (n_users - 1) * k))
 
 
-def label_shares(weighted, labels):
-    """Share weights of items equally among the labels of each; without those that have none."""
-    found = Counter()
-    for item, weight in weighted:
-        for label in labels.get(item, ()):
-            found[label] += weight / len(labels[item])
-    total = sum(found.values())
-    return {label: weight / total for label, weight in found.items()}
-
-
-def calibration(ranked, k, history, labels, distance="kl", weights="equal", alpha=0.01):
-    """Steck (2018), equations 2, 3, 6 and 7; by Hellinger's distance without smoothing."""
-    places = [(item, ranked.index(item) + 1) for item in top(ranked, k)]
-    p = label_shares([(item, 1) for item in history], labels)
-    by_rank = weights == "rank"
-    q = label_shares([(i, 1 / math.log2(r + 1) if by_rank else 1) for i, r in places], labels)
-    if not p or not q:
-        return math.nan
-    if distance == "hellinger":
-        apart = [math.sqrt(p.get(g, 0)) - math.sqrt(q.get(g, 0)) for g in {*p, *q}]
-        return math.sqrt(sum(one**2 for one in apart) / 2)
-    return sum(p[g] * math.log(p[g] / ((1 - alpha) * q.get(g, 0) + alpha * p[g])) for g in p)
-
-
-def popularity_lift(ranked, k, history, counts):
-    """Abdollahpouri et al. (2019): repeated items of the history count again."""
-    known = [counts[item] for item in history if item in counts]
-    mean = sum(known) / len(known) if known else 0
-    return (mean_of(ranked, k, counts.get) - mean) / mean if mean else math.nan
-
-
-def jaccard_distance(a, b):
-    return 1 - len({*a} & {*b}) / len({*a} | {*b}) if {*a} | {*b} else 1.0
-
-
 def label_exposure(ranked, k, labels, label):
     """Return the label's share of the exposure in one list, of an item by 1 / its labels."""
     weights = {item: 1 / math.log2(ranked.index(item) + 2) for item in top(ranked, k)}
@@ -292,3 +198,210 @@ def label_hits(ranked, truth, k, labels, label):
     hits = [item for item in top(ranked, k) if item in truth]
     mine = [1 / len(labels[item]) for item in hits if label in labels.get(item, ())]
     return sum(mine) / len(hits) if hits else math.nan
+
+
+def discount(rank):
+    return math.log2(rank + 1)
+
+
+def places(ranked, k):
+    """Return the rank of each item within k, of the first place where it stands.
+
+    >>> places(["a", "b", "a", "c"], 4)
+    {'a': 1, 'b': 2, 'c': 4}
+    """
+    return {item: ranked.index(item) + 1 for item in top(ranked, k)}
+
+
+def mean_over_users(values):
+    """Average the users that have a value; return how many these are too.
+
+    >>> mean_over_users([1.0, math.nan, 2.0])
+    (1.5, 2)
+    """
+    values = [value for value in values if not math.isnan(value)]
+    return (sum(values) / len(values) if values else math.nan), len(values)
+
+
+# Calibration: Steck, "Calibrated recommendations", RecSys 2018
+
+
+def shares(weighted, labels):
+    """Share weights among labels, each item's equally among its own; without one it is left out.
+
+    >>> shares([("a", 1), ("b", 1), ("x", 1)], {"a": ["war"], "b": ["war", "drama"]})
+    {'war': 0.75, 'drama': 0.25}
+    """
+    found = Counter()
+    for item, weight in weighted:
+        for label in labels.get(item, ()):
+            found[label] += weight / len(labels[item])
+    total = sum(found.values())
+    return {label: weight / total for label, weight in found.items()}
+
+
+def history_shares(history, labels):
+    """p(g), equation 2: every interaction weighs as much."""
+    return shares([(item, 1) for item in history], labels)
+
+
+def list_shares(ranked, k, labels, by_rank=False):
+    """q(g), equation 3: every item weighs as much, or 1 / log2(rank + 1)."""
+    found = places(ranked, k).items()
+    return shares([(item, 1 / discount(rank) if by_rank else 1) for item, rank in found], labels)
+
+
+def kl_divergence(p, q):
+    """KL(p || q) by natural logarithms; labels without a share of p add nothing.
+
+    >>> kl_divergence({"a": 1.0}, {"a": 0.5, "b": 0.5}) == math.log(2)
+    True
+    """
+    return sum(share * math.log(share / q[label]) for label, share in p.items() if share)
+
+
+def smoothed(p, q, alpha):
+    """Mix p into q, equation 7, so that no label of p has no share."""
+    return {g: (1 - alpha) * q.get(g, 0.0) + alpha * p.get(g, 0.0) for g in {*p, *q}}
+
+
+def hellinger(p, q):
+    """Hellinger's distance, from 0 to 1.
+
+    >>> hellinger({"a": 1.0}, {"b": 1.0}), hellinger({"a": 1.0}, {"a": 1.0})
+    (1.0, 0.0)
+    """
+    total = sum((math.sqrt(p.get(g, 0.0)) - math.sqrt(q.get(g, 0.0))) ** 2 for g in {*p, *q})
+    return math.sqrt(total / 2)
+
+
+def calibration(ranked, k, history, labels, distance="kl", weights="equal", alpha=0.01):
+    """KL(p || (1 - alpha) q + alpha p), equation 6: 0 is calibrated, -log(alpha) nothing shared.
+
+    Or Hellinger's distance of p and q, which needs no smoothing.
+    """
+    p, q = history_shares(history, labels), list_shares(ranked, k, labels, weights == "rank")
+    if not p or not q:
+        return math.nan
+    return hellinger(p, q) if distance == "hellinger" else kl_divergence(p, smoothed(p, q, alpha))
+
+
+def entropy(p, base=math.e):
+    """Shannon's entropy of shares.
+
+    >>> entropy({"a": 0.5, "b": 0.5, "c": 0.0}, base=2)
+    1.0
+    """
+    return -sum(share * math.log(share, base) for share in p.values() if share)
+
+
+# Popularity
+
+
+def popularity_lift(ranked, k, history, counts):
+    """(GAP of the list - GAP of the history) / GAP of the history, of one user.
+
+    GAP is the mean count of the items, without those that have none: Abdollahpouri, Mansoury,
+    Burke, Mobasher, "The unfairness of popularity bias in recommendation", RMSE 2019, where GAP is
+    averaged over a group of users first: `group_popularity_lift`.
+    """
+    listed, known = mean_of(ranked, k, counts.get), mean_count(history, counts)
+    return (listed - known) / known if known else math.nan
+
+
+def mean_count(history, counts):
+    """Return the mean count of all interactions of a user; repeated ones count again."""
+    known = [counts[item] for item in history if item in counts]
+    return sum(known) / len(known) if known else math.nan
+
+
+def group_popularity_lift(lists, histories, k, counts):
+    """Lift of the means over the users who have both a list and a history."""
+    pairs = [
+        (mean_of(ranked, k, counts.get), mean_count(history, counts))
+        for ranked, history in zip(lists, histories, strict=True)
+    ]
+    pairs = [pair for pair in pairs if not any(map(math.isnan, pair))]
+    listed, known = (sum(side) for side in zip(*pairs, strict=True)) if pairs else (math.nan, 1)
+    return (listed - known) / known if known else math.nan
+
+
+# Distances of items for `intra_list_diversity`
+
+
+def jaccard_distance(a, b):
+    """One minus shared labels over all labels of two items; items without any are unlike.
+
+    >>> jaccard_distance({"war", "drama"}, {"war"}), jaccard_distance(set(), set())
+    (0.5, 1.0)
+    """
+    either = {*a} | {*b}
+    return 1 - len({*a} & {*b}) / len(either) if either else 1.0
+
+
+# What a baseline does not recommend: Ge, Delgado-Battenfeld, Jannach, RecSys 2010
+
+
+def unexpectedness(ranked, k, baseline):
+    return mean_of(ranked, k, lambda item: item not in baseline)
+
+
+def serendipity(ranked, truth, k, baseline, divisor="k"):
+    """Count relevant items that are not in the baseline, over k, those listed, or unexpected."""
+    if not truth:
+        return math.nan
+    listed = top(ranked, k)
+    unexpected = [item for item in listed if item not in baseline]
+    below = {"k": k, "n": len(listed), "unexpected": len(unexpected)}[divisor]
+    return sum(item in truth for item in unexpected) / below if below else 0.0
+
+
+# Users beside each other
+
+
+def personalisation_by_cosine(lists, k):
+    """One minus the mean cosine of two users' lists as sets; of those who have one."""
+    sets = [set(top(ranked, k)) for ranked in lists if top(ranked, k)]
+    cosines = [
+        len(a & b) / math.sqrt(len(a) * len(b)) for i, a in enumerate(sets) for b in sets[:i]
+    ]
+    return 1 - sum(cosines) / len(cosines) if cosines else math.nan
+
+
+# Exposure of items, and of groups of these: providers
+
+
+def exposures(lists, k, discount=discount):
+    """Return the exposure of each listed item: every list that has it adds 1 / discount(rank)."""
+    found = {}
+    for ranked in lists:
+        for item, rank in places(ranked, k).items():
+            found[item] = found.get(item, 0.0) + 1 / discount(rank)
+    return found
+
+
+def group_shares(lists, k, groups, discount=discount):
+    """Return each group's share of all exposure; None is the group of all other items.
+
+    >>> group_shares([["a", "b"]], 2, {"a": "own", "c": "other"}, discount=lambda rank: 1)
+    {'own': 0.5, 'other': 0.0, None: 0.5}
+    """
+    found = dict.fromkeys([*groups.values(), None], 0.0)
+    for item, value in exposures(lists, k, discount).items():
+        found[groups.get(item)] += value
+    total = sum(found.values())
+    return {group: value / total if total else math.nan for group, value in found.items()}
+
+
+def ratio_of_exposure(lists, k, groups, group, discount=lambda rank: 1):
+    """Return a group's share of all lists' exposure over its share of the grouped items."""
+    share = group_shares(lists, k, groups, discount)[group]
+    return share / (sum(one == group for one in groups.values()) / len(groups))
+
+
+def gini_of_exposure(lists, k, catalogue, discount=discount):
+    """Gini's index over a catalogue of the exposure that all lists give to each item."""
+    found = exposures(lists, k, discount)
+    x, n = sorted(found.get(item, 0.0) for item in catalogue), len(catalogue)
+    above = sum((2 * i - n - 1) * x_i for i, x_i in enumerate(x, start=1))
+    return above / (n * sum(x)) if sum(x) else math.nan

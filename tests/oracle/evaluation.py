@@ -420,12 +420,8 @@ def tail(self, user, ranked, k, share=0.1):
 
 
 def lift(self, user, ranked, k):
-    history = self.of_user("history", user)
-    counts = self.held("counts")
-    known = [counts[item] for item in history or () if item in counts]
-    usual = sum(known) / len(known) if known else 0
-    listed = self.mean_of(ranked, k, counts.get)
-    return (listed - usual) / usual if usual else NAN
+    history = self.of_user("history", user) or ()
+    return beyond.popularity_lift(ranked, k, history, self.held("counts"))
 
 
 def diversity(self, user, ranked, k):
@@ -441,12 +437,8 @@ def calibration(self, user, ranked, k, **how):
 
 
 def serendipity(self, user, ranked, k):
-    relevant = self.hits.relevant(user)
-    if not relevant:
-        return NAN
     expected = self.of_user("expected", user) or []
-    found = {item for item in ranked[:k] if item is not None}
-    return len((found & relevant) - set(expected)) / k
+    return beyond.serendipity(ranked, self.hits.relevant(user), k, expected)
 
 
 def exposure_share(self, user, ranked, k, label):

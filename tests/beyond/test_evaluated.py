@@ -1,0 +1,461 @@
+"""Metrics of the lists in an evaluation: values, over whom they are, tests, segments, digests.
+
+That every door and option gives these numbers is in tests/properties.
+"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from doors import by_words
+from file_helpers import sent, through_a_file
+
+import toplist as tl
+from toplist.files import tables
+from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.stats.distributions import t_ppf
+
+LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]
+KNOWN = {
+    "catalogue": 8,
+    "counts": [3, 1, 4, 1, 5, 9, 2, 6],
+    "features": np.random.default_rng(0).random((8, 3)),
+    "labels": {0: "war", 1: ["war", "love"], 2: "love", 3: None, 4: [], 5: "fun", 6: "fun"},
+    "distances": np.abs(np.subtract.outer(np.arange(8), np.arange(8))) / 8,
+    "history": [[0, 1, 1], [5, 6], [3], [2, 7], []],
+    "expected": [[5], [5, 2], [0], [1, 4, 6], [3]],
+}
+KNOWN["labels"][7] = "war"
+# Those of one label stand for what is asked for without one.
+ALL = [f"{name}(label=war)" if name.endswith("_share") else name for name in LIST_METRICS]
+VARIANTS = [
+    *(f"calibration({one})" for one in ("distance=hellinger", "weights=rank", "alpha=0.1")),
+    *(f"intra_list_diversity(distance={one})" for one in ("hamming", "jaccard", "given")),
+    *("intra_list_diversity(single=0.5)", "gini(divisor=n-1)", "gini(over=recommended)"),
+    *(f"shannon_entropy({one})" for one in ("unit=bits", "normalised=catalogue")),
+    *("shannon_entropy(normalised=recbole)", "novelty(total=500)"),
+    *(f"tail_percentage({one})" for one in ("share=0.5", "n_items=3", "max_count=4")),
+    *(f"serendipity(divisor={one})" for one in ("n", "unexpected")),
+]
+
+
+def evaluate(lists=LISTS, truths=TRUTHS, k=3, metrics=ALL, **options):
+    return by_words(lists, truths, k, metrics=metrics, **KNOWN | options)
+
+
+@pytest.mark.filterwarnings("ignore:(Mean of empty|Degrees of freedom)")
+@pytest.mark.parametrize("name", [*ALL, *VARIANTS])
+def test_a_result_holds_the_values_at_every_k(name):
+    result = evaluate(metrics=["ndcg", name, "hit"])
+    metric = result.terms.asked[name]
+    items = tl.Items(**{one: KNOWN[one] for one in metric.needs})
+    found = tl.curves(name, LISTS, TRUTHS if metric.of_truth else None, items=items)
+    if metric.of_users:
+        np.testing.assert_allclose(result.per_user(name), found, rtol=0, atol=1e-15)
+        std, n = np.nanstd(found, axis=0, ddof=1), np.isfinite(found).sum(axis=0)
+        np.testing.assert_allclose(result.std(name), std, atol=1e-12)
+        half = np.array([t_ppf(0.975, one - 1) for one in n]) * std / np.sqrt(n)
+        found = np.nanmean(found, axis=0)
+        low, high = found - half, found + half
+        if metric.within_one:
+            low, high = np.maximum(low, 0), np.minimum(high, 1)
+        np.testing.assert_allclose(result.interval(name), (low, high), atol=1e-12)
+        assert result.n_of(f"{name}@3") == n[-1]
+    else:
+        assert np.isnan(result.std(name)).all() and np.isnan(result.interval(name)).all()
+        with pytest.raises(ValueError, match=re.escape(f"{name} is of all lists together")):
+            result.per_user(name)
+    np.testing.assert_allclose(result[name], found, rtol=0, atol=1e-12)
+    (alone,) = evaluate(metrics=[f"{name}@2"], k=None)
+    assert result[f"{name}@2"] == result[name][1] == alone
+    assert result["ndcg@3"] == tl.top_k_eval(LISTS, TRUTHS, 3, metrics="ndcg")["ndcg@3"]
+    assert name in result.names()[1] and f"{name}@3" in result.to_dict()
+    assert result.formula(name).startswith(f"{metric.base}@k = ")
+    assert "\\" in result.formula(name, "latex")
+
+
+def test_what_is_printed():
+    printed = repr(evaluate(metrics=["hit", "gini", "novelty"]))
+    for words in (
+        *("gini     0.3417\n", "mean over 5 users with a list", "convention standard"),
+        "gini: Gini's index of how often the items of the catalogue are listed; of all 5 lists",
+    ):
+        assert words in printed
+    assert "convention" not in repr(evaluate(metrics="gini"))
+    result = evaluate(metrics=["calibration(weights=rank, alpha=0.10)"])
+    assert result.names() == ["calibration(weights=rank,alpha=0.1)@3"]
+    assert "(0.9 q + 0.1 p)" in result.formula("calibration(weights=rank, alpha=0.10)")
+    assert "mean over 3 users with a list and a history (2 left out)" in repr(result)
+
+
+def test_tables_of_users_have_no_columns_for_what_users_have_not():
+    pytest.importorskip("pandas")
+    frame = evaluate(metrics=["gini", "novelty", "hit"]).to_pandas(per_user=True)
+    assert list(frame.columns) == ["user_id", "novelty@3", "hit@3"]
+    assert evaluate(metrics=["gini", "hit"]).to_pandas()["n"].tolist() == [5, 4]
+
+
+def test_unknown_items_are_left_out():
+    result = evaluate(counts={5: 4, 3: 2}, catalogue=[5, 3], features={5: [1]}, unknown="skip")
+    assert result["item_coverage"].tolist() == [0.5, 1.0, 1.0]
+    # the fourth list holds nothing known, the second and the third nothing at first
+    assert result["average_popularity"].tolist() == [4, (4 + 4 + 2 + 3) / 4, 3.25]
+    assert result.n_of("average_popularity@3") == result.n_of("average_popularity") == 4
+    values = result.per_user("average_popularity@1")
+    np.testing.assert_array_equal(values, [4, np.nan, np.nan, np.nan, 4])
+
+
+def test_a_label_may_have_an_at_sign():
+    known = {"labels": {1: "a@3", 2: "z"}}
+    result = by_words([[1, 2]], [{1}], k=2, metrics="hit_share", **known)
+    assert "hit_share(label=a@3)  1.0000" in str(result)
+    assert result["hit_share(label=a@3)@2"] == 1 and result["hit_share(label=z)@1"] == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"relevant_from": 2}])
+@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+def test_unjudged_items_and_thresholds_of_the_truth(options, unjudged):
+    lists, truth = [["x", "a", "b"]], [{"a": 2, "b": 1, "c": 0}]
+    known = {"expected": {"b"}, "labels": {"a": "own", "b": "other", "x": "own"}}
+    names = ["serendipity@3", "hit_share(label=own)@3", "ndcg@3"]
+    found = by_words(lists, truth, metrics=names, unjudged=unjudged, **known, **options)
+    assert tuple(found)[:2] == (1 / 3, 1.0 if options else 0.5)
+
+
+# Parts, files
+
+
+def test_parts_add_up():
+    by_user = {name: dict(enumerate(KNOWN[name])) for name in ("history", "expected")}
+
+    def part(users, **options):
+        lists, truths = ({user: side[user] for user in users} for side in (LISTS, TRUTHS))
+        return evaluate(lists, truths, **by_user | options)
+
+    whole, merged = part(range(5)), part([0, 1]) + part([2, 3, 4])
+    for name in ALL:
+        np.testing.assert_allclose(merged[name], whole[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(merged.std(name), whole.std(name), rtol=0, atol=1e-12)
+        assert merged.n_of(name) == whole.n_of(name)
+        if not LIST_METRICS[name.partition("(")[0]].of_users:
+            assert merged[name].tobytes() == whole[name].tobytes()
+    with pytest.raises(ValueError, match="a merged result, or one without users, holds no"):
+        merged.per_user("novelty")
+    with pytest.raises(ValueError, match="two catalogues"):
+        part([0], metrics="gini") + part([1], metrics="gini", catalogue=9)
+    with pytest.raises(ValueError, match="stated catalogue only"):
+        sum(part([user], metrics="shannon_entropy", catalogue=None) for user in (0, 1))
+
+
+@pytest.mark.parametrize(
+    "catalogue", [8, list(range(8)), np.arange(8), np.arange(8, dtype=np.uint8), None]
+)
+def test_saved_results_are_equal_and_merge(catalogue):
+    names = ["ndcg", "gini", "personalisation", "exposure_share", "calibration"]
+    names = [one for one in names if catalogue is not None or one != "gini"]
+    result = evaluate(k=[1, 3], metrics=names, catalogue=catalogue)
+    for again in (through_a_file(result), sent(result)):
+        assert again == result and repr(again) == repr(result)
+        if catalogue is not None:
+            both = tl.merge([again, result.without_users()], disjoint=True)
+            assert both["gini"] == pytest.approx(result["gini"], abs=1e-12)  # of twice the counts
+            assert both.n_of("exposure_share(label=war)@3") == 10
+
+
+# Over whom: users a and b have lists of one item
+
+USERS = "abcdefgh"
+METRICS = ["ndcg", "novelty", "hit_share(label=war)", "intra_list_diversity(distance=jaccard)"]
+FACTS = {
+    "labels": {item: ("war", "love", "fun")[item % 3] for item in range(20)},
+    "counts": {item: item + 1 for item in range(20)},
+    "history": {user: [row, row + 3, 2 * row] for row, user in enumerate(USERS)},
+}
+OF_USER = {user: {3 * row % 20, (3 * row + 1) % 20, 19 - row} for row, user in enumerate(USERS)}
+
+
+def drawn(seed=1):
+    rng = np.random.default_rng(seed)
+    return {user: rng.permutation(20).tolist()[: 1 if user in "ab" else 9] for user in USERS}
+
+
+def of_users(seed=1, k=(1, 9), metrics=METRICS, users=USERS, lists=None, **options):
+    lists = {user: row for user, row in (lists or drawn(seed)).items() if user in users}
+    truths = {user: OF_USER[user] for user in users if user in OF_USER}
+    return by_words(lists, truths, k=list(k), metrics=metrics, **FACTS | options)
+
+
+def hits_of(seed, k):
+    """Return who has a hit among the first k."""
+    return [user for user, some in drawn(seed).items() if OF_USER[user] & set(some[:k])]
+
+
+def test_users_are_counted_at_every_k():
+    result, name = of_users(), METRICS[2]
+    few, many = (len(hits_of(1, k)) for k in (1, 9))
+    assert 0 < few < many < 8
+    assert [result.n_of(f"{name}@{k}") for k in (1, 9)] == [few, many]
+    assert result.n_of(name) == many
+    assert f"mean over {few} to {many} users with a hit ({8 - many} left out)" in str(result)
+    lines = str(of_users(metrics=name).by({user: user in "abcd" for user in USERS})).splitlines()
+    n = [[len({*hits_of(1, k)} & {*some}) for k in (1, 9)] for some in ("efgh", "abcd", USERS)]
+    for line, (least, most) in zip(lines[1:4], n, strict=True):
+        assert f"  {least} to {most}  " in line if least < most else f"  {most}  " in line
+
+
+def test_users_of_the_rows_are_found_by_key():
+    lists = {"a": [1], "b": [2], "extra": [3]}
+    result = evaluate(lists, {"b": {2}, "none": {1}, "a": {0}}, 1, ["average_popularity"])
+    np.testing.assert_array_equal(result.per_user("average_popularity@1"), [4, np.nan, 1])
+    assert result["average_popularity@1"] == (1 + 4 + 1) / 3  # of all lists given
+    named = tl.Ranks([[1], [2]], users=["b", "a"])
+    facts = tl.Items(history={"a": [3], "b": [1]}, counts=KNOWN["counts"])
+    found = tl.top_k_eval(named, [{1}, {2}], 1, metrics="popularity_lift", items=facts)
+    assert found.per_user("popularity_lift@1", keyed=True) == {"b": 0, "a": 3}
+
+
+@pytest.mark.parametrize("nothing", [{}, {"c": []}, {"c": [-1, -1]}])
+def test_an_empty_list_is_no_list(nothing):
+    """Two lists of two items share one: their overlap is a half."""
+    lists, names = (
+        {"a": [1, 2], "b": [1, 3], **nothing},
+        ["personalisation", "item_coverage", "gini"],
+    )
+    known = {"catalogue": 4, "padding": -1}
+    result = by_words(lists, {"a": {1}, "c": {2}}, 2, metrics=names, **known)
+    assert [result[f"{name}@2"] for name in names] == [0.5, 0.75, 0.375]
+    assert [result.n_of(name) for name in names] == [2, 2, 2]
+    assert tl.beyond.exposure(lists, 2, **known).n_users == 2
+
+
+def test_weights_are_not_of_metrics_of_the_lists():
+    weights = {user: row + 1.0 for row, user in enumerate(USERS)}
+    result, plain = of_users(weights=weights), of_users()
+    assert result["novelty@9"] == plain["novelty@9"] and result["ndcg@9"] != plain["ndcg@9"]
+    assert "mean over 8 users with a list, without weights" in str(result)
+    compared = tl.compare({"a": result, "b": of_users(2, weights=weights)})
+    tests = compared.test()
+    assert tests.names == ["ndcg@1", "ndcg@9"]
+    assert "not tested: novelty@1, novelty@9" in str(tests) and "without weights" in str(tests)
+    with pytest.raises(ValueError, match="novelty@9 has no test: a mean without weights"):
+        compared.test("novelty@9")
+
+
+def test_clusters():
+    result = of_users(clusters=dict.fromkeys(USERS, "one"))
+    assert "no interval: all are of one cluster" in str(result)
+    assert np.isnan(result.interval("ndcg@9")).all()
+    clusters = {user: row // 2 for row, user in enumerate(USERS)}
+    asked = {"metrics": METRICS[2], "k": [9], "clusters": clusters}
+    # a list without a truth takes no cluster of a metric that reads the truth
+    more = of_users(lists=drawn() | {"z": [0, 1, 2]}, users=USERS + "z", **asked)
+    assert more.interval(f"{METRICS[2]}@9") == of_users(**asked).interval(f"{METRICS[2]}@9")
+
+
+# Comparisons and segments
+
+
+def test_comparisons_test_metrics_of_users_without_being_asked():
+    both = tl.compare({"a": of_users(), "b": of_users(2)})
+    name = f"{METRICS[2]}@9"
+    common = [user for user in hits_of(1, 9) if user in hits_of(2, 9)]
+    assert 1 < len(common) < min(len(hits_of(seed, 9)) for seed in (1, 2))
+    tests = both.test()
+    assert name not in tests.names and "novelty@9" in tests.names
+    (line,) = (line for line in str(tests).splitlines() if name in line and "not tested" in line)
+    assert "a, b count other users: " in line and "users='common' tests over those" in line
+    of_common = both.test(users="common")
+    assert name in of_common.names and of_common[name].n == len(common)
+    results = {
+        name: of_users(seed, metrics=["calibration", "novelty"]) for seed, name in enumerate("ab")
+    }
+    both = tl.compare(results)
+    assert both.best()["calibration@9"] and both.best()["novelty@9"] == []
+    better = sorted("ab", key=lambda name: results[name]["calibration@9"])
+    assert both.sort("calibration@9").systems == better
+
+
+def test_any_order_of_users_is_the_same():
+    def turned(rows):
+        return dict(list(rows.items())[::-1])
+
+    names = ["calibration", "popularity_lift", "novelty", "exposure_share(label=war)"]
+    p = []
+    for order in (dict, turned):
+        facts = {name: order(FACTS[name]) for name in ("history", "labels")}
+        one, other = (of_users(metrics=names, lists=order(drawn(seed)), **facts) for seed in (1, 2))
+        values = [one.per_user(f"{name}@9", keyed=True) for name in names]
+        p.append([(t.n, t.difference, t.p) for t in tl.compare({"a": one, "b": other}).test()])
+        p[-1] += [tuple(sorted(row.items())) for row in values]
+    assert repr(p[0]) == repr(p[1])
+
+
+def test_segments_are_over_the_users_of_the_truth():
+    """Lists without a truth are in the mean of all lists, and in no segment."""
+    extra = of_users(metrics=["novelty", "gini"], catalogue=20, lists=drawn() | {"z": [0, 1, 2]},
+                     users=USERS + "z")  # fmt: skip
+    labels = {user: user in "abc" for user in USERS}
+    split = extra.by(labels)
+    for label, part in split.items():
+        alone = of_users(metrics="novelty", users=[u for u in USERS if labels[u] is label])
+        for number in ("novelty@1", "novelty@9"):
+            assert part[number] == pytest.approx(alone[number], rel=1e-12)
+            assert part.std(number) == pytest.approx(alone.std(number), rel=1e-12)
+        assert "gini@9" not in part
+    only = of_users(metrics="novelty")["novelty@9"]
+    assert split.whole["novelty@9"] == pytest.approx(only, rel=1e-12) != extra["novelty@9"]
+    compared = tl.compare(dict.fromkeys("ab", extra)).by(labels)
+    shown = [line for line in str(compared).splitlines() if line.startswith("all")]
+    assert f"{only:.4f}" in shown[-1] and f"{extra['novelty@9']:.4f}" not in shown[-1]
+    merged = of_users(users="abcd") + of_users(users="efgh")
+    some = merged.by(labels)
+    assert some[True].names() == ["ndcg@1", "ndcg@9"]
+    assert f"no values of users, left out: {', '.join(METRICS[1:])}" in str(some)
+    with pytest.raises(ValueError, match="it cannot be split"):
+        merged.without_users().by(labels)
+    with pytest.raises(ValueError, match="merged or without users, no values"):
+        merged._only("novelty").by(labels)
+
+
+def test_bounds_of_slices():
+    truths = {user: dict.fromkeys(some, 1) for user, some in OF_USER.items()}
+    some = tl.top_k_eval(drawn(), truths, k=9, metrics="recall").by_item(FACTS["labels"])["war"]
+    low, high = some.bounds("recall@9")
+    assert 0 <= low <= some["recall@9"] <= high
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="below rank 65,536 metrics that divide by k stay as they are there",
+)
+@pytest.mark.parametrize(("name", "value"), [("serendipity", 1e-5), ("personalisation", 1 - 1e-5)])
+def test_metrics_that_divide_by_k_change_below_every_list(name, value):
+    """One item is relevant, not expected, and in both lists."""
+    name = f"{name}@100000"
+    found = tl.top_k_eval([[1, 2], [1, 3]], [{1}, {1}], metrics=name, items=tl.Items(expected={9}))
+    assert found[name] == pytest.approx(value, rel=1e-9)
+
+
+# The command line
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write lists, truths and facts as files, in orders of their own."""
+
+    def write(name, header, rows):
+        lines = [header, *(",".join(map(str, row)) for row in rows)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+
+    listed = [(f"u{u}", i, r) for u, one in enumerate(LISTS) for r, i in enumerate(one, 1)]
+    write("recs.csv", "user_id,item_id,rank", listed)
+    write("truth.csv", "user_id,item_id", [("u0", 5), ("u1", 2), ("u2", 0), ("u3", 1), ("u4", 9)])
+    write("items.csv", "item_id,name", [(i, "x") for i in range(8)])
+    write("counts.csv", "item_id,count", enumerate(KNOWN["counts"]))
+    trained = [("u", i) for i, count in enumerate(KNOWN["counts"]) for _ in range(count)]
+    write("train.csv", "user_id,item_id", trained)
+    write("features.csv", "item_id,a,b,c", [(i, *row) for i, row in enumerate(KNOWN["features"])])
+    labels = {i: one if isinstance(one, list) else [one] for i, one in KNOWN["labels"].items()}
+    rows = [(i, one or "", 1) for i, some in labels.items() for one in some or [""]]
+    write("labels.csv", "item_id,genre", [row[:2] for row in rows])
+    write("wide.csv", "item_id,genre,price", rows)
+    apart = [(i, *row) for i, row in enumerate(KNOWN["distances"].tolist())]
+    write("distances.csv", "item_id,0,1,2,3,4,5,6,7", apart[::-1])
+    for name in ("history", "expected"):
+        own = [(f"u{u}", i) for u, one in enumerate(KNOWN[name]) for i in one]
+        write(f"{name}.csv", "user_id,item_id", own)
+    return tmp_path
+
+
+@pytest.mark.parametrize("counts", ["counts.csv", "train.csv"])
+def test_eval(folder, good, counts):
+    files = folder / "recs.csv", folder / "truth.csv"
+    given = {name: f"{name}.csv" for name in KNOWN} | {"catalogue": "items.csv", "counts": counts}
+    known = [word for name, file in given.items() for word in (f"--{name}", folder / file)]
+    out = good("eval", *files, "-k", 3, "-m", *ALL, *VARIANTS, *known, "--format", "json")
+    found = json.loads(out)
+    expected = evaluate(truths=[{5}, {2}, {0}, {1}, {9}], metrics=[*ALL, *VARIANTS])
+    assert found["values"] == pytest.approx(expected.to_dict(), abs=1e-12)
+    assert found["std"]["gini@3"] is None
+
+
+def test_eval_says_what_is_needed_and_what_is_wrong(folder, cli, good):
+    files = folder / "recs.csv", folder / "truth.csv"
+    asked = {
+        ("gini",): "gini needs --catalogue FILE: items (CSV, TSV: item_id)",
+        ("calibration", "--labels", folder / "labels.csv"): "toplist: calibration needs --history "
+        "FILE: user_id and item_id: the training data\n",
+        ("average_popularity", "--counts", folder / "truth.csv"): "user 'u0' lists item '7' at "
+        "rank 2, which is not in counts",
+        ("hit_share", "--labels", folder / "wide.csv"): "2 columns besides 'item_id': one label is "
+        "needed, ",
+        ("hit_share", "--labels", f"{folder / 'wide.csv'}:colour"): "no column 'colour'; columns "
+        "found: ['item_id', 'genre', 'price']",
+    }
+    for words, message in asked.items():
+        status, _, err = cli("eval", *files, "-m", *words)
+        assert status == 1 and message in err
+    plain, of_column = (
+        good("eval", *files, "-k", 3, "-m", "hit_share", "--labels", f"{folder / one}")
+        for one in ("labels.csv", "wide.csv:genre")
+    )
+    assert plain == of_column
+    skip = "--counts", folder / "truth.csv", "--unknown", "skip", "--per-user", folder / "users.csv"
+    out = good("eval", *files, "-k", 3, "-m", "average_popularity", "hit", *skip)
+    assert "mean over 5 users with a list" in out
+    header = "user_id,average_popularity@3,hit@3\nu0,1.0"
+    assert (folder / "users.csv").read_text().startswith(header)
+
+
+def test_saved_results_are_compared_as_the_files(folder, good):
+    rows = [f"u{u},{i},{r}\n" for u, one in enumerate(LISTS) for r, i in enumerate(one[::-1], 1)]
+    (folder / "new.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
+    given = "-m", "ndcg@3", "novelty@3", "tail_percentage@2", "--counts", folder / "counts.csv"
+    old, new, truth = (folder / f"{name}.csv" for name in ("recs", "new", "truth"))
+    for path in (old, new):
+        good("eval", path, truth, *given, "--save", path.with_suffix(".npz"))
+    saved = [path.with_suffix(".npz") for path in (old, new)]
+    expected = good("compare", old, new, truth, *given)
+    assert "novelty@3" in expected and "tail_percentage@2" in expected
+    assert good("compare", *saved) == expected
+    assert good("compare", saved[0], new, truth, *given) == expected
+
+
+METRICS_SAY = {
+    (): f"of the lists themselves: {', '.join(LIST_METRICS)}",
+    ("gini",): "of all lists together; needs --catalogue",
+    ("intra_list_diversity",): "mean over users with a list; needs --features",
+    ("calibration(weights=rank)",): "with a list and a history; needs --history and --labels",
+}
+
+
+@pytest.mark.parametrize("asked", METRICS_SAY)
+def test_metrics_command(good, asked):
+    assert METRICS_SAY[asked] in good("metrics", *asked)
+
+
+FILES = [  # kind, text, what is read, or the words of the error
+    ("ids", "\ufeffitem_id,count\n\na,1\na,2\n", (["a", "a"], None)),
+    ("counts", "item_id,count\na,1\na,2\n", "item 'a' has two rows"),
+    ("numbers", "item_id\na\n", "0 columns besides 'item_id'"),
+    ("number", "days,item_id\n3,a\n0.5,b\n", (["a", "b"], [3.0, 0.5])),
+    ("number", "item_id\na\n", "0 columns besides 'item_id': one number is needed"),
+    ("number", "item_id,x,y\na,1,2\n", "2 columns besides 'item_id': one number is needed"),
+    ("number", "item_id,x\na,1\na,1\n", "csv:3: item 'a' has two rows"),
+    ("number", "item_id,x\na,one\n", "csv:2: x 'one' is not a number"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "expected"), FILES)
+def test_files_of_facts(tmp_path, kind, text, expected):
+    path = tmp_path / "facts.csv"
+    path.write_text(text, encoding="utf-8")
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=expected):
+            tables.facts(path, kind)
+        return
+    found = tables.facts(path, kind)
+    assert found.items == expected[0] and (expected[1] is None or found.values == expected[1])

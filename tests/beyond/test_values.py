@@ -1,0 +1,607 @@
+"""Metrics of the lists as functions: formulas, figures from outside, relations, extreme inputs."""
+
+import json
+import math
+from itertools import pairwise
+
+import cases
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from listwise import listwise
+from oracle import beyond as oracle
+
+import toplist as tl
+from toplist import beyond
+
+LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+NAN = math.nan
+
+
+def same(found, expected, tolerance=1e-12):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+# Figures from outside
+
+DISAGREED = [  # of one table of lists, by whom
+    ("gini", {"catalogue": 8}, 0.341667),
+    ("gini", {"catalogue": 8, "divisor": "n-1"}, 1 - 0.609524),  # Elliot
+    ("gini", {"over": "recommended", "divisor": "n-1"}, 0.288889),  # Evidently
+    ("shannon_entropy", {}, 1.841390),
+    ("shannon_entropy", {"unit": "bits"}, 2.656565),
+    ("shannon_entropy", {"normalised": "recbole"}, 0.263056),
+    ("item_coverage", {"catalogue": 8}, 0.875),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "value"), DISAGREED)
+def test_the_matrix_that_libraries_disagree_about(name, options, value):
+    assert getattr(listwise, name)(LISTS, **options)[-1] == pytest.approx(value, abs=5e-7)
+
+
+def whole_keys(counts):
+    return {int(item): count for item, count in counts.items()}
+
+
+def buyers(train, of=1):
+    items = [item for row in train.values() for item in row]
+    return {item: items.count(item) / of for item in items}
+
+
+PEERS = {  # of other projects' metrics: the function here, and its options for a case
+    "item_coverage": ("item_coverage", lambda c: {"catalogue": c["num_items"]}),
+    "gini_index": ("gini", lambda c: {"catalogue": c["num_items"]}),
+    "shannon_entropy": ("shannon_entropy", lambda c: {"normalised": "recbole"}),
+    "average_popularity": (
+        "average_popularity",
+        lambda c: {"counts": whole_keys(c["item_count"]), "unknown": 0},
+    ),
+    "tail_percentage": (
+        "tail_percentage",
+        lambda c: {
+            **{"counts": whole_keys(c["item_count"]), "unknown": "head"},
+            "share": c["tail_ratio"],
+        },
+    ),
+    "avg_rec_popularity": ("average_popularity", lambda c: {"counts": c["item_count"]}),
+    "mean_inv_user_freq": (
+        "novelty",
+        lambda c: {
+            **{"counts": buyers(c["train"]), "total": len(c["train"]), "unknown": 1},
+            "k": c["k"],
+        },
+    ),
+    "intra_list_diversity": (
+        "intra_list_diversity",
+        lambda c: {"features": c["features"], "distance": "hamming", "unknown": "nan"},
+    ),
+    "coverage": ("item_coverage", lambda c: {"catalogue": c["catalog"], "unknown": "skip"}),
+    "popularity": (
+        "average_popularity",
+        lambda c: {"counts": buyers(c["train"], len(c["train"]))},
+    ),
+    "novelty": (
+        "novelty",
+        lambda c: {"counts": whole_keys(c["item_count"]), "total": c["n_users"]},
+    ),
+}
+PATH = cases.FOLDER / "recsys_cases.json"
+CASES = [
+    case
+    for case in (json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else [])
+    if case["metric"] in PEERS
+]
+
+
+@pytest.mark.skipif(not CASES, reason="no cases beside the repository")
+def test_there_are_cases_of_recbole_and_others():
+    assert len(CASES) >= 11
+    assert {case["peer"] for case in CASES} >= {"RecBole", "RecTools", "rs_metrics"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['peer']}-{c['metric']}")
+def test_figures_of_other_projects(case):
+    expected = np.array(case["expected"], float)  # null is NaN
+    name, options = PEERS[case["metric"]]
+    found = getattr(listwise, name)(case["ranks"], **options(case))
+    if found.ndim > expected.ndim:
+        found = found[..., -1]  # at k
+    same(found if found.ndim == expected.ndim else found.mean(), expected, case["tolerance"])
+
+
+# Against plain Python: a world of eight items, of which h is unknown but for its distances
+
+ITEMS = list("abcdefgh")
+LABELS = {"a": ["war"], "b": ["war", "love"], "c": ["love"], "d": [], "e": [], "f": ["fun"]}
+LABELS |= {"g": ["war", "fun", "love"]}
+AS_GIVEN = LABELS | {"c": "love", "d": None, "f": ["fun", "fun"], "h": NAN}
+COUNTS = dict(zip("abcdefg", [8, 4, 3, 1, 3, 2, 9], strict=True))
+FEATURES = {item: [row % 3 - 1.0, row // 3, row % 2] for row, item in enumerate("abcdefg")}
+APART = np.add.outer(np.arange(8.0), np.arange(8)) % 5
+PLACE = {item: row for row, item in enumerate(ITEMS)}
+CATALOGUE = list("abcdefghij")
+SOME = st.lists(st.sampled_from(ITEMS), unique=True, max_size=6)
+USERS = st.lists(
+    st.tuples(
+        *(SOME, st.lists(st.sampled_from(ITEMS), min_size=0, max_size=5)),
+        *(st.sets(st.sampled_from(ITEMS), max_size=4), st.sets(st.sampled_from(ITEMS))),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def of_items(value):
+    return lambda row, k, *_: oracle.mean_of(row, k, value)
+
+
+def diversity(features, distance, single=0.0):
+    return lambda row, k, *_: oracle.intra_list_diversity(row, k, features, distance, single)
+
+
+def tail(*by):
+    return of_items(oracle.recbole_tail(COUNTS, *by).__contains__)
+
+
+def calibration(**how):
+    return lambda row, k, history, *_: oracle.calibration(row, k, history, LABELS, **how)
+
+
+def serendipity(divisor):
+    def value(row, k, history, truth, expected):
+        return oracle.serendipity(row, truth, k, expected, divisor)
+
+    return value
+
+
+SKIP = {"unknown": "skip"}
+OF_COUNTS = {"counts": COUNTS}
+OF_LABELS = {"labels": AS_GIVEN}
+# Name, options, and the formula of (list, k, history, truth, expected)
+OF_USERS = [
+    ("average_popularity", OF_COUNTS | {"unknown": 0}, of_items(lambda i: COUNTS.get(i, 0))),
+    ("average_popularity", OF_COUNTS | SKIP, of_items(COUNTS.get)),
+    ("tail_percentage", OF_COUNTS | {"unknown": "head", "share": 0.3}, tail(0.3)),
+    ("tail_percentage", OF_COUNTS | {"unknown": "head", "max_count": 4}, tail(4)),
+    ("tail_percentage", OF_COUNTS | {"unknown": "head"}, tail(0.1)),
+    (
+        "novelty",
+        OF_COUNTS | {"total": 10, "unknown": 1},
+        of_items(lambda i: -math.log2(COUNTS.get(i, 1) / 10)),
+    ),
+    (
+        "popularity_lift",
+        OF_COUNTS | SKIP | {"history": ...},
+        lambda row, k, history, *_: oracle.popularity_lift(row, k, history, COUNTS),
+    ),
+    *(
+        (
+            "intra_list_diversity",
+            {"features": FEATURES, "distance": name, "single": 0.25} | SKIP,
+            diversity(FEATURES, distance, 0.25),
+        )
+        for name, distance in (
+            ("cosine", oracle.cosine_distance),
+            ("hamming", oracle.hamming_distance),
+            ("euclidean", math.dist),
+        )
+    ),
+    (
+        "intra_list_diversity",
+        OF_LABELS,
+        diversity(LABELS | {"h": []}, oracle.jaccard_distance),
+    ),
+    (
+        "intra_list_diversity",
+        {"distances": dict(zip(ITEMS, APART, strict=True))},
+        diversity(PLACE, lambda i, j: APART[i, j]),
+    ),
+    *(
+        ("calibration", OF_LABELS | {"history": ...} | how, calibration(**how))
+        for how in (
+            *({}, {"weights": "rank"}, {"alpha": 0.5}, {"distance": "hellinger"}),
+            {"distance": "hellinger", "weights": "rank"},
+        )
+    ),
+    *(
+        (
+            "exposure_share",
+            OF_LABELS | {"label": label},
+            lambda row, k, *_, label=label: oracle.label_exposure(row, k, LABELS, label),
+        )
+        for label in ("war", "love")
+    ),
+    (
+        "hit_share",
+        OF_LABELS | {"label": "love"},
+        lambda row, k, history, truth, _: oracle.label_hits(row, truth, k, LABELS, "love"),
+    ),
+    (
+        "unexpectedness",
+        {"expected": ...},
+        lambda row, k, *rest: oracle.mean_of(row, k, lambda i: i not in rest[-1]),
+    ),
+    *(
+        ("serendipity", {"expected": ..., "divisor": one}, serendipity(one))
+        for one in ("k", "n", "unexpected")
+    ),
+]
+
+
+def found_by_name(name, options, users, k, keyed):
+    """Return the values of users, whose facts are by position or by key."""
+    lists, histories, truths, expected = (
+        {f"u{row}": one for row, one in enumerate(side)} if keyed else list(side)
+        for side in zip(*users, strict=True)
+    )
+    sides = (lists, truths) if name in ("serendipity", "hit_share") else (lists,)
+    facts = {"history": histories, "expected": expected}
+    options = {one: facts[one] if value is ... else value for one, value in options.items()}
+    return getattr(listwise, name)(*sides, k, **options)
+
+
+@pytest.mark.parametrize(("name", "options", "formula"), OF_USERS)
+@settings(deadline=None, max_examples=20)
+@given(users=USERS, k=st.integers(1, 8), keyed=st.booleans())
+def test_values_of_users_are_the_formulas(name, options, formula, users, k, keyed):
+    expected = [[formula(row, at, *more) for at in range(1, k + 1)] for row, *more in users]
+    if "unknown" in options and options["unknown"] == "skip":
+        some = {item for row, *_ in users for item in row[:k]}
+        own = {item for _, history, *_ in users for item in history}
+        if some == {"h"} or (own == {"h"} and "history" in options):  # no other is an error
+            with pytest.raises(ValueError, match="no item of (ranks|history) is in "):
+                found_by_name(name, options, users, k, keyed)
+            return
+    same(found_by_name(name, options, users, k, keyed), np.reshape(expected, (len(users), k)))
+
+
+def gini(divisor, of):
+    return lambda lists, k: oracle.gini(lists, k, of, divisor)
+
+
+OF_ALL = [
+    ("item_coverage", {}, lambda lists, k: oracle.item_coverage(lists, k, CATALOGUE)),
+    *(
+        ("gini", {"over": over, "divisor": divisor}, gini(divisor, of))
+        for divisor in ("n", "n-1")
+        for over, of in (("catalogue", CATALOGUE), ("recommended", None))
+    ),
+    ("personalisation", {}, oracle.personalisation),
+    ("shannon_entropy", {}, oracle.shannon_entropy),
+    ("shannon_entropy", {"unit": "bits"}, lambda lists, k: oracle.shannon_entropy(lists, k, 2)),
+    ("shannon_entropy", {"normalised": "recbole"}, oracle.recbole_entropy),
+]
+
+
+@settings(deadline=None)
+@given(st.lists(SOME, max_size=6), st.none() | st.integers(1, 8))
+@example([], 2)
+@example([[], []], 2)
+@example([["a"], ["b", "c"]], 5)
+def test_numbers_of_all_lists_are_the_formulas(lists, k):
+    exposure = beyond.exposure(lists, k, catalogue=CATALOGUE)
+    depth = k or max(map(len, lists), default=0)
+    for name, options, formula in OF_ALL:
+        expected = [formula(lists, at) for at in range(1, depth + 1)]
+        function = getattr(listwise, name)
+        same(function(exposure, **options), expected)
+        same(function(lists, k, catalogue=CATALOGUE, **options), expected)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_long_ragged_lists_are_the_formulas(n_threads):
+    rng = np.random.default_rng(3)
+    popular = 1 / np.arange(1, 61)
+    lists = [
+        rng.choice(60, size, replace=False, p=popular / popular.sum()).tolist()
+        for size in rng.integers(0, 41, 120)
+    ]
+    exposure = beyond.exposure(lists, catalogue=60, n_threads=n_threads)
+    depth, known = max(map(len, lists)), range(0, 60, 2)
+    assert exposure.k == depth > 30
+    half = beyond.exposure(lists, catalogue=known, unknown="skip", n_threads=n_threads)
+    for k in range(1, depth + 1):
+        assert listwise.item_coverage(exposure)[k - 1] == oracle.item_coverage(lists, k, range(60))
+        same(listwise.gini(exposure)[k - 1], oracle.gini(lists, k, range(60)))
+        same(listwise.shannon_entropy(exposure)[k - 1], oracle.shannon_entropy(lists, k))
+        same(listwise.gini(half)[k - 1], oracle.gini(lists, k, known))
+    same(listwise.personalisation(exposure)[19], oracle.personalisation(lists, 20))
+
+
+# Relations
+
+
+def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k(monkeypatch):
+    """Whatever the threads, the blocks and the order of users."""
+    rng = np.random.default_rng(0)
+    lists = np.argsort(rng.random((200, 40)), axis=1)[:, :8]
+    facts = {
+        "average_popularity": {"counts": np.arange(40)},
+        "tail_percentage": {"counts": np.arange(40)},
+        "intra_list_diversity": {"features": rng.random((40, 3))},
+        "unexpectedness": {"expected": {1, 2, 3}},
+        "exposure_share": {"labels": {item: "ab"[item % 2] for item in range(40)}, "label": "a"},
+        "calibration": {
+            "labels": {item: "ab"[item % 2] for item in range(40)},
+            "history": lists[:, :2],
+        },
+    }
+    whole = {name: getattr(listwise, name)(lists, **known) for name, known in facts.items()}
+    monkeypatch.setattr("toplist.parallel.BLOCK", 64)
+    monkeypatch.setattr("toplist.beyond.listed.BLOCK", 64)
+    for name, known in facts.items():
+        function = getattr(listwise, name)
+        assert function(lists, n_threads=4, **known).tobytes() == whole[name].tobytes()
+        same(function(lists, 5, **known), whole[name][:, :5], 0)
+        for row in (0, 199):
+            own = known | ({"history": [lists[row, :2]]} if "history" in known else {})
+            same(function(lists[row], **own), whole[name][row], 0)  # one bare user: (K,)
+            if "history" not in known:
+                same(function(lists[::-1], **known)[199 - row], whole[name][row], 0)
+    for name in ("item_coverage", "gini", "shannon_entropy"):
+        function = getattr(listwise, name)
+        assert np.array_equal(
+            function(lists, 5, catalogue=40), function(lists[::-1], catalogue=40)[:5]
+        )
+
+
+def test_inputs_are_not_changed():
+    lists = np.array(LISTS)
+    lists.flags.writeable = False
+    listwise.gini(lists, catalogue=6, unknown="skip", duplicates="first")
+    assert lists.tolist() == LISTS
+
+
+# By hand
+
+
+FIRST = {"duplicates": "first"}
+BY_HAND = [  # name, lists, options, the last values
+    ("gini", [[0]], {"catalogue": 1}, 0),
+    ("gini", [[0]], {"catalogue": 1, "divisor": "n-1"}, 0),
+    ("gini", [[0, 1, 2, 3]] * 9, {"over": "recommended"}, 0),
+    ("gini", [[0]] * 9, {"catalogue": 4, "divisor": "n-1"}, 1),
+    ("personalisation", [[0, 1, 2, 3]] * 9, {}, 0),
+    ("shannon_entropy", [[0]], {}, 0),
+    ("shannon_entropy", [[0]], {"catalogue": 1, "normalised": "catalogue"}, 0),
+    ("shannon_entropy", [[0]], {"catalogue": 1, "normalised": "recommended"}, 0),
+    ("shannon_entropy", [[0, 1]] * 9, {"catalogue": 8, "normalised": "recommended"}, 1),
+    ("shannon_entropy", [[0, 1]] * 9, {"catalogue": 8, "normalised": "catalogue"}, 1 / 3),
+    ("tail_percentage", [[0]], {"counts": [5]}, [1]),
+    ("average_popularity", [[0, 0, 1]], {"counts": [4, 2, 1]} | FIRST, [3]),
+    ("average_popularity", [[0, 7, 7, 9]], {"counts": [6], "unknown": 0} | FIRST, [2]),
+    ("average_popularity", [["a", "z", "z", "y"]], {"counts": {"a": 6}, "unknown": 0} | FIRST, [2]),
+    (
+        "novelty",
+        [["a", "z", "z", "y"]],
+        {"counts": {"a": 8, "z": 0}, "total": 8, "unknown": 1} | FIRST,
+        [2],
+    ),
+    (
+        "tail_percentage",
+        [["a", "z", "z", "y"]],
+        {"counts": {"a": 9, "b": 1}, "n_items": 1, "unknown": "tail"} | FIRST,
+        [2 / 3],
+    ),
+    # of equal counts the smaller number comes first, in text too
+    (
+        "tail_percentage",
+        [[2, 10], [10, 1]],
+        {"counts": {1: 5, 2: 1, 10: 1}, "n_items": 1},
+        [0.5, 0],
+    ),
+    (
+        "tail_percentage",
+        [["2", "10"], ["10", "1"]],
+        {"counts": {"1": 5, "2": 1, "10": 1}, "n_items": 1},
+        [0.5, 0],
+    ),
+    *(
+        ("tail_percentage", [[*range(100)]], {"counts": [*range(100)], "share": share}, [found])
+        for share, found in ((0.1, 0.1), (0.29, 0.29), (0.57, 0.57), (0.295, 0.29), (1, 1))
+    ),
+    ("unexpectedness", [[1, 2]], {"expected": [{1: 0, 2: 3}]}, [0.5]),  # grade 0 is not expected
+    ("average_popularity", [[1], [7]], {"counts": {1: 3}, "unknown": "skip"}, [3, NAN]),
+    (
+        "popularity_lift",
+        [["a", "x", "b"]],
+        {"history": [["a", "y"]], "counts": {"a": 2, "b": 6}} | SKIP,
+        [1],
+    ),
+    (
+        "intra_list_diversity",
+        [["a", "x", "b"]],
+        {"labels": {"a": 1, "b": 2}, "unknown": "nan"},
+        [NAN],
+    ),
+    ("intra_list_diversity", [["a", "b"]], {"features": {"a": [0, 0], "b": [1, 0]}}, [1]),
+    *(
+        (
+            "exposure_share",
+            [[0, 1]],
+            {"labels": {0: "war", 1: one}, "label": "war"},
+            [1 / (1 + 1 / math.log2(3))],
+        )
+        for one in (None, "", NAN, [], [""], ["", None])  # what is no label
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "lists", "options", "expected"), BY_HAND)
+def test_by_hand(name, lists, options, expected):
+    same(getattr(listwise, name)(lists, **options)[..., -1], expected, 1e-15)
+
+
+def test_nobody_has_no_numbers():
+    assert listwise.gini({}, catalogue=3).shape == (0,)
+    assert np.isnan(listwise.average_popularity([7], counts={1: 3}, **SKIP)).all()
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308, 1e-155, 1e-170, 1e-308])
+def test_cosines_of_extreme_vectors(size):
+    for other, apart in (([size, 0], 0), ([0, size], 1), ([3.0, 0], 0)):
+        features = {"a": [size, 0], "b": other}
+        found = listwise.intra_list_diversity([["a", "b"]], features=features)
+        assert found[0, 1] == pytest.approx(apart, abs=1e-15)
+
+
+def test_many_labels_and_both_ends_of_the_distances():
+    """Logarithms of a kernel's own: those of math, from none of a history to all of it."""
+    labels = {i: [i, i + 1000, "all"] for i in range(200)}
+    lists, history = {"u": list(range(100))}, {"u": list(range(100))}
+    for distance, most in (("kl", -math.log(0.01)), ("hellinger", 1.0)):
+        how = {"labels": labels, "distance": distance}
+        found = listwise.calibration(lists, history=history, **how)
+        assert found[0, -1] == pytest.approx(0, abs=1e-7)
+        assert all(later <= one for one, later in pairwise(found[0]))
+        how["labels"] = {i: [i] for i in range(200)}
+        found = listwise.calibration(lists, history={"u": [150, 151]}, **how)
+        assert found[0] == pytest.approx([most] * 100, abs=1e-12)
+    for alpha in (1e-300, 1e-9, 0.3, 1 - 1e-9):  # half of the history: log of 2 - alpha and alpha
+        how = {"labels": {1: "a", 2: "b"}, "history": [[1, 2]], "alpha": alpha}
+        expected = -(math.log(2 - alpha) + math.log(alpha)) / 2
+        assert listwise.calibration([[1]], **how)[0] == pytest.approx(expected, rel=1e-14)
+    found = listwise.intra_list_diversity(lists, labels=labels)
+    assert found[0, 1:] == pytest.approx([0.8] * 99, abs=1e-12)  # one label of five
+
+
+def test_one_long_list_among_many_short_ones():
+    lists = [list(range(20_000)), *([u] for u in range(5_000))]
+    exposure = beyond.exposure(lists, catalogue=20_000)
+    assert exposure.curves.total[[0, -1]].tolist() == [5_001, 25_000]
+    assert exposure.curves.covered[[0, 4_999, -1]].tolist() == [5_000, 5_000, 20_000]
+    x = np.sort(np.where(np.arange(20_000) < 5_000, 2, 1))
+    i = np.arange(1, 20_001)
+    same(listwise.gini(exposure)[-1], ((2 * i - 20_001) * x).sum() / (20_000 * x.sum()))
+
+
+def test_ids_that_outgrow_their_first_table():
+    ids = np.random.default_rng(0).integers(-(2**62), 2**62, 300_000)
+    found = beyond.exposure(ids.reshape(3_000, 100))
+    assert found.curves.covered[-1] == found.n_items == len(np.unique(ids))
+
+
+# Forms: of lists and of histories, tests/properties tries all in evaluations
+
+KINDS = {
+    "integers": int,
+    "wide": lambda item: 10**15 * (item - 10),
+    "huge": lambda item: 2**62 + item,
+    "text": "i{}".format,
+}
+MADE = {
+    "lists": list,
+    "array": np.array,
+    "int32": lambda lists: np.array(lists, np.int32),
+    "uint8": lambda lists: np.array(lists, np.uint8),
+    "uint64": lambda lists: np.array(lists, np.uint64),
+    "Lists": lambda lists: tl.inputs.Lists(np.arange(6) * 3, np.ravel(lists)),
+    "dict": lambda lists: {f"u{u}": row for u, row in enumerate(lists)},
+}
+FORMS = [
+    *(("integers", made) for made in MADE),
+    *(("wide", "lists"), ("wide", "array"), ("huge", "lists"), ("huge", "uint64")),
+    *(("text", "lists"), ("text", "array"), ("text", "dict")),
+]
+OTHERS = [[7, 5, 1], [4, 5, 2], [5, 6, 7], [2, 3, 5], [3, 7, 5]]
+GROUPS = {5: "a", 7: "b", 3: "a"}  # the others are the group None
+
+
+@pytest.mark.parametrize(("kind", "made"), FORMS)
+def test_every_form_of_lists_and_of_a_catalogue_gives_the_same(kind, made):
+    kind, made = KINDS[kind], MADE[made]
+    ranks, others = (made([list(map(kind, one)) for one in lists]) for lists in (LISTS, OTHERS))
+    ids = list(map(kind, range(8)))
+    groups = {kind(item): group for item, group in GROUPS.items()}
+    plain = beyond.exposure(LISTS, catalogue=8).ratios(GROUPS)
+    for catalogue in (ids, np.array(ids), set(ids), dict.fromkeys(ids), [*ids, ids[3], ids[5]]):
+        exposure = beyond.exposure(ranks, catalogue=catalogue)
+        for name in ("item_coverage", "gini", "shannon_entropy"):
+            function = getattr(listwise, name)
+            assert function(exposure).tobytes() == function(LISTS, catalogue=8).tobytes()
+        found = exposure.ratios(groups)
+        assert set(found) == {"a", "b", None} and list(found)[-1] is None
+        assert all(found[group].tobytes() == one.tobytes() for group, one in plain.items())
+    found = beyond.overlap(ranks, others).per_user
+    assert found.tobytes() == beyond.overlap(LISTS, OTHERS).per_user.tobytes()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("kind", [int, "item {}".format])
+def test_tables(library, kind):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+
+    def table(lists):
+        rows = [(f"u{u}", kind(i), r) for u, one in enumerate(lists) for r, i in enumerate(one, 1)]
+        names = "who", "item_id", "rank"
+        return make(dict(zip(names, map(list, zip(*rows[::-1], strict=True)), strict=True)))
+
+    options = {"columns": {"user_id": "who"}}
+    catalogue = list(map(kind, range(8)))
+    found = listwise.item_coverage(table(LISTS), catalogue=catalogue, **options)
+    assert found.tolist() == [0.5, 0.75, 0.875]
+    counts = {kind(i): i for i in range(8)}
+    found = listwise.average_popularity(table(LISTS), 2, counts=counts, **options)
+    assert found[:, 0].tolist() == [5, 1, 2, 4, 5]  # users as they first appear
+    written = {f"u{u}": list(map(kind, one)) for u, one in enumerate(OTHERS)}
+    plain = beyond.overlap(LISTS, OTHERS).per_user
+    for b in (table(OTHERS), written):
+        found = beyond.overlap(table(LISTS), b, **options)
+        assert found.users == ["u4", "u3", "u2", "u1", "u0"]
+        assert np.array_equal(found.per_user, plain[::-1])
+    assert np.array_equal(beyond.overlap(written, table(LISTS), **options).per_user, plain)
+
+
+def test_series_of_counts_of_ids_and_of_distances():
+    pandas = pytest.importorskip("pandas")
+    train = pandas.Series([3, 3, 5, 7, 7, 7])
+    found = listwise.average_popularity([[5, 7, 3]], counts=train.value_counts())
+    assert found.tolist() == [[1, 2, 2]]
+    assert listwise.item_coverage([[5, 7]], catalogue=train)[-1] == pytest.approx(2 / 3)
+    given = pandas.DataFrame([[0.5, 0.0], [0.0, 0.5]], index=["y", "x"], columns=["x", "y"])
+    assert listwise.intra_list_diversity([["x", "y"]], distances=given).tolist() == [[0, 0.5]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "Series"])
+def test_every_form_of_history_and_labels_is_the_same(library):
+    """In order of rows; a label may be a column among others."""
+    module = pytest.importorskip("pandas" if library == "Series" else library)
+    lists = {u: [f"i{(u * 3 + r) % 10}" for r in range(4)] for u in range(6)}
+    history = {u: [f"i{(u + 2 * r) % 10}" for r in (0, 1, 1)] for u in range(5)}
+    labels = {f"i{i}": [["x"], ["y", "x"], []][i % 3] for i in range(10)}
+    plain = listwise.calibration(lists, history=history, labels=labels)
+    if library == "Series":
+        given = [module.Series([*one.values()], index=[*one]) for one in (history, labels)]
+    else:
+        make = module.table if library == "pyarrow" else module.DataFrame
+        users, items = zip(*((u, i) for u, row in history.items() for i in row), strict=True)
+        ids, names = zip(*((i, n) for i, row in labels.items() for n in row or [None]), strict=True)
+        rated = {"user_id": users, "item_id": items, "rating": [5] * len(users)}
+        given = [
+            make({name: list(column) for name, column in table.items()})
+            for table in (rated, {"genre": names, "item_id": ids})
+        ]
+    found = listwise.calibration(lists, history=given[0], labels=given[1])
+    assert found.tobytes() == plain.tobytes() and np.isnan(plain[5]).all()
+
+
+def test_padding():
+    """Padding ends each list; among the names of a column of text it may come anywhere."""
+    numbers, text = np.array([[3, 1, -1], [2, -1, -1]]), [["c", "a", ""], ["b", "", ""]]
+    for padded, other, catalogue, padding in (
+        (numbers, [[3, -1, -1], [2, 5, -1]], 4, -1),
+        (text, [["c", "", ""], ["b", "x", ""]], list("abcd"), ""),
+    ):
+        found = listwise.item_coverage(padded, catalogue=catalogue, padding=padding)
+        assert found.tolist() == [0.5, 0.75]
+        found = beyond.overlap(padded, other, divisor="union", padding=padding)
+        assert found.per_user.tolist() == [[1, 0.5], [1, 0.5]]
+    polars = pytest.importorskip("polars")
+    lists = [["a", "b", ""], ["b", "c", ""]]
+    table = polars.DataFrame({"user_id": [1, 2], "item_id": lists})
+    for found in (lists, table):
+        entropy = listwise.shannon_entropy(found, padding="")
+        np.testing.assert_array_equal(entropy, listwise.shannon_entropy([["a", "b"], ["b", "c"]]))
