@@ -24,10 +24,9 @@ from toplist.checks import (
 )
 from toplist.inputs.factorize import written
 from toplist.inputs.flatten import Flat, is_container, is_truth_container
-from toplist.inputs.kept import KeptTruths
+from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import ColumnNames, Duplicates, Joining
-from toplist.inputs.sources import of_source
+from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
 from toplist.inputs.texts import Texts
 from toplist.matching.holes import holes
 from toplist.matching.match import read_and_joined

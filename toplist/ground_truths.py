@@ -10,10 +10,8 @@ from toplist.checks import cached, choice
 from toplist.inputs.columns import readable
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import read_sides, side_to_builtin, truths_of_many
-from toplist.inputs.grades import STANDARD
-from toplist.inputs.judged import Judged
-from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import CountedItems
+from toplist.inputs.grades import STANDARD, Judged
+from toplist.inputs.keyed import CountedItems, KeptTruths
 from toplist.inputs.lists import Lists
 from toplist.inputs.options import ColumnNames, FormatName
 from toplist.inputs.tables import lists_of

@@ -22,8 +22,8 @@ from toplist.inputs.options import (
     Options,
     Source,
     Unjudged,
+    of_source,
 )
-from toplist.inputs.sources import of_source
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult

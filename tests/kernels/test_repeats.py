@@ -10,7 +10,7 @@ from strategies import int64_ids
 import toplist as tl
 from toplist import kernels
 from toplist.inputs.flatten import flatten
-from toplist.inputs.shaping import collapsed
+from toplist.inputs.ids import collapsed
 
 
 def once(row):

@@ -27,11 +27,10 @@ from toplist.inputs.flatten import (
     item_twice,
 )
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
-from toplist.inputs.ids import alone, encode
+from toplist.inputs.ids import alone, encode, shaped, unpadded
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Joining, Reading, columns_of, named_in
-from toplist.inputs.shaping import compact, shaped, unpadded
 from toplist.inputs.tables import SideTable, read
 from toplist.inputs.texts import Texts
 from toplist.matching.hits import Hits
@@ -363,7 +362,7 @@ class UserItems:
         try:
             flat = _flat_of([given] if everyone else given, name, how, single)
             flat = unpadded(alone(flat), how.get("padding"))
-            lists = compact(flat)
+            lists = flat.compact()
             ids, offsets = lists.items, lists.offsets
             if lists.gains is not None and (lists.gains <= 0).any():  # grades: judged, not liked
                 kept = lists.gains > 0

@@ -41,9 +41,9 @@ from toplist.inputs.options import (
     SIDES,
     UNJUDGED,
     WEIGHTINGS,
+    Ranks,
     columns_of,
 )
-from toplist.inputs.sources import Ranks
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, convention_of

@@ -31,8 +31,8 @@ from toplist.inputs.options import (
     Joining,
     Options,
     Unjudged,
+    of_source,
 )
-from toplist.inputs.sources import of_source
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -108,7 +108,7 @@ def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, To
             f"system={system!r} names a column of a table of ranks, which is a "
             f"{type(ranks).__name__}: evaluate each system on its own, in a dict"
         )
-    from toplist.inputs.kept import KeptTruths
+    from toplist.inputs.keyed import KeptTruths
     from toplist.inputs.texts import Texts
 
     columns, texts = plan.options.columns, (Texts(), Texts())

@@ -27,12 +27,12 @@ from toplist.files.memory import free_memory
 from toplist.inputs.factorize import Column, Numbering, numbered, numbered_by, recoded
 from toplist.inputs.flatten import Flat, is_stream
 from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.grades import check_no_matrix
 from toplist.inputs.id_hashes import hashes_of
-from toplist.inputs.judged import check_no_matrix
-from toplist.inputs.kept import KeptTruths
+from toplist.inputs.ids import shaped, unpadded
+from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import SIDES, Options, is_composite
-from toplist.inputs.shaping import compact, shaped, unpadded
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.inputs.texts import Texts, joined
 from toplist.matching.fingerprints import together
@@ -228,7 +228,7 @@ class Loop:
             documents: Flat = options.items_as.mapped(truth, options.padding, whole=True)
             return documents.under(documents.users, self.items.encode(documents.items, source))
         if truth.items.names is None and not truth.grouped and len(truth.items):
-            check_no_matrix(compact(unpadded(truth, options.padding)), truth.users)
+            check_no_matrix(unpadded(truth, options.padding).compact(), truth.users)
         return truth
 
     def _encoded(self, lists: Flat) -> Flat:
@@ -461,9 +461,8 @@ def _by_user(parts: Iterable[Flat], source: Source, begins: list[Ints]) -> tuple
         of_part = rows, ids.astype(np.int64), grades[:0] if values is None else values
         kernels.grouping.place_in_order(*of_part, ends, items, grades)
     users, listed = replace(last.users, codes=numbering.codes), replace(last.items, codes=items)
-    found = Flat.of(
-        last.side, users, listed, offsets, grades if graded else None, last.scored, grouped
-    )
+    more = {"grades": grades if graded else None, "scored": last.scored, "grouped": grouped}
+    found = Flat.of(last.side, users, listed, offsets, **more)
     found.once(Numbering, lambda: numbering)
     return found, n_lists
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.ordering import EXACT as EXACT
+from toplist.inputs.factorize import EXACT as EXACT
 
 Number = int | float
 

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Ints, cached, is_missing, optional
-from toplist.inputs import ordering
-from toplist.inputs.factorize import Column, Numbering, used_codes
+from toplist.inputs.factorize import Column, Numbering, by_value, used_codes
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, signed
 from toplist.inputs.keyed import column_of, is_series, keyed_rows
@@ -263,7 +262,7 @@ class Cells:
         if self.array is not None and exact:  # of a file of text; of scores, the order counts
             places: Ints = np.unique(self.array, return_inverse=True)[1].astype(np.int64)
             return places
-        found = ordering.by_value(values, exact)
+        found = by_value(values, exact)
         if found is not None:
             return found
         null = next((row for row, value in enumerate(values) if value is None), None)

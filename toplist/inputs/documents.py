@@ -12,25 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from toplist import kernels, parallel
-from toplist.checks import Bools, Ints
+from toplist import kernels
+from toplist.checks import Ints
 from toplist.inputs import grades
-from toplist.inputs.factorize import Numbering, blocks, numbered_by, used_codes
+from toplist.inputs.factorize import distinct_ids, numbered_by, recoded
 from toplist.inputs.facts import DOCUMENT, by_item
 from toplist.inputs.flatten import Flat, of_column
 from toplist.inputs.id_hashes import hashes_of, total_of
-from toplist.inputs.ids import alone, kinds_of, two_kinds
-from toplist.inputs.judged import check_no_matrix
+from toplist.inputs.ids import alone, collapsed, kinds_of, two_kinds, unpadded
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.shaping import collapsed, compact, unpadded
 from toplist.inputs.texts import Texts, joined
 
 NAME = "items_as"
-# Integer ids below this are looked up by themselves, in a table of 9 MB at most.
-DENSE = 1 << 20
 # Maps of more chunks are compared by their numbers alone: to hash a million takes 0.25 s.
 EXACT = 20_000
-NOTHING: tuple[Any, Ints, Bools] = None, np.empty(0, np.int64), np.empty(0, bool)
 
 
 class ItemMap:
@@ -51,8 +46,6 @@ class ItemMap:
         self._others: dict[Any, int] = {}  # documents that are neither integers nor text
         self._names: Any = None  # of documents that are codes
         self._places: dict[Any, int] = {}  # the document of each id: an integer, or a code
-        self._integers: _Table | None = None  # of ids that are integers
-        self._of_names = NOTHING  # names, their documents, and which have one
         self.digest = "a function"  # of chunks and documents in any order: is it the same map?
         if isinstance(given, Mapping):
             self._kind("chunks", list(given))
@@ -81,12 +74,7 @@ class ItemMap:
         return cls(dict(zip(facts.items, facts.values, strict=True)))
 
     def sides(self, ranked: Flat, truth: Flat, padding: Any) -> tuple[Flat, Flat]:
-        """Return both sides of documents, without padding; truths hold each once."""
-        own, relevant = self._of_truth(truth, padding)
-        return own.mapped(ranked, padding), relevant
-
-    def _of_truth(self, truth: Flat, padding: Any) -> tuple[ItemMap, Flat]:
-        """Return a truth of documents, and the map by which it was made: this, or one like it.
+        """Return both sides of documents, without padding; truths hold each once.
 
         A truth that is kept for many lists keeps what the last map made of it. What a function
         returns may change from call to call.
@@ -95,10 +83,9 @@ class ItemMap:
         for known, dropped, found in kept:
             same = self is known or (self._function is None and self._places == known._places)
             if same and known._function is self._function and dropped == padding:
-                return known, found
-        flat = self.mapped(truth, padding, whole=True)
-        kept[:] = [(self, padding, flat)]
-        return self, flat
+                return known.mapped(ranked, padding), found
+        kept[:] = [(self, padding, self.mapped(truth, padding, whole=True))]
+        return self.mapped(ranked, padding), kept[0][2]
 
     def mapped(
         self, flat: Flat, padding: Any = None, whole: bool = False, repeats: bool = False
@@ -116,58 +103,33 @@ class ItemMap:
             For an id that has no document.
         """
         flat, of_truth = alone(flat), flat.side != "ranks"
-        if padding is not None and not self._other_kind(flat, padding):
+        # of chunks and documents of two kinds, padding may be no id of this side
+        is_text = flat.names is not None and isinstance(next(iter(flat.names), ""), str)
+        if len(set(self._kinds.values())) < 2 or isinstance(padding, str) == is_text:
             flat = unpadded(flat, padding)
-        lists = compact(flat)
+        lists = flat.compact()
         flat = replace(flat, ids=lists.items, offsets=lists.offsets, grades=lists.gains)
         if of_truth:
             if whole and flat.names is None and not flat.grouped:
-                check_no_matrix(lists, flat.users)
-            if lists.gains is not None and not flat.grouped:
+                grades.check_no_matrix(lists, flat.users)
+            if not flat.grouped:
                 grades.check(lists, flat)
         found = replace(flat, ids=self._documents(flat), names=self._names)
         return found if repeats or flat.grouped or not of_truth else _once(found)
 
     def _documents(self, flat: Flat) -> Ints:
         """Return the document of each id: an integer, or a code."""
-        codes, known = self._looked_up(flat)
-        out = np.empty(len(codes), np.int64)
-
-        def look(lo: int, hi: int) -> int:
-            return int(kernels.repeats.documents_of(codes[lo:hi], *known, out[lo:hi]))
-
-        bounds = blocks(len(codes))
-        for (lo, _), wrong in zip(bounds, parallel.run(look, bounds, None), strict=True):
-            if wrong >= 0:
-                raise self._unknown(flat, lo + wrong)
-        return out
-
-    def _looked_up(self, flat: Flat) -> tuple[Any, tuple[Ints, Bools]]:
-        """Return the ids as codes, and the document of each code, if it has one."""
-        if flat.names is None:
-            table = self._integers = self._integers or _Table(self._places)
-            if self._function is not None and len(new := table.unknown(flat.ids)):
-                self._ask(new)
-                table = self._integers = _Table(self._places)
-            return table.codes(flat.ids), (table.documents, table.known)
-        known_names, documents, known = self._of_names
-        if known_names is not flat.names:
-            documents, known = documents[:0], known[:0]
-        new = np.arange(len(documents), len(flat.names))
-        if len(new):
-            documents = np.concatenate([documents, np.empty(len(new), np.int64)])
-            known = np.concatenate([known, np.zeros(len(new), bool)])
+        codes, used, asked = distinct_ids(flat.ids, flat.names)
         if self._function is not None:
-            used = used_codes(flat.ids)[0] if len(flat.ids) else new[:0]
-            new = used[~known[used]]
-        asked = _names_at(flat.names, new)
-        if self._function is not None:
-            self._ask([one for one in asked if one not in self._places])
+            new: Any = [one for one in asked if one not in self._places]
+            self._ask(np.array(new, np.int64) if flat.names is None else new)
         places = [self._places.get(one) for one in asked]
-        known[new] = [place is not None for place in places]
-        documents[new] = [0 if place is None else place for place in places]
-        self._of_names = flat.names, documents, known
-        return flat.ids, (documents, known)
+        if None in places:
+            unknown = used[[place is None for place in places]]
+            raise self._unknown(flat, int(np.argmax(np.isin(codes, unknown))))
+        documents = np.empty(used.max(initial=-1) + 1, np.int64)
+        documents[used] = places
+        return recoded(codes, documents)
 
     def _ask(self, ids: Any) -> None:
         """Ask the function for the documents of ids that it was not asked for."""
@@ -208,11 +170,6 @@ class ItemMap:
             raise TypeError(f"{NAME}=: ids of two kinds, {words}")
         return kind
 
-    def _other_kind(self, flat: Flat, padding: Any) -> bool:
-        """Whether padding is no id of a side since chunks and documents are of two kinds."""
-        is_text = flat.names is not None and isinstance(next(iter(flat.names), ""), str)
-        return len(set(self._kinds.values())) > 1 and isinstance(padding, str) != is_text
-
     def _unknown(self, flat: Flat, place: int) -> Any:
         """Return the error of an id that has no document."""
         user = flat.user_at(place)
@@ -233,64 +190,18 @@ class ItemMap:
         )
         return flat.about(error, user, item=item)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle without what is looked up again."""
-        return vars(self) | {"_integers": None, "_of_names": NOTHING}
-
-
-class _Table:
-    """The documents of ids that are integers: by the ids themselves, or by their numbers."""
-
-    def __init__(self, places: Mapping[Any, int]) -> None:
-        if set(map(type, places)) != {int}:
-            kinds = int, np.integer
-            places = {one: place for one, place in places.items() if isinstance(one, kinds)}
-        ids = np.fromiter(places, np.int64, len(places))
-        documents = np.fromiter(places.values(), np.int64, len(places))
-        self.numbering: Numbering | None = None
-        if not len(ids) or (ids.min() >= 0 and ids.max() < DENSE):
-            n = int(ids.max(initial=-1)) + 1
-            self.documents, self.known = np.zeros(n, np.int64), np.zeros(n, bool)
-            self.documents[ids], self.known[ids] = documents, True
-        else:
-            self.numbering = Numbering()
-            self.numbering.number(ids)
-            self.documents, self.known = documents, np.ones(len(ids), bool)
-
-    def codes(self, ids: Any) -> Any:
-        """Return the places of ids in the table, outside of it where they have none."""
-        return ids if self.numbering is None else self.numbering.find(ids)
-
-    def unknown(self, ids: Any) -> Ints:
-        """Return the distinct ids that have no document here."""
-        codes = self.codes(ids)
-        inside = (codes >= 0) & (codes < len(self.known))
-        inside[inside] = self.known[codes[inside]]
-        distinct = Numbering()
-        distinct.number(ids[~inside])
-        return distinct.codes.copy()
-
-
-def _names_at(names: Any, codes: Ints) -> list[Any]:
-    """Return the names of some codes."""
-    if hasattr(names, "decoded"):
-        return names.decoded(codes)  # type: ignore[no-any-return]
-    return [names[code] for code in codes.tolist()]
-
 
 def _once(truth: Flat) -> Flat:
     """Return truths that hold each document once, with the largest of its grades."""
     if truth.grades is None:
-        found = compact(collapsed(truth, None, own=True))
-        return replace(
-            truth, ids=found.items, offsets=found.offsets, lengths=np.diff(found.offsets)
-        )
-    order, again = kernels.sorting.order_of_rows(truth.ids, truth.offsets)
-    first = np.ones(len(order), bool)
-    first[again] = False
-    starts = np.flatnonzero(first)
-    values = truth.grades[order]
-    largest = np.maximum.reduceat(values, starts) if len(starts) else values
-    offsets = offsets_of(first)[truth.offsets]
-    ids = truth.ids[order[starts]]
+        found = collapsed(truth, None, own=True).compact()
+        ids, offsets, largest = found.items, found.offsets, None
+    else:
+        order, again = kernels.sorting.order_of_rows(truth.ids, truth.offsets)
+        first = np.ones(len(order), bool)
+        first[again] = False
+        starts = np.flatnonzero(first)
+        values = truth.grades[order]
+        largest = np.maximum.reduceat(values, starts) if len(starts) else values
+        ids, offsets = truth.ids[order[starts]], offsets_of(first)[truth.offsets]
     return replace(truth, ids=ids, offsets=offsets, lengths=np.diff(offsets), grades=largest)

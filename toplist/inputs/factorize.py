@@ -3,19 +3,22 @@
 Integers are numbered by a hash table (`Numbering`), text by its bytes (`toplist.inputs.texts`).
 `Column` is a column of ids as integers, or as codes and the distinct values they refer to. Equal
 rows are together in a table that is sorted by user.
+
+Scores and ids become numbers that order alike: no score is rounded, and ties are broken by item.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Ints
+from toplist.checks import Ints, doubles
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -23,6 +26,9 @@ Key = TypeVar("Key", bound=Hashable)
 CHUNK = 1 << 16
 FIRST = 1 << 16  # rows that are looked at before all are
 BLOCK = 1 << 20  # rows that a thread compares at a time: 2^18 took 5 ms more for 10,000,000 rows
+EXACT = 2**53  # doubles hold every integer up to here
+_TOP = np.uint64(1 << 63)
+_BELOW = np.int64(2**63 - 1)
 
 
 def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
@@ -114,16 +120,17 @@ class Numbering:
         """Return the number of each integer, in one thread."""
         numbers = np.empty(len(codes), np.int64)
         for lo, hi in blocks(len(codes), CHUNK):
+            part = codes[lo:hi]
             self._grow(self._n + hi - lo)
             n = -1
             if self._slow is None:
-                n = kernels.grouping.number(
-                    *(codes[lo:hi], self._table, self._codes, self._n, numbers[lo:hi])
-                )
+                known = self._table, self._codes, self._n
+                n = kernels.grouping.number(part, *known, numbers[lo:hi])
             if n < 0:
-                numbers[lo:hi], new = numbered_by(self._places(), _integers(codes[lo:hi]))
+                keys = part.astype(np.int64, copy=False).tolist()
+                numbers[lo:hi], new = numbered_by(self._places(), keys)
                 n = self._n + len(new)
-                self._codes[self._n : n] = codes[lo + new]
+                self._codes[self._n : n] = part[new]
             self._n = n
         return numbers
 
@@ -132,14 +139,14 @@ class Numbering:
         numbers = np.empty(len(codes), np.int64)
 
         def find(lo: int, hi: int) -> bool:
-            return bool(
-                kernels.grouping.find(codes[lo:hi], self._table, self._codes, numbers[lo:hi])
-            )
+            known = self._table, self._codes
+            return bool(kernels.grouping.find(codes[lo:hi], *known, numbers[lo:hi]))
 
         if self._slow is not None or False in list(parallel.run(find, blocks(len(codes)), None)):
             places = self._places()
             for lo, hi in blocks(len(codes), CHUNK):
-                numbers[lo:hi] = [places.get(code, -1) for code in _integers(codes[lo:hi])]
+                part = codes[lo:hi].astype(np.int64, copy=False).tolist()
+                numbers[lo:hi] = [places.get(code, -1) for code in part]
         return numbers
 
     def _places(self) -> dict[int, int]:
@@ -158,11 +165,6 @@ class Numbering:
         self._codes, self._table = codes, _empty_table(size if self._slow is None else 0)
         if self._slow is None and kernels.grouping.number(known, self._table, codes, 0, again) < 0:
             self._places()
-
-
-def _integers(codes: NDArray[Any]) -> list[int]:
-    found: list[int] = codes.astype(np.int64, copy=False).tolist()
-    return found
 
 
 def _empty_table(n: int) -> Ints:
@@ -225,7 +227,7 @@ class Column(Sequence[Any]):
         return repr(self[:])
 
     def __iter__(self) -> Iterator[Any]:
-        """Return the ids one after another."""
+        """Return the ids one after another, all of which are decoded at once."""
         return iter(self[:])
 
     def hashes(self) -> NDArray[np.uint64] | None:
@@ -274,6 +276,21 @@ def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     return used, rows[used]
 
 
+def distinct_ids(codes: NDArray[Any], names: Any) -> tuple[NDArray[Any], Ints, list[Any]]:
+    """Return ids as codes, which of these are used, and the id that each of them stands for.
+
+    Examples
+    --------
+    >>> distinct_ids(np.array([7, 5, 7]), None)
+    (array([0, 1, 0]), array([0, 1]), [7, 5])
+    """
+    if names is None:
+        codes, distinct = numbered(codes)
+        return codes, np.arange(len(distinct)), distinct.tolist()
+    used = used_codes(codes)[0] if len(codes) else np.empty(0, np.int64)
+    return codes, used, written(used, names)
+
+
 def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints]:
     """Return the number of each key by a dictionary that new ones are added to, and their rows.
 
@@ -287,3 +304,99 @@ def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints
     numbers = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
     highest = np.maximum.accumulate(np.append(known - 1, numbers))
     return numbers, np.flatnonzero(numbers > highest[:-1])
+
+
+def comparable(scores: NDArray[Any], *, single: bool = False) -> NDArray[Any]:
+    """Return numbers as float64 or int64 in the same order, with the same ties.
+
+    Integers stay integers: as floats, those beyond 2^53 would tie. Unsigned ones beyond 2^63 - 1
+    are moved down by 2^63. With `single`, float32 stays as it is.
+
+    Examples
+    --------
+    >>> comparable(np.array([2**64 - 1, 2**63, 0], np.uint64)).tolist()
+    [9223372036854775807, 0, -9223372036854775808]
+    """
+    if single and scores.dtype.type is np.float32:
+        return scores.astype(np.float32, copy=False)  # of this machine's byte order
+    if scores.dtype.kind not in "biu":
+        return scores.astype(np.float64, copy=False)
+    if scores.dtype.itemsize == 8 and scores.dtype.kind == "u":
+        native = scores.astype(np.uint64, copy=False)
+        if native.max(initial=0) >= _TOP:
+            return (native ^ _TOP).view(np.int64)
+    return scores.astype(np.int64, copy=False)
+
+
+def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
+    """Return numbers of Python as an array of their values; None where one is no number.
+
+    Of ranks and grades the value counts; of scores only the order, which has to be `exact`: None
+    where neither 64 bits nor a double hold it, as of Decimals and floats of 128 bits.
+
+    Examples
+    --------
+    >>> by_value([3, 0.5, Decimal("0.25")]).tolist(), by_value([2, 1]).tolist()
+    ([3.0, 0.5, 0.25], [2, 1])
+    >>> by_value([3, True]), by_value([3, None]), by_value([0.5, 2**53 + 1], exact=True)
+    (None, None, None)
+    >>> by_value([np.longdouble(1)], exact=True) is None
+    True
+    """
+    kinds = set(map(type, values))
+    # of floats, those that a double holds, unless rounding does no harm
+    floats = (np.float16, np.float32) if exact else (np.floating, Decimal)
+    numeric = int, float, np.integer, *floats
+    if bool in kinds or not all(issubclass(kind, numeric) for kind in kinds):
+        return None
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        array = np.array(values)
+        if array.dtype.kind in "iu":  # else some need 64 bits and others a sign, or more bits
+            return array
+    if all(issubclass(kind, (float, np.float32)) for kind in kinds):
+        return np.fromiter(values, np.float64, len(values))
+    if exact and any(issubclass(kind, (int, np.integer)) for kind in kinds):
+        whole = (one for one in values if isinstance(one, (int, np.integer)))
+        if any(abs(int(one)) > EXACT for one in whole):
+            return None
+    return doubles(values)
+
+
+def as_integers(scores: NDArray[Any]) -> Ints:
+    """Return comparable scores as int64 in the same order, with the same ties; none is NaN."""
+    if scores.dtype.kind == "i":
+        return scores
+    bits = (scores + 0.0).view(np.int64)  # -0.0 becomes 0.0
+    found: Ints = np.where(bits < 0, bits ^ _BELOW, bits)
+    return found
+
+
+def order_of_ids(items: Column, side: str) -> Ints:
+    """Return a number for each id of a column, in the order of the ids: numbers, or code points.
+
+    Raises
+    ------
+    TypeError
+        For ids that have no order.
+    """
+    if items.names is None:
+        return comparable(items.codes)
+    if not isinstance(items.names, list):  # looked up by code: of the distinct ones
+        numbering = Numbering()
+        places = numbering.number(items.codes)
+        items = Column(items.name, places, items.decoded(numbering.codes))
+    order = places_by_id(items.names, f"{side}: ")
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    found: Ints = places[items.codes]
+    return found
+
+
+def places_by_id(ids: Sequence[Any], where: str, descending: bool = False) -> list[int]:
+    """Return the places of ids in their own order; TypeError, which begins `where`, for others."""
+    try:
+        return sorted(range(len(ids)), key=ids.__getitem__, reverse=descending)
+    except TypeError:
+        raise TypeError(
+            f"{where}ties by item need ids that have an order, numbers or text, unlike {ids[0]!r}"
+        ) from None

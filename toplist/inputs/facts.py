@@ -14,21 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import kernels, parallel
-from toplist.checks import (
-    Floats,
-    Ints,
-    about,
-    cached,
-    check_positive_int,
-    is_missing,
-    require,
-)
+from toplist.checks import Floats, Ints, about, cached, check_positive_int, is_missing, require
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import Numbering, blocks, numbered, numbered_by, used_codes, written
+from toplist.inputs.factorize import distinct_ids, numbered, numbered_by, recoded
 from toplist.inputs.flatten import CONTAINERS, first_repeat, is_frame
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.keyed import counts_rows, is_series
+from toplist.inputs.keyed import check_unique, counts_rows, is_series
 from toplist.inputs.lists import offsets_of
 
 
@@ -119,11 +110,9 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
                 "the ids 0, 1, 2, ..."
             )
             raise TypeError(text)
-        if not (fact.several or given.index.is_unique):
-            twice = given.index[given.index.duplicated()].tolist()[0]
-            text = f"{name}: {what} {twice!r} is in the index of the Series twice"
+        if not fact.several:
             way = f"; {argument}.groupby(level=0).sum() adds up counts"
-            raise ValueError(text + (way if argument.endswith("counts") else ""))
+            check_unique(given, name, what, way if argument.endswith("counts") else "")
         return Facts(given.index.tolist(), given.tolist(), (), categories(given.dtype))
     if isinstance(given, Mapping):
         return Facts(list(given), list(given.values()))
@@ -252,7 +241,12 @@ def distances_of(given: Any, name: str = "distances") -> tuple[Any, Floats]:
     """
     ids: Any = None
     if is_frame(given):
-        ids, others, given = _square(given, name)
+        if hasattr(given, "index") and "item_id" not in given.columns:
+            ids, others = given.index.tolist(), given.columns.tolist()
+            given = given.to_numpy()
+        else:
+            facts = by_item(given, VECTOR, name)
+            ids, others, given = facts.items, list(facts.columns), facts.values
         if len(set(ids)) < len(ids) or set(ids) != set(others):
             raise ValueError(f"{name}: the items of its rows are not those of its columns")
         given = np.asarray(given)[:, [others.index(one) for one in ids]]
@@ -268,14 +262,6 @@ def distances_of(given: Any, name: str = "distances") -> tuple[Any, Floats]:
     if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
         raise ValueError(f"{name}: distances must be finite, and the same in both directions")
     return np.arange(len(matrix)) if ids is None else ids, matrix
-
-
-def _square(frame: Any, name: str) -> tuple[list[Any], list[Any], Any]:
-    """Return the items of the rows of a table, those of its columns, and its numbers."""
-    if hasattr(frame, "index") and "item_id" not in frame.columns:
-        return frame.index.tolist(), frame.columns.tolist(), frame.to_numpy()
-    facts = by_item(frame, VECTOR, name)
-    return facts.items, list(facts.columns), facts.values
 
 
 def _numbers(facts: Facts, name: str) -> Floats:
@@ -306,8 +292,6 @@ def _described(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-# Integer ids below this are looked up by themselves, in a table of 8 MB at most.
-DENSE = 1 << 20
 ONE = (
     "an item is in one slice; for one label at a time, give whether an item has it: "
     "{item: 'LABEL' in found for item, found in labels.items()}"
@@ -406,27 +390,10 @@ class ItemLabels:
 
     def entries(self, ids: NDArray[Any], names: Any) -> NDArray[np.int32]:
         """Return the entry of each item, -1 for none; ids are integers, or codes of names."""
-        if names is None:
-            return self._of_integers(ids)
-        if not len(ids):
-            return np.empty(0, np.int32)
-        used, _ = used_codes(ids)
-        entries = np.full(int(used[-1]) + 2, -1, np.int32)
-        entries[used] = [self._places.get(name, -1) for name in written(used, names)]
-        return _looked_up(ids, entries)
-
-    def _of_integers(self, ids: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the entry of each integer."""
-        if not self.ids or not isinstance(self.ids[0], (int, np.integer)):
-            return np.full(len(ids), -1, np.int32)
-        known = np.array(self.ids, np.int64)
-        if known.min() >= 0 and known.max() < DENSE:
-            entries = np.full(int(known.max()) + 2, -1, np.int32)
-            entries[known] = np.arange(len(known))
-            return _looked_up(ids, entries)
-        numbering = Numbering()
-        numbering.number(known)
-        return numbering.find(ids).astype(np.int32)
+        codes, used, asked = distinct_ids(ids, names)
+        entries = np.full(used.max(initial=-1) + 1, -1)
+        entries[used] = [self._places.get(one, -1) for one in asked]
+        return recoded(codes, entries).astype(np.int32)
 
     def shares(self, label: Any) -> Floats:
         """Return the share of each item that belongs to a label: 1 / n of an item with n labels.
@@ -442,17 +409,6 @@ class ItemLabels:
         found = np.zeros(len(n))
         found[of_label] = 1 / n[of_label]
         return found
-
-
-def _looked_up(ids: NDArray[Any], table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the number of each id in a table, of which the last is that of all other ids."""
-    out = np.empty(len(ids), np.int32)
-
-    def look_up(lo: int, hi: int) -> None:
-        kernels.slices.look_up(ids[lo:hi].view(np.uint64), table, out[lo:hi])
-
-    parallel.each(look_up, blocks(len(ids), parallel.BLOCK >> 2), None)
-    return out
 
 
 def _one_each(items: list[Any], rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:

@@ -22,9 +22,6 @@ CONTAINERS = (list, tuple, range)
 COPIED = 1 << 18
 # Floats that numpy has no type for: float32 holds every one of them exactly.
 _NARROW = ("bfloat16", "float8")
-_OF_ONE_USER = (
-    "; one user's scores by item enter as {user: {item: score}}, beside {user: relevant items}"
-)
 
 
 class Scored(NamedTuple):
@@ -65,6 +62,12 @@ class GroupedIds(tuple[Any, ...]):
         return found
 
 
+class GroupedRows:
+    """What has `rows` of `GroupedIds`."""
+
+    rows: Any
+
+
 @dataclass(frozen=True, eq=False)
 class Flat:
     """The lists of one side: user u's ids are the `lengths[u]` from `offsets[u]` on.
@@ -90,19 +93,10 @@ class Flat:
     column: str = "item_id"
 
     @classmethod
-    def of(
-        cls,
-        side: str,
-        users: Column,
-        items: Column,
-        offsets: Ints,
-        grades: Floats | None = None,
-        scored: Scored | None = None,
-        grouped: bool = False,
-    ) -> "Flat":
+    def of(cls, side: str, users: Column, items: Column, offsets: Ints, **more: Any) -> "Flat":
         """Return the lists of a table: list i is ``items.codes[offsets[i]:offsets[i + 1]]``."""
-        ids = items.codes, offsets, np.diff(offsets), grades, items.names
-        return cls(side, *ids, scored, grouped, users, column=items.name)
+        lists = items.codes, offsets, np.diff(offsets)
+        return cls(side, *lists, names=items.names, users=users, column=items.name, **more)
 
     def under(self, users: Column, items: Column) -> "Flat":
         """Return the same lists by other codes of users and items."""
@@ -121,12 +115,12 @@ class Flat:
     @property
     def places(self) -> Numbering:
         """Where the list of each user is, by the code of the user; ValueError for two lists."""
-        return self.once(Numbering, self._numbered)
 
-    def _numbered(self) -> Numbering:
-        found = Numbering()
-        self.check_no_two(found.number(self.users.codes))
-        return found
+        def numbered() -> Numbering:
+            self.check_no_two((found := Numbering()).number(self.users.codes))
+            return found
+
+        return self.once(Numbering, numbered)
 
     def check_no_two(self, numbers: Ints) -> None:
         """Raise ValueError for a user with two lists; `numbers` are those of the users."""
@@ -170,20 +164,38 @@ class Flat:
         ids = np.ascontiguousarray(self.ids[offsets[0] : offsets[-1]])
         return ids, offsets, self.lengths[lo:hi]
 
+    def compact(self) -> Lists:
+        """Return the lists without the gaps that padding left."""
+        if self.lengths.sum() == len(self.ids):
+            return Lists(self.offsets, self.ids, self.grades)
+        offsets = offsets_of(self.lengths)
+        kept = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1] - offsets[:-1], self.lengths)
+        return Lists(offsets, self.ids[kept], None if self.grades is None else self.grades[kept])
+
     @property
     def rows(self) -> Iterable[Sequence[Any]]:
         """The ids as Python objects, user by user."""
         if self.source is not None:
             return self.source.rows
-        if not isinstance(self.ids, np.ndarray):
-            return self.ids  # type: ignore[no-any-return]
-        return map(self.row, range(len(self.lengths)))
+        return map(self.row, range(len(self.lengths))) if self.is_array else self.ids
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the ids are in an array, not in rows of Python's."""
+        return isinstance(self.ids, np.ndarray)
 
     def given(self, user: int) -> Any:
         """Return the container of ids that one user was given as, or a list of them."""
         if self.source is not None:
             return self.source.given(user)
-        return self.row(user) if isinstance(self.ids, np.ndarray) else self.ids[user]
+        if not self.is_array:
+            return self.ids[user]
+        start = self.offsets[user]
+        return written(self.ids[start : start + self.lengths[user]], self.names)
+
+    def row(self, user: int) -> Sequence[Any]:
+        """Return the ids of one user as a list of Python objects, as they were written."""
+        return list(self.given(user))
 
     def name_user(self, user: int) -> str:
         """Name a user in a message: by key, or by position."""
@@ -197,56 +209,33 @@ class Flat:
         """Return the row of the user whose id is at a place of all ids."""
         return int(np.searchsorted(self.offsets, place, side="right")) - 1
 
-    def row(self, user: int) -> Sequence[Any]:
-        """Return the ids of one user as Python objects, as they were written."""
-        if self.source is not None:
-            return self.source.row(user)
-        if not isinstance(self.ids, np.ndarray):
-            return list(self.ids[user])
-        start = self.offsets[user]
-        return written(self.ids[start : start + self.lengths[user]], self.names)
-
 
 def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Flat:
     """Put the rows of one side into one flat array, each list cut at `depth`.
 
     A set is rid of `padding` here, since it has no end to drop it from; and so are groups.
     """
-    if isinstance(rows, Lists):
-        flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
-    elif isinstance(rows, np.ndarray) and rows.dtype == object:
-        return flatten([row if is_container(row) else [row] for row in rows], depth, side)
-    elif isinstance(rows, np.ndarray):
-        width = rows.shape[1] if rows.ndim == 2 else 1
-        offsets = np.arange(len(rows) + 1, dtype=np.int64) * width
-        flat = Flat(
-            side, np.ascontiguousarray(rows).reshape(-1), offsets, np.full(len(rows), width)
-        )
-    else:
-        if padding is not None:
-            rows = [_without(padding, row) for row in rows]
-        return _flatten_rows(rows, depth, side)
-    return flat if depth is None else flat.cut(depth)
-
-
-def _without(padding: Any, row: Any) -> Any:
-    """Return a set or groups without padding; other rows unchanged."""
-    if isinstance(row, GroupedIds):
-        return row.without(padding)
-    return row - {padding} if isinstance(row, (set, frozenset)) else row
-
-
-def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
-    accepted = is_container if side == "ranks" else is_truth_container
-    known = CONTAINERS if side == "ranks" else (*CONTAINERS, set, frozenset, dict)
+    if isinstance(rows, np.ndarray) and rows.dtype == object:
+        rows = [row if is_container(row) else [row] for row in rows]
+    if isinstance(rows, (Lists, np.ndarray)):
+        if isinstance(rows, Lists):
+            items, offsets, gains = rows.items, rows.offsets, rows.gains
+        else:
+            items, gains = np.ascontiguousarray(rows).reshape(-1), None
+            offsets = np.arange(len(rows) + 1, dtype=np.int64) * (len(items) // max(len(rows), 1))
+        flat = Flat(side, items, offsets, np.diff(offsets), gains)
+        return flat if depth is None else flat.cut(depth)
+    if padding is not None:
+        rows = [_without(padding, row) for row in rows]
     kinds = set(map(type, rows))
+    is_known, known = is_container, tuple[type, ...](CONTAINERS)
+    if side != "ranks":
+        is_known, known = is_truth_container, (*CONTAINERS, set, frozenset, dict)
     if not all(issubclass(kind, known) for kind in kinds):
         for user, row in enumerate(rows):
-            if not accepted(row):
-                raise TypeError(
-                    f"{side}: user {user} has {row!r} where a container of ids belongs"
-                    + swapped(row)
-                )
+            if not is_known(row):
+                words = f"{side}: user {user} has {row!r} where a container of ids belongs"
+                raise TypeError(words + swapped(row))
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     if depth is not None and (lengths > depth).any():
         rows = [row if len(row) <= depth else row[:depth] for row in rows]
@@ -263,6 +252,13 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
         return Flat(side, rows, offsets, lengths, numbers.astype(np.float64), grouped=True)
     graded = any(issubclass(kind, Mapping) for kind in kinds)
     return Flat(side, rows, offsets, lengths, _grades_of(rows) if graded else None)
+
+
+def _without(padding: Any, row: Any) -> Any:
+    """Return a set or groups without padding; other rows unchanged."""
+    if isinstance(row, GroupedIds):
+        return row.without(padding)
+    return row - {padding} if isinstance(row, (set, frozenset)) else row
 
 
 def _grades_of(rows: Sequence[Any]) -> Floats:
@@ -330,10 +326,12 @@ def check_ranked(ranks: Mapping[Any, Any]) -> None:
         return
     for user, row in ranks.items():
         if not is_container(row):
-            raise TypeError(
-                f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
-                + (_OF_ONE_USER if isinstance(row, (float, np.number)) else swapped(row))
-            )
+            way = swapped(row)
+            if isinstance(row, (float, np.number)):
+                way = "; one user's scores by item enter as {user: {item: score}}, beside {user: "
+                way += "relevant items}"
+            kind = type(row).__name__
+            raise TypeError(f"user {user!r}: the ranked list is a {kind}, not a list of ids{way}")
 
 
 def name_user(users: Sequence[Any] | None, position: int) -> str:
@@ -384,17 +382,15 @@ def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> Va
 
 def is_tensor(value: Any) -> bool:
     """Whether a value is an array of another library, on this or another device."""
-    protocols = ("__dlpack__", "__array__")
-    return not isinstance(value, (np.ndarray, np.generic)) and any(
-        hasattr(value, name) for name in protocols
-    )
+    if isinstance(value, (np.ndarray, np.generic)):
+        return False
+    return hasattr(value, "__dlpack__") or hasattr(value, "__array__")
 
 
 def is_row(value: Any) -> bool:
     """Whether a value is an array of numbers, of any library, not a single one."""
-    return (isinstance(value, np.ndarray) or is_tensor(value)) and len(
-        getattr(value, "shape", ())
-    ) > 0
+    is_array = isinstance(value, np.ndarray) or is_tensor(value)
+    return is_array and len(getattr(value, "shape", ())) > 0
 
 
 def array(tensor: Any) -> Any:

@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import operator
 import os
-import sys
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
+    GroupedRows,
     array,
     check_ranked,
     flatten,
@@ -36,13 +36,19 @@ from toplist.inputs.flatten import (
     is_tensor,
     is_truth_container,
 )
-from toplist.inputs.ids import check_width, encode, integers_of
+from toplist.inputs.ids import check_width, encode, integers_of, shaped, unpadded
+from toplist.inputs.keyed import (
+    CountedItems,
+    KeptTruths,
+    beside,
+    check_not_counted,
+    is_series,
+    no_common_user,
+    no_truths,
+)
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.objects import Ordering, check_not_swapped, to_builtin, unscored
 from toplist.inputs.options import ColumnNames, Joining
-from toplist.inputs.shaping import shaped, unpadded
-
-if TYPE_CHECKING:
-    from toplist.inputs.kept import KeptTruths
 
 PLAINLY = Joining()
 
@@ -75,24 +81,19 @@ def read_sides(
     ValueError
         For sides of different length or without a common user, misplaced padding.
     """
-    from toplist.inputs.objects import ByScore, check_not_swapped, scored, to_builtin
-
-    kept = ground_truths if _is_of("kept", "KeptTruths", ground_truths) else None
-    ground_truths = to_builtin(ground_truths, "ground_truths") if kept is None else kept.rows
-    ranks = to_builtin(ranks, "ranks")
-    if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
-        from toplist.inputs.keyed import beside
-
-        ranks, ground_truths = beside(ranks, ground_truths)
-    if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
-        check_not_swapped(ranks, ground_truths)
-    padding, ties, items_as = joining.padding, joining.ties, joining.items_as
+    kept = ground_truths if isinstance(ground_truths, KeptTruths) else None
+    truths = to_builtin(ground_truths, "ground_truths") if kept is None else kept.rows
+    ranks, truths = beside(to_builtin(ranks, "ranks"), truths)
+    if isinstance(ranks, Mapping) and isinstance(truths, Mapping) and not _are_ids(ranks):
+        check_not_swapped(ranks, truths)
+    padding, items_as = joining.padding, joining.items_as
     depth = None if joining.collapses else k
-    given, ranks = ranks, side_to_builtin(ranks, "ranks", (depth, padding, ties))
-    tied = ranks.scored if isinstance(ranks, ByScore) else scored(given)
+    ranks = side_to_builtin(ranks, "ranks", (depth, padding, joining.ties))
     if kept is None:
-        ground_truths = side_to_builtin(ground_truths, "ground_truths")
-    tables = _by_user(ranks) or _by_user(ground_truths)
+        truths = side_to_builtin(truths, "ground_truths")
+    tied = getattr(ranks, "scored", None) if isinstance(ranks, Mapping) else None
+    single, users = False, None
+    tables = any(is_frame(side) or isinstance(side, Flat) for side in (ranks, truths))
     if joining.users is not None and (tables or isinstance(ranks, Mapping)):
         keyed = "tables" if tables else "dicts"
         raise TypeError(
@@ -102,35 +103,44 @@ def read_sides(
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        sides = ranks, kept or ground_truths
-        ranked, truth, n_extra = read_tables(*sides, padding, joining.columns, ties, items_as)
-        ranked = ranked if tied is None else replace(ranked, scored=tied)
-        padding = padding if items_as is None else None
-        return shaped(ranked, k, joining), unpadded(truth, padding), n_extra, False
-    keys, rank_rows, n_extra, single = _rows_of_ranks(ranks, ground_truths, kept)
-    if kept is None:
-        rows = _rows_of_truths(ground_truths, single)
-        truth = replace(flatten(rows, None, "ground_truths", padding), users=keys)
+        ranked, truth, n_extra = read_tables(ranks, kept or truths, joining)
     else:
-        truth = kept.flat if padding is None else kept.flattened(padding)
-    ranked = replace(flatten(rank_rows, depth, "ranks"), users=keys, scored=tied)
-    if len(ranked.lengths) != len(truth.lengths):
-        raise ValueError(
-            f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
-            "lists by position need one ground truth each"
-        )
-    if joining.users is not None:
-        from toplist.inputs.user_values import keys_of
+        _refuse(ranks, truths)
+        n_extra = 0
+        if isinstance(ranks, Mapping):
+            if not isinstance(truths, Mapping):
+                raise TypeError(
+                    "ranks is keyed by user, ground_truths is not: give both as dicts, or both by "
+                    "position; dict(zip(USERS, ground_truths)) names the users"
+                )
+            users, rows, n_extra = _by_key(ranks, truths, kept)
+        else:
+            rows, truths, single = _by_position(ranks, truths, kept)
+        if kept is not None:
+            truth = kept.flat if padding is None else kept.flattened(padding)
+        else:
+            if users is not None:
+                truths = [row if is_truth_container(row) else [row] for row in truths.values()]
+            truth = replace(flatten(truths, None, "ground_truths", padding), users=users)
+        ranked = replace(flatten(rows, depth, "ranks"), users=users)
+        if len(ranked.lengths) != len(truth.lengths):
+            raise ValueError(
+                f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
+                "lists by position need one ground truth each"
+            )
+        if joining.users is not None:
+            from toplist.inputs.user_values import keys_of
 
-        ranked = replace(ranked, users=keys_of(joining.users, len(truth.lengths)))
-        truth = truth if kept is not None else replace(truth, users=ranked.users)
-    if items_as is not None:
-        ranked, truth = items_as.sides(ranked, truth, padding)
-        padding = None
-    else:
-        hashing = hashing and not joining.collapses and padding is None
-        ranked, truth = encode(ranked, truth, hashing)
-    return shaped(ranked, k, joining), unpadded(truth, padding), n_extra, single
+            ranked = replace(ranked, users=keys_of(joining.users, len(truth.lengths)))
+            truth = truth if kept is not None else replace(truth, users=ranked.users)
+        if items_as is not None:
+            ranked, truth = items_as.sides(ranked, truth, padding)
+        else:
+            hashing = hashing and not joining.collapses and padding is None
+            ranked, truth = encode(ranked, truth, hashing)
+    ranked = ranked if tied is None else replace(ranked, scored=tied)
+    ranked = shaped(ranked, k, joining)
+    return ranked, truth if items_as is not None else unpadded(truth, padding), n_extra, single
 
 
 def are_queries(ranks: Any, truths: Any) -> bool:
@@ -147,17 +157,6 @@ def are_queries(ranks: Any, truths: Any) -> bool:
     return type(ranks).__module__.partition(".")[0] == "ranx"
 
 
-def _by_user(value: Any) -> bool:
-    """Whether a side is a table, or lists that were read from one."""
-    return is_frame(value) or isinstance(value, Flat)
-
-
-def _is_of(module: str, kind: str, value: Any) -> bool:
-    """Whether a value is of a class whose module few need: it may not be loaded."""
-    loaded = sys.modules.get(f"toplist.inputs.{module}")
-    return loaded is not None and isinstance(value, getattr(loaded, kind))
-
-
 def read_ranks(
     ranks: Any, k: int | None = None, columns: ColumnNames = None, padding: Any = None
 ) -> tuple[Flat, bool]:
@@ -171,7 +170,7 @@ def read_ranks(
         Whether one user was given bare.
     """
     ranks = side_to_builtin(ranks, "ranks", (k, padding, "order"))
-    if _by_user(ranks):
+    if is_frame(ranks) or isinstance(ranks, Flat):
         from toplist.inputs.tables import lists_of
 
         lists = lists_of(ranks, "ranks", columns)
@@ -192,16 +191,21 @@ def read_once(
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 
     A table becomes `Flat`, Python lists of integers `Lists`, cut at `k`. Everything else is
-    returned unchanged: arrays are read as they are, dicts and text are read by each reader.
+    returned unchanged: arrays are read as they are, dicts and text are read by each reader. Of a
+    pandas Series the scored rows become lists: by position or key, the truth decides.
     """
     ordering = k, padding, ties
-    if hasattr(ranks, "to_dict"):
-        from toplist.inputs.keyed import is_series  # what few need, so that imports are quick
-
-        if is_series(ranks):
-            return _series_once(ranks, ordering)
+    if is_series(ranks):
+        rows = list(ranks)
+        if not rows or not is_truth_container(rows[0]) or not ranks.index.is_unique:
+            return ranks
+        # equal scores are ordered here: nothing that reads the lists later knows how
+        keyed = dict(zip(ranks.index, rows, strict=True))
+        lists = [*side_to_builtin(keyed, "ranks", ordering).values()]
+        same = all(map(operator.is_, lists, rows))
+        return ranks if same else type(ranks)(lists, index=ranks.index)
     ranks = side_to_builtin(ranks, "ranks", ordering)
-    if _by_user(ranks):
+    if is_frame(ranks) or isinstance(ranks, Flat):
         from toplist.inputs.tables import lists_of
 
         return lists_of(ranks, "ranks", columns, ties)
@@ -212,78 +216,14 @@ def read_once(
     return ranks if items is None else Lists(offsets_of(flat.lengths), items)
 
 
-def _series_once(ranks: Any, ordering: tuple[int | None, Any, str]) -> Any:
-    """Return a pandas Series with its scored rows as lists; by position or key, the truth decides.
-
-    Equal scores are ordered here: nothing that reads the lists later knows how.
-    """
-    rows, users = list(ranks), list(ranks.index)
-    if not rows or not is_truth_container(rows[0]) or not ranks.index.is_unique:
-        return ranks
-    found = side_to_builtin(dict(zip(users, rows, strict=True)), "ranks", ordering)
-    lists = list(found.values())
-    if all(map(operator.is_, lists, rows)):
-        return ranks
-    return type(ranks)(lists, index=ranks.index)
-
-
-_ONE_KEYED = (
-    "ranks is keyed by user, ground_truths is not: give both as dicts, or both by position; "
-    "dict(zip(USERS, ground_truths)) names the users"
-)
-
-
-def _rows_of_ranks(
-    ranks: Any, truths: Any, kept: KeptTruths | None
-) -> tuple[list[Any] | None, Any, int, bool]:
-    """Return the users, their rows of ranks, how many others are left over, and if one is bare."""
-    _refuse(ranks, truths)
-    if isinstance(ranks, Mapping):
-        if not isinstance(truths, Mapping):
-            raise TypeError(_ONE_KEYED)
-        return *_by_key(ranks, truths, kept), False
-    if kept is not None:
-        if kept.users is not None and not _counts_rows(truths):
-            raise TypeError(_ONE_BY_POSITION)
-        if not _holds_many(ranks, kept.flat.lengths):
-            raise TypeError(
-                f"ranks is one user's list of ids, ground_truths is of {len(kept):,} users: give a "
-                "list of lists"
-            )
-    elif not _holds_many(ranks, truths):
-        _check_of_one(truths)
-        return None, [ranks], 0, True
-    elif isinstance(truths, Mapping):
-        raise TypeError(_ONE_BY_POSITION)
-    return None, ranks, 0, False
-
-
-def _rows_of_truths(truths: Any, single: bool) -> Any:
-    """Return ground truths as they can be flattened, each bare id in a list."""
-    if not single and not isinstance(truths, Mapping):
-        return truths_of_many(truths)
-    rows = [truths] if single else truths.values()
-    return [row if is_truth_container(row) else [row] for row in rows]
-
-
-def _check_of_one(truths: Any) -> None:
-    """Raise TypeError for ground truths of many users beside the list of one."""
-    if isinstance(truths, (Lists, np.ndarray)) and not is_container(truths):
-        raise TypeError(
-            f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
-        )
-    if isinstance(truths, (list, tuple)) and truths and is_truth_container(truths[0]):
-        raise TypeError(
-            f"ranks is one user's list of ids, ground_truths holds a {type(truths[0]).__name__}, "
-            "as for many users: give [ranks], or that user's ids"
-        )
-
-
-def _check_no_path(ranks: Any, truths: Any) -> None:
-    """Raise for ranked lists or ground truths that are a path; a text of truths may be an id."""
+def _refuse(ranks: Any, truths: Any) -> None:
+    """Raise for what can be no ranked list, or no ground truth."""
+    if ranks is None or truths is None:
+        missing = "ranks" if ranks is None else "ground_truths"
+        raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
     text = isinstance(ranks, str) and (os.path.splitext(ranks)[1] or os.path.exists(ranks))
     if text or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
-        paths = (
+        paths = (  # a text of truths may be an id
             repr(os.fspath(one)) if isinstance(one, (str, os.PathLike)) else "..."
             for one in (ranks, truths)
         )
@@ -291,18 +231,9 @@ def _check_no_path(ranks: Any, truths: Any) -> None:
         raise TypeError(
             f"{side} looks like a path: for files, toplist.top_k_eval({', '.join(paths)}, k=10)"
         )
-
-
-def _refuse(ranks: Any, truths: Any) -> None:
-    """Raise for what can be no ranked list, or no ground truth."""
-    if ranks is None or truths is None:
-        missing = "ranks" if ranks is None else "ground_truths"
-        raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
-    _check_no_path(ranks, truths)
+    kind = type(ranks).__name__
     if isinstance(ranks, (Set, str, bytes)):
-        raise TypeError(
-            f"ranks is a {type(ranks).__name__}, which has no ranking: are the arguments swapped?"
-        )
+        raise TypeError(f"ranks is a {kind}, which has no ranking: are the arguments swapped?")
     for side, value in (("ranks", ranks), ("ground_truths", truths)):
         if isinstance(value, np.ma.MaskedArray):
             raise TypeError(f"{side} is a masked array: fill it, and name the filling as padding")
@@ -314,8 +245,8 @@ def _refuse(ranks: Any, truths: Any) -> None:
             )
     if not isinstance(ranks, (Mapping, Lists, np.ndarray, *CONTAINERS)):
         raise TypeError(
-            f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
-            "a dict user -> list, a 2-D array of ids, a table, or Lists"
+            f"ranks is a {kind}: give a list of item ids, a list of lists, a dict user -> list, "
+            "a 2-D array of ids, a table, or Lists"
         )
 
 
@@ -323,30 +254,43 @@ def _by_key(
     ranks: Mapping[Any, Any], truths: Any, kept: KeptTruths | None
 ) -> tuple[list[Any], list[Any], int]:
     """Return the users of the truths, their ranked lists, and how many others there are."""
-    if not type(ranks) is type(truths) is dict:
-        from toplist.inputs.keyed import check_not_counted
-
-        check_not_counted("ranks", ranks, "ground_truths", truths)
-        check_not_counted("ground_truths", truths, "ranks", ranks)
+    check_not_counted("ranks", ranks, "ground_truths", truths)
+    check_not_counted("ground_truths", truths, "ranks", ranks)
     _check_users(ranks, "ranks")
     if kept is None:  # else they were checked when they were read
         _check_users(truths, "ground_truths")
     users: Any = list(truths) if kept is None else kept.users
     n_common = sum(map(ranks.__contains__, users))
     if ranks and not n_common:
-        from toplist.inputs.keyed import no_common_user, no_truths
-
         listed = next(iter(ranks))
         raise no_common_user(listed, users[0]) if users else no_truths(listed)
     check_ranked(ranks)
     return users, [ranks.get(user, ()) for user in users], len(ranks) - n_common
 
 
-def _counts_rows(rows: Any) -> bool:
-    """Whether rows are those of a Series that only counts them."""
-    from toplist.inputs.keyed import CountedItems
-
-    return isinstance(rows, CountedItems)
+def _by_position(ranks: Any, truths: Any, kept: KeptTruths | None) -> tuple[Any, Any, bool]:
+    """Return the rows of both sides, and whether they are of one user, who was given bare."""
+    if kept is not None:
+        if kept.users is not None and not isinstance(truths, CountedItems):
+            raise TypeError(_ONE_BY_POSITION)
+        if not _holds_many(ranks, kept.flat.lengths):
+            raise TypeError(
+                f"ranks is one user's list of ids, ground_truths is of {len(kept):,} users: give a "
+                "list of lists"
+            )
+        return ranks, truths, False
+    if _holds_many(ranks, truths):
+        return ranks, truths_of_many(truths), False
+    if isinstance(truths, (Lists, np.ndarray)) and not is_container(truths):
+        raise TypeError(
+            f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
+        )
+    if isinstance(truths, (list, tuple)) and truths and is_truth_container(truths[0]):
+        raise TypeError(
+            f"ranks is one user's list of ids, ground_truths holds a {type(truths[0]).__name__}, "
+            "as for many users: give [ranks], or that user's ids"
+        )
+    return [ranks], [truths if is_truth_container(truths) else [truths]], True
 
 
 def _check_users(rows: Mapping[Any, Any], side: str) -> None:
@@ -366,21 +310,19 @@ def _check_users(rows: Mapping[Any, Any], side: str) -> None:
 
 
 def _holds_many(ranks: Any, truths: Any) -> bool:
+    """Whether ranks by position are those of many users; of nothing at all, the truths decide."""
     if isinstance(ranks, Lists):
         return True
-    if isinstance(ranks, np.ndarray):
-        if ranks.ndim == 1 and ranks.dtype == object and len(ranks):
-            return is_container(ranks[0])
+    if isinstance(ranks, np.ndarray) and (ranks.ndim != 1 or ranks.dtype != object):
         if ranks.ndim not in (1, 2):
             raise TypeError(f"ranks is {_shape(ranks)}: give 1-D or 2-D")
         return ranks.ndim == 2
-    if len(ranks) == 0:  # one user without a list, or no user at all: the truth decides
-        return isinstance(truths, Lists) or (
-            truths.ndim == 2
-            if isinstance(truths, np.ndarray)
-            else isinstance(truths, CONTAINERS) and (not truths or is_truth_container(truths[0]))
-        )
-    return is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
+    if len(ranks):
+        return is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
+    if isinstance(truths, np.ndarray):
+        return truths.ndim == 2
+    lists = isinstance(truths, CONTAINERS) and (not truths or is_truth_container(truths[0]))
+    return lists or isinstance(truths, Lists)
 
 
 _ONE_BY_POSITION = (
@@ -438,17 +380,34 @@ def side_to_builtin(
     TypeError
         For a sparse matrix of ranks, and a list of tables.
     """
-    from toplist.inputs.objects import Ordering, to_builtin, unscored
-
     if isinstance(value, (list, tuple)) and any(map(is_frame, value[:1])):
         raise TypeError(
             f"{side} is a list of tables: give one table, or of record "
             "batches a reader, pyarrow.RecordBatchReader.from_batches(batches[0].schema, batches)"
         )
-    found = _without_library(to_builtin(value, side), side)
-    if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
-        return found
-    return unscored(found, Ordering(*ordering))
+    value = to_builtin(value, side)
+    if side == "ranks" and isinstance(value, GroupedRows):
+        raise TypeError("ranks is Groups, which have no ranking: are the arguments swapped?")
+    if side == "ranks" and hasattr(value, "tocsr"):
+        raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
+    if isinstance(value, GroupedRows):
+        value = value.rows
+    elif hasattr(value, "tocsr"):  # before dict: scipy's dok is one
+        value = Lists.from_matrix(value)
+    elif isinstance(value, (list, tuple, dict)):
+        rows = value.values() if isinstance(value, dict) else value
+        first = next(iter(rows), None)
+        if is_tensor(first) and is_row(first):  # of ids, not a single one
+            arrays = [*map(array, rows)]
+            value = dict(zip(value, arrays, strict=True)) if isinstance(value, dict) else arrays
+    elif not (value is None or isinstance(value, (np.ndarray, Lists, Set, str, bytes, int))):
+        from toplist.inputs import columns as cols  # a quarter of the import of toplist
+
+        found = cols.column_to_builtin(value, side)
+        value = array(value) if found is None else found
+    if side != "ranks" or not isinstance(value, (list, tuple, Mapping)) or _are_ids(value):
+        return value
+    return unscored(value, Ordering(*ordering))
 
 
 def _are_ids(ranks: Any) -> bool:
@@ -462,34 +421,3 @@ def _are_ids(ranks: Any) -> bool:
     if type(first) is list and first:
         first = first[0]
     return type(first) is int or type(first) is str
-
-
-def _without_library(value: Any, side: str) -> Any:
-    """Return one side as arrays, `Lists`, lists, dicts or tables; others unchanged."""
-    if isinstance(value, (np.ndarray, Lists)):
-        return value
-    if _is_of("groups", "Groups", value):
-        if side == "ranks":
-            raise TypeError("ranks is Groups, which have no ranking: are the arguments swapped?")
-        return value.rows
-    if hasattr(value, "tocsr"):  # before dict: scipy's dok is one
-        if side == "ranks":
-            raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
-        return Lists.from_matrix(value)
-    if isinstance(value, (list, tuple)):
-        return list(map(array, value)) if value and _is_tensor_row(value[0]) else value
-    if isinstance(value, dict):
-        if not value or not _is_tensor_row(next(iter(value.values()))):
-            return value
-        return {user: array(row) for user, row in value.items()}
-    if value is None or isinstance(value, (Set, str, bytes, int)):
-        return value
-    from toplist.inputs import columns as cols  # a quarter of the import of toplist
-
-    found = cols.column_to_builtin(value, side)
-    return array(value) if found is None else found
-
-
-def _is_tensor_row(value: Any) -> bool:
-    """Whether a value is a tensor of ids, not of a single one, that is no array of numpy yet."""
-    return is_tensor(value) and is_row(value)

@@ -1,24 +1,31 @@
-"""Grades of relevant items: from which grade on an item is relevant, and the gain of a hit."""
+"""Grades of relevant items: from which grade on an item is relevant, and the gain of a hit.
+
+`Judged` is what the join needs to know of ground truths, made once for all lists they meet.
+"""
+
+from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import (
-    Floats,
-    choice,
-    doubles,
-    plain,
-)
-from toplist.inputs.flatten import Flat
+from toplist.checks import Floats, Ints, about, choice, doubles, plain
+from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains, GainTable
 
+if TYPE_CHECKING:
+    from toplist.inputs.groups import Coverage
+
+Words = Callable[[Ints], NDArray[np.uint64]]  # of codes
+# Ids that are looked at before all are.
+FIRST = 64
 # The largest gain: squares of it, summed over 10^14 users who have 10^7 relevant items each, are
 # still finite.
 LARGEST = 1e140
@@ -201,20 +208,17 @@ def apply(truth: Lists, source: Flat, grading: Grading) -> tuple[Lists, Lists]:
         return truth, truth
     check(truth, source)
     gains = grading.gains_of(np.maximum(grades, 0.0))
-    none = np.flatnonzero(np.isnan(gains))
-    if len(none):
-        grade = f"{grades[none[0]]:g}"
-        wrong = f"{{}}, item {{!r}}: grade {grade} has no gain; add it, gains={{{{{grade}: ...}}}}"
-        raise _refused(truth, source, none[0], wrong)
-    large = np.flatnonzero(~(gains <= LARGEST))
-    if len(large):
-        bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
-        grade = f"grade {grades[large[0]]:g} is too large"
-        wrong = f"{{}}, item {{!r}}: {grade}: {bound}"
-        if grading.gains == "exponential":
-            wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; gains='linear' takes "
-            wrong += "the grade"
-        raise _refused(truth, source, large[0], wrong)
+    wrong = np.flatnonzero(~(gains <= LARGEST))
+    if len(wrong):
+        at, bound = wrong[0], f"beyond {LARGEST:g} the sums of squares over users overflow"
+        grade = f"{grades[at]:g}"
+        words = f"grade {grade} is too large: {bound}"
+        if np.isnan(gains[at]):
+            words = f"grade {grade} has no gain; add it, gains={{{grade}: ...}}"
+        elif grading.gains == "exponential":
+            words = f"2^grade of grade {grade} is too large a gain: {bound}; gains='linear' takes "
+            words += "the grade"
+        raise _refused(truth, source, at, f": {words}")
     kept = grades > 0 if least is None else grades >= least
     if kept.all():
         if np.all(gains == 1):
@@ -234,18 +238,86 @@ def check(truth: Lists, source: Flat) -> None:
         return
     bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
-        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is finite"
-        raise _refused(truth, source, bad[0], wrong)
+        raise _refused(truth, source, bad[0], f": grade {grades[bad[0]]}; a grade is finite")
     twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
     if twice >= 0:
-        wrong = "{} has item {!r} twice in the ground truth, with different grades"
-        raise _refused(truth, source, twice, wrong)
+        words = " twice in the ground truth, with different grades"
+        raise _refused(truth, source, twice, words, " has item ")
 
 
-def _refused(truth: Lists, source: Flat, position: int, words: str) -> ValueError:
-    """Return the error of a grade at a position of the flat ids: words with its user and item."""
+def _refused(
+    truth: Lists, source: Flat, position: int, words: str, of: str = ", item "
+) -> ValueError:
+    """Return the error of a grade at a position of the flat ids: words behind its user and item."""
     user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
     item = source.row(user)[position - truth.offsets[user]]
-    error = ValueError(words.format(source.name_user(user), item))
+    error = ValueError(f"{source.name_user(user)}{of}{item!r}{words}")
     found: ValueError = source.about(error, user, item=item)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The judged items of ground truths, and the relevant ones among them.
+
+    `truth` has all judged items with their grades, `relevant` those that are relevant with their
+    gains. `words` returns the words of codes; None where the integers are ids, or hashes. `groups`
+    are those of the relevant items, which then are distinct. `known` is what the join knows of them
+    from other lists that met them.
+    """
+
+    truth: Lists
+    relevant: Lists
+    words: Words | None = None
+    groups: Coverage | None = None
+    known: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Flat, grading: Grading, whole: bool = True) -> Judged:
+        """Read ground truths of integers, codes or hashes.
+
+        `whole` says that these are all users, so that the truth may be seen to be a matrix.
+        """
+        truth, groups = given.compact(), None
+        if given.grouped:
+            from toplist.inputs.groups import Coverage  # what few need, so that imports are quick
+
+            truth, groups = Coverage.of(truth, given)
+        elif whole and given.source is None and given.names is None:
+            check_no_matrix(truth, given.users)
+        judged, relevant = apply(truth, given, grading)
+        words: Words | None = getattr(given.names, "hashes", None)
+        if isinstance(given.names, list):  # else integers themselves, or texts that know theirs
+            from toplist.inputs.id_hashes import hashes_of_codes
+
+            words = hashes_of_codes(given.names, truth.items).__getitem__
+        return cls(judged, relevant, words, groups)
+
+
+def check_no_matrix(truth: Lists, users: Sequence[Any] | None) -> None:
+    """Raise ValueError for integer ids that are all 0 or 1, where a row holds one of them twice.
+
+    A set of ids holds each once, so this is a row of a matrix, or nothing that can be told from it.
+
+    Examples
+    --------
+    >>> check_no_matrix(Lists([0, 3], [0, 1, 1]), None)
+    Traceback (most recent call last):
+        ...
+    ValueError: ground_truths: user 0 has 1 twice, and all ids are 0 or 1: if this is a matrix of \
+users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each once, as sets
+    """
+    items = truth.items
+    if np.any(items[:FIRST] >> 1) or np.any(items >> 1):
+        return
+    ones = np.diff(offsets_of(items)[truth.offsets])
+    zeros = np.diff(truth.offsets) - ones
+    rows = np.flatnonzero((ones > 1) | (zeros > 1))
+    if len(rows):
+        user = int(rows[0])
+        error = ValueError(
+            f"ground_truths: {name_user(users, user)} has {int(ones[user] > 1)} twice, and all ids "
+            "are 0 or 1: if this is a matrix of users x items, give Lists.from_matrix(matrix); if "
+            "0 and 1 are ids, give each once, as sets"
+        )
+        raise about(error, side="ground_truths", user=user_of(users, user))

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, counted
-from toplist.inputs.factorize import Column, Numbering
-from toplist.inputs.flatten import Flat, GroupedIds, is_container, name_user
+from toplist.inputs.factorize import Column, Numbering, order_of_ids
+from toplist.inputs.flatten import Flat, GroupedIds, GroupedRows, is_container, name_user
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.ordering import order_of_ids
 
 
-class Groups:
+class Groups(GroupedRows):
     """Ground truths made of groups: any id of a group will do, and all groups are wanted.
 
     Facts of an answer (nuggets), hops of a question, near-duplicates. It stands wherever
@@ -63,7 +62,7 @@ class Groups:
         if isinstance(groups, Mapping):
             users, given = list(groups), list(groups.values())
         rows = list(_rows(given, users))
-        self.rows: Any = rows if users is None else dict(zip(users, rows, strict=True))
+        self.rows = rows if users is None else dict(zip(users, rows, strict=True))
         self._n_groups = sum(map(len, given))
 
     def __len__(self) -> int:

@@ -3,6 +3,9 @@
 Integers stay as they are. Strings are hashed, and the hits verified after the join (`hashed`,
 `agree`). Everything else (bytes, other hashables, and strings that cannot be hashed so) is numbered
 by one dictionary over both sides. Integers that int64 does not hold are refused.
+
+What becomes of encoded lists before they are joined stands here, too: lists again, cut, without
+padding or copies (`shaped`).
 """
 
 from __future__ import annotations
@@ -19,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import kernels
+from toplist import kernels, parallel
 from toplist.checks import Ints, is_missing
 from toplist.inputs.flatten import Flat
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import Joining
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
@@ -33,6 +37,9 @@ _WAY_OUT = "give integers or strings"
 CHUNK = 256
 # Made once: to make them takes as long as to write the ids of ten users.
 _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
+# The kind of each type of ids seen so far, and the side and an example for messages.
+Kinds = Mapping[type, tuple[Any, tuple[bool, str, str]]]
+NOTHING: Mapping[Any, Any] = {}
 
 
 def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
@@ -48,26 +55,19 @@ def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
     ValueError
         For integers that int64 does not hold.
     """
+
+    def both(read: Any) -> tuple[Any, Any] | None:
+        found = read(ranked), truth.once(read, partial(read, truth))
+        return None if found[0] is None or found[1] is None else found
+
     with naming_missing(ranked, truth):
-        return _encode(ranked, truth, hashing)
-
-
-def _encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
-    """Do what `encode` does; its errors of ids that are missing name a type."""
-    integers = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))
-    as_integers = integers[0] is not None and integers[1] is not None
-    if not as_integers and hashing:
-        hashes = hashed(ranked), truth.once(hashed, partial(hashed, truth))
-        if hashes[0] is not None and hashes[1] is not None:
-            return hashes[0], hashes[1]
-    if not as_integers:
-        truth, known = truth.once(_Numbers, partial(_Numbers.of, truth))
-        numbers = known.copy()
-        ranked = replace(numbers.encode(ranked), names=list(numbers.codes))
-    else:
-        ranked = replace(ranked, ids=integers[0])
-        truth = truth.once("integers", partial(replace, truth, ids=integers[1]))
-    return ranked, truth
+        if (integers := both(integers_of)) is not None:
+            same = truth.once("integers", partial(replace, truth, ids=integers[1]))
+            return replace(ranked, ids=integers[0]), same
+        if hashing and (hashes := both(hashed)) is not None:
+            return hashes
+        truth, known, kinds = truth.once(_numbered, partial(_numbered, truth))
+        return _numbered(ranked, known, kinds)[0], truth
 
 
 @contextmanager
@@ -108,16 +108,27 @@ def alone(flat: Flat) -> Flat:
     """Return one side as integers, or as codes with the distinct ids as names."""
     with naming_missing(flat):
         ids = integers_of(flat)
-        if ids is not None:
-            return flat if ids is flat.ids else replace(flat, ids=ids)
-        numbers = _Numbers()
-        return replace(numbers.encode(flat), names=list(numbers.codes))
+        return _numbered(flat)[0] if ids is None else replace(flat, ids=ids)
 
 
 def integers_of(flat: Flat) -> NDArray[Any] | None:
-    """Return the ids as one array of signed integers, or None if one of them is no int64."""
+    """Return the ids as one array of signed integers, or None if one of them is no int64.
+
+    In rows, struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into
+    integers, and takes 1.4 x its time. It does not refuse bools; these are among the 0s and 1s.
+    """
     if not isinstance(flat.ids, np.ndarray):
-        return _packed(flat)
+        ids = np.empty(flat.offsets[-1], np.int64)
+        try:
+            _write(ids, flat.ids)
+        except struct.error:
+            return None
+        doubtful = np.flatnonzero(ids.view(np.uint64) <= 1)
+        kinds: Kinds = NOTHING
+        users = np.searchsorted(flat.offsets, doubtful, side="right") - 1
+        for user in dict.fromkeys(users.tolist()):
+            kinds = kinds_seen(flat.ids[user], flat.side, kinds)
+        return ids
     kind = flat.ids.dtype.kind
     if kind in "iu":
         return signed(flat.ids, flat.side)
@@ -132,25 +143,6 @@ def integers_of(flat: Flat) -> NDArray[Any] | None:
     raise TypeError(f"{flat.side} is an array of {flat.ids.dtype}, not of ids: {hint}")
 
 
-def _packed(flat: Flat) -> Ints | None:
-    """Return the integers in rows as an array, or None if one of them is no int64.
-
-    struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into integers,
-    and takes 1.4 x its time. It does not refuse bools; these are among the 0s and 1s.
-    """
-    ids = np.empty(flat.offsets[-1], np.int64)
-    try:
-        _write(ids, flat.ids)
-    except struct.error:
-        return None
-    doubtful = np.flatnonzero(ids.view(np.uint64) <= 1)
-    kinds = _Kinds()
-    users = np.searchsorted(flat.offsets, doubtful, side="right") - 1
-    for user in dict.fromkeys(users.tolist()):
-        kinds.check(flat.ids[user], flat.side)
-    return ids
-
-
 def _write(ids: Ints, rows: Iterable[Collection[Any]]) -> None:
     """Write the integers of `rows` into `ids`, one row after another."""
     buffer, place = ids.data.cast("B"), 0
@@ -161,39 +153,25 @@ def _write(ids: Ints, rows: Iterable[Collection[Any]]) -> None:
         place += 8 * n
 
 
-class _Numbers:
-    """Distinct ids of any one kind as numbers 0, 1, ... in order of appearance."""
+def _numbered(
+    flat: Flat, known: Mapping[Any, int] = NOTHING, kinds: Kinds = NOTHING
+) -> tuple[Flat, Mapping[Any, int], Kinds]:
+    """Return a side with the number of each id, in order of appearance, all numbers, and kinds.
 
-    def __init__(self) -> None:
-        self.kinds = _Kinds()
-        self.codes: dict[Any, int] = defaultdict(count().__next__)
+    Ids of one kind, with those that are `known`, whose `kinds` were seen.
+    """
+    numbers: dict[Any, int] = defaultdict(count(len(known)).__next__, known)
+    offsets = offsets_of(flat.lengths)
+    ids = np.empty(offsets[-1], np.int64)
 
-    @classmethod
-    def of(cls, truth: Flat) -> tuple[Flat, _Numbers]:
-        """Return the truth with the number of each id, and these numbers."""
-        numbers = cls()
-        found = numbers.encode(truth)
-        return replace(found, names=list(numbers.codes)), numbers
+    def rows() -> Iterator[list[int]]:
+        nonlocal kinds
+        for row in flat.rows:
+            kinds = kinds_seen(row, flat.side, kinds)
+            yield list(map(numbers.__getitem__, row))
 
-    def copy(self) -> _Numbers:
-        """Return numbers that go on where these end."""
-        numbers = _Numbers()
-        numbers.kinds = self.kinds.copy()
-        numbers.codes = defaultdict(count(len(self.codes)).__next__, self.codes)
-        return numbers
-
-    def encode(self, flat: Flat) -> Flat:
-        """Return a side with the number of each id."""
-        offsets = offsets_of(flat.lengths)
-        ids = np.empty(offsets[-1], np.int64)
-
-        def numbers() -> Iterator[list[int]]:
-            for row in flat.rows:
-                self.kinds.check(row, flat.side)
-                yield list(map(self.codes.__getitem__, row))
-
-        _write(ids, numbers())
-        return replace(flat, ids=ids, offsets=offsets)
+    _write(ids, rows())
+    return replace(flat, ids=ids, offsets=offsets, names=list(numbers)), numbers, kinds
 
 
 class WideIdError(ValueError):
@@ -212,12 +190,9 @@ def check_width(integers: Collection[int], side: str) -> None:
 give such ids as text, str(id)
     """
     if integers and (min(integers) < -(2**63) or max(integers) >= 2**63):
-        raise _wide(next(one for one in integers if not -(2**63) <= one < 2**63), side)
-
-
-def _wide(integer: int, side: str) -> WideIdError:
-    words = "is an id that int64 does not hold: give such ids as text, str(id)"
-    return WideIdError(f"{side}: {integer} {words}")
+        wide = next(one for one in integers if not -(2**63) <= one < 2**63)
+        words = "is an id that int64 does not hold: give such ids as text, str(id)"
+        raise WideIdError(f"{side}: {wide} {words}")
 
 
 def signed(ids: NDArray[Any], side: str) -> NDArray[Any]:
@@ -233,24 +208,8 @@ def signed(ids: NDArray[Any], side: str) -> NDArray[Any]:
     ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     if ids.dtype != np.uint64:
         return ids
-    if ids.max(initial=0) >= 2**63:
-        raise _wide(int(ids[np.argmax(ids >= 2**63)]), side)
+    check_width(ids[ids >= 2**63].tolist(), side)
     return ids.view(np.int64)
-
-
-def padding_code(padding: Any, flat: Flat) -> int | None:
-    """Return the code of padding among the encoded ids of one side; None if it is not there."""
-    if flat.names is None:
-        if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
-            raise TypeError(f"padding is {padding!r}, but the ids are integers")
-        limits = np.iinfo(flat.ids.dtype)
-        return int(padding) if limits.min <= padding <= limits.max else None
-    if flat.names and _kind(type(padding)) is not _kind(type(flat.names[0])):
-        raise TypeError(
-            f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
-        )
-    # of a part of a file, the names are the texts of the whole file: they are looked up
-    return flat.names.index(padding) if padding in flat.names else None
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:
@@ -263,70 +222,42 @@ def kinds_of(values: Collection[Any], side: str) -> set[Any]:
     WideIdError
         For an integer that int64 does not hold.
     """
-    kinds = _Kinds()
-    kinds.check(values, side)
-    return kinds.found
+    return {kind for kind, _ in kinds_seen(values, side).values()}
 
 
-class _Kinds:
-    """The kinds of ids seen so far; refuses what is no id, and a second kind."""
-
-    def __init__(self) -> None:
-        self._types: set[type] = set()
-        self._examples: dict[Any, tuple[bool, str, str]] = {}  # ranks come first in messages
-
-    def copy(self) -> _Kinds:
-        """Return the same kinds, to which others may be added."""
-        kinds = _Kinds()
-        kinds._types, kinds._examples = self._types.copy(), self._examples.copy()
-        return kinds
-
-    @property
-    def found(self) -> set[Any]:
-        """The kinds, at most one."""
-        return set(self._examples)
-
-    def check(self, row: Collection[Any], side: str) -> None:
-        """Raise TypeError for a type in a row that is no id, or of another kind.
-
-        And WideIdError for an integer that int64 does not hold.
-        """
-        for new in set(map(type, row)) - self._types:
-            example = next(item for item in row if type(item) is new)
-            kind = _kind(new)
-            if kind is None or example != example:
-                raise TypeError(
-                    f"{side}: {_short(example)} is a {new.__name__}, never an id; "
-                    + _way_out(example)
-                )
-            words = side != "ranks", side, f"{example!r} in {side}"
-            self._examples.setdefault(kind, words)
-            if len(self._examples) > 1:
-                way_out = "write all as one kind, for example [str(i) for i in ids]"
-                first, second = sorted(self._examples.values(), key=lambda words: words[:2])
-                raise two_kinds("ids", first[2], second[2], way_out)
-            self._types.add(new)
-        if int in self._examples:
-            check_width(row, side)
-
-
-def _short(value: Any) -> str:
-    """Return a repr that fits into a line."""
-    return f"{' '.join(repr(value).split()):.80}"
+def kinds_seen(row: Collection[Any], side: str, kinds: Kinds = NOTHING) -> Kinds:
+    """Return the kinds seen so far, with those of a row; errors as those of `kinds_of`."""
+    for new in set(map(type, row)) - kinds.keys():
+        example = next(item for item in row if type(item) is new)
+        kind = _kind(new)
+        if kind is None or example != example:
+            shown = f"{' '.join(repr(example).split()):.80}"
+            raise TypeError(
+                f"{side}: {shown} is a {new.__name__}, never an id; {_way_out(example)}"
+            )
+        # ranks come first in messages
+        kinds = {**kinds, new: (kind, (side != "ranks", side, f"{example!r} in {side}"))}
+        words = dict(reversed(kinds.values()))  # the first of each kind
+        if len(words) > 1:
+            way_out = "write all as one kind, for example [str(i) for i in ids]"
+            first, second = sorted(words.values(), key=lambda words: words[:2])
+            raise two_kinds("ids", first[2], second[2], way_out)
+    if any(kind is int for kind, _ in kinds.values()):
+        check_width(row, side)
+    return kinds
 
 
 def _way_out(example: Any) -> str:
-    type_ = type(example)
-    if issubclass(type_, tuple) and len(example) == 2:
+    if isinstance(example, tuple) and len(example) == 2:
         return "of pairs (item, score), give [item for item, _ in pairs]"
-    if issubclass(type_, Mapping) and example:
+    if isinstance(example, Mapping) and example:
         keys = ", ".join(map(repr, list(example)[:8]))
         return f"give one of its values, [one[KEY] for one in hits], by a key of {keys}"
-    if issubclass(type_, (float, np.floating)):
+    if isinstance(example, (float, np.floating)):
         return "scores enter by scores.top_k, whole numbers as int(id)"
-    if issubclass(type_, (bool, np.bool_)):
+    if isinstance(example, (bool, np.bool_)):
         return "a 0/1 matrix enters by Lists.from_matrix"
-    if issubclass(type_, type(None)):
+    if example is None:
         return "leave it out, or write padding as an id and name it"
     return _WAY_OUT
 
@@ -389,3 +320,90 @@ def agree(ranked: Flat, truth: Flat, offsets: Ints, ranks: NDArray[Any], n_relev
 def two_kinds(what: str, first: str, second: str, way_out: str) -> TypeError:
     """Return the error of ids of two kinds, such as 1 and "1"; an example of each is given."""
     return TypeError(f"{what} of two kinds, {first} and {second}: they are never equal; {way_out}")
+
+
+# What becomes of lists before they are joined
+
+
+def shaped(lists: Flat, k: int | None, joining: Joining) -> Flat:
+    """Return ranked lists cut at k, without padding at their ends, and without later copies.
+
+    Lists that collapse are cut when they are rid of repeats, which takes ids or codes: two texts
+    may have one hash. (What ``joining.items_as`` maps is mapped already, and without padding.)
+    """
+    collapses, mapped = joining.collapses, joining.items_as is not None
+    if k is not None and not collapses:
+        lists = lists.cut(k)
+    lists = lists if mapped else unpadded(lists, joining.padding)
+    if not collapses:
+        return lists
+    lists = collapsed(lists, joining.n_threads, own=mapped)
+    return lists if k is None else lists.cut(k)
+
+
+def unpadded(lists: Flat, padding: Any) -> Flat:
+    """Return lists of integers, or codes, without the padding at their ends; None is no padding.
+
+    Raises
+    ------
+    TypeError
+        For padding that is no id of their kind.
+    ValueError
+        For padding before a real id.
+    """
+    if padding is None or not lists.lengths.any():
+        return lists
+    names, code = lists.names, None
+    if names is None:
+        if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
+            raise TypeError(f"padding is {padding!r}, but the ids are integers")
+        limits = np.iinfo(lists.ids.dtype)
+        code = int(padding) if limits.min <= padding <= limits.max else None
+    elif names and _kind(type(padding)) is not _kind(type(names[0])):
+        like = f"the ids of {lists.side} are like {names[0]!r}"
+        raise TypeError(f"padding is {padding!r}, but {like}")
+    elif padding in names:  # of a part of a file, the texts of the whole file: it is looked up
+        code = names.index(padding)
+    if code is None:
+        return lists
+    lengths, user, place = kernels.join.trim(lists.ids, lists.offsets, lists.lengths, code)
+    if user >= 0:
+        error = ValueError(
+            f"{lists.side}: {lists.name_user(user)} has padding at rank {place + 1}, "
+            "before a real id: padding is only dropped from the end"
+        )
+        raise lists.about(error, user)
+    return replace(lists, lengths=lengths)
+
+
+def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
+    """Return lists of integers, or codes, that hold each id once: its first place counts.
+
+    `own` says that nobody else has the ids, which are written then.
+
+    Examples
+    --------
+    >>> from toplist.inputs.flatten import flatten
+    >>> lists = collapsed(flatten(np.array([[7, 7, 5, 7], [1, 2, 3, 4]]), None, "ranks"), 1)
+    >>> list(lists.rows)
+    [[7, 5], [1, 2, 3, 4]]
+    """
+    ids = flat.ids
+    n_kept, bounds = np.empty(len(flat.lengths), np.int64), parallel.bounds(flat.offsets)
+
+    def collapse(out: Ints, lo: int, hi: int) -> None:
+        part, lengths = slice(flat.offsets[lo], flat.offsets[hi]), flat.lengths[lo:hi]
+        rows = ids[part], flat.offsets[lo : hi + 1], lengths
+        kernels.repeats.collapse(*rows, out[part], n_kept[lo:hi], out is ids)
+
+    if not own:  # most lists have no repeats, and need no copy: the first block often tells
+        count_kept = partial(collapse, np.empty(0, np.int64))
+        count_kept(*bounds[0])
+        first = slice(*bounds[0])
+        if np.array_equal(n_kept[first], flat.lengths[first]):
+            parallel.each(count_kept, bounds[1:], n_threads)
+            if np.array_equal(n_kept, flat.lengths):
+                return flat
+    out = ids if own else np.empty(len(ids), np.int64)
+    parallel.each(partial(collapse, out), bounds, n_threads)
+    return replace(flat, ids=out, lengths=n_kept)

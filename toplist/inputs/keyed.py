@@ -3,18 +3,23 @@
 Every table is read so, and so are a dict and a pandas Series if the other side is a table. The rows
 of two aligned sides follow the order in which users first appear in the truth. A Series whose index
 only counts its rows has no keys beside lists by position.
+
+`KeptTruths` are ground truths that are read, checked and encoded once, for many lists. What follows
+from the truths alone is kept by the objects that it follows from: encoded ids, relevant items,
+hashes, keys and places of users by `Flat.once`, the numbers of texts by `Texts`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from toplist.checks import about
+from toplist.checks import about, cached
 from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
-from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
+from toplist.inputs.flatten import Flat, GroupedIds, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import alone, kinds_of, two_kinds
+from toplist.inputs.lists import Lists
 from toplist.inputs.texts import Texts, joined
 
 
@@ -36,10 +41,8 @@ def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
     >>> column.codes.tolist(), column.names
     ([0, 1, 0], ['b', 'a'])
     """
-    if name == "user_id" and {*map(type, ids)} == {tuple}:  # keys of several columns
-        codes, _ = numbered_by(known := dict[Any, int](), ids)
-        return Column(name, codes, list(known))
-    if kinds_of(ids, where) == {int}:
+    several = name == "user_id" and {*map(type, ids)} == {tuple}  # keys of several columns
+    if not several and kinds_of(ids, where) == {int}:
         return Column(name, np.array(ids, np.int64))
     places: dict[Any, int] = {}
     return Column(name, numbered_by(places, ids)[0], list(places))
@@ -79,10 +82,12 @@ def align(ranked: Flat, truth: Flat) -> tuple[Flat, Flat, int]:
 
 def alike(a: Column, b: Column) -> tuple[Column, Column]:
     """Return columns of both sides, ranks first, whose codes are equal where the ids are."""
-    if not len(a.codes):  # an empty column is of any kind
-        return Column(a.name, np.empty(0, np.int64), b.names), b
-    if not len(b.codes):
-        return a, Column(b.name, np.empty(0, np.int64), a.names)
+    if not (len(a) and len(b)):  # an empty column is of any kind
+        names = a.names if len(a) else b.names
+        a, b = (
+            one if len(one) else Column(one.name, np.empty(0, np.int64), names) for one in (a, b)
+        )
+        return a, b
     if a.names is b.names is not None:
         return a, b
     first, other = a.decode(a.codes[0]), b.decode(b.codes[0])
@@ -90,7 +95,11 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         examples = f"{first!r} in ranks", f"{other!r} in ground_truths"
         raise two_kinds(f"column {b.name!r} holds ids", *examples, "convert one side")
     if isinstance(first, int):
-        return _of_int64(a), _of_int64(b)
+        same = (
+            one if one.codes.dtype == np.int64 else Column(one.name, one.codes.astype(np.int64))
+            for one in (a, b)
+        )
+        return next(same), next(same)
     texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
     if texts is not None and isinstance(first, str) and isinstance(other, str):
         return encoded(a, texts), encoded(b, texts)
@@ -105,13 +114,6 @@ def encoded(column: Column, texts: Texts) -> Column:
         return column
     numbers = texts.encode(joined(list(column.names)))
     return Column(column.name, recoded(column.codes, numbers), texts)
-
-
-def _of_int64(column: Column) -> Column:
-    """Return a column of integers as one of int64."""
-    if column.codes.dtype == np.int64:
-        return column
-    return Column(column.name, column.codes.astype(np.int64))
 
 
 def no_truths(ranked: Any) -> ValueError:
@@ -154,50 +156,46 @@ def beside(ranks: Any, truths: Any) -> tuple[Any, Any]:
     A Series that counts its rows has positions. One with keys of its own is left for `keyed_rows`
     beside keys, and refused beside positions.
     """
-    if not _has_keys(ranks) and not _has_keys(truths):
-        return _values(ranks), _values(truths)
-    sides = ("ranks", ranks), ("ground_truths", truths)
-    for (name, side), (other, beside) in (sides, sides[::-1]):
-        if is_series(side) and not is_series(beside) and not _has_keys(beside):
+    sides = {"ranks": ranks, "ground_truths": truths}
+    keyed = {
+        name: not counts_rows(side.index)
+        if is_series(side)
+        else isinstance(side, Mapping) or is_frame(side) or hasattr(side, "users")
+        for name, side in sides.items()
+    }
+    for name, other in (("ranks", "ground_truths"), ("ground_truths", "ranks")):
+        side = sides[name]
+        if not is_series(side):
+            continue
+        if not any(keyed.values()):
+            array = side.to_numpy()
+            plain = isinstance(array, np.ndarray) and array.dtype.kind in "iufb"
+            sides[name] = array if plain else side.to_list()
+        elif not keyed[other] and not is_series(sides[other]):
             key = side.index[0] if len(side) else "its index"
             raise TypeError(
                 f"{name} is a Series with keys of its own, like {key!r}, but {other} is by "
                 f"position: give {name}.to_numpy() if its rows are in the order of {other}, and "
                 f"users={name}.index to name them"
             )
-    return ranks, truths
+    return sides["ranks"], sides["ground_truths"]
 
 
-def _has_keys(side: Any) -> bool:
-    if is_series(side):
-        return not counts_rows(side.index)
-    return isinstance(side, Mapping) or is_frame(side) or hasattr(side, "users")
-
-
-def _values(side: Any) -> Any:
-    if not is_series(side):
-        return side
-    array = side.to_numpy()
-    plain = isinstance(array, np.ndarray) and array.dtype.kind in "iufb"
-    return array if plain else side.to_list()
-
-
-def dict_of(series: Any, name: str, what: str, way: str = "") -> dict[Any, Any]:
-    """Return a Series as a dict; ValueError for a user or an item that its index holds twice.
+def check_unique(series: Any, name: str, what: str, way: str = "") -> None:
+    """Raise ValueError for a user or an item that the index of a Series holds twice.
 
     `what` is "user" or "item", `way` the way out.
     """
     if not series.index.is_unique:
         twice = series.index[series.index.duplicated()].tolist()[0]
         raise ValueError(f"{name}: {what} {twice!r} is in the index of the Series twice{way}")
-    found: dict[Any, Any] = series.to_dict()
-    return found
 
 
 def keyed_rows(series: Any, side: str) -> dict[Any, Any]:
     """Return a Series as a dict; one whose index holds a user twice is refused."""
-    found = dict_of(series, side, "user", ": a user has one row")
-    rows = CountedItems(found) if counts_rows(series.index) else found
+    check_unique(series, side, "user", ": a user has one row")
+    rows: dict[Any, Any] = series.to_dict()
+    rows = CountedItems(rows) if counts_rows(series.index) else rows
     if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
         raise TypeError(
             "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "
@@ -218,3 +216,79 @@ def check_not_counted(side: str, rows: Any, other: str, users: Any) -> None:
             f"{side} is a Series that counts its rows, but {other} has keys, like {user!r}: "
             f"{side}.set_axis(USERS) gives it the users of its rows"
         )
+
+
+class KeptTruths:
+    """Ground truths in one of three forms: `rows` by position or by key, or read from a table.
+
+    `texts` number the users and items of tables that are text, also those of the lists; `stream` is
+    the file that they are from.
+    """
+
+    def __init__(self, rows: Any, texts: tuple[Texts, Texts], stream: Any = None) -> None:
+        self.texts, self.stream = texts, stream
+        self.rows = rows if isinstance(rows, Flat) else _copied(rows)
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.rows.lengths if isinstance(self.rows, Flat) else self.rows)
+
+    @cached
+    def users(self) -> list[Any] | None:
+        """The keys of the users; None where they are known by position."""
+        if isinstance(self.rows, Flat):
+            return self.rows.keys
+        return list(self.rows) if isinstance(self.rows, Mapping) else None
+
+    @cached
+    def lists(self) -> Flat:
+        """The truths in the form of a table, text by the numbers of `texts`."""
+        return self.listed()
+
+    def listed(self, padding: Any = None) -> Flat:
+        """Return the truths in the form of a table, sets without `padding`."""
+        if isinstance(self.rows, Flat):
+            return self.rows
+        found = keyed(self.rows, "ground_truths", padding)
+        return found.under(
+            *(
+                encoded(one, known) if one.names and isinstance(one.names[0], str) else one
+                for one, known in zip((found.users, found.items), self.texts, strict=True)
+            )
+        )
+
+    @cached
+    def flat(self) -> Flat:
+        """The ids of all rows."""
+        return self.flattened()
+
+    def flattened(self, padding: Any = None) -> Flat:
+        """Return the ids of all rows, sets without `padding`."""
+        if isinstance(self.rows, Flat):
+            return self.rows
+        rows = list(self.rows.values()) if isinstance(self.rows, Mapping) else self.rows
+        return replace(flatten(rows, None, "ground_truths", padding), users=self.users)
+
+
+def _copied(rows: Any) -> Any:
+    """Return rows that nobody else can change, a bare id in a list."""
+    if isinstance(rows, Lists):
+        gains = None if rows.gains is None else rows.gains.copy()
+        return Lists(rows.offsets.copy(), rows.items.copy(), gains)
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        return rows.copy()
+    if isinstance(rows, Mapping):
+        kind: Any = type(rows)  # a Series that counts its rows is known by it
+        return kind(zip(rows, map(_row, rows.values()), strict=True))
+    return list(map(_row, rows))
+
+
+def _row(row: Any) -> Any:
+    """Return a copy of a ground truth, one bare id in a list."""
+    if isinstance(row, GroupedIds):
+        return row
+    if isinstance(row, Set):
+        return frozenset(row)
+    if isinstance(row, (Mapping, np.ndarray)):
+        return row.copy()  # type: ignore[union-attr]
+    return list(row) if is_truth_container(row) else [row]

@@ -15,25 +15,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from itertools import chain, count
+from itertools import chain
 from operator import ne
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.checks import about
+from toplist.inputs.factorize import as_integers, by_value, comparable, places_by_id
 from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.ordering import as_integers, by_value, comparable, places_by_id
 from toplist.kernels.sorting import order_of_rows
 
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1
-_SORTED = (
-    "If not, give lists, "
-    "{user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}"
-)
 
 
 def to_builtin(value: Any, name: str) -> Any:
@@ -125,37 +120,34 @@ def _hugging_face(value: Any, name: str) -> Any:
     return value
 
 
-def _spark(value: Any, name: str) -> Any:
-    """Raise TypeError for a frame, a column or an RDD."""
-    convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
-    raise TypeError(
-        f"{name} is a Spark {type(value).__name__}, spread over a cluster: "
-        "toplist.top_k_eval evaluates two of them there; where it fits into the memory of this "
-        f"machine, give {name}.{convert}()"
-    )
+def _spread(library: str, where: str, way: str, known: str = "") -> Callable[[Any, str], Any]:
+    """Return what refuses data that is not in the memory of this process; `known` by an attribute.
+
+    `where` it is, and the way out, of which the argument is {0}.
+    """
+
+    def refuse(value: Any, name: str) -> Any:
+        if known and not hasattr(value, known):
+            return value
+        convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
+        way_out = way.format(name, convert)
+        raise TypeError(f"{name} is a {library} {type(value).__name__}, {where}: {way_out}")
+
+    return refuse
 
 
-def _modin(value: Any, name: str) -> Any:
-    """Raise TypeError for a frame or a series."""
-    way = f"spread over processes: give {name}.modin.to_pandas()"
-    raise TypeError(f"{name} is a Modin {type(value).__name__}, {way}")
-
-
-def _dask(value: Any, name: str) -> Any:
-    """Raise TypeError for a collection that is not computed."""
-    if not hasattr(value, "compute"):
-        return value
-    way = f"not computed yet: give {name}.compute()"
-    raise TypeError(f"{name} is a Dask {type(value).__name__}, {way}")
-
-
+_OF_SPARK = (
+    "toplist.top_k_eval evaluates two of them there; where it fits into the memory of this "
+    "machine, give {}.{}()"
+)
+_dask = _spread("Dask", "not computed yet", "give {}.compute()", known="compute")
 _READERS: dict[str, Callable[[Any, str], Any]] = {
     "ranx": _ranx,
     "lenskit": _lenskit,
     "datasets": _hugging_face,
     "pyarrow": lambda value, _: value.to_table() if hasattr(value, "to_table") else value,
-    "pyspark": _spark,
-    "modin": _modin,
+    "pyspark": _spread("Spark", "spread over a cluster", _OF_SPARK),
+    "modin": _spread("Modin", "spread over processes", "give {}.modin.to_pandas()"),
     "dask": _dask,
     "dask_expr": _dask,
 }
@@ -167,6 +159,12 @@ class Ordering(NamedTuple):
     k: int | None = None
     padding: Any = None
     ties: str = "order"
+
+
+class ByScore(dict[Any, list[Any]]):
+    """Lists by user that were ordered by scores; `scored` says how many of these are equal."""
+
+    scored: Scored
 
 
 def unscored(ranks: Any, ordering: Ordering) -> Any:
@@ -202,13 +200,11 @@ def unscored(ranks: Any, ordering: Ordering) -> Any:
     keyed = isinstance(ranks, Mapping)
     if keyed and (ordered := _all_by_score(ranks, ordering)) is not None:
         return ordered
-    if not keyed:
-        of_one = scored_row(ranks, "", ordering)
-        if of_one is not None:
-            return of_one
-    names = (f"user {user!r}" for user in ranks) if keyed else map("user {}".format, count())
+    if not keyed and (of_one := scored_row(ranks, "", ordering)) is not None:
+        return of_one
     found, known = [], False
-    for name, row in zip(names, ranks.values() if keyed else ranks, strict=False):
+    for user, row in ranks.items() if keyed else enumerate(ranks):
+        name = f"user {user!r}"
         nothing = isinstance(row, (list, tuple, Mapping)) and not row
         if not known and not keyed and isinstance(row, Mapping) and row:
             return ranks
@@ -222,16 +218,13 @@ def unscored(ranks: Any, ordering: Ordering) -> Any:
             )
         known = known or not nothing
         found.append(row if ids is None else ids)
-    if not known:
-        return ranks
-    if not keyed:
-        return found
-    rows = dict(zip(ranks, found, strict=True))
-    if type(ranks) is dict or not isinstance(ranks, dict):
-        return rows
-    same = copy(ranks)  # what a dict of another type says of its rows stays true
-    same.update(rows)
-    return same
+    if not (known and keyed):
+        return found if known else ranks
+    # what a dict of another type says of its rows stays true
+    rows: Any = copy(ranks) if isinstance(ranks, dict) and type(ranks) is not dict else ByScore()
+    rows.update(zip(ranks, found, strict=True))
+    rows.scored = _scored(ranks)
+    return rows
 
 
 def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
@@ -243,19 +236,18 @@ def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
         found = row.get("hits")
         if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
             return [hit["_id"] for hit in found.get("hits", ())]
-        return _by_score(list(row), list(row.values()), user, ordering.ties)
+        return _by_score([*row], [*row.values()], user, ordering.ties)
     if not isinstance(row, (list, tuple)) or not row:
         return None
-    if _is_hit(row[0]):
-        return _of_hits(row, user, ordering)
-    pair = _pair(row)
-    return None if pair is None else _of_pair(*pair, user, ordering)
-
-
-class ByScore(dict[Any, list[Any]]):
-    """Lists by user that were ordered by scores; `scored` says how many of these are equal."""
-
-    scored: Scored
+    if not _is_hit(row[0]):
+        return _of_pair(row, user, ordering)
+    for rank, hit in enumerate(row, start=1):
+        if not _is_hit(hit):
+            raise TypeError(
+                f"ranks: {_of(user)}hit {rank} is {hit!r:.80}, without 'corpus_id' and 'score'"
+            )
+    items, given = ([hit[name] for hit in row] for name in ("corpus_id", "score"))
+    return _by_score(items, given, user, ordering.ties)  # an item may be there twice
 
 
 def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | None:
@@ -281,8 +273,7 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     for at, (user, row, lo, hi) in enumerate(zip(ranks, rows, starts.tolist(), ends, strict=True)):
         items = [*row]
         if at in tied:
-            values = [*row.values()]
-            found[user] = _by_score(items, values, f"user {user!r}", ordering.ties)
+            found[user] = _by_score(items, [*row.values()], f"user {user!r}", ordering.ties)
         else:
             found[user] = [items[place] for place in places[lo:hi]]
     runs = int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
@@ -290,18 +281,17 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     return found
 
 
-def scored(ranks: Any) -> Scored | None:
+def _scored(ranks: Mapping[Any, Any]) -> Scored | None:
     """Return how many items of a mapping user -> {item: score} have equal scores; else None."""
-    first = _first(ranks.values()) if isinstance(ranks, Mapping) else None
+    first = _first(ranks.values())
     if not isinstance(first, Mapping) or isinstance(first.get("hits"), Mapping):
         return None
     rows = [list(row.values()) for row in ranks.values() if isinstance(row, Mapping)]
     try:
-        repeated = [Counter(row) for row in rows if len(set(row)) < len(row)]
+        counts = [Counter(row) for row in rows if len(set(row)) < len(row)]
     except TypeError:  # numbers of a library that have no hash
         return None
-    tied = sum(n for counts in repeated for n in counts.values() if n > 1)
-    return Scored(tied, sum(map(len, rows)))
+    return Scored(sum(n for row in counts for n in row.values() if n > 1), sum(map(len, rows)))
 
 
 def _first(rows: Iterable[Any]) -> Any:
@@ -318,87 +308,67 @@ def _is_hit(value: Any) -> bool:
     return isinstance(value, Mapping) and "corpus_id" in value and "score" in value
 
 
-def _of(user: str | None, row: int = 0) -> str:
-    """Name a user in a message: None is the user at a row, "" one who was given bare."""
-    user = f"user {row}" if user is None else user
+def _of(user: str) -> str:
+    """Begin a message about a user; "" is one who was given bare."""
     return f"{user}, " if user else ""
 
 
-def _by_score(items: list[Any], given: list[Any], user: str, ties: str) -> list[Any]:
-    """Return items by score, falling; of equal scores as they are, or by item."""
-    scores = _numbers(items, given, user)
+def _by_score(items: list[Any], scores: list[Any], user: str, ties: str) -> list[Any]:
+    """Return items by score, falling; of equal scores as they are, or by item.
+
+    Scores become numbers of Python: numpy's round what they are compared to.
+    """
+    if not set(map(type, scores)) <= {float, int}:
+        given, scores = scores, []
+        for item, score in zip(items, given, strict=True):
+            number = array(score)
+            if isinstance(number, (np.generic, np.ndarray)) and number.ndim == 0:
+                number = number.item()
+            if isinstance(number, bool) or not isinstance(number, (int, float)):
+                words = f"the score {score!r:.80} is no number, int or float"
+                raise TypeError(f"ranks: {_of(user)}item {item!r}: {words}")
+            scores.append(number)
+    if any(map(ne, scores, scores)):
+        item = next(i for i, score in zip(items, scores, strict=True) if score != score)
+        raise ValueError(f"ranks: {_of(user)}item {item!r}: the score is NaN, which has no rank")
     places: Sequence[int] = range(len(items))
     if ties != "order":
         places = places_by_id(items, f"ranks: {_of(user)}", ties == "item_desc")
     return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
 
 
-def _of_hits(hits: Sequence[Mapping[str, Any]], user: str, ordering: Ordering) -> list[Any]:
-    """Return the items of hits by score; an item may be there twice."""
-    for rank, hit in enumerate(hits, start=1):
-        if not _is_hit(hit):
-            raise TypeError(
-                f"ranks: {_of(user)}hit {rank} is {hit!r:.80}, without 'corpus_id' and 'score'"
-            )
-    items, given = ([hit[name] for hit in hits] for name in ("corpus_id", "score"))
-    return _by_score(items, given, user, ordering.ties)
+def _of_pair(pair: Any, user: str, ordering: Ordering) -> Any:
+    """Return the ids of a pair of arrays of one shape, one of integers and one of floats.
 
-
-def _numbers(items: list[Any], scores: list[Any], user: str) -> list[Any]:
-    """Return scores as numbers of Python; refuse a NaN and what is no number."""
-    if not set(map(type, scores)) <= {float, int}:
-        pairs = zip(items, scores, strict=True)
-        scores = [_number(score, f"{_of(user)}item {item!r}") for item, score in pairs]
-    if any(map(ne, scores, scores)):
-        item = next(i for i, score in zip(items, scores, strict=True) if score != score)
-        raise ValueError(f"ranks: {_of(user)}item {item!r}: the score is NaN, which has no rank")
-    return scores
-
-
-def _number(score: Any, where: str) -> Any:
-    """Return a score as a number of Python: numpy's round what they are compared to."""
-    given, score = score, array(score)
-    if isinstance(score, (np.generic, np.ndarray)) and score.ndim == 0:
-        score = score.item()
-    if isinstance(score, bool) or not isinstance(score, (int, float)):
-        raise TypeError(f"ranks: {where}: the score {given!r:.80} is no number, int or float")
-    return score
-
-
-def _pair(value: Any) -> tuple[NDArray[Any], NDArray[Any], int] | None:
-    """Return (ids, scores, place of the ids) of a pair of arrays of one shape; None for others.
-
-    One array holds integers and one floats. Two lists of ids are two users.
+    The scores have to fall, or else it is a ValueError. None for what is no pair: two lists of ids
+    are two users.
     """
-    if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(is_row, value)):
+    if len(pair) != 2 or not all(map(is_row, pair)):
         return None
-    arrays = [array(one) for one in value]
+    arrays = [array(one) for one in pair]
     kinds = ["i" if one.dtype.kind in "iu" else one.dtype.kind for one in arrays]
-    if sorted(kinds) == ["f", "i"] and arrays[0].shape == arrays[1].shape:
-        place = kinds.index("i")
-        return arrays[place], arrays[1 - place], place
-    if all(one.ndim == 2 for one in arrays):
+    if sorted(kinds) != ["f", "i"] or arrays[0].shape != arrays[1].shape:
+        if not all(one.ndim == 2 for one in arrays):
+            return None
         shown = " and ".join(f"{one.dtype} of {one.shape}" for one in arrays)
         raise TypeError(
             f"ranks is a pair of 2-D arrays, {shown}: a pair (ids, scores) has one shape, and one "
             "of integers and one of floats; else give the array of ids alone"
         )
-    return None
-
-
-def _of_pair(
-    ids: NDArray[Any], scores: NDArray[Any], place: int, user: str | None, ordering: Ordering
-) -> NDArray[Any]:
-    """Return the ids of a pair, whose scores have to fall; raise ValueError where they do not."""
+    place = kinds.index("i")
+    ids, scores = arrays[place], arrays[1 - place]
     if ids.ndim > 2:
         raise TypeError(f"ranks is a pair of arrays of {ids.ndim} dimensions: give 1-D or 2-D")
     rows, values = (np.atleast_2d(one)[:, : ordering.k] for one in (ids, scores))
-    user = user if ids.ndim == 1 else None
+
+    def whose(row: int) -> str:
+        return _of(user if ids.ndim == 1 else f"user {row}")
+
     if ordering.padding is None and FILLING in rows[:, -1:]:
         row = int(np.flatnonzero(rows[:, -1] == FILLING)[0])
         rank = int(np.argmax(rows[row] == FILLING)) + 1
         raise ValueError(
-            f"ranks is a pair (ids, scores): {_of(user, row)}rank {rank} has the id {FILLING}, "
+            f"ranks is a pair (ids, scores): {whose(row)}rank {rank} has the id {FILLING}, "
             "with which implicit and faiss fill up a list of fewer items: "
             f"padding={FILLING} drops it; where it is an item, give the ids alone, [{place}] of "
             "the pair"
@@ -410,25 +380,25 @@ def _of_pair(
     if len(nan):
         row, at = nan[0].tolist()
         raise ValueError(
-            f"ranks is a pair (ids, scores): {_of(user, row)}item {rows[row, at]} at rank "
+            f"ranks is a pair (ids, scores): {whose(row)}item {rows[row, at]} at rank "
             f"{at + 1}: the score is NaN, which has no rank"
         )
     rises = np.argwhere((values[:, 1:] > values[:, :-1]) & kept[:, 1:] & kept[:, :-1])
-    if len(rises):
+    if len(rises):  # only padding may be out of order
         row, at = rises[0].tolist()
         raise ValueError(
-            f"ranks is a pair (ids, scores), best first: {_of(user, row)}the score rises from "
+            f"ranks is a pair (ids, scores), best first: {whose(row)}the score rises from "
             f"{values[row, at]:g} at rank {at + 1} to {values[row, at + 1]:g}; if these are "
             f"distances, of which the least is best, give the ids alone, [{place}] of the pair"
         )
-    return ids  # only padding is out of order
+    return ids
 
 
 def check_not_swapped(ranks: Any, truths: Any) -> None:
     """Raise TypeError for sides that look like grades as ranks, and ranked lists as the truth.
 
-    The numbers of `ranks` are those of grades (`_like_grades`), beside lists, or beside numbers
-    with a fraction.
+    The numbers of `ranks` are those of grades: whole, and twice in a row or all 0 and 1, as scores
+    hardly are. They are beside lists, or beside numbers with a fraction.
 
     Examples
     --------
@@ -445,18 +415,15 @@ If not, give lists, \
     of_ids = isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0])
     # the truths are the smaller side, and mostly tell
     unlike_grades = of_ids or (isinstance(relevant, Mapping) and not _whole(truths))
-    if unlike_grades and _like_grades(ranks):
-        raise TypeError(
-            "ranks holds whole numbers by item, like grades: are the arguments swapped? " + _SORTED
-        )
-
-
-def _like_grades(rows: Mapping[Any, Any]) -> bool:
-    """Whether numbers are whole, and come twice in a row or are all 0 and 1, as scores hardly."""
-    if not _whole(rows):
-        return False
-    values = [[*row.values()] for row in rows.values() if isinstance(row, Mapping)]
-    return any(len({*row}) < len(row) for row in values) or {*chain.from_iterable(values)} <= {0, 1}
+    if unlike_grades and _whole(ranks):
+        values = [[*row.values()] for row in ranks.values() if isinstance(row, Mapping)]
+        repeats = any(len({*row}) < len(row) for row in values)
+        if repeats or {*chain.from_iterable(values)} <= {0, 1}:
+            raise TypeError(
+                "ranks holds whole numbers by item, like grades: are the arguments swapped? If "
+                "not, give lists, {user: sorted(row, key=row.get, reverse=True) for user, row in "
+                "ranks.items()}"
+            )
 
 
 def _whole(rows: Mapping[Any, Any]) -> bool:

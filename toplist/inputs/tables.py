@@ -7,7 +7,7 @@ sorted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,10 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints, about, cached, no_columns, require
+from toplist.checks import Bools, Ints, about, cached, no_columns, require
 from toplist.inputs import columns as cols
-from toplist.inputs import ordering
-from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
+from toplist.inputs.factorize import (
+    Column,
+    as_integers,
+    blocks,
+    by_value,
+    comparable,
+    in_runs,
+    numbered,
+    order_of_ids,
+    starts_of_runs,
+)
 from toplist.inputs.flatten import (
     Flat,
     Scored,
@@ -28,31 +37,31 @@ from toplist.inputs.flatten import (
     user_in_two_rows,
 )
 from toplist.inputs.grades import check_ignored, score_in
-from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import align, check_not_counted, column_of, keyed, no_truths
+from toplist.inputs.keyed import (
+    KeptTruths,
+    align,
+    check_not_counted,
+    column_of,
+    keyed,
+    no_truths,
+)
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import GROUP, SIDES, ColumnNames, columns_of, named_in
-from toplist.inputs.ordering import as_integers, comparable, order_of_ids
+from toplist.inputs.options import GROUP, SIDES, ColumnNames, Joining, columns_of, named_in
 from toplist.inputs.texts import Texts
 
 # The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
 WITHOUT_GAPS = "frame.assign(score=-frame['rank']).drop(columns='rank')"
+SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks of 2^20, one waited
 
 
-def read_tables(
-    ranks: Any,
-    truths: Any,
-    padding: Any,
-    columns: ColumnNames,
-    ties: str = "order",
-    items_as: Any = None,
-) -> tuple[Flat, Flat, int]:
+def read_tables(ranks: Any, truths: Any, joining: Joining) -> tuple[Flat, Flat, int]:
     """Read two sides of which at least one is a table, and count users of ranks alone.
 
-    Padding is only dropped from sets, or where `items_as` (an `ItemMap`) makes documents of ids.
+    Padding is only dropped from sets, or where ids become documents.
     """
     known = truths.texts if isinstance(truths, KeptTruths) else (Texts(), Texts())
-    ranked = lists_of(ranks, "ranks", columns, ties, known)
+    columns, padding = joining.columns, joining.padding
+    ranked = lists_of(ranks, "ranks", columns, joining.ties, known)
     truth = lists_of(truths, "ground_truths", columns, known=known, padding=padding)
     rows = truths.rows if isinstance(truths, KeptTruths) else truths
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
@@ -60,20 +69,9 @@ def read_tables(
     listed = ranked.users.codes
     if len(listed) and not len(truth.users.codes) and not isinstance(truths, Flat):
         raise no_truths(ranked.users.decode(listed[0]))  # what was read may be a part of all
-    if items_as is not None:
-        ranked, truth = items_as.sides(ranked, truth, padding)
+    if joining.items_as is not None:
+        ranked, truth = joining.items_as.sides(ranked, truth, padding)
     return align(ranked, truth)
-
-
-def check_no_grades(side: str, columns: Iterable[Any], names: Mapping[str, Any]) -> None:
-    """Raise ValueError for ground truths with a column of grades, or scores, and one of groups."""
-    columns = list(columns)
-    grades = names["relevance"] if names["relevance"] in columns else score_in(columns, names)
-    if grades is not None:
-        raise ValueError(
-            f"{side} has grades, column {grades!r}, beside groups, {names[GROUP]!r}: "
-            "groups have no grades; leave out that column, and the rows that are not relevant"
-        )
 
 
 def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
@@ -161,12 +159,19 @@ class SideTable:
         ValueError for a truth that has both.
         """
         if GROUP in self.names:
-            check_no_grades(self.side, self.all_columns, self.names)
+            columns, grades = list(self.all_columns), self.names["relevance"]
+            found = grades if grades in columns else score_in(columns, self.names)
+            if found is not None:
+                raise ValueError(
+                    f"{self.side} has grades, column {found!r}, beside groups, "
+                    f"{self.names[GROUP]!r}: groups have no grades; leave out that column, and the "
+                    "rows that are not relevant"
+                )
             return self.one_of(GROUP)
-        found = [name for name in self._values if self.names[name] in self.columns]
-        if not found and self.side == "ground_truths" and not self.first:
+        there = [name for name in self._values if self.names[name] in self.columns]
+        if not there and self.side == "ground_truths" and not self.first:
             check_ignored(self.all_columns, self.names, self.in_file is not None)
-        return found[0] if found and self.order is None else None
+        return there[0] if there and self.order is None else None
 
     def check(self, is_list: bool) -> str | None:
         """Raise ValueError for columns that are not there; return which of ours has the values.
@@ -182,11 +187,6 @@ class SideTable:
         if self.side == "ranks" and self.order is None and not is_list:
             self.one_of("rank", "score")
         return value
-
-    @property
-    def ordering(self) -> tuple[str, str | None, str]:
-        """What `put_in_order` orders items by."""
-        return self.side, self.value, self.ties
 
     def parts(self, name: str) -> tuple[Any, ...]:
         """Return the names of the columns that make one of ours: of "user_id" maybe several."""
@@ -206,27 +206,23 @@ class SideTable:
 
     def has(self, name: str) -> bool:
         """Whether the table has one of our columns."""
-        return all(part in self.columns for part in self.parts(name))
+        return not self._absent(name)
 
-    def one_of(self, *wanted: str) -> str:
-        """Return the first of the wanted columns that the table has."""
-        for name in wanted:
-            if self.has(name):
-                require(self.side, self.parts(name), self.columns)
-                return name
-        raise self._lacks(wanted)
-
-    def _absent(self, wanted: Iterable[str]) -> list[Any]:
+    def _absent(self, *wanted: str) -> list[Any]:
         """Return the names of columns that the table does not have."""
         parts = (part for name in wanted for part in self.parts(name))
         return [part for part in parts if part not in self.columns]
 
-    def _lacks(self, wanted: tuple[str, ...]) -> ValueError:
-        """Return the error of a table with none of the wanted columns."""
-        absent = self._absent(wanted)
+    def one_of(self, *wanted: str) -> str:
+        """Return the first of the wanted columns that the table has; ValueError without one."""
+        for name in wanted:
+            if self.has(name):
+                require(self.side, self.parts(name), self.columns)
+                return name
+        absent = self._absent(*wanted)
         index = getattr(self.frame, "index", None)  # of pandas
         if absent[0] in getattr(index, "names", ()):
-            return ValueError(
+            raise ValueError(
                 f"{self.side}: {absent[0]!r} is the index, not a column: .reset_index() makes it "
                 "one"
             )
@@ -244,9 +240,8 @@ class SideTable:
         if "rank" in wanted:
             ways += " (is this the ground truth?)"
         either = len(absent) if len(wanted) > 1 else 0
-        absent = [*absent, *self._absent(more)]
         side = "" if self.in_file else self.side  # its path is there
-        return no_columns(side, absent, self.all_columns, ways, either=either)
+        raise no_columns(side, absent + self._absent(*more), self.all_columns, ways, either=either)
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids; of keys that are made of several columns, tuples."""
@@ -264,12 +259,12 @@ class SideTable:
 
     def where(self, row: int) -> str:
         """Return how messages name a row: by its number, and by its user, if it has one."""
-        parts = self.parts("user_id")
-        user = None
-        if self.has("user_id"):
-            found = tuple(cols.cell(self.frame, part, row) for part in parts)
-            user = found if len(parts) > 1 else found[0]
-        return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
+        place = cols.in_row(self.first + row)
+        if not self.has("user_id"):
+            return place
+        user = tuple(cols.cell(self.frame, part, row) for part in self.parts("user_id"))
+        named = user if len(user) > 1 else user[0]
+        return place + ("" if named is None else f" (user {named!r})")
 
     def places(self, rows: Ints) -> Ints:
         """Return the lines of rows in a file of text, else their numbers."""
@@ -313,116 +308,79 @@ def read(table: SideTable, in_runs: bool = False) -> Flat:
     ValueError
         For a missing column, a null, ranks that are not 1..n, a NaN score.
     """
+    side = table.side
+    where: cols.Where = table.where
     user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
-    rows = table.column(item[0]).containers(table.side, table.where)
-    if rows is not None:
-        return _of_python(table, rows)
-    lists = table.column(item[0]).lists(table.side, table.where)
-    if lists is not None:
-        return _of_lists(table, *lists)
-    if table.side == "ranks" and table.order is None:
+    column = table.column(item[0])
+    rows, lists = column.containers(side, where), column.lists(side, where)
+    if rows is None and lists is None and side == "ranks" and table.order is None:
         table.one_of("rank", "score")
-    values = None
-    if table.value is not None:
-        values = _values(table, table.column(table.names[table.value]), table.where)
+    name = None if table.value is None else table.names[table.value]
+    given = None if name is None else table.column(name)
+    if rows is not None:
+        return _of_python(table, rows, given)
     runs = None
-    if len(user) == 1:
-        runs = table.column(user[0]).runs(table.side, table.where, table.known[0])
-    users, ends = (table.ids("user_id"), None) if runs is None else runs
-    groups = grouped(users, in_runs, ends)
-    return put_in_order(table.ordering, groups, table.ids("item_id"), values)
+    if lists is not None:
+        offsets, column = lists
+        groups = Groups(table.ids("user_id"), offsets, None)
+        items = column.ids(side, where, table.known[1], offsets)
+        if given is not None:
+            found = given.lists(side, where)
+            if found is None or not np.array_equal(found[0], offsets):
+                raise _unlike(table, () if found is None else np.diff(found[0]) != np.diff(offsets))
+            given = found[1]
 
-
-def _values(table: SideTable, column: cols.Cells, where: cols.Where) -> NDArray[Any]:
-    """Return the values of items, of a column or the values of one of lists; of groups, numbers."""
-    if table.value == GROUP and len(column):  # an empty column is of any type
-        return numbered(column.ids(table.side, where).codes)[0]
-    return column.numbers(table.side, where, table.value == "score")
-
-
-def put_in_order(
-    ordering: tuple[str, str | None, str],
-    groups: Groups,
-    items: Column,
-    values: NDArray[Any] | None,
-) -> Flat:
-    """Put items in the order of ranks or scores; without these, keep their order, with grades.
-
-    `ordering` is the side, what the values are (rank, score or relevance), and how items of equal
-    scores are ordered.
-    """
-    side, value, ties = ordering
-    grades = None
-    if values is not None and value == "rank":
-        items = by_rank(side, values, groups, items)
-    elif values is not None and value == "score":
-        return by_score(side, values, groups, items, ties)
-    else:
-        grades = None if values is None else values.astype(np.float64)
-        if groups.rows is not None:
-            items, grades = in_order(groups, items, grades)
-    lists = groups.users, items, groups.offsets, grades
-    return Flat.of(side, *lists, grouped=value == GROUP and grades is not None)
-
-
-def _of_lists(table: SideTable, offsets: Ints, column: cols.Cells) -> Flat:
-    """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
-    users = table.ids("user_id")
-    items = column.ids(table.side, table.where, table.known[1], offsets)
-    values = None
-    if table.value is not None:
-        name = table.names[table.value]
-        found = table.column(name).lists(table.side, table.where)
-        if found is None:
-            raise _unlike(table, name)
-        if not np.array_equal(found[0], offsets):
-            raise _unlike(table, name, np.diff(found[0]) != np.diff(offsets))
-
-        def where(at: int) -> str:
+        def of_value(at: int) -> str:
             return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
 
-        values = _values(table, found[1], where)
-    return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
+        where = of_value
+    else:
+        if len(user) == 1:
+            runs = table.column(user[0]).runs(side, where, table.known[0])
+        users, ends = (table.ids("user_id"), None) if runs is None else runs
+        groups, items = grouped(users, in_runs, ends), table.ids("item_id")
+    values = None
+    if given is not None and table.value == GROUP and len(given):
+        values = numbered(given.ids(side, where).codes)[0]
+    elif given is not None:  # an empty column is of any type
+        values = given.numbers(side, where, table.value == "score")
+    return put_in_order(table, groups, items, values)
 
 
-def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
-    keys = users.decoded(users.codes)
-    keyed = dict(zip(keys, rows, strict=True))
-    if len(keyed) < len(keys):
-        first, second = first_repeat(keys) or (0, 0)
-        raise user_in_two_rows(side, keys[second], first, second)
-    return keyed
-
-
-def _of_python(table: SideTable, rows: list[Any]) -> Flat:
+def _of_python(table: SideTable, rows: list[Any], given: cols.Cells | None) -> Flat:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
-    lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
-    if table.value is None:
+    users = table.ids("user_id")
+    keys = users.decoded(users.codes)
+    by_user = dict(zip(keys, rows, strict=True))
+    if len(by_user) < len(keys):
+        first, second = first_repeat(keys) or (0, 0)
+        raise user_in_two_rows(table.side, keys[second], first, second)
+    lists = keyed(by_user, table.side)
+    if given is None:
         return lists
-    name = table.names[table.value]
-    given = table.column(name).containers(table.side) or []
-    if not given or list(map(len, given)) != list(map(len, rows)):
-        raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
-    flat = [value for row in given for value in row]
+    held = given.containers(table.side) or []
+    if not held or list(map(len, held)) != list(map(len, rows)):
+        raise _unlike(table, [len(a) != len(b) for a, b in zip(held, rows, strict=False)])
+    flat = [value for row in held for value in row]
     values: NDArray[Any] | None
     if table.value == GROUP:
-        values = numbered(column_of(name, flat, f"{table.side}, column {name!r}").codes)[0]
+        where = f"{table.side}, column {given.name!r}"
+        values = numbered(column_of(given.name, flat, where).codes)[0]
     else:
-        values = ordering.by_value(flat, table.value == "score")
+        values = by_value(flat, table.value == "score")
     if values is None or values.dtype.kind not in "iuf":
         way = ": integers of 64 bits, or floats" if table.value == "score" else ""
-        raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers{way}")
-    groups = Groups(lists.users, lists.offsets, None)
-    return put_in_order(table.ordering, groups, lists.items, values)
+        raise TypeError(f"{table.side}: column {given.name!r} must hold lists of numbers{way}")
+    return put_in_order(table, Groups(lists.users, lists.offsets, None), lists.items, values)
 
 
-def _unlike(table: SideTable, name: str, rows: Any = ()) -> ValueError:
+def _unlike(table: SideTable, rows: Any) -> ValueError:
     """Return the error of values that are not lists like those of items; `rows` are odd ones."""
     odd = np.flatnonzero(rows)
     where = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""
     return ValueError(
-        f"{table.side}: column {name!r} must hold a list per user, as long as the one in "
-        f"{table.names['item_id']!r}{where}"
+        f"{table.side}: column {table.names[table.value or '']!r} must hold a list per user, as "
+        f"long as the one in {table.names['item_id']!r}{where}"
     )
 
 
@@ -438,9 +396,10 @@ class Groups:
     offsets: Ints
     rows: Ints | None
 
-    def user_at(self, row: Any) -> Any:
-        """Return the user of a number, as written."""
-        return self.users.decode(self.users.codes[row])
+    def error(self, side: str, row: Any, words: str, **more: Any) -> ValueError:
+        """Return an error of the user of a number: words behind the side and the user."""
+        user = self.users.decode(self.users.codes[row])
+        return about(ValueError(f"{side}: user {user!r} has {words}"), side=side, user=user, **more)
 
     @property
     def every_row(self) -> Ints:
@@ -448,6 +407,17 @@ class Groups:
         if self.rows is not None:
             return self.rows
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def in_order(self, items: Column, values: Any) -> tuple[Column, Any]:
+        """Return items and values (float64 or int64) by user, in the order of the table."""
+        if self.rows is None:
+            return items, values
+        out = np.empty(len(items.codes), np.int64)
+        given = np.empty(0) if values is None else values
+        moved, ends = np.empty(len(given), given.dtype), self.offsets[:-1].copy()
+        kernels.grouping.place_in_order(self.rows, items.codes, given, ends, out, moved)
+        items = replace(items, codes=out.astype(items.codes.dtype, copy=False))
+        return items, None if values is None else moved
 
 
 def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> Groups:
@@ -460,14 +430,30 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
         starts = starts_of_runs(codes)
         ends, codes = np.append(starts, len(codes)), codes[starts]
     if adjacent and ends is not None:
-        return Groups(Column(users.name, codes, users.names), ends, None)
+        return Groups(replace(users, codes=codes), ends, None)
     rows, distinct = numbered(codes)
-    whose = Column(users.name, distinct, users.names)
+    whose = replace(users, codes=distinct)
     if ends is not None:
         if len(distinct) == len(codes):
             return Groups(whose, ends, None)
         rows = np.repeat(rows, np.diff(ends))
     return Groups(whose, offsets_of(np.bincount(rows, minlength=len(distinct))), rows)
+
+
+def put_in_order(
+    table: SideTable, groups: Groups, items: Column, values: NDArray[Any] | None
+) -> Flat:
+    """Put items in the order of ranks or scores; without these, keep their order, with grades."""
+    side, grades = table.side, None
+    if values is not None and table.value == "score":
+        return by_score(table, values, groups, items)
+    if values is not None and table.value == "rank":
+        items = by_rank(side, values, groups, items)
+    else:
+        grades = None if values is None else values.astype(np.float64)
+        items, grades = groups.in_order(items, grades)
+    of_groups = table.value == GROUP and grades is not None
+    return Flat.of(side, groups.users, items, groups.offsets, grades=grades, grouped=of_groups)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
@@ -476,9 +462,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
         given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
         at = int(np.flatnonzero(ranks != given)[0])
-        user = groups.user_at(groups.every_row[at])
-        error = ValueError(f"{side}: user {user!r} has rank {given[at]}, which is not whole")
-        raise about(error, side=side, user=user)
+        raise groups.error(side, groups.every_row[at], f"rank {given[at]}, which is not whole")
     offsets = groups.offsets
     if groups.rows is None and kernels.grouping.ranks_in_order(ranks, offsets):
         return items
@@ -502,36 +486,28 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
                 ": where rows were left out, a column score = -rank in place of rank ranks the "
                 f"rest, {WITHOUT_GAPS}"
             )
-        user = groups.user_at(rows[at])
-        error = ValueError(
-            f"{side}: user {user!r} has ranks {shown} where 1 to {len(found)} belong, each "
-            f"once{way_out}"
-        )
-        raise about(error, side=side, user=user)
+        words = f"ranks {shown} where 1 to {len(found)} belong, each once{way_out}"
+        raise groups.error(side, rows[at], words)
     return replace(items, codes=out.astype(items.codes.dtype, copy=False))
 
 
-SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks of 2^20, one waited
-
-
-def by_score(
-    side: str, scores: NDArray[Any], groups: Groups, items: Column, ties: str = "order"
-) -> Flat:
-    """Return the lists of every user by score, falling; equal scores as `ties` says.
+def by_score(table: SideTable, scores: NDArray[Any], groups: Groups, items: Column) -> Flat:
+    """Return the lists of every user by score, falling; equal scores as the ties of `table` say.
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
     """
-    scores = comparable(scores)
-    offsets = groups.offsets
-    by_id = ties != "order"  # then equal scores have to be looked at
-    if groups.rows is not None:
-        items, scores = in_order(groups, items, scores)
+    side, offsets, by_id = table.side, groups.offsets, table.ties != "order"
+    items, scores = groups.in_order(items, comparable(scores))
     if scores.dtype.kind == "f" and not np.isfinite(scores.sum()):  # or the sum is too large
-        _check_finite(side, scores, groups, items)
+        for at in np.flatnonzero(~np.isfinite(scores))[:1]:
+            item, score = items.decode(items.codes[at]), float(scores[at])
+            words = f"a score that is {'NaN' if score != score else score}, of item {item!r}"
+            row = np.searchsorted(offsets, at, side="right") - 1
+            raise groups.error(side, row, f"{words}: it has to be a finite number", item=item)
     steps = kernels.steps(offsets)
     tied = sum(kernels.grouping.count_tied(scores, offsets[lo : hi + 1]) for lo, hi in steps)
-    found = Flat.of(side, groups.users, items, offsets, None, Scored(tied, len(scores)))
-    if kernels.grouping.scores_in_order(scores, offsets, by_id):
+    found = Flat.of(side, groups.users, items, offsets, scored=Scored(tied, len(scores)))
+    if kernels.grouping.scores_in_order(scores, offsets, by_id):  # by id equal ones are looked at
         return found
     codes = items.codes.astype(np.int64)
     if by_id:
@@ -539,32 +515,10 @@ def by_score(
 
         def keys_of(rows: Ints) -> Ints:
             keys = order_of_ids(replace(items, codes=items.codes[rows]), side)
-            return ~keys if ties == "item_desc" else keys
+            return ~keys if table.ties == "item_desc" else keys
 
         for lo, hi in kernels.steps(offsets):
             kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys_of, codes)
     else:
         kernels.grouping.sort_by_score(offsets, scores, codes)
     return replace(found, ids=codes.astype(items.codes.dtype, copy=False))
-
-
-def _check_finite(side: str, scores: Floats, groups: Groups, items: Column) -> None:
-    """Raise ValueError for a score that is no finite number."""
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if len(wrong):
-        user = groups.user_at(np.searchsorted(groups.offsets, wrong[0], side="right") - 1)
-        item, score = items.decode(items.codes[wrong[0]]), float(scores[wrong[0]])
-        what = f"a score that is {'NaN' if score != score else score}, of item {item!r}"
-        error = ValueError(f"{side}: user {user!r} has {what}: it has to be a finite number")
-        raise about(error, side=side, user=user, item=item)
-
-
-def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:
-    """Return items and values (float64 or int64) grouped by user, in the order of the table."""
-    out = np.empty(len(items.codes), np.int64)
-    given = np.empty(0) if values is None else values
-    moved = np.empty(len(given), given.dtype)
-    ends = groups.offsets[:-1].copy()
-    kernels.grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
-    items = replace(items, codes=out.astype(items.codes.dtype, copy=False))
-    return items, None if values is None else moved

@@ -11,7 +11,7 @@ import numpy as np
 from toplist.checks import Floats, doubles
 from toplist.inputs.flatten import first_repeat, is_frame, name_user, of_column
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.keyed import counts_rows, dict_of, is_series
+from toplist.inputs.keyed import check_unique, counts_rows, is_series
 
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
@@ -47,8 +47,22 @@ def values_by_user(
     ([1.0, None], 1)
     """
     if is_series(values):
-        by_position = users is None and counts_rows(values.index)
-        values = values.to_numpy() if by_position else _keyed(values, users, what)
+        counted = counts_rows(values.index)
+        if users is not None and counted:
+            raise TypeError(
+                f"{what} is a Series that counts its rows, but the users have keys, like "
+                f"{next(iter(users), 'none')!r}: give it by user, "
+                f"table.set_index('user_id')[COLUMN], {what}.set_axis(users) or a dict user -> "
+                f"value; or {what}.to_numpy() if its order is that of result.users"
+            )
+        if users is None and not counted:
+            raise TypeError(
+                f"{what} is a Series with an index of its own, but the users are known by "
+                f"position: name the rows by users=, or give {what}.to_numpy() in the order of the "
+                "rows"
+            )
+        check_unique(values, what, "user")
+        values = values.to_numpy() if counted else values.to_dict()
     if isinstance(values, Mapping):
         rows: Sequence[Any] = range(n_rows) if users is None else users
         known = sum(user in values for user in rows)
@@ -71,23 +85,6 @@ def values_by_user(
     if len(values) != n_rows:
         raise ValueError(f"{len(values)} {what} for {n_rows} users: one per user is needed")
     return values.tolist() if hasattr(values, "tolist") else list(values), 0
-
-
-def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any]:
-    """Return a Series as a dict, if its index holds the users."""
-    if users is not None and counts_rows(series.index):
-        raise TypeError(
-            f"{what} is a Series that counts its rows, but the users have keys, like "
-            f"{next(iter(users), 'none')!r}: give it by user, table.set_index('user_id')[COLUMN], "
-            f"{what}.set_axis(users) or a dict user -> value; or {what}.to_numpy() if its order is "
-            "that of result.users"
-        )
-    if users is None:
-        raise TypeError(
-            f"{what} is a Series with an index of its own, but the users are known by position: "
-            f"name the rows by users=, or give {what}.to_numpy() in the order of the rows"
-        )
-    return dict_of(series, what, "user")
 
 
 def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats:
@@ -113,8 +110,11 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
         if absent:
             user = name_user(users, absent[0])
             raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
-    plain = np.asarray(values)
-    objects = plain.dtype.kind == "O" and _are_numbers(values)
+    plain, of_complex = np.asarray(values), (complex, np.complexfloating)
+    objects = plain.dtype.kind == "O" and all(  # Decimals, say
+        isinstance(one, (numbers.Number, np.number)) and not isinstance(one, of_complex)
+        for one in values
+    )
     if plain.size and plain.dtype.kind not in "biuf" and not objects:
         raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
     found = doubles(values)
@@ -134,13 +134,6 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
     return found
 
 
-def _are_numbers(values: Any) -> bool:
-    """Return whether Python objects, Decimals say, are numbers."""
-    return all(isinstance(one, (numbers.Number, np.number)) for one in values) and not any(
-        isinstance(one, (complex, np.complexfloating)) for one in values
-    )
-
-
 def keys_of(users: Any, n_rows: int) -> list[Any]:
     """Return `users=` as a list: the keys of rows that are known by position otherwise.
 
@@ -156,7 +149,17 @@ def keys_of(users: Any, n_rows: int) -> list[Any]:
     >>> keys_of(("ann", "bob"), 2)
     ['ann', 'bob']
     """
-    keys = _listed(users)
+    if is_frame(users):
+        raise TypeError("users is a table: give its column of keys, table['user_id']")
+    if is_series(users) and not counts_rows(users.index):
+        raise TypeError(
+            "users is a Series with an index of its own, but names the rows by position: give "
+            "users.to_numpy() in the order of the rows"
+        )
+    keys = list(users) if isinstance(users, (list, tuple, range)) else of_column(users)
+    if keys is None:
+        kind = type(users).__name__
+        raise TypeError(f"users is a {kind}: give one key per row, in a list, an array or a column")
     kinds_of(keys, "users")
     if len(keys) != n_rows:
         raise ValueError(f"users: {len(keys):,} keys for {n_rows:,} rows: one per row is needed")
@@ -166,21 +169,3 @@ def keys_of(users: Any, n_rows: int) -> list[Any]:
             f"users: {keys[second]!r} is the key of rows {first} and {second}: a user has one row"
         )
     return keys
-
-
-def _listed(users: Any) -> list[Any]:
-    if isinstance(users, (list, tuple, range)):
-        return list(users)
-    if is_frame(users):
-        raise TypeError("users is a table: give its column of keys, table['user_id']")
-    if is_series(users) and not counts_rows(users.index):
-        raise TypeError(
-            "users is a Series with an index of its own, but names the rows by position: give "
-            "users.to_numpy() in the order of the rows"
-        )
-    found = of_column(users)
-    if found is not None:
-        return found
-    raise TypeError(
-        f"users is a {type(users).__name__}: give one key per row, in a list, an array or a column"
-    )

@@ -151,7 +151,7 @@ def scores_in_order(scores: Any, offsets: Any, strict: bool) -> bool:
 
     A NaN is out of order.
 
-    Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
+    Scores are float64 or int64 (`toplist.inputs.factorize.comparable`).
     """
     tied = _tied_in_order(scores, offsets)
     return bool(tied == 0 if strict else tied >= 0)
@@ -189,7 +189,7 @@ def _tied_in_order(scores: generic, offsets: int64):
 def sort_by_score(offsets: int64, scores: generic, items):
     """Order every list by score, highest first; equal scores keep their order.
 
-    Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
+    Scores are float64 or int64 (`toplist.inputs.factorize.comparable`).
 
     Returns
     -------

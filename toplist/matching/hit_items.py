@@ -17,7 +17,7 @@ from toplist.inputs.lists import Lists, offsets_of, places_of
 
 if TYPE_CHECKING:
     from toplist.inputs.facts import ItemLabels
-    from toplist.inputs.judged import Judged
+    from toplist.inputs.grades import Judged
 
 CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"
 

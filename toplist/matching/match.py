@@ -19,8 +19,7 @@ from toplist.checks import Bools, Floats, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice
 from toplist.inputs.forms import read_sides
-from toplist.inputs.grades import Grading
-from toplist.inputs.judged import Judged, Words
+from toplist.inputs.grades import Grading, Judged, Words
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import (
     MEMORY,
@@ -31,8 +30,8 @@ from toplist.inputs.options import (
     Joining,
     Options,
     Unjudged,
+    of_source,
 )
-from toplist.inputs.sources import of_source
 from toplist.matching.about import About, Unmatched
 from toplist.matching.hits import Hits, above, trusted
 from toplist.metrics.conventions import Convention, ConventionName, rules_of

@@ -16,8 +16,7 @@ from toplist.inputs.facts import Fact, by_item, ids_of
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.ids import two_kinds
-from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import is_series, keyed_rows
+from toplist.inputs.keyed import KeptTruths, is_series, keyed_rows
 from toplist.inputs.options import ColumnNames
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts

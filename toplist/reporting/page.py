@@ -20,7 +20,7 @@ from toplist.comparing.comparison import compare
 from toplist.comparing.views import SEED
 from toplist.files.batches import stream_of
 from toplist.inputs.flatten import is_container
-from toplist.inputs.sources import Ranks, of_source
+from toplist.inputs.options import Ranks, of_source
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
 from toplist.reporting.about import DETAILED, USERS, Report

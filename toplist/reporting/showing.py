@@ -25,9 +25,8 @@ from toplist.ground_truths import GroundTruths
 from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
 from toplist.inputs.items import Items
-from toplist.inputs.kept import KeptTruths
-from toplist.inputs.options import ColumnNames, Duplicates, Joining
-from toplist.inputs.sources import of_source
+from toplist.inputs.keyed import KeptTruths
+from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics

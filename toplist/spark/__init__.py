@@ -64,8 +64,8 @@ from typing import Any
 
 from toplist.checks import check_positive_int
 from toplist.evaluation.plan import NOTHING_TO_DROP, Plan, plan_of
-from toplist.inputs import sources
 from toplist.inputs.options import GROUP, Options
+from toplist.inputs.options import Ranks as RanksOfAny
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_storable
@@ -98,7 +98,7 @@ def __dir__() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranks(sources.Ranks):
+class Ranks(RanksOfAny):
     """A DataFrame of ranked lists, and what only Spark knows of it.
 
     Parameters

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toplist.checks import require
-from toplist.inputs.kept import KeptTruths
+from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.options import GROUP, SIDES, columns_of, named_in, refuse_composite
 from toplist.inputs.tables import SideTable
 
