@@ -41,17 +41,8 @@ FACTS = {
     "unexpectedness": ["expected"],
     "serendipity": ["expected"],
 }
-# What a word is called by the library, where by another name.
-KEYWORDS = {}
 OF_DATA = (
-    "weights",
-    "clusters",
-    "propensities",
-    "items_as",
-    "padding",
-    "users",
-    "columns",
-    "system",
+    *("weights", "clusters", "propensities", "items_as", "padding", "users", "columns", "system"),
     "groups",
 )
 
@@ -161,11 +152,9 @@ class Case:
         return self.options.get(word)
 
     def words(self):
-        """Return the options that are words, by the library's keywords."""
+        """Return the options that are words."""
         words = {name: value for name, value in self.options.items() if name not in OF_DATA}
-        words = {KEYWORDS.get(name, name): value for name, value in words.items()}
-        words.setdefault("k", None)
-        return words
+        return {"k": None} | words
 
     def fact(self, name):
         """Return a fact; with unknown="skip" one that lacks the first item."""
@@ -177,12 +166,11 @@ class Case:
         return held
 
     def facts(self):
-        """Return the facts that the metrics need, by the library's keywords."""
-        names = facts_of(self.options["metrics"])
-        return {KEYWORDS.get(name, name): self.fact(name) for name in names}
+        """Return the facts that the metrics need."""
+        return {name: self.fact(name) for name in facts_of(self.options["metrics"])}
 
     def data(self):
-        """Return the data that options ask for, by the library's keywords."""
+        """Return the data that options ask for."""
         world, found = self.world, {}
         users = counting(world, self.options)
         for name in ("weights", "clusters"):
@@ -244,7 +232,7 @@ def positions_of(case):
             more[name] = [getattr(case.world, name)[user] for user in users]
     for name in ("history", "expected"):
         if name in facts_of(case["metrics"]) and not case["users"]:
-            more[KEYWORDS.get(name, name)] = [case.fact(name)[user] for user in users]
+            more[name] = [case.fact(name)[user] for user in users]
     if case["users"]:
         more["users"] = users
     if case["groups"]:
@@ -298,43 +286,29 @@ def saved(case, folder):
 # Tables
 
 
+def as_columns(names, rows):
+    """Return the columns of rows; what has no name is left out."""
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
 def columns_of(case):
     """Return the columns of two tables, with the names that the case asks for."""
-    world = case.world
-    lists, truths = world.lists.items(), world.truths.items()
-    ranks = {
-        "user_id": [user for user, items in lists for _ in items],
-        "item_id": [item for _, items in lists for item in items],
-    }
-    if world.scores is None:
-        ranks["rank"] = [rank for _, items in lists for rank, _ in enumerate(items, start=1)]
-    else:
-        ranks["score"] = [one for user, _ in lists for one in world.scores[user]]
-    truth = {
-        "user_id": [user for user, grades in truths for _ in grades],
-        "item_id": [item for _, grades in truths for item in grades],
-    }
+    world, value = case.world, "rank" if case.world.scores is None else "score"
+    systems = {"a": world, "b": world.of_other()} if case["system"] else {"a": world}
+    rows = [
+        (user, item, rank if one.scores is None else one.scores[user][rank - 1], name)
+        for name, one in systems.items()
+        for user, items in one.lists.items()
+        for rank, item in enumerate(items, start=1)
+    ]
+    names = "user_id", "item_id", value, "model"
+    ranks = as_columns(names if case["system"] else names[:3], rows)
+    judged = [(user, *one) for user, grades in world.truths.items() for one in grades.items()]
+    truth = as_columns(("user_id", "item_id", "relevance")[: 2 + world.graded], judged)
     if case["groups"]:
-        rows = [
-            (user, item, row)
-            for user, groups in world.groups.items()
-            for row, group in enumerate(groups)
-            for item in group
-        ]
-        truth = dict(
-            zip(("user_id", "item_id", "fact"), map(list, zip(*rows, strict=True)), strict=True)
-        )
-    elif world.graded:
-        truth["relevance"] = [grade for _, grades in truths for grade in grades.values()]
-    if case["system"]:
-        others = world.of_other()
-        ranks["model"] = ["a"] * len(ranks["user_id"])
-        for user, items in others.lists.items():
-            for rank, item in enumerate(items, start=1):
-                ranks["user_id"].append(user)
-                ranks["item_id"].append(item)
-                ranks["rank" if world.scores is None else "score"].append(rank)
-                ranks["model"].append("b")
+        facts = [(u, enumerate(groups)) for u, groups in world.groups.items()]
+        rows = [(u, item, row) for u, groups in facts for row, group in groups for item in group]
+        truth = as_columns(("user_id", "item_id", "fact"), rows)
     if case["columns"]:
         ranks, truth = ({RENAMED.get(n, n): one for n, one in t.items()} for t in (ranks, truth))
     return ranks, truth
@@ -342,20 +316,15 @@ def columns_of(case):
 
 def names_of(case):
     """Return the keywords that name columns."""
-    more = {}
+    more, ids = {}, ("user_id", "item_id")
     if case["columns"]:
+        graded = case.world.graded and not case["groups"]
+        names = {
+            "ranks": (*ids, "score" if case.world.scores else "rank"),
+            "ground_truths": (*ids, "relevance") if graded else ids,
+        }
         more["columns"] = {
-            "ranks": {
-                name: theirs
-                for name, theirs in RENAMED.items()
-                if name in ("user_id", "item_id", "score" if case.world.scores else "rank")
-            },
-            "ground_truths": {
-                name: theirs
-                for name, theirs in RENAMED.items()
-                if name in ("user_id", "item_id")
-                or (name == "relevance" and case.world.graded and not case["groups"])
-            },
+            side: {name: RENAMED[name] for name in some} for side, some in names.items()
         }
     if case["groups"]:
         more.setdefault("columns", {}).setdefault("ground_truths", {})["group"] = "fact"
@@ -509,6 +478,31 @@ def flags(words):
     return found
 
 
+# What the command line reads from files of its own, and their columns.
+FILED = {
+    "clusters": ("user_id", "c"),  # of users without a truth, too: ips counts them
+    "propensities": ("item_id", "p"),
+    "items_as": ("item_id", "document"),
+    "catalogue": ("item_id",),
+    "counts": ("item_id", "count"),
+    "features": ("item_id", "f0", "f1", "f2"),
+    "labels": ("item_id", "label"),
+    "history": ("user_id", "item_id"),
+    "expected": ("user_id", "item_id"),
+}
+
+
+def rows_of(held, width):
+    """Return keys and their values as rows: one for each value, or as wide as the values are."""
+    if width == 1:
+        return [(one,) for one in held]
+    rows = []
+    for key, one in held.items():
+        values = [one] if isinstance(one, (str, int, float)) else one
+        rows += [(key, *values)] if width > 2 else [(key, value) for value in values]
+    return rows
+
+
 def command_line(case, folder, files=()):
     """Run ``toplist eval`` on two files, or on these, and read the JSON that it prints."""
     from toplist.cli import main
@@ -519,46 +513,15 @@ def command_line(case, folder, files=()):
     if not all("@" in name for name in metrics):
         arguments += ["-k", *map(str, k if isinstance(k, list) else [k or "all"])]
     arguments += flags(words)
-    world, n = case.world, 0
-
-    def fact(flag, columns, name=None):
-        nonlocal n
-        n += 1
-        path = folder / f"fact{n}.csv"
-        path.write_text(text_of(columns, ","))
-        arguments.extend([flag, f"{path}:{name}" if name else str(path)])
-
-    def long(held, what):
-        rows = [(key, one) for key, values in held.items() for one in values]
-        return {what[0]: [key for key, _ in rows], what[1]: [one for _, one in rows]}
-
-    if case["clusters"]:
-        held = world.clusters  # of users without a truth, too: ips counts them
-        fact("--clusters", {"user_id": list(held), "c": list(held.values())}, "c")
-    if case["propensities"]:
-        held = world.propensities
-        fact("--propensities", {"item_id": list(held), "p": list(held.values())}, "p")
-    if case["items_as"]:
-        held = world.documents
-        fact("--items-as", {"item_id": list(held), "document": list(held.values())})
+    for name, names in FILED.items():
+        if case[name] or name in facts_of(metrics):
+            held = case.world.documents if name == "items_as" else case.fact(name)
+            path = folder / f"{name}.csv"
+            path.write_text(text_of(as_columns(names, rows_of(held, len(names))), ","))
+            column = f":{names[1]}" if name in ("clusters", "propensities") else ""
+            arguments += [f"--{name.replace('_', '-')}", f"{path}{column}"]
     if case["padding"]:
-        arguments += [f"--padding={padding_of(world)}"]
-    for name in facts_of(metrics):
-        held = case.fact(name)
-        if name == "catalogue":
-            fact("--catalogue", {"item_id": held})
-        elif name == "counts":
-            fact("--counts", {"item_id": list(held), "count": list(held.values())})
-        elif name == "features":
-            columns = {"item_id": list(held)}
-            columns |= {f"f{i}": [one[i] for one in held.values()] for i in range(3)}
-            fact("--features", columns)
-        elif name == "labels":
-            fact("--labels", long(held, ("item_id", "label")))
-        elif name == "history":
-            fact("--history", long(held, ("user_id", "item_id")))
-        else:
-            fact("--expected", long(held, ("user_id", "item_id")))
+        arguments += [f"--padding={padding_of(case.world)}"]
     names = names_of(case)
     if "columns" in names:
         arguments.append("--columns")
@@ -719,22 +682,21 @@ def seen(world, options, door):
         world = world.by_row()
     if door in (*TABLES, *FILES):
         world = world.without_odd_rows()
-    if door == "command line" and not UNFLAGGED.isdisjoint(options):
-        raise UnsaidError("the command line has no such option")
-    if options.get("users") and door not in ROWS:
-        raise UnsaidError("users are keys already")
-    if options.get("columns") and (door not in (*TABLES, *FILES) or door == "trec"):
-        raise UnsaidError("no table, no columns")
-    if options.get("system") and (door not in (*TABLES, *FILES) or door in ("trec", "stream")):
-        raise UnsaidError("no table, no systems")
-    if options.get("groups") and door in ("trec", "beir", "nested"):
-        raise UnsaidError("no column of groups")
-    if door == "beir" and not world.graded:
-        raise UnsaidError("its header names grades")
-    if world.scores is not None and door in ("rows", "array"):
-        raise UnsaidError("lists by row have no scores")
-    if isinstance(world.catalogue[0], int) and door in TEXT:
-        raise UnsaidError("ids of text files are text")
+    in_columns, says = door in (*TABLES, *FILES), options.get
+    unsaid = {
+        "the command line has no such option": door == "command line"
+        and not UNFLAGGED.isdisjoint(options),
+        "users are keys already": says("users") and door not in ROWS,
+        "no table, no columns": says("columns") and (not in_columns or door == "trec"),
+        "no table, no systems": says("system") and (not in_columns or door in ("trec", "stream")),
+        "no column of groups": says("groups") and door in ("trec", "beir", "nested"),
+        "its header names grades": door == "beir" and not world.graded,
+        "lists by row have no scores": world.scores is not None and door in ROWS,
+        "ids of text files are text": isinstance(world.catalogue[0], int) and door in TEXT,
+    }
+    for words, wrong in unsaid.items():
+        if wrong:
+            raise UnsaidError(words)
     if door == "trec":
         world = world.of_whole_grades()
     if options.get("duplicates"):

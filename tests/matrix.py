@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from doors import EVERYWHERE, KEYWORDS, ROWS, UnsaidError, call, saved_again, seen
+from doors import EVERYWHERE, ROWS, UnsaidError, call, saved_again, seen
 from oracle import hits
 from world import draw
 
@@ -138,13 +138,12 @@ def _refusal(options, where, unless, words, reason):
     for code in re.findall("`([^`]+)`", options):
         name, _, value = code.partition("=")
         named[name] = ast.literal_eval(value) if value else ...
-    lifted = [WORDS.get(one, one) for one in re.findall("`([^`]+)`", unless)]
+    lifted = re.findall("`([^`]+)`", unless)
     sometimes = where.startswith("parts that")
     bpref, of_lists = "bpref" in options, "of the lists" in options
     return Refusal(named, of_lists, bpref, WHERE[where], sometimes, lifted, words, reason)
 
 
-WORDS = {theirs: ours for ours, theirs in KEYWORDS.items()}
 REFUSED = refusals()
 
 

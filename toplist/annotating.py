@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,7 +30,7 @@ from toplist.matching.holes import holes
 from toplist.matching.match import read_and_joined
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import METRICS, with_parameters
-from toplist.results.markup import aligned
+from toplist.results.markup import Grid, aligned
 from toplist.results.writing import PathLike, write_all
 
 if TYPE_CHECKING:
@@ -99,9 +97,7 @@ class ItemsToJudge(Sequence[ItemToJudge]):
 
     def __repr__(self) -> str:
         """Return the first rows, and how many there are."""
-        rows = [
-            [*map(str, row[:3]), _text(row.systems), f"{row.weight:.4f}"] for row in self[:SHOWN]
-        ]
+        rows = [[*map(str, row), f"{weight:.4f}"] for *row, weight in self[:SHOWN]._grid.rows]
         n = counted(len(self), "unjudged item")
         first = f"the first {SHOWN} of {n}" if len(self) > SHOWN else n
         return f"{aligned([list(COLUMNS), *rows])}\n{first}"
@@ -112,9 +108,7 @@ class ItemsToJudge(Sequence[ItemToJudge]):
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with the columns of `to_dict`."""
-        import pandas
-
-        return pandas.DataFrame(self.columns)
+        return Grid(self.columns).to_pandas()
 
     def to_csv(self, path: PathLike) -> None:
         """Write a CSV file with these columns, systems separated by blanks; gzipped for ``.gz``.
@@ -124,15 +118,14 @@ class ItemsToJudge(Sequence[ItemToJudge]):
         OSError
             If the file cannot be written; one that is there then stays as it is.
         """
-        text = io.StringIO(newline="")
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        rows.writerows((*row[:3], _text(row.systems), row.weight) for row in self)
-        write_all({path: text.getvalue()})
+        write_all({path: self._grid.to_csv()})
 
-
-def _text(systems: tuple[Any, ...]) -> str:
-    return " ".join(map(str, systems))
+    @property
+    def _grid(self) -> Grid:
+        """The columns as they are written: users and items as text, systems separated by blanks."""
+        written = {name: list(map(str, self.columns[name])) for name in ("user_id", "item_id")}
+        systems = [" ".join(map(str, row)) for row in self.columns["systems"]]
+        return Grid(self.columns | written | {"systems": systems})
 
 
 def unjudged(

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from toplist.inputs import columns as cols
 from toplist.inputs.flatten import GroupedIds
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Lists
-from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import SIDES, Joining, Options
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
@@ -74,18 +73,6 @@ _NOTHING = {"-1", "", "nan", "none", "null", "<na>", "<pad>", "[pad]"}
 # Lists of so many users, nearly all of nothing but relevant items, are no coincidence.
 FEWEST = 5
 NEARLY_ALL = 0.95
-
-# Rows that repeat an item of their user, and users of one side who are not on the other.
-_REPEATED = (
-    ("listed_twice", "ranks"),
-    ("relevant_twice", "ground_truths"),
-    ("trained_twice", "train"),
-)
-_LOST = (
-    ("without_list", "ground_truths", "ranks"),
-    ("without_truth", "ranks", "ground_truths"),
-    ("cold_users", "ground_truths", "train"),
-)
 
 # One side of the data: user -> items.
 RowsByUser = dict[Any, list[Any]]
@@ -222,27 +209,23 @@ def check(
     return Audit(sizes, tuple(found))
 
 
-class Place(NamedTuple):
-    """An item of a user."""
-
-    item: Any
-    user: Any
-
-    def __repr__(self) -> str:
-        """Return both, as a finding shows them."""
-        return f"{self.item!r} of {self.user!r}"
-
-
 def _found(
     name: str, found: Sequence[Any], total: int, example: str = "", **words: Any
 ) -> Iterator[Finding]:
-    """Yield what is said of users, ids or places, if some are found, with the first of them."""
+    """Yield what is said of users or ids, if some are found, with the first of them."""
     if found:
         level, text = CHECKS[name]
         text = f"{len(found):,} of {total:,} {text.format(**words)}"
-        if isinstance(found[0], Place):
-            text += f", of {counted(len({place.user for place in found}), 'user')}"
         yield Finding(name, level, len(found), f"{text}: {example or repr(found[0])}")
+
+
+def _found_in(name: str, places: Sequence[tuple[Any, Any]], total: int) -> Iterator[Finding]:
+    """Yield what is said of places, pairs (item, user), if some are found."""
+    for item, user in places[:1]:
+        level, text = CHECKS[name]
+        users = counted(len({user for _, user in places}), "user")
+        text = f"{len(places):,} of {total:,} {text}, of {users}: {item!r} of {user!r}"
+        yield Finding(name, level, len(places), text)
 
 
 def _items_of(side: RowsByUser) -> list[Any]:
@@ -259,14 +242,11 @@ def _flaws_of_ids(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
             for one in (side if what == "user" else _items_of(side))
         ]
         kinds = Counter(type(one) for _, one in ids)
-        if len(kinds) > 1:
-            usual = max(kinds, key=kinds.__getitem__)
-            first = {
-                type(one): f"{one!r} ({type(one).__name__}) in {name}" for name, one in ids[::-1]
-            }
-            odd = [one for _, one in ids if type(one) is not usual]
-            shown = ", ".join(first[kind] for kind in kinds)
-            yield from _found("two_kinds", odd, len(ids), shown, what=what)
+        usual = max(kinds, key=kinds.__getitem__, default=None)
+        odd = [one for _, one in ids if type(one) is not usual]
+        first = {type(one): f"{one!r} ({type(one).__name__}) in {name}" for name, one in ids[::-1]}
+        shown = ", ".join(first[kind] for kind in kinds)
+        yield from _found("two_kinds", odd, len(ids), shown, what=what)
     ranks, truths = (sides.get(side, {}) for side in SIDES)
     listed = {item for item in _items_of(ranks) if isinstance(item, str)}
     relevant = dict.fromkeys(_items_of(truths))
@@ -284,29 +264,34 @@ def _flaws_of_ids(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
         repeated = len(row) > 1 and row[-2] == row[-1]
         if repeated or (row and str(row[-1]).lower() in _NOTHING):
             fills.append(row[-1])
-    if fills:
-        item, _ = Counter(fills).most_common(1)[0]
+    for item, _ in Counter(fills).most_common(1):
         yield from _found("padding", fills, len(ranks) + len(truths), repr(item))
 
 
 def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[Finding]:
     """Find rows with repeats, empty, short, or of relevant items alone, and users without one."""
     ranks, truths = (sides.get(side, {}) for side in SIDES)
-    for name, side in _REPEATED:
+    repeated = ("listed_twice", "ranks"), ("relevant_twice", "ground_truths")
+    for name, side in (*repeated, ("trained_twice", "train")):
         rows = sides.get(side, {})
-        found = [
-            Place(item, user)
+        again = [
+            (item, user)
             for user, row in rows.items()
             if len(set(row)) < len(row)
             for item, n in Counter(row).most_common()  # the most repeated is the example
             for _ in range(n - 1)
         ]
-        yield from _found(name, found, sum(map(len, rows.values())))
+        yield from _found_in(name, again, sum(map(len, rows.values())))
     both = [user for user, row in ranks.items() if row and truths.get(user)]
     perfect = [user for user in both if set(ranks[user]) <= set(truths[user])]
     if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):
         yield from _found("all_relevant", perfect, len(both))
-    for name, side, other in _LOST:
+    lost_of = (
+        ("without_list", "ground_truths", "ranks"),
+        ("without_truth", "ranks", "ground_truths"),
+        ("cold_users", "ground_truths", "train"),
+    )
+    for name, side, other in lost_of:
         if sides.keys() >= {side, other}:
             lost = [user for user in sides[side] if user not in sides[other]]
             yield from _found(name, lost, len(sides[side]))
@@ -327,15 +312,15 @@ def _flaws_beside_train(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
     of_sides = ("ground_truths", "leaked", "cold_items"), ("ranks", "listed_seen", "unknown_items")
     for side, seen, cold in of_sides:
         rows = sides.get(side, {})
+        own = {user: {*train.get(user, ())} for user in rows}
         found = [
-            Place(item, user)
+            (item, user)
             for user, row in rows.items()
-            for own in [{*train.get(user, ())}]
             for item in dict.fromkeys(row)
-            if item in own
+            if item in own[user]
         ]
         items = _items_of(rows)
-        yield from _found(seen, found, len(items))
+        yield from _found_in(seen, found, len(items))
         new = [item for item in items if item not in known]
         share = len(new) / max(1, len(items))
         yield from _found(cold, [*dict.fromkeys(new)], len({*items}), share=share)
@@ -368,16 +353,15 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     """
     if is_log(value, columns):
         return read_log(value, columns).by_user()
-    value = side_to_builtin(to_builtin(value, name), name)
+    value = side_to_builtin(value, name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
         found = zip(lists.keys, lists.rows, strict=True)
         if lists.grades is None or lists.grouped:
             return dict(found)
-        relevant, starts = lists.grades > 0, lists.offsets[:-1].tolist()
+        relevant = np.split(lists.grades > 0, lists.offsets[1:-1])
         return {
-            user: list(compress(row, relevant[start:]))
-            for (user, row), start in zip(found, starts, strict=True)
+            u: list(compress(row, kept)) for (u, row), kept in zip(found, relevant, strict=False)
         }
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}

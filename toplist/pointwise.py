@@ -179,7 +179,7 @@ def user_auc(
     rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
     assert rows.users is not None
     numbering = Numbering()
-    row_of = numbering.number(rows.users)
+    row_of = numbering.number(rows.users.codes)
     positive = rows.labels > 0
     n_rows = np.bincount(row_of, minlength=len(numbering))
     n_positives = np.bincount(row_of[positive], minlength=len(numbering))
@@ -198,7 +198,7 @@ def user_auc(
     np.divide(twice, pairs, out=values, where=pairs > 0)
     first = np.empty(len(numbering), np.int64)
     first[row_of[::-1]] = np.arange(len(row_of))[::-1]
-    names = [rows.name_of(row) for row in first.tolist()]  # as they were given
+    names = rows.users.decoded(rows.users.codes[first])  # as they were given
     return UserAUC(names, values, n_positives, n_rows - n_positives)
 
 

@@ -204,11 +204,6 @@ class Cells:
         # to_numpy would import pandas, where that is installed
         return np.from_dlpack(self.data) if numeric and not self.data.null_count else None
 
-    @property
-    def integers(self) -> NDArray[Any] | None:
-        """The integers of a column without nulls; None for any other."""
-        return self.array if self.array is not None and self.array.dtype.kind in "iu" else None
-
     @cached
     def texts(self) -> TextColumn | None:
         """The texts of a column without nulls, or codes of texts; None for any other."""
@@ -286,8 +281,8 @@ class Cells:
         Texts are numbered by `known`, if given; `where` names a row. With `offsets`, the ids are
         the values of a column of lists.
         """
-        if self.integers is not None:
-            return Column(self.name, signed(self.integers, f"{side}, column {self.name!r}"))
+        if self.array is not None and self.array.dtype.kind in "iu":
+            return Column(self.name, signed(self.array, f"{side}, column {self.name!r}"))
         try:
             if self.texts is not None:
                 distinct = self._encoded(self.texts, Texts() if known is None else known, side)
@@ -300,33 +295,20 @@ class Cells:
             missing = [row for row, one in enumerate(self.objects()) if is_missing(one)]
             if not missing:
                 raise
-            raise self._null(side, missing[0], where, offsets) from None
+            raise self._missing(side, missing[0], where, offsets) from None
         except (ValueError, NotImplementedError) as error:  # Arrow's own
             raise TypeError(
                 f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give "
                 "integers or text"
             ) from error
         if codes.min(initial=0) < 0:
-            raise self._null(side, int(np.argmax(codes < 0)), where, offsets)
+            raise self._missing(side, int(np.argmax(codes < 0)), where, offsets)
         found = distinct
         if codes is not distinct.codes:
             found = replace(distinct, codes=distinct.codes[codes])
-        self._check_empty(found, side, where, offsets)
+        if offsets is None:  # lists may be padded with it
+            self._check_empty(found, side, where)
         return found
-
-    def _check_empty(
-        self, ids: Column, side: str, where: Where, offsets: Ints | None, starts: Any = None
-    ) -> None:
-        """Raise ValueError for an empty text; `starts` are the rows of runs of equal ids.
-
-        Not in lists, which may be padded with it.
-        """
-        if ids.names is None or offsets is not None or "" not in ids.names:
-            return
-        found = np.flatnonzero(ids.codes == ids.names.index(""))
-        if len(found):
-            row = int(found[0] if starts is None else starts[found[0]])
-            raise self._null(side, row, where, offsets, "empty")
 
     def _coded(self, what: str) -> tuple[NDArray[Any], Column]:
         """Return the code of each row, -1 for null, and the distinct ids; `what` names the column.
@@ -343,24 +325,27 @@ class Cells:
             codes = np.from_dlpack(column.indices.cast("int64").fill_null(-1))
             return codes, column_of(self.name, column.dictionary.to_pylist(), what)
         rows = self.objects()
-        if None not in rows:
-            return np.arange(len(rows)), column_of(self.name, rows, what)
-        kept = np.array([row for row, one in enumerate(rows) if one is not None], np.int64)
-        codes = np.full(len(rows), -1)
-        codes[kept] = np.arange(len(kept))
-        return codes, column_of(self.name, [rows[row] for row in kept.tolist()], what)
+        known = np.array([one is not None for one in rows], bool)
+        codes = np.where(known, np.cumsum(known) - 1, -1)
+        return codes, column_of(self.name, [one for one in rows if one is not None], what)
 
-    def _null(
+    def _missing(
         self, side: str, row: int, where: Where, offsets: Ints | None, null: str = "null"
     ) -> ValueError:
         """Return the error of an id that is missing: of a row, or a value of a column of lists."""
-        if offsets is None:
-            what, out = f"is {null} in {where(row)}", "leave the row out"
-        else:
+        what, out = f"is {null} in {where(row)}" if offsets is None else "", "leave the row out"
+        if offsets is not None:
             user = int(np.searchsorted(offsets, row, side="right")) - 1
             what = f"holds a null in the list of {where(user)}, at place {row - offsets[user] + 1}"
             out = "leave it out"
         return ValueError(f"{side}: column {self.name!r} {what}: the id is missing, {out}")
+
+    def _check_empty(self, ids: Column, side: str, where: Where, starts: Any = None) -> None:
+        """Raise ValueError for an empty text; `starts` are the rows of runs of equal ids."""
+        if ids.names is not None and "" in ids.names:
+            for row in np.flatnonzero(ids.codes == ids.names.index("")).tolist()[:1]:
+                row = row if starts is None else int(starts[row])
+                raise self._missing(side, row, where, None, "empty")
 
     def runs(self, side: str, where: Where, known: Texts) -> tuple[Column, Ints] | None:
         """Return the ids of runs of equal rows, and the bounds of these.
@@ -371,7 +356,7 @@ class Cells:
         if found is None:
             return None
         column = self._encoded(found[0], known, side)
-        self._check_empty(column, side, where, None, found[1])
+        self._check_empty(column, side, where, found[1])
         return column, np.append(found[1], len(self))
 
     def _encoded(self, texts: TextColumn, known: Texts, side: str) -> Column:

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from toplist import kernels
 from toplist.checks import about
 from toplist.inputs.factorize import as_integers, by_value, comparable, places_by_id
 from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
 from toplist.inputs.lists import offsets_of
-from toplist.kernels.sorting import order_of_rows
 
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1
@@ -262,7 +262,7 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     if scores is None or not len(scores) or np.isnan(scores).any():
         return None
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    order, again = order_of_rows(~as_integers(comparable(scores)), offsets)
+    order, again = kernels.sorting.order_of_rows(~as_integers(comparable(scores)), offsets)
     tied = set[int]()
     if ordering.ties != "order":
         tied.update((np.searchsorted(offsets, again, side="right") - 1).tolist())

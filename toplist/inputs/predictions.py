@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, require
+from toplist.checks import Floats, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column
-from toplist.inputs.flatten import Flat
-from toplist.inputs.ids import alone
+from toplist.inputs.ids import signed
+from toplist.inputs.keyed import column_of
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
@@ -23,22 +23,13 @@ COLUMNS = ("user_id", "label", "prediction")
 class Predictions:
     """Labels and predictions, row by row: arrays of floats of one length.
 
-    `users` are integers, equal where the users are equal; `name_of` returns the user of a row as
-    the caller wrote it. Without weights every row counts the same.
+    `users` are their ids as a column. Without weights every row counts the same.
     """
 
     labels: Floats
     predictions: Floats
     weights: Floats | None = None
-    users: Ints | None = None
-    column: Any = None
-
-    def name_of(self, row: int) -> Any:
-        """Return the user of a row as the caller wrote it."""
-        if isinstance(self.column, Column):
-            return self.column.decode(self.column.codes[row])
-        user = self.column[row]
-        return user.item() if isinstance(user, np.generic) else user
+    users: Column | None = None
 
     def binary(self) -> Predictions:
         """Raise ValueError for labels other than 0 and 1."""
@@ -78,20 +69,16 @@ def read(
     if (is_table or of_surprise) and any(one is not None for one in given[1:]):
         what = "a table holds labels" if is_table else "predictions of Surprise hold ratings"
         raise TypeError(f"{what} and predictions: give {'it' if is_table else 'them'} alone")
-    column: Any = None
-    users: Ints | None = None
+    users: Column | None = None
     if is_table:
-        table = cols.readable(first)
-        asked = [names[name] for name in wanted]
-        asked += [weights] if isinstance(weights, str) else []
+        table, own = cols.readable(first), isinstance(weights, str)
+        asked = [names[name] for name in wanted] + [weights] * own
         way = "columns={'label': 'NAME'} names another"
         require("the table", asked, cols.names_of(table), way)
         labels, predictions = (_column(table, names[name]) for name in COLUMNS[1:])
-        if isinstance(weights, str):
-            weights = _column(table, weights)
+        weights = _column(table, weights) if own else weights
         if of_users:
-            column = cols.read(table, names["user_id"]).ids("the table")
-            users = column.codes.astype(np.int64)
+            users = cols.read(table, names["user_id"]).ids("the table")
     else:
         if of_surprise:
             unrated = next((row for row in first if row.r_ui is None), None)
@@ -111,8 +98,7 @@ def read(
                 "columns"
             )
         labels, predictions = map(_numbers, given[-2:], COLUMNS[1:])
-        if of_users:
-            column, users = given[0], _users(given[0])
+        users = _users(given[0]) if of_users else None
     if weights is not None:
         weights = _numbers(weights, "weight")
     for what, one in (("predictions", predictions), ("weights", weights), ("users", users)):
@@ -128,7 +114,7 @@ def read(
         if not good.all():
             row = int(np.argmin(good))
             raise ValueError(f"row {row} has {name} {one[row]}: {needed} is needed")
-    return Predictions(labels, predictions, weights, users, column)
+    return Predictions(labels, predictions, weights, users)
 
 
 def _column(table: Any, name: str) -> Floats:
@@ -147,16 +133,16 @@ def _numbers(values: Any, name: str) -> Floats:
     return np.ascontiguousarray(array, np.float64)
 
 
-def _users(values: Any) -> Ints:
-    """Return numbers that are equal where the users are."""
+def _users(values: Any) -> Column:
+    """Return users as a column of ids."""
     if hasattr(values, "to_numpy"):  # a column of a table
         values = values.to_numpy()
     if isinstance(values, np.ndarray) and values.dtype.kind in "fbc":
         raise TypeError(f"users are {values.dtype}: ids are integers or strings")
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) != 1:
         raise TypeError("users must be ids, one per row, in a list or a 1-D array")
-    plain = isinstance(values, np.ndarray) and values.dtype != object
-    rows = values if plain else [list(values)]
-    end = np.array([len(values)])
-    codes: Ints = alone(Flat("users", rows, np.append(0, end), end)).ids
-    return codes.astype(np.int64, copy=False)
+    if not isinstance(values, np.ndarray):
+        return column_of("users", values, "users")
+    if values.dtype.kind in "iu":
+        return Column("users", signed(values, "users"))
+    return column_of("users", values.tolist(), "users")
