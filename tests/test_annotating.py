@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
-from shared_inputs import csv_of
+from shared_inputs import csv_of, said
 from strategies import graded_populations, populations
 
 import toplist as tl
@@ -130,17 +130,16 @@ def test_table(tmp_path):
     assert "0 unjudged items" in str(tl.annotating.unjudged({"a": [[1]]}, [{1}], 3))
 
 
-def test_what_is_refused():
-    lists, truths = SYSTEMS["bm25"], JUDGED
-    with pytest.raises(TypeError, match="systems is a list: give a dict name -> ranked lists"):
-        tl.annotating.unjudged([lists], truths, 3)
-    with pytest.raises(ValueError, match="systems is empty: give at least one"):
-        tl.annotating.unjudged({}, truths, 3)
-    with pytest.raises(TypeError, match="k"):
-        tl.annotating.unjudged(SYSTEMS, truths)
-    with pytest.raises(ValueError, match="k must be a whole number from 1 on, not None"):
-        tl.annotating.unjudged(SYSTEMS, truths, None)
-    with pytest.raises(ValueError, match="p must be above 0 and below 1, not 1.5"):
-        tl.annotating.unjudged(SYSTEMS, truths, 3, p=1.5)
-    with pytest.raises(TypeError, match="^systems: 'q1' has the list of one user.*'bm25': systems"):
-        tl.annotating.unjudged(lists, truths, 3)  # one system without its name
+@pytest.mark.parametrize(
+    ("systems", "k", "p", "words"),
+    [
+        ([JUDGED], 3, 0.8, "systems is a list: give a dict name -> ranked lists"),
+        ({}, 3, 0.8, "systems is empty: give at least one"),
+        (SYSTEMS, None, 0.8, "k must be a whole number from 1 on, not None"),
+        (SYSTEMS, 3, 1.5, "p must be above 0 and below 1, not 1.5"),
+        # one system without its name
+        (SYSTEMS["bm25"], 3, 0.8, "systems: 'q1' has the list of one user ... {'bm25': systems}"),
+    ],
+)
+def test_what_is_refused(systems, k, p, words):
+    said(words, tl.annotating.unjudged, systems, JUDGED, k, p=p)

@@ -5,7 +5,7 @@ That every source takes them is said by the matrix of options.
 
 import numpy as np
 import pytest
-from doors import by_words
+from doors import as_columns, by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from listwise import listwise
@@ -158,8 +158,8 @@ def test_kept_truths_meet_maps_in_turn():
 
 
 @pytest.mark.parametrize("kind", [int, "i{}".format], ids=["integers", "text"])
-@pytest.mark.parametrize("form", ["dict", "kept", *LIBRARIES, "map as a table", "readers", "files"])
-def test_maps_beside_tables_streams_and_files(form, kind, tmp_path):
+@pytest.mark.parametrize("form", ["kept", "map as a table", "readers", "files"])
+def test_maps_beside_kept_truths_streams_and_files(form, kind, tmp_path):
     """A function is asked for each id once, however the lists come."""
     rng = np.random.default_rng(3)
     chunks = {kind(c): kind(500 + c // 4) for c in range(24)}
@@ -172,29 +172,27 @@ def test_maps_beside_tables_streams_and_files(form, kind, tmp_path):
         asked.extend(np.asarray(ids).tolist())
         return [chunks.get(one, one) for one in np.asarray(ids).tolist()]
 
-    items_as = look if form in ("readers", "files") else chunks
-    ids = [[(u, one) for u, row in side.items() for one in row] for side in (lists, truths)]
-    columns = [{"user_id": [u for u, _ in some], "item_id": [i for _, i in some]} for some in ids]
-    columns[0]["rank"] = [place for row in lists.values() for place in range(1, len(row) + 1)]
-    columns[1]["relevance"] = [grade for row in truths.values() for grade in row.values()]
-    sides = {"dict": lambda: (lists, truths), "kept": lambda: (lists, tl.GroundTruths(truths))}
-    sides["map as a table"] = sides["dict"]
-    sides["readers"] = lambda: [frame_of("pyarrow", one).to_reader(3) for one in columns]
-    if form == "map as a table":
-        names = {"item_id": list(chunks), "document": list(chunks.values())}
-        items_as = frame_of("polars", names)
-    if form == "files":
-        parquet = library("pyarrow.parquet")
-        paths = tmp_path / "ranks.parquet", tmp_path / "truth.parquet"
-        for path, one in zip(paths, columns, strict=True):
-            parquet.write_table(frame_of("pyarrow", one), path)
-        sides["files"] = lambda: paths
+    rows = [(u, item, rank) for u, row in lists.items() for rank, item in enumerate(row, 1)]
+    judged = [(u, *pair) for u, row in truths.items() for pair in row.items()]
+    tables = [
+        frame_of("pyarrow", as_columns(("user_id", "item_id", value), some))
+        for value, some in (("rank", rows), ("relevance", judged))
+    ]
+    items_as, sides = look, [one.to_reader(3) for one in tables]
+    if form == "kept":
+        items_as, sides = chunks, (lists, tl.GroundTruths(truths))
+    elif form == "map as a table":
+        items_as = frame_of("polars", as_columns(("item_id", "document"), [*chunks.items()]))
+        sides = lists, truths
+    elif form == "files":
+        sides = tmp_path / "ranks.parquet", tmp_path / "truth.parquet"
+        for path, one in zip(sides, tables, strict=True):
+            library("pyarrow.parquet").write_table(one, path)
     plain = [{u: mapped(row, chunks) for u, row in side.items()} for side in (lists, truths)]
     documents = sorted({*chunks.values()})
     known = {"counts": {one: n + 1 for n, one in enumerate(documents)}, "catalogue": documents}
     how = {"metrics": ["ndcg", "recall", "item_coverage", "novelty"], **known}
-    found = sides.get(form, lambda: [frame_of(form, one) for one in columns])()
-    found, expected = by_words(*found, 4, items_as=items_as, **how), by_words(*plain, 4, **how)
+    found, expected = by_words(*sides, 4, items_as=items_as, **how), by_words(*plain, 4, **how)
     assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
     assert len(asked) == len(set(asked)) and bool(asked) == (items_as is look)
 

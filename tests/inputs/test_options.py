@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 
-import numpy as np
 import pytest
 from doors import by_words, match_by_words
 from file_helpers import through_a_file
@@ -73,34 +72,12 @@ def test_names_of_columns(name, of_ranks, of_truths, columns, mine, theirs):
         assert listed.tolist() == [0.5, 1.0]
 
 
-OTHER = {
-    "weights": {"ann": 2.0, "bob": 1.0},
-    "system": "model",
-    "n_threads": 1,
-    "order": "file",
-    "ranks_format": "csv",
-    "users": ["u", "v"],
-}
-REFUSED = {  # of lists in memory and of files; others take it
-    "memory": ("system", "order", "ranks_format"),
-    "files": ("users",),
-}
-
-
-@pytest.mark.parametrize("name", OTHER)
-@pytest.mark.parametrize("source", REFUSED)
-def test_an_option_is_taken_or_refused_by_its_source(tmp_path, name, source):
-    recs, truth = written(tmp_path)
-    if name == "system":
-        recs.write_text(recs.read_text().replace("rank\n", "rank,model\n").replace("\n", ",m\n")
-                        .replace("model,m", "model"))  # fmt: skip
-    sides = (RANKS, TRUTHS) if source == "memory" else (recs, truth)
-    if name in REFUSED[source]:
-        kind = "is for |names a column"
-        with pytest.raises(TypeError, match=f"{name}=.* ({kind})"):
-            by_words(*sides, 2, **{name: OTHER[name]})
-    elif name != "users":
-        assert by_words(*sides, 2, **{name: OTHER[name]}) is not None
+def test_an_option_is_refused_where_its_source_has_no_use_for_it(tmp_path):
+    for option in ({"order": "file"}, {"ranks_format": "csv"}):
+        words = f"{next(iter(option))}='{next(iter(option.values()))}' is for files, not for lists"
+        said(words, by_words, RANKS, TRUTHS, 2, **option)
+    words = "users=['u', 'v'] is for lists in memory, not for files"
+    said(words, by_words, *written(tmp_path), 2, users=["u", "v"])
 
 
 def written(folder):
@@ -108,27 +85,6 @@ def written(folder):
     truths = [f"{user},{item}" for user, row in TRUTHS.items() for item in row]
     recs = csv_of(folder / "recs.csv", "user_id,item_id,rank", *rows)
     return recs, csv_of(folder / "truth.csv", "user_id,item_id", *truths)
-
-
-FLAGS = {
-    "--unit": "sessions",
-    "--empty": "zero",
-    "--missing": "skip",
-    "--relevant": "listed",
-    "--duplicates": "first",
-    "--gains": "exponential",
-    "--ties": "item",
-    "--system": "item_id",
-    "--unknown": "skip",
-}
-
-
-@pytest.mark.parametrize(("flag", "value"), FLAGS.items())
-def test_the_command_line_has_the_option(tmp_path, flag, value, good):
-    recs, truth = written(tmp_path)
-    assert "ndcg" in good(
-        "eval", recs, truth, "-k", 2, "-m", "ndcg", flag, value, "--order", "file"
-    )
 
 
 def test_paths_and_lists_in_memory_meet(tmp_path):
@@ -271,18 +227,6 @@ def test_a_weight_of_zero_counts_nothing_and_one_below_names_the_user():
     assert tl.inference.paired_tests(values, weights=weights)[0].n == 2
     words = "weight of user 'u1' is -1.0: it must be 0 or more"
     said(words, tl.inference.paired_tests, values, weights=weights | {"u1": -1.0})
-
-
-def test_facts_of_items_in_other_forms():
-    pandas, counts = library("pandas"), {5: 2, 7: 4}
-    expected = [[2.0, 3.0]]
-    table = {"item_id": list(counts), "n": list(counts.values())}
-    for form in (counts, pandas.Series(counts), *(frame_of(name, table) for name in LIBRARIES[:2])):
-        assert listwise.average_popularity([[5, 7]], counts=form).tolist() == expected
-    features = {"a": [1.0, 0.0], "b": [0.0, 1.0]}
-    for form in (features, pandas.Series(features)):
-        found = listwise.intra_list_diversity([["a", "b"]], features=form)
-        assert np.allclose(found, [[0, 1]])
 
 
 @pytest.mark.parametrize("n_pads", [1, 2, 5])

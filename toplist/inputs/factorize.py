@@ -281,10 +281,11 @@ def distinct_ids(codes: NDArray[Any], names: Any) -> tuple[NDArray[Any], Ints, l
 
     Examples
     --------
-    >>> distinct_ids(np.array([7, 5, 7]), None)
-    (array([0, 1, 0]), array([0, 1]), [7, 5])
+    >>> distinct_ids(np.array([7, 5, 7]), None), distinct_ids(np.array([-7, 5]), None)
+    ((array([7, 5, 7]), array([5, 7]), [5, 7]), (array([0, 1]), array([0, 1]), [-7, 5]))
     """
-    if names is None:
+    near_0 = len(codes) == 0 or 0 <= codes.min() <= codes.max() < len(codes) + FIRST
+    if names is None and not near_0:
         codes, distinct = numbered(codes)
         return codes, np.arange(len(distinct)), distinct.tolist()
     used = used_codes(codes)[0] if len(codes) else np.empty(0, np.int64)
