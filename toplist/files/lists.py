@@ -11,8 +11,7 @@ from toplist.files.batches import Source, loaded, stream_of
 from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, Id, PathLike, TextFormatName
 from toplist.inputs.groups import Groups
-from toplist.inputs.options import GROUP, Order
-from toplist.inputs.sources import Ranks
+from toplist.inputs.options import GROUP, Order, Ranks
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Ties
 
