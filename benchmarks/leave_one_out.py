@@ -2,25 +2,21 @@
 
     python benchmarks/leave_one_out.py --data ../shared/data    # ml-latest-small, online-retail
     python benchmarks/leave_one_out.py --smoke                  # the first 200 users of each
-    python benchmarks/leave_one_out.py --rows 10000000          # what splits cost, of drawn rows
 
 Prints for each data set the report of the split, whether shuffled rows give the same, and the
 figures of a popularity and of an item-kNN baseline from lists, from scores and from ranks, which
 must agree; then, as README.md here shows, sampled metrics and their corrections beside those of
-the whole catalogue. Where the data are absent it says so and ends well. With ``--rows``, the time
-of every split as a multiple of ``np.lexsort`` by user and time, in turn, the least of several runs,
-and the most memory beside the rows, parts included, as a multiple of the bytes of the rows.
+the whole catalogue. Where the data are absent it says so and ends well. What splits cost is a
+group of lines of `run.py`.
 """
 
 import argparse
-import tracemalloc
 import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import best_of
 
 import toplist as tl
 from toplist import loo
@@ -158,47 +154,12 @@ def run(folder: Path, name: str, smoke: bool) -> None:
             print("", *sampled_table(models, data, 100), sep="\n")
 
 
-def costs(n: int, repeats: int = 5) -> list[str]:
-    """Return a line per split of n drawn rows: its time by that of sorting, its memory by theirs.
-
-    Some users have many rows, most a few; times are seconds of three years.
-    """
-    source = np.random.default_rng(0)
-    users = source.zipf(1.5, n) % max(1, n // 50)
-    items, times = source.integers(0, max(9, n // 200), n), source.integers(0, 94_608_000, n)
-    log, quarter = (users, items, times), 94_608_000 // 12
-    windows = loo.windows(log, quarter)
-    calls = {
-        "leave_one_out": lambda: loo.leave_one_out(log),
-        "holdout(0.2)": lambda: loo.holdout(log, 0.2),
-        "holdout(last=5)": lambda: loo.holdout(log, last=5),
-        "holdout(last=5, k_core=5)": lambda: loo.holdout(log, last=5, k_core=5),
-        "held_out_users(0.1)": lambda: loo.held_out_users(log, 0.1),
-        f"windows, {len(windows)}, and the first": lambda: loo.windows(log, quarter)[0],
-        "one more window": lambda: windows[-1],
-    }
-    lines = [f"| {n:,} rows | time / lexsort | bytes / rows |", "| --- | --- | --- |"]
-    for name, call in calls.items():
-        sort, split = best_of(repeats, lambda: np.lexsort((times, users)), call, patience=60)
-        tracemalloc.start()
-        call()
-        most = tracemalloc.get_traced_memory()[1] / sum(column.nbytes for column in log)
-        tracemalloc.stop()
-        lines.append(f"| {name} | {split / sort:.2f} | {most:.2f} |")
-    return lines
-
-
 def main() -> None:
     """Print all there is."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), metavar="DIR")
     parser.add_argument("--smoke", action="store_true", help="few users, a few seconds")
-    parser.add_argument("--rows", type=int, help="what splits of so many drawn rows cost")
     options = parser.parse_args()
-    if options.rows or options.smoke:
-        print(*costs(options.rows or 20_000), sep="\n")
-    if options.rows:
-        return
     for name, (file, _) in SETS.items():
         if (options.data / name / file).exists():
             run(options.data, name, options.smoke)

@@ -1,16 +1,21 @@
-"""Measure every budget of toplist and print one line for each.
+"""Time what toplist does, beside yardsticks in the same process or run, a line each.
 
-    python benchmarks/run.py                              # all lines, some minutes
-    python benchmarks/run.py --only arrays-raise memory   # these lines alone
-    python benchmarks/run.py --smoke                      # tiny sizes: does everything still run?
+    python benchmarks/run.py                       # all lines, an hour
+    python benchmarks/run.py arrays flips          # these groups alone
+    python benchmarks/run.py top --size 10000      # another size
+    python benchmarks/run.py --smoke               # tiny sizes: does everything still run?
 
-toplist must be installed for the interpreter that runs this (``pip install -e .``). A slow line is
-printed like any other; only an error ends with a non-zero exit code. "full check" looks for every
-repeated id (duplicates="raise"), "first" needs not (duplicates="first"). "x sum" is a multiple of
-``ids.sum()``; cost per id counts the ranked ids, not those of the truths.
+A line of the table `lines` is a group, a title, a set-up and a size: of users, or of rows where it
+counts rows. The set-up returns works by name: that of toplist first, then yardsticks, such as
+reading the ids once. They take turns, after a round that compiles, and the least time of each
+counts; ratios are of times per unit, so a slow yardstick may do less. "ns" is per unit: an id of
+the lists, a row, a user times a resample. "MB" is what a process takes at its peak, or a split
+beside its rows. What is not installed is left out. A slow line is printed like any other; only an
+error, or another figure from a yardstick, ends with a non-zero exit code.
 """
 
 import argparse
+import gzip
 import math
 import os
 import shutil
@@ -18,24 +23,82 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable
-from functools import lru_cache, partial
+import tracemalloc
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, partial
 from importlib.metadata import version
-from itertools import chain
+from importlib.util import find_spec
+from itertools import chain, pairwise
+from operator import itemgetter
+from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import Measured, best_of, figure
+from timing import figure, timed
 from workload import Workload, generate
 
 import toplist as tl
+from toplist import loo, pointwise
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from collisions import colliding_ids, colliding_texts
 
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+K, N_ITEMS, FLIPS = 100, 50_000, 10_000
+FOLDER = tempfile.TemporaryDirectory()
+TOPLIST = os.path.join(sysconfig.get_path("scripts"), "toplist")
+
+
+class Work(NamedTuple):
+    """A call, how many units it does, and what is done before it, untimed."""
+
+    call: Callable[[], Any]
+    units: float = 1.0
+    prepare: Callable[[], Any] = int
+
+
+class Took(NamedTuple):
+    """What a process says itself: its seconds and its peak memory in MB."""
+
+    seconds: float
+    megabytes: float
+
+
+Works = dict[str, Work]
+
+
+class Line(NamedTuple):
+    """A line: its group and title, works by name of a size, the size, the most it should take."""
+
+    group: str
+    title: str
+    works: Callable[[int], Works]
+    n: int = 100_000
+    budget: str = ""
+
+
+def beside(call: Callable[[], Any], units: float, **others: Callable[[], Any]) -> Works:
+    """Return a call of toplist and others that do as much."""
+    works = {"toplist": call, **others}
+    return {name: Work(one, float(units)) for name, one in works.items()}
+
+
+# Processes
+
+LAUNCH = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+status, used = os.wait4(child.pid, 0)[1:]
+print(time.perf_counter() - start, used.ru_maxrss / 1000)
+sys.exit(status != 0)
+"""
 EXAMPLE = """
 import toplist as tl
 tl.top_k_eval([[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [[7, 3, 5], [4, 2, 8, 7]], k=3)
 """
-TREC_EXAMPLE = """
+TREC = """
 import tempfile
 from pathlib import Path
 import toplist as tl
@@ -45,327 +108,754 @@ with tempfile.TemporaryDirectory() as folder:
     qrels.write_text("".join(f"q{r // 99} 0 FR940104-0-{r} {r % 4}\\n" for r in range(0, 600, 7)))
     tl.top_k_eval(str(run), str(qrels), k=10)
 """
-SMOKE_USERS = 200
-
-# One workload at a time: the largest takes 800 MB, and lines on the same one follow each other.
-workload = lru_cache(maxsize=1)(generate)
-
-
-class Size(NamedTuple):
-    """How much to run: users in the workload, rounds per timing."""
-
-    n_users: int
-    repeats: int
-
-
-def curves(work: Workload, truths: Any, duplicates: str) -> list:
-    """Return mean and deviation of the six metrics at every k, from arrays."""
-    k = work.lists.shape[1]
-    options = {"metrics": METRICS, "duplicates": duplicates, "n_threads": 2}
-    result = tl.top_k_eval(work.lists, truths, k=k, **options)
-    return [(result[name], result.std(name)) for name in METRICS]
-
-
-def beside_sum(call: Callable[[], Any], work: Workload, repeats: int) -> Measured:
-    """Measure a call as a multiple of reading its ids once."""
-    seconds, reading = best_of(repeats, call, work.lists.sum)
-    return cost(seconds / reading, seconds, reading, work)
-
-
-def cost(value: float, seconds: float, reading: float, work: Workload) -> Measured:
-    """Return a figure together with the cost per id behind it."""
-    return Measured(value, seconds / reading, 1e9 * seconds / work.lists.size)
-
-
-def arrays(size: Size, duplicates: str) -> Measured:
-    """Measure arrays in, means and deviations of six metrics at every k out."""
-    import toplist as tl
-
-    work = workload(size.n_users)
-    return beside_sum(
-        lambda: curves(work, tl.inputs.Lists(work.offsets, work.items), duplicates),
-        work,
-        size.repeats,
-    )
-
-
-def one_each(size: Size, duplicates: str) -> Measured:
-    """Measure the same in leave-one-out: every user has one relevant id."""
-    work = workload(size.n_users, mean_relevant=1)
-    return beside_sum(lambda: curves(work, work.items, duplicates), work, size.repeats)
-
-
-def per_user(size: Size) -> Measured:
-    """Measure arrays in, one metric of every user at every k out."""
-    import toplist as tl
-
-    work = workload(size.n_users)
-
-    def call() -> np.ndarray:
-        truths = tl.inputs.Lists(work.offsets, work.items)
-        return tl.ndcg(work.lists, truths, duplicates="first", n_threads=2)
-
-    return beside_sum(call, work, size.repeats)
-
-
-def python_ints(size: Size) -> Measured:
-    """Measure lists and sets of ints in, against ``np.fromiter`` over the ids of both."""
-    import toplist as tl
-
-    work = workload(size.n_users)
-    lists, truths = work.to_python()
-    seconds, converting, reading = best_of(
-        size.repeats,
-        lambda: tl.top_k_eval(lists, truths, k=work.lists.shape[1]),
-        lambda: np.fromiter(chain.from_iterable(chain(lists, truths)), np.int64),
-        work.lists.sum,
-    )
-    return cost(seconds / converting, seconds, reading, work)
-
-
-def strings(size: Size) -> Measured:
-    """Measure lists and sets of strings in, new ones each time: a string keeps its hash."""
-    import toplist as tl
-
-    work = workload(size.n_users)
-    fresh: list[tuple] = []
-
-    def renew() -> None:
-        fresh.clear()
-        fresh.append(work.to_strings())
-
-    _, seconds, reading = best_of(
-        size.repeats,
-        renew,
-        lambda: tl.top_k_eval(*fresh[0], k=work.lists.shape[1]),
-        work.lists.sum,
-        patience=60,
-    )
-    return cost(1e9 * seconds / work.lists.size, seconds, reading, work)
-
-
-def process(*command: str, cache: str | None = None) -> str:
-    """Run a command to its end, with its own folder of compiled kernels if one is given."""
-    env = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
-    return subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def python(code: str, *arguments: str, cache: str | None = None) -> str:
-    """Run code in a fresh interpreter, by the installed packages (-P), and return its output."""
-    return process(sys.executable, "-P", "-c", code, *arguments, cache=cache)
-
-
-def cold(size: Size, cached: bool, code: str = EXAMPLE) -> Measured:
-    """Measure a whole process that evaluates an example."""
-    with tempfile.TemporaryDirectory() as folder:
-        if cached:
-            python(code, cache=folder)
-            return Measured(best_of(size.repeats, lambda: python(code, cache=folder))[0])
-        empty = (tempfile.mkdtemp(dir=folder) for _ in range(size.repeats))
-        return Measured(best_of(size.repeats, lambda: python(code, cache=next(empty)))[0])
-
-
-def importing(size: Size) -> Measured:
-    """Measure what ``import toplist`` adds to ``import numpy``."""
-    subject, numpy = best_of(
-        3 * size.repeats, lambda: python("import toplist"), lambda: python("import numpy")
-    )
-    return Measured(subject - numpy)
-
-
-def help_page(size: Size) -> Measured:
-    """Measure the command line's help, interpreter included."""
-    command = shutil.which("toplist", path=sysconfig.get_path("scripts"))
-    if command is None:
-        raise FileNotFoundError("no toplist command beside this interpreter: pip install -e .")
-    return Measured(best_of(3 * size.repeats, lambda: process(command, "--help"))[0])
-
-
-MEMORY = """
-import sys
+# Linux only. What is measured warms up first, and the peak starts again from the present size.
+INSIDE = """
+import sys, time
 import numpy as np
 import toplist as tl
-
 def kilobytes(field):
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(field))
-
+def measured(call, before=lambda: 0):
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+    start, size = time.perf_counter(), before()
+    call()
+    print(time.perf_counter() - start, (kilobytes("VmHWM") - size) / 1000)
+"""
+MEMORY = """
 def evaluate(lists, offsets, items):
     return tl.top_k_eval(lists, tl.inputs.Lists(offsets, items), k=lists.shape[1], n_threads=2)
-
 lists, offsets, items = map(np.load, sys.argv[1:])
-evaluate(lists[:2], offsets[:3], items[:offsets[2]])   # kernels are compiled or loaded here
-with open("/proc/self/clear_refs", "w") as reset:
-    reset.write("5")                                   # the peak starts again from the present size
-before = kilobytes("VmRSS")
-evaluate(lists, offsets, items)
-print(kilobytes("VmHWM") - before)
+evaluate(lists[:2], offsets[:3], items[:offsets[2]])
+measured(lambda: evaluate(lists, offsets, items), lambda: kilobytes("VmRSS"))
+"""
+STREAM = """
+k, paths = int(sys.argv[1]), sys.argv[2:]
+tl.top_k_eval(*paths[2:], k=k)
+measured(lambda: tl.top_k_eval(*paths[:2], k=k))
+"""
+POLARS = """
+import sys
+import numpy as np
+import polars as pl
+read = getattr(pl, sys.argv[1])
+recs, truth = read(sys.argv[2]), read(sys.argv[3])
+hits = recs.join(truth, on=["user_id", "item_id"]).filter(pl.col("rank") <= 100)
+gain = (1 / (pl.col("rank") + 1).log(2)).sum().alias("dcg")
+users = truth.group_by("user_id").agg(pl.len().alias("R"))
+found = users.join(hits.group_by("user_id").agg(gain), on="user_id", how="left").fill_null(0)
+found = found.lazy().collect()
+ideal = np.concatenate([[0], np.cumsum(1 / np.log2(np.arange(2, 102)))])
+print((found["dcg"].to_numpy() / ideal[np.minimum(found["R"].to_numpy(), 100)]).mean())
 """
 
 
-def memory(size: Size) -> Measured:
-    """Measure the growth of a process's peak memory, as a share of the ids' bytes; Linux only.
-
-    Its own process reads the arrays from files, so that no memory freed before the call serves the
-    call unseen. ``VmHWM``, since ``ru_maxrss`` of a child starts at the peak of its parent.
-    """
-    if sys.platform != "linux":
-        return Measured(math.nan)
-    work = workload(size.n_users)
-    with tempfile.TemporaryDirectory() as folder:
-        files = [os.path.join(folder, f"{name}.npy") for name in vars(work)]
-        for file, array in zip(files, vars(work).values(), strict=True):
-            np.save(file, array)
-        return Measured(1024 * int(python(MEMORY, *files)) / work.lists.nbytes)
+def process(*command: str, cache: str | None = None) -> Took:
+    """Run a command below a small process, and return its wall time and its own peak memory."""
+    env = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
+    return said(sys.executable, "-S", "-c", LAUNCH, *command, env=env)
 
 
-def frame(size: Size, shuffled: bool) -> Measured:
-    """Measure a long table with scores in, six metrics at every k out, per row of the table."""
-    import toplist as tl
+def said(*command: str, env: Any = None) -> Took:
+    """Return the two numbers that a command prints last."""
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    return Took(*map(float, done.stdout.split()[-2:]))
 
-    work = workload(size.n_users)
-    n_users, length = work.lists.shape
-    order = np.arange(work.lists.size)
-    if shuffled:
-        order = np.random.default_rng(0).permutation(order)
-    ranks = long_table(
-        user_id=np.repeat(np.arange(n_users), length)[order],
-        item_id=work.lists.reshape(-1)[order],
-        score=np.tile(-np.arange(float(length)), n_users)[order],
+
+def python(code: str, *arguments: str) -> tuple[str, ...]:
+    """Return the command of a fresh interpreter, which has the installed packages (-P)."""
+    return sys.executable, "-P", "-c", code, *arguments
+
+
+def cold(n: int, code: str = EXAMPLE, cached: bool = False) -> Works:
+    """Return a process that compiles, or loads what is kept."""
+    kept = tempfile.mkdtemp(dir=FOLDER.name)
+
+    def call() -> Took:
+        return process(*python(code), cache=kept if cached else tempfile.mkdtemp(dir=FOLDER.name))
+
+    return {"toplist": Work(call)}
+
+
+# Arrays, lists and frames: the workload. One at a time: the largest takes 800 MB.
+
+workload = lru_cache(maxsize=1)(generate)
+
+
+def beside_sum(call: Callable[[], Any], work: Workload) -> Works:
+    """Return a call beside reading its ids once."""
+    return beside(call, work.lists.size, sum=work.lists.sum)
+
+
+def arrays(n: int, duplicates: str, one_each: bool = False) -> Works:
+    """Return arrays in, means and deviations of the six metrics at every k out."""
+    work = workload(n, mean_relevant=1) if one_each else workload(n)
+    truths = work.items if one_each else tl.inputs.Lists(work.offsets, work.items)
+    options = {"metrics": METRICS, "duplicates": duplicates, "n_threads": 2}
+
+    def six() -> list[Any]:
+        result = tl.top_k_eval(work.lists, truths, K, **options)
+        return [(result[name], result.std(name)) for name in METRICS]
+
+    return beside_sum(six, work)
+
+
+def per_user(n: int) -> Works:
+    """Return arrays in, one metric of every user at every k out."""
+    work = workload(n)
+    options = {"duplicates": "first", "n_threads": 2}
+    return beside_sum(
+        lambda: tl.curves("ndcg", work.lists, tl.inputs.Lists(work.offsets, work.items), **options),
+        work,
     )
-    users = np.repeat(np.arange(n_users), np.diff(work.offsets))
-    truths = long_table(user_id=users, item_id=work.items)
-    call = partial(tl.top_k_eval, ranks, truths, length, metrics=METRICS, n_threads=2)
-    seconds, reading = best_of(size.repeats, call, work.lists.sum)
-    return cost(1e9 * seconds / work.lists.size, seconds, reading, work)
 
 
-def checkpoint(size: Size, text: bool) -> Measured:
-    """Measure lists of one item of a table, beside ground truths that are kept, against reading."""
-    import toplist as tl
+def memory(n: int) -> Works:
+    """Return what an evaluation of arrays takes beside them, in a process that has read them."""
+    files = []
+    for name, array in vars(workload(n)).items():
+        files.append(os.path.join(FOLDER.name, f"{name}.npy"))
+        np.save(files[-1], array)
+    return {"toplist": Work(partial(said, *python(INSIDE + MEMORY, *files)))}
+
+
+def ints(n: int) -> Works:
+    """Return lists and sets of ints in, beside ``np.fromiter`` over the ids of both."""
+    work = workload(n)
+    lists, truths = work.to_python()
+
+    def converted() -> Any:
+        return np.fromiter(chain.from_iterable(chain(lists, truths)), np.int64)
+
+    call = partial(tl.top_k_eval, lists, truths, k=K)
+    return beside(call, work.lists.size, sum=work.lists.sum, fromiter=converted)
+
+
+def strings(n: int) -> Works:
+    """Return lists and sets of strings in, new ones each time: a string keeps its hash."""
+    work, fresh = workload(n), {}
+    works = beside_sum(lambda: tl.top_k_eval(*fresh["ids"], k=K), work)
+    renewed = works["toplist"]._replace(prepare=lambda: fresh.update(ids=work.to_strings()))
+    return {**works, "toplist": renewed}
+
+
+def columns(n: int, text: bool = False, shuffled: bool = False) -> list[dict[str, np.ndarray]]:
+    """Return two long tables: lists by rank, and relevant items, of a catalogue of 65,536."""
+    work = workload(n, n_items=65_536, wide=False)
+    ranks = {"user_id": np.repeat(np.arange(n), K), "item_id": work.lists.reshape(-1)}
+    ranks["rank"] = np.tile(np.arange(1, K + 1), n)
+    users = np.repeat(np.arange(n), np.diff(work.offsets))
+    sides = [ranks, {"user_id": users, "item_id": work.items}]
+    for side in sides:
+        if text:
+            for name, first, last in (("user_id", "user-", ""), ("item_id", "SKU", "X")):
+                numbers = np.char.zfill(side[name].astype(str), 7)
+                side[name] = np.char.add(np.char.add(first, numbers), last)
+        if shuffled:
+            order = np.random.default_rng(0).permutation(len(side["user_id"]))
+            side.update({name: column[order] for name, column in side.items()})
+    return sides
+
+
+def scores(n: int, shuffled: bool) -> Works:
+    """Return a pandas frame with scores in, six metrics at every k out."""
+    import pandas
+
+    ranks, truths = map(pandas.DataFrame, columns(n, shuffled=shuffled))
+    ranks["score"] = -ranks.pop("rank").astype(float)
+    options = {"metrics": METRICS, "n_threads": 2}
+    return beside_sum(lambda: tl.top_k_eval(ranks, truths, K, **options), workload(n))
+
+
+def frames(n: int, library: str, dtype: str, shuffled: bool = False) -> Works:
+    """Return mean nDCG of two frames, beside a join and a group by user in their library."""
+    sides = columns(n, dtype != "Int64", shuffled)
+    if library == "polars":
+        import polars
+
+        ids = polars.col("user_id", "item_id").cast(getattr(polars, dtype))
+        made = [polars.DataFrame(side).with_columns(ids) for side in sides]
+    else:
+        import pandas
+
+        made = [pandas.DataFrame(side) for side in sides]
+        for frame in made:  # a string of its own in every row, as a reader of files makes them
+            for name in ("user_id", "item_id"):
+                frame[name] = pandas.Series(frame[name].tolist(), dtype=object).astype(dtype)
+    by = {"polars": by_polars, "pandas": by_pandas}[library]
+    mean = partial(tl.top_k_eval, *made, k=K, metrics="ndcg")
+    apart = abs(float(mean()[f"ndcg@{K}"]) - by(*made))
+    if apart > 1e-9:
+        raise ValueError(f"nDCG by {library} is {apart} apart")
+    return beside(mean, len(made[0]), **{library: partial(by, *made)})
+
+
+def ideal() -> np.ndarray:
+    """Return the DCG of a list of n relevant items, for n from 0 to 100."""
+    return np.concatenate([[0], np.cumsum(1 / np.log2(np.arange(2, K + 2)))])
+
+
+def by_polars(ranks: Any, truths: Any) -> float:
+    """Return the mean nDCG@100 as a user of polars computes it."""
+    import polars
+
+    hits = ranks.join(truths, on=["user_id", "item_id"]).filter(polars.col("rank") <= K)
+    gain = 1 / (polars.col("rank") + 1).log(2)
+    dcg = hits.group_by("user_id").agg(gain.sum().alias("dcg"))
+    relevant = truths.group_by("user_id").agg(polars.len().alias("n"))
+    users = relevant.join(dcg, on="user_id", how="left").fill_null(0)
+    return float((users["dcg"].to_numpy() / ideal()[users["n"].to_numpy()]).mean())
+
+
+def by_pandas(ranks: Any, truths: Any) -> float:
+    """Return the mean nDCG@100 as a user of pandas computes it."""
+    hits = ranks.merge(truths, on=["user_id", "item_id"])
+    hits = hits[hits["rank"] <= K]
+    dcg = (1 / np.log2(hits["rank"] + 1)).groupby(hits["user_id"], observed=True).sum()
+    relevant = truths.groupby("user_id", observed=True).size()
+    found = dcg.reindex(relevant.index, fill_value=0)
+    return float((found.to_numpy() / ideal()[relevant.to_numpy()]).mean())
+
+
+def checkpoint(n: int, text: bool) -> Works:
+    """Return lists of one item of a table, beside ground truths that are kept, and reading them."""
+    import pandas
+
     from toplist.inputs.tables import lists_of
 
-    rng, n = np.random.default_rng(0), size.n_users
-    users, items = rng.permutation(n), rng.integers(0, 50_000, (4, n))
+    rng = np.random.default_rng(0)
+    users, items = rng.permutation(n), rng.integers(0, N_ITEMS, (4, n))
     if text:
         users, items = (
             np.char.add("id-", some.astype(str)).astype(object) for some in (users, items)
         )
     order = rng.permutation(n)
-    ranks = long_table(user_id=users[order], item_id=items[0], rank=np.ones(n, int))
-    truths = long_table(user_id=np.tile(users, 3), item_id=items[1:].ravel())
+    ranks = pandas.DataFrame({"user_id": users[order], "item_id": items[0], "rank": 1})
+    truths = pandas.DataFrame({"user_id": np.tile(users, 3), "item_id": items[1:].ravel()})
     kept = tl.GroundTruths(truths)
-    seconds, reading = best_of(
-        size.repeats,
-        partial(tl.top_k_eval, ranks, kept, 1, metrics=["hit", "ndcg"]),
-        partial(lists_of, ranks, "ranks", None, known=kept.texts),
-    )
-    return Measured(seconds / reading, math.nan, 1e9 * seconds / n)
+    call = partial(tl.top_k_eval, ranks, kept, 1, metrics=["hit", "ndcg"])
+    return beside(call, n, reading=partial(lists_of, ranks, "ranks", None, known=kept.texts))
 
 
-def long_table(**columns: np.ndarray) -> Any:
-    """Return a pandas frame."""
-    import pandas
-
-    return pandas.DataFrame(columns)
-
-
-def selecting(size: Size) -> Measured:
-    """Measure the top 100 of 50,000 scores per user, against numpy's argpartition and argsort."""
-    import toplist as tl
-
-    scores = np.random.default_rng(0).standard_normal((size.n_users, 50_000), dtype=np.float32)
+def top(n: int) -> Works:
+    """Return the top 100 of 50,000 scores per user, beside numpy's argpartition and argsort."""
+    given = np.random.default_rng(0).standard_normal((n, N_ITEMS), dtype=np.float32)
 
     def by_numpy() -> Any:
-        best = np.argpartition(-scores, 100, axis=1)[:, :100]
-        order = np.argsort(-np.take_along_axis(scores, best, 1), axis=1)
+        best = np.argpartition(-given, 100, axis=1)[:, :100]
+        order = np.argsort(-np.take_along_axis(given, best, 1), axis=1)
         return np.take_along_axis(best, order, 1)
 
-    seconds, other = best_of(size.repeats, partial(tl.scores.top_k, scores, 100), by_numpy)
-    return Measured(seconds / other, math.nan, 1e9 * seconds / scores.size)
+    return beside(partial(tl.scores.top_k, given, 100), given.size, numpy=by_numpy)
 
 
-class Budget(NamedTuple):
-    """One line: what is measured, how, in which unit, and the most it should be."""
-
-    title: str
-    measure: Callable[[Size], Measured]
-    unit: str
-    budget: float
-    stretch: float = math.nan
-    n_users: int = 100_000
-    repeats: int = 7
+# Metrics of the lists, and of predictions
 
 
-BUDGETS = {
-    "arrays-raise": Budget(
-        "arrays, full check", partial(arrays, duplicates="raise"), "x sum", 5.5, 4
-    ),
-    "arrays-first": Budget('arrays, "first"', partial(arrays, duplicates="first"), "x sum", 5.2, 4),
-    "per-user": Budget("ndcg of each user at every k", per_user, "x sum", 12, 8),
-    "memory": Budget("extra memory on arrays", memory, "of the ids", 0.25),
-    "ints": Budget("lists and sets of Python ints", python_ints, "x fromiter", 2, 1.5, repeats=3),
-    "strings": Budget("lists and sets of strings", strings, "ns per id", 150, 70, repeats=3),
-    "frame-sorted": Budget(
-        "frame with scores, sorted", partial(frame, shuffled=False), "ns per row", 15, 8, repeats=3
-    ),
-    "frame-shuffled": Budget(
-        "frame with scores, shuffled",
-        partial(frame, shuffled=True),
-        "ns per row",
-        120,
-        60,
-        repeats=3,
-    ),
-    "checkpoint-text": Budget(
-        "a checkpoint, kept truths, text",
-        partial(checkpoint, text=True),
-        "x reading",
-        1.2,
-        n_users=300_000,
-    ),
-    "checkpoint": Budget(
-        "the same, integers", partial(checkpoint, text=False), "x reading", 1.2, n_users=300_000
-    ),
-    "top-k": Budget(
-        "top 100 of 50,000 scores", selecting, "x numpy", math.nan, n_users=1_000, repeats=3
-    ),
-    "loo-raise": Budget(
-        "leave-one-out, full check", partial(one_each, duplicates="raise"), "x sum", 2.7, 2, 10**6
-    ),
-    "loo-first": Budget(
-        'leave-one-out, "first"', partial(one_each, duplicates="first"), "x sum", 2.3, 1.5, 10**6
-    ),
-    "cold": Budget("new process, kernels not cached", partial(cold, cached=False), "s", 3, 2),
-    "cold-trec": Budget(
-        "the same, graded run of TREC", partial(cold, cached=False, code=TREC_EXAMPLE), "s", 4
-    ),
-    "cached": Budget("new process, kernels cached", partial(cold, cached=True), "s", 0.9, 0.6),
-    "import": Budget("import toplist, over numpy", importing, "s", 0.05),
-    "help": Budget("toplist --help", help_page, "s", 0.25),
+@cache
+def catalogue() -> dict[str, Any]:
+    """Return facts of the items, which are the indices of a catalogue; `wide` are other ids."""
+    rng = np.random.default_rng(0)
+    return {
+        "catalogue": N_ITEMS,
+        "counts": rng.pareto(1.0, N_ITEMS).astype(np.int64) + 1,
+        "features": rng.random((N_ITEMS, 16)),
+        "wide": rng.permutation(2 * N_ITEMS)[:N_ITEMS] * 10**12,
+    }
+
+
+def beyond(n: int, metrics: str, fact: str, how: str = "") -> Works:
+    """Return metrics of the lists by name: curves, means, or counts at every rank, to merge."""
+    work, known, options = workload(n, n_items=N_ITEMS, wide=False), catalogue(), {"n_threads": 2}
+    if how == "counts":
+        return beside_sum(lambda: tl.beyond.exposure(work.lists, catalogue=N_ITEMS).pairs, work)
+    lists, items = work.lists, tl.Items(**{fact: known[fact]})
+    if how == "wide":
+        lists, items = known["wide"][work.lists], tl.Items(catalogue=known["wide"])
+    if how == "means":
+        truths = tl.inputs.Lists(work.offsets, work.items)
+        asked = {"metrics": metrics.split(), "items": items, **options}
+        return beside_sum(lambda: tl.top_k_eval(lists, truths, K, **asked), work)
+    curve = partial(tl.curves, ranks=lists, items=items, **options)
+    return beside_sum(lambda: [curve(name) for name in metrics.split()], work)
+
+
+def predictions(n: int, function: str, ordered: bool = False) -> Works:
+    """Return GAUC of rows of a hundredth as many users, or a metric of all rows.
+
+    Beside stands scikit-learn: the AUC of all rows, or user by user of some users.
+    """
+    rng = np.random.default_rng(0)
+    users, labels = rng.integers(0, max(n // 100, 2), n), rng.integers(0, 2, n)
+    values = np.clip(rng.normal(0.4 + 0.2 * labels, 0.3), 0, 1)
+    if function != "gauc":
+        works = beside(lambda: getattr(pointwise, function)(labels, values), n)
+    else:
+        by_user = [column[np.argsort(users, kind="stable")] for column in (users, labels, values)]
+        given = by_user if ordered else (users, labels, values)
+        works = beside(lambda: pointwise.gauc(*given, n_threads=2), n)
+    if find_spec("sklearn") is None or function not in ("auc", "gauc"):
+        return works
+    from sklearn.metrics import roc_auc_score
+
+    if function == "auc":
+        return {**works, "sklearn": Work(lambda: roc_auc_score(labels, values), n)}
+    edges = np.flatnonzero(np.diff(by_user[0], prepend=-1, append=-1))[:2_001]
+    parts = [[column[lo:hi] for column in by_user[1:]] for lo, hi in pairwise(edges)]
+    parts = [part for part in parts if 0 < part[0].mean() < 1]
+    return {**works, "sklearn": Work(lambda: [roc_auc_score(*one) for one in parts], edges[-1])}
+
+
+# Files
+
+
+@cache
+def files(n: int, text: bool, kind: str) -> list[str]:
+    """Write lists by rank and relevant items as files of a format, and return their paths."""
+    import polars as pl
+
+    paths = []
+    for name, side in zip(("recs", "truth"), columns(n, text), strict=True):
+        frame = pl.DataFrame(side)
+        path = os.path.join(FOLDER.name, f"{name}-{n}-{text}.{kind}")
+        paths.append(path)
+        if kind == "csv.gz":
+            plain = files(n, text, "csv")[len(paths) - 1]
+            with open(plain, "rb") as source, gzip.open(path, "wb", 1) as packed:
+                shutil.copyfileobj(source, packed)
+        elif kind == "trec":
+            zero, value = pl.lit("Q0").alias("q"), pl.col("rank") if name == "recs" else pl.lit(1)
+            score = [((1000 - value.cast(pl.Float64)) / 7).alias("s"), pl.lit("t").alias("t")]
+            row = ["user_id", zero, "item_id", value.alias("r"), *score * (name == "recs")]
+            frame.select(row).write_csv(path, separator=" ", include_header=False)
+        else:
+            writers = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}
+            getattr(frame, writers[kind])(path)
+    return paths
+
+
+def evaluated(n: int, text: bool, kind: str) -> Works:
+    """Return the process of ``toplist eval``, beside polars scripts that read CSV and join it."""
+    how = ["--ranks-format", "trec", "--ground-truths-format", "trec"] if kind == "trec" else []
+    command = TOPLIST, "eval", *files(n, text, kind), "-m", "ndcg", "-k", "100", *how
+    scripts = {
+        read: partial(process, *python(POLARS, read, *files(n, text, "csv")))
+        for read in ("read_csv", "scan_csv")
+    }
+    return beside(partial(process, *command), n * K, **scripts)
+
+
+def parquet(n: int, k: int = K, n_relevant: int = 20, shuffled: bool = False) -> list[str]:
+    """Write two Parquet files with a list per row; row groups of the truth may be shuffled."""
+    import pyarrow
+    import pyarrow.parquet
+
+    block = min(n, 20_000)
+    work = generate(block, length=k, mean_relevant=min(n_relevant, k), wide=False)
+    both = (np.arange(block + 1) * k, work.lists.reshape(-1)), (work.offsets, work.items)
+    paths = [os.path.join(FOLDER.name, f"{name}-{n}-{k}.parquet") for name in ("lists", "truths")]
+    for path, parts in zip(paths, both, strict=True):
+        lists = pyarrow.LargeListArray.from_arrays(*map(pyarrow.array, parts))
+        schema = pyarrow.schema({"user_id": pyarrow.int64(), "item_id": lists.type})
+        starts = np.arange(0, n, block)
+        if shuffled and path == paths[1]:
+            starts = np.random.default_rng(0).permutation(starts)
+        with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+            for start in starts.tolist():
+                size = min(block, n - start)
+                users = pyarrow.array(np.arange(start, start + size))
+                writer.write_table(pyarrow.table([users, lists.slice(0, size)], schema=schema))
+    return paths
+
+
+def stream(n: int, k: int = K, **how: Any) -> Works:
+    """Return the evaluation of two Parquet files in a process of its own."""
+    command = python(INSIDE + STREAM, str(k), *parquet(n, k, **how), *parquet(10, k))
+    return {"toplist": Work(partial(said, *command), float(n * k))}
+
+
+def stream_of_lists(n: int, k: int = 30) -> Works:
+    """Return coverage, Gini and novelty beside nDCG of two files, and nDCG alone."""
+    paths, n_items = parquet(n, k, 5), 50_000
+    counts = {item: item % 97 + 1 for item in range(n_items)}
+    items = tl.Items(catalogue=n_items, counts=counts)
+    metrics = ["ndcg", "item_coverage", "gini", "novelty"]
+    call = partial(tl.top_k_eval, *paths, k=k, metrics=metrics, items=items)
+    return beside(call, n * k, ndcg=partial(tl.top_k_eval, *paths, k=k, metrics="ndcg"))
+
+
+# Splits
+
+QUARTER = 94_608_000 // 12
+SPLITS: dict[str, Callable[[Any], Callable[[], Any]]] = {
+    "leave_one_out": lambda log: partial(loo.leave_one_out, log),
+    "holdout(0.2)": lambda log: partial(loo.holdout, log, 0.2),
+    "holdout(last=5)": lambda log: partial(loo.holdout, log, last=5),
+    "holdout(last=5, k_core=5)": lambda log: partial(loo.holdout, log, last=5, k_core=5),
+    "held_out_users(0.1)": lambda log: partial(loo.held_out_users, log, 0.1),
+    "windows, 12, and the first": lambda log: lambda: loo.windows(log, QUARTER)[0],
+    "one more window": lambda log: partial(itemgetter(-1), loo.windows(log, QUARTER)),
 }
 
-LINE = "{:<37}{:>8} {:<11}{:>9}{:>10}{:>8}{:>9}"
+
+def splits(n: int, call: Callable[[Any], Callable[[], Any]]) -> Works:
+    """Return a split of rows beside ``np.lexsort`` by user and time.
+
+    Some users have many rows, most a few; times are seconds of three years.
+    """
+    source = np.random.default_rng(0)
+    users = source.zipf(1.5, n) % max(1, n // 50)
+    items, times = source.integers(0, max(9, n // 200), n), source.integers(0, 12 * QUARTER, n)
+    return beside(call((users, items, times)), n, lexsort=lambda: np.lexsort((times, users)))
 
 
-def line(name: str, smoke: bool) -> str:
-    """Measure one budget and return its printed line."""
-    title, measure, unit, budget, stretch, n_users, repeats = BUDGETS[name]
-    size = Size(SMOKE_USERS, 1) if smoke else Size(n_users, repeats)
-    figures = [figure(value) for value in (*measure(size), budget, stretch)]
-    return LINE.format(title, figures[0], unit, *figures[1:])
+# Tests: values of users are made up, three of four users do not differ
+
+
+@cache
+def differences(n: int) -> np.ndarray:
+    """Return the differences of four systems to a fifth."""
+    rng = np.random.default_rng(7)
+    base = rng.random(n)
+    others = 0.25 * (rng.random((4, n)) - base)
+    return np.where(rng.random((4, n)) < 0.25, others, 0.0)
+
+
+def instead(n: int, n_resamples: int, **calls: Callable[[np.ndarray], Any]) -> Works:
+    """Return what a user would write of one difference, given less of it, where it is installed."""
+    d = differences(n)[0][:100_000]
+    units = float(n_resamples * len(d))
+    return {name: Work(partial(call, d), units) for name, call in calls.items() if find_spec(name)}
+
+
+def flips(n: int, n_columns: int = 1) -> Works:
+    """Return sign flips of one difference beside others, or of several jointly; one thread."""
+    from toplist.stats.randomization import randomization
+    from toplist.stats.simultaneous import maxt_flips
+
+    options, some = {"n_resamples": FLIPS, "n_threads": 1}, [*differences(n)[:n_columns]]
+    if n_columns > 1:
+        return beside(partial(maxt_flips, some, **options), n * n_columns * FLIPS)
+
+    def by_numpy(d: np.ndarray) -> int:
+        rng, observed = np.random.default_rng(0), abs(d.sum())
+        flipped = (((rng.random(len(d)) < 0.5) * 2 - 1) @ d for _ in range(100))
+        return sum(abs(one) >= observed for one in flipped)
+
+    def by_scipy(d: np.ndarray) -> Any:
+        from scipy.stats import permutation_test
+
+        how = {"permutation_type": "samples", "vectorized": True, "n_resamples": 100, "batch": 10}
+        sides = d, np.zeros(len(d))
+        return permutation_test(sides, lambda x, y, axis: np.mean(x - y, axis=axis), rng=0, **how)
+
+    def by_ranx(d: np.ndarray) -> Any:  # which takes all threads
+        from ranx.statistical_tests import fisher_randomization_test as fisher
+
+        return fisher.fisher_randomization_test(d, np.zeros(len(d)), 100)
+
+    return {
+        **beside(partial(randomization, some[0], **options), n * FLIPS),
+        **instead(n, 100, numpy=by_numpy, scipy=by_scipy, ranx=by_ranx),
+    }
+
+
+def made_curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
+    """Return what makes differences over k of users from the first to the last, by blocks.
+
+    Curves of 65,536 users are used again, as a million of them need gigabytes.
+    """
+    rng, size = np.random.default_rng(7), 1 << 16
+    made = [
+        (rng.random((size, K)) < 0.02).cumsum(axis=1) / (1 + np.arange(K)) for _ in range(n_systems)
+    ]
+
+    def fill(first: int, last: int) -> np.ndarray:
+        start = first % (size - 4096)
+        rows = slice(start, start + last - first)
+        return np.hstack([one[rows] - made[0][rows] for one in made[1:]])
+
+    return fill
+
+
+def bands(n: int, n_systems: int, n_threads: int) -> Works:
+    """Return one pass over curves of users, then a band of each system, and MaxT over all if many.
+
+    Beside it is a loop of multiplier bootstraps over users, given less.
+    """
+    from toplist.stats.estimates import Sums
+    from toplist.stats.simultaneous import band, maxt_t
+
+    fill = made_curves(n_systems)
+
+    def call() -> None:
+        found = Sums.over(fill, n, K * (n_systems - 1), n_threads).estimate
+        for first in range(0, K * (n_systems - 1), K):
+            band(found.at(np.arange(first, first + K)), n_threads=n_threads)
+        if n_systems > 2:
+            maxt_t(found, n_threads=n_threads)
+
+    x, rng = np.resize(fill(0, 4096)[:, :K], (min(n, 1 << 15), K)), np.random.default_rng(0)
+
+    def by_numpy() -> list[float]:
+        centred, error = x - x.mean(axis=0), x.std(axis=0, ddof=1) * np.sqrt(len(x))
+        draws = (rng.standard_normal(len(x)) for _ in range(20))
+        return [float(np.abs(one @ centred / error).max()) for one in draws]
+
+    works = beside(call, n * K * (n_systems - 1))
+    return {**works, "numpy": Work(by_numpy, x.size * 20 / FLIPS)}
+
+
+def curve_flips(n: int) -> Works:
+    """Return joint flips of every column, where draws of t say the same in a hundredth."""
+    from toplist.stats.simultaneous import maxt_flips
+
+    columns = [np.resize(column, n) for column in made_curves(2)(0, min(n, 4096)).T]
+    return beside(partial(maxt_flips, columns, n_resamples=FLIPS), n * K * FLIPS)
+
+
+def bootstraps(n: int) -> Works:
+    """Return the studentised bootstrap of one difference; scipy's is not studentised."""
+    from toplist.stats.randomization import bootstrap
+
+    def by_numpy(d: np.ndarray) -> list[float]:
+        rng, n = np.random.default_rng(0), len(d)
+        draws = (d[rng.integers(0, n, n)] for _ in range(100))
+        return [(one.mean() - d.mean()) / (one.std(ddof=1) / np.sqrt(n)) for one in draws]
+
+    def by_scipy(d: np.ndarray) -> Any:
+        from scipy.stats import bootstrap
+
+        options = {"method": "percentile", "n_resamples": 100, "batch": 10}
+        return bootstrap((d,), np.mean, rng=0, **options)
+
+    call = partial(bootstrap, differences(n)[0], n_resamples=FLIPS - 1, n_threads=1)
+    works = beside(call, n * (FLIPS - 1))
+    return {**works, **instead(n, 100, numpy=by_numpy, scipy=by_scipy)}
+
+
+def t_tests(n: int) -> Works:
+    """Return the t tests and effect sizes of 12 metrics and 4 comparisons; scipy's test alone."""
+    from toplist.stats.estimates import difference
+
+    def by_scipy(d: np.ndarray) -> Any:
+        from scipy.stats import ttest_rel
+
+        return ttest_rel(d, zero[: len(d)])
+
+    zero = np.zeros(n)
+    every = [*differences(n)] * 12
+    works = beside(lambda: [difference(d, zero) for d in every], 48 * n)
+    return {**works, **instead(n, 1, scipy=by_scipy)}
+
+
+# Ids that were chosen to share places of a table: slower than others, but never quadratic
+
+
+def rows_of(ids: Any) -> Any:
+    """Return ids as lists of 100."""
+    return [ids[i : i + 100] for i in range(0, len(ids), 100)]
+
+
+def numbering(ids: Any) -> Any:
+    """Return the numbers of ids, or of texts."""
+    from toplist.inputs import factorize, texts
+
+    if isinstance(ids, np.ndarray):
+        return factorize.Numbering().number(ids)
+    return texts.Texts().encode(texts.joined(ids))
+
+
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "one list": lambda ids: tl.match(ids, ids[::7].copy()),
+    "lists of 100": lambda ids: tl.match(rows_of(ids), [row[::5] for row in rows_of(ids)]),
+    "truths of one": lambda ids: tl.match(ids.reshape(-1, 100), ids[::100].copy()),
+    "numbering": numbering,
+}
+
+
+def collisions(n: int, kind: str, call: Callable[[Any], Any]) -> Works:
+    """Return chosen ids beside plain ones, and half of them: in quadratic time, 2 x."""
+    shuffled = np.random.default_rng(0).permutation(n)
+    if kind == "integers":
+        plain, chosen = shuffled * 9_973, colliding_ids(n).view(np.int64)
+    else:
+        plain, chosen = [f"item-{one:011d}" for one in shuffled], colliding_texts(n)
+    given = {"toplist": chosen, "plain": plain, "half": chosen[: n // 2]}
+    return {name: Work(partial(call, ids), float(len(ids))) for name, ids in given.items()}
+
+
+# The table
+
+
+def lines() -> Iterator[Line]:
+    """Yield every line."""
+
+    def rows(group: str, works: Callable[..., Works], *table: tuple[Any, ...]) -> Iterator[Line]:
+        """Yield lines of a title, what else the set-up is given, and perhaps size and budget."""
+        for title, given, *rest in table:
+            yield Line(group, title, partial(works, **given), *rest)
+
+    first, check, million = {"duplicates": "first"}, {"duplicates": "raise"}, 10**6
+    yield from rows(
+        "arrays",
+        arrays,
+        ("six metrics at every k, full check", check, 100_000, "5.5 x sum"),
+        ('six metrics at every k, "first"', first, 100_000, "5.2 x sum"),
+        ("leave-one-out, full check", {**check, "one_each": True}, million, "2.7 x sum"),
+        ('leave-one-out, "first"', {**first, "one_each": True}, million, "2.3 x sum"),
+    )
+    yield Line("arrays", "ndcg of each user at every k", per_user, budget="12 x sum")
+    yield Line("arrays", "memory beside 80 MB of ids", memory, budget="20 MB")
+    yield Line("lists", "lists and sets of Python ints", ints, budget="2 x fromiter")
+    yield Line("lists", "lists and sets of new strings", strings, budget="150 ns")
+    yield from rows(
+        "frames",
+        scores,
+        ("pandas with scores, sorted", {"shuffled": False}, 100_000, "15 ns"),
+        ("pandas with scores, shuffled", {"shuffled": True}, 100_000, "120 ns"),
+    )
+    for library, dtype, shuffled, budget in (
+        ("polars", "String", False, "0.8 x polars"),
+        ("polars", "Categorical", False, "0.6 x polars"),
+        ("pandas", "str", False, "0.3 x pandas"),
+        ("pandas", "object", False, "250 ns"),
+        ("pandas", "category", False, ""),
+        ("polars", "Int64", True, "0.7 x polars"),
+        ("polars", "String", True, "0.9 x polars"),
+    ):
+        works = partial(frames, library=library, dtype=dtype, shuffled=shuffled)
+        title = f"{library}, {dtype}{', shuffled' * shuffled}"
+        yield Line("frames", title, works, 50_000, budget)
+    yield from rows(
+        "checkpoint",
+        checkpoint,
+        ("kept truths, text", {"text": True}, 300_000, "1.2 x reading"),
+        ("kept truths, integers", {"text": False}, 300_000, "1.2 x reading"),
+    )
+    yield Line("top", "top 100 of 50,000 scores", top, 1_000)
+    yield from rows(
+        "start",
+        cold,
+        ("new process, nothing compiled", {}, 1, "3 s"),
+        ("the same, graded run of TREC", {"code": TREC}, 1, "4 s"),
+        ("new process, kernels kept", {"cached": True}, 1, "0.9 s"),
+        ("import toplist", {"code": "import toplist", "cached": True}, 1, "numpy + 0.05 s"),
+        ("import numpy", {"code": "import numpy", "cached": True}, 1),
+    )
+    yield Line(
+        "start",
+        "toplist --help",
+        lambda n: beside(partial(process, TOPLIST, "--help"), 1),
+        1,
+        "0.25 s",
+    )
+    popular = "average_popularity tail_percentage"
+    for title, names, fact, how in (
+        (
+            "coverage, Gini, entropy at every k",
+            "item_coverage gini shannon_entropy",
+            "catalogue",
+            "",
+        ),
+        ("Gini, ids not the indices", "gini", "catalogue", "wide"),
+        ("popularity, tail of every user at every k", popular, "counts", ""),
+        ("means and std of both", popular, "counts", "means"),
+        ("novelty of every user at every k", "novelty", "counts", ""),
+        ("diversity, cosine of 16 features", "intra_list_diversity", "features", ""),
+        ("counts at every rank, to merge", "", "catalogue", "counts"),
+    ):
+        works = partial(beyond, metrics=names, fact=fact, how=how)
+        yield Line("beyond", title, works, budget="20 x sum")
+    yield from rows(
+        "predictions",
+        predictions,
+        ("GAUC, any order", {"function": "gauc"}, 10**7),
+        ("GAUC, sorted by user", {"function": "gauc", "ordered": True}, 10**7),
+        *((name, {"function": name}, 10**7) for name in ("auc", "log_loss", "rmse")),
+    )
+    kinds = [("csv", 50_000), ("csv.gz", 50_000), ("jsonl", 50_000), ("trec", 50_000)]
+    kinds += [("parquet", 50_000), ("csv", 200_000), ("parquet", 200_000)]
+    for text, ids in ((False, "integers"), (True, "text")):
+        for kind, n in kinds:
+            title = f"toplist eval, {kind}, {ids}"
+            yield Line("files", title, partial(evaluated, text=text, kind=kind), n)
+    yield from rows(
+        "streams",
+        stream,
+        *((f"{n:,} users x 100, 20 relevant", {}, n, "1,500 MB") for n in (10**5, million, 10**7)),
+        ("the truth in another order", {"shuffled": True}, million, "1,500 MB"),
+        *((f"k = {k}", {"k": k}) for k in (10, 1000)),
+        *((f"{n} relevant", {"n_relevant": n}) for n in (2, 100)),
+    )
+    yield Line("streams", "and metrics of the lists", stream_of_lists, 500_000, "1.5 x ndcg")
+    yield from rows("splits", splits, *((one, {"call": SPLITS[one]}, 10**7) for one in SPLITS))
+    yield Line("flips", "10,000 flips", flips, million, "1 s")
+    yield Line("flips", "of 4 systems jointly", partial(flips, n_columns=4), million, "3 s")
+    yield Line("flips", "of 100 k jointly (MaxT)", curve_flips)
+    yield from rows(
+        "inference",
+        bands,
+        ("band of 100 k", {"n_systems": 2, "n_threads": 1}, million, "1.5 s"),
+        ("4 bands, MaxT of 400, 2 threads", {"n_systems": 5, "n_threads": 2}, million, "10 s"),
+    )
+    yield Line("inference", "studentised bootstrap", bootstraps, million, "2 s")
+    yield Line("inference", "48 t tests with effect sizes", t_tests, million, "3 s")
+    for kind, names in (("integers", [*TABLES]), ("texts", ["lists of 100", "numbering"])):
+        for name in names:
+            works = partial(collisions, kind=kind, call=TABLES[name])
+            yield Line("collisions", f"chosen {kind}, {name}", works)
+
+
+def measured(line: Line, n: int, rounds: int) -> str:
+    """Time the works of a line in turn, and return it with the least of each."""
+    works = line.works(n)
+    least, peak = dict.fromkeys(works, math.inf), math.nan
+    start = perf_counter()
+    for place in range(rounds + 1):
+        for name, work in works.items():
+            work.prepare()
+            seconds, found = timed(work.call)
+            if isinstance(found, Took):
+                seconds, megabytes = found
+                peak = megabytes if name == "toplist" else peak
+            if place or not rounds:
+                least[name] = min(least[name], seconds)
+        if place and perf_counter() - start > 60:
+            break
+    if line.group == "splits":
+        tracemalloc.start()
+        works["toplist"].call()
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+    per_unit = {name: least[name] / work.units for name, work in works.items()}
+    own = per_unit.pop("toplist")
+    ns = figure(1e9 * own) if works["toplist"].units > 1 else "-"
+    others = [f"{figure(own / other)} x {name}" for name, other in per_unit.items()]
+    title = f"{line.group}: {line.title}"
+    cells = f"{figure(least['toplist']):>9} s {ns:>8} ns {figure(peak):>8} MB"
+    return f"{title:<54}{n:>12,}{cells}  {line.budget:<14}{', '.join(others)}"
 
 
 def main() -> None:
     """Print the lines asked for, each as soon as it is measured."""
+    groups = list(dict.fromkeys(line.group for line in lines()))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes, one round, a few seconds")
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=BUDGETS, default=BUDGETS)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(groups))
+    parser.add_argument("--size", type=int, help="another size, of users or of rows")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, one round")
     options = parser.parse_args()
-    print(", ".join(f"{package} {version(package)}" for package in ("toplist", "numpy", "numba")))
-    print(LINE.format("", "measured", "", "x sum", "ns / id", "budget", "stretch"))
-    for name in options.only:
-        print(line(name, options.smoke), flush=True)
+    if unknown := {*options.groups} - {*groups}:
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(groups)}")
+    print(", ".join(f"{name} {version(name)}" for name in ("toplist", "numpy", "numba")))
+    print(f"{'':<54}{'size':>12}{'least':>11}{'per unit':>12}{'peak':>12}  budget        x others")
+    for line in lines():
+        if not options.groups or line.group in options.groups:
+            n = options.size or line.n
+            if options.smoke:  # splits have rows enough for their cores
+                n = 20_000 if line.group == "splits" else 200
+            print(measured(line, n, 0 if options.smoke else 5), flush=True)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,10 @@ import argparse
 import functools
 import math
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from functools import partial
+from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,35 +56,23 @@ from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import maxt_t, tukey
 from toplist.stats.units import Units
 
-SAMPLES = {
-    "clusters": 2000,
-    "weights": 2000,
-    "runs": 1000,
-    "tukey": 200,
-    "bootstrap": 1000,
-    "ranks": 2000,
-    "segments": 2000,
-    "judge": 10_000,
-    "gate": 2000,
-    "losses": 2000,
-    "power": 2000,
-    "means": 2000,
-    "skewed": 2000,
-    "sessions": 2000,
-    "propensities": 2000,
-}
+SAMPLES = {"runs": 1000, "tukey": 200, "bootstrap": 1000, "judge": 10_000}  # else 2,000
 RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
 MARGIN = 0.005
 GATES = [
-    *(("ease", "ndcg@10", kind) for kind in ("shifted", "thinned")),
-    *(("itemknn-shrunk", "ndcg@10", kind) for kind in ("shifted", "thinned")),
-    *(("popularity", "ndcg@10", kind) for kind in ("shifted", "thinned")),
-    ("ease", "hit@10", "thinned"),
-    ("itemknn-shrunk", "hit@10", "thinned"),
+    *product(("ease", "itemknn-shrunk", "popularity"), ("ndcg@10",), ("shifted", "thinned")),
+    *product(("ease", "itemknn-shrunk"), ("hit@10",), ("thinned",)),
 ]
-# A title, and the p of toplist and of what stands beside it, from random numbers.
-Draw = Callable[[np.random.Generator], tuple[float, float]]
-Line = tuple[str, Draw]
+# The p of toplist and of what stands beside it, from random numbers; a group, a title and such.
+Rng = np.random.Generator
+Pair = tuple[float, float]
+Draw = Callable[[Rng], Pair]
+Named = tuple[str, tuple[str, Draw]]
+
+
+def draws(of: Callable[..., Pair]) -> Callable[..., Draw]:
+    """Turn a function of random numbers and what a line is about into one of the latter."""
+    return functools.wraps(of)(lambda *given, **more: lambda rng: of(rng, *given, **more))
 
 
 def against_0(
@@ -99,59 +89,50 @@ def beside(d: np.ndarray, units: Units) -> float:
     return 2 * t_sf(abs(values.mean()) / (values.std(ddof=1) / math.sqrt(n)), n - 1)
 
 
-def of_clusters(n_clusters: int, kind: str, shared: float) -> Draw:
+@draws
+def of_clusters(rng: Rng, n_clusters: int, kind: str, shared: float) -> Pair:
     """Return clusters of geometric or Pareto sizes; a share of the variance is the clusters'."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        sizes = rng.geometric(0.1, n_clusters)
-        if kind == "pareto":
-            sizes = np.minimum(np.ceil(5 + 5 * rng.pareto(1.2, n_clusters)), 5000).astype(int)
-        labels = np.repeat(np.arange(n_clusters), sizes)
-        d = math.sqrt(shared) * rng.normal(size=n_clusters)[labels]
-        d += math.sqrt(1 - shared) * rng.normal(size=len(labels))
-        return against_0(d, None, labels).p, beside(d, Units.of(len(d), None, labels))
-
-    return draw
+    sizes = rng.geometric(0.1, n_clusters)
+    if kind == "pareto":
+        sizes = np.minimum(np.ceil(5 + 5 * rng.pareto(1.2, n_clusters)), 5000).astype(int)
+    labels = np.repeat(np.arange(n_clusters), sizes)
+    d = math.sqrt(shared) * rng.normal(size=n_clusters)[labels]
+    d += math.sqrt(1 - shared) * rng.normal(size=len(labels))
+    return against_0(d, None, labels).p, beside(d, Units.of(len(d), None, labels))
 
 
-def sessions_of(skill: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> tl.Hits:
+def sessions_of(skill: np.ndarray, labels: np.ndarray, rng: Rng) -> tl.Hits:
     """Return sessions whose item is among 20 with the chance of their user, at any of the ranks."""
     listed = rng.random(len(labels)) < skill[labels]
     return tl.Hits.from_ranks(np.where(listed, rng.integers(1, 21, len(labels)), 0), 20)
 
 
-def of_sessions(n_users: int) -> Draw:
+@draws
+def of_sessions(rng: Rng, n_users: int) -> Pair:
     """Return whether intervals hold the mean nDCG@10 of sessions of users: 0 where they miss it."""
     truth = 0.4 * sum(1 / math.log2(rank + 1) for rank in range(1, 11)) / 20
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
-        hits = sessions_of(rng.beta(2, 3, n_users), labels, rng)
-        found = []
-        for clusters in (labels, None):
-            result = tl.top_k_eval(hits, k=10, metrics="ndcg", clusters=clusters, n_threads=1)
-            low, high = result.interval("ndcg@10")
-            found.append(float(low <= truth <= high))
-        return found[0], found[1]
-
-    return draw
+    labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
+    hits = sessions_of(rng.beta(2, 3, n_users), labels, rng)
+    found = []
+    for clusters in (labels, None):
+        result = tl.top_k_eval(hits, k=10, metrics="ndcg", clusters=clusters, n_threads=1)
+        low, high = result.interval("ndcg@10")
+        found.append(float(low <= truth <= high))
+    return found[0], found[1]
 
 
-def of_two_systems(n_users: int) -> Draw:
+@draws
+def of_two_systems(rng: Rng, n_users: int) -> Pair:
     """Return p of equal systems over sessions; each is good for other users than the other."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
-        both = rng.beta(2, 3, n_users)
-        hits = [sessions_of(both + rng.normal(0, 0.2, n_users), labels, rng) for _ in range(2)]
-        options = {"k": 10, "metrics": "ndcg", "n_threads": 1}
-        found = []
-        for clusters in (labels, None):
-            pair = [tl.top_k_eval(one, clusters=clusters, **options) for one in hits]
-            found.append(tl.compare(dict(zip("ab", pair, strict=True))).test()[0].p)
-        return found[0], found[1]
-
-    return draw
+    labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
+    both = rng.beta(2, 3, n_users)
+    hits = [sessions_of(both + rng.normal(0, 0.2, n_users), labels, rng) for _ in range(2)]
+    options = {"k": 10, "metrics": "ndcg", "n_threads": 1}
+    found = []
+    for clusters in (labels, None):
+        pair = [tl.top_k_eval(one, clusters=clusters, **options) for one in hits]
+        found.append(tl.compare(dict(zip("ab", pair, strict=True))).test()[0].p)
+    return found[0], found[1]
 
 
 # How likely each of 1,000 items is observed, and found by a system that prefers the popular.
@@ -159,7 +140,7 @@ EXPOSED = np.arange(1, 1001) ** -0.5
 FOUND = 0.1 + 0.8 * np.sqrt(EXPOSED)
 
 
-def exposed(n: int, single: bool, rng: np.random.Generator) -> tuple[np.ndarray, tl.inputs.Lists]:
+def exposed(n: int, single: bool, rng: Rng) -> tuple[np.ndarray, tl.inputs.Lists]:
     """Return lists of 10 items and the observed relevant items of n users, of 8, or one each."""
     users = np.arange(n)[:, np.newaxis]
     if single:
@@ -187,78 +168,70 @@ def in_the_limit(name: str, single: bool) -> float:
     return float(0.75 * FOUND.mean() * worth.get(name, of_dcg).mean())
 
 
-def of_propensities(n: int, name: str, single: bool) -> Draw:
+@draws
+def of_propensities(rng: Rng, n: int, name: str, single: bool) -> Pair:
     """Return whether intervals hold what would be if all were observed: 0 where they miss it."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        sides, truth, found = exposed(n, single, rng), in_the_limit(name, single), []
-        for p in (EXPOSED, None):
-            asked = name if p is not None else name.replace("psp", "recall").replace("dcg", "ndcg")
-            result = tl.top_k_eval(*sides, metrics=asked, propensities=p, n_threads=1)
-            low, high = result.interval(asked)
-            found.append(float(low <= truth <= high))
-        return found[0], found[1]
-
-    return draw
+    sides, truth, found = exposed(n, single, rng), in_the_limit(name, single), []
+    for p in (EXPOSED, None):
+        asked = name if p is not None else name.replace("psp", "recall").replace("dcg", "ndcg")
+        result = tl.top_k_eval(*sides, metrics=asked, propensities=p, n_threads=1)
+        low, high = result.interval(asked)
+        found.append(float(low <= truth <= high))
+    return found[0], found[1]
 
 
-def of_weights(n: int, kind: str) -> Draw:
+@draws
+def of_weights(rng: Rng, n: int, kind: str) -> Pair:
     """Return users with lognormal or Pareto weights."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        w = rng.lognormal(size=n) if kind == "lognormal" else 1 + rng.pareto(1.2, n)
-        d = rng.normal(size=n)
-        return against_0(d, w).p, beside(d, Units.of(n, w))
-
-    return draw
+    w = rng.lognormal(size=n) if kind == "lognormal" else 1 + rng.pareto(1.2, n)
+    d = rng.normal(size=n)
+    return against_0(d, w).p, beside(d, Units.of(n, w))
 
 
-def of_runs(kind: str, n_runs: int, share: float, fixed: bool = False, noise: float = 0.0) -> Draw:
+@draws
+def of_runs(
+    rng: Rng,
+    kind: str,
+    n_runs: int,
+    share: float,
+    fixed: bool = False,
+    noise: float = 0.0,
+) -> Pair:
     """Return runs of two systems that differ by as much; a share of the variance is the runs'.
 
     `noise` is that of each user in each run, in standard deviations of the users.
     """
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        n = 200
-        a, b = math.sqrt((1 - share) / 2) * rng.normal(size=(2, n))
-        seeds = math.sqrt(share * n_runs / n) * rng.normal(size=(2, n_runs, 1))
-        seeds[1] *= not fixed
-        seeds /= math.sqrt(1 if fixed else 2)
-        each = noise * rng.normal(size=(2, n_runs, n))
-        found = runs(a + seeds[0] + each[0], b + seeds[1] + each[1], kind).anew
-        return found.p, 2 * t_sf(abs(found.statistic), found.df)
-
-    return draw
+    n = 200
+    a, b = math.sqrt((1 - share) / 2) * rng.normal(size=(2, n))
+    seeds = math.sqrt(share * n_runs / n) * rng.normal(size=(2, n_runs, 1))
+    seeds[1] *= not fixed
+    seeds /= math.sqrt(1 if fixed else 2)
+    each = noise * rng.normal(size=(2, n_runs, n))
+    found = runs(a + seeds[0] + each[0], b + seeds[1] + each[1], kind).anew
+    return found.p, 2 * t_sf(abs(found.statistic), found.df)
 
 
-def of_tukey(n_twins: int, n_others: int, n: int = 100) -> Draw:
+@draws
+def of_tukey(rng: Rng, n_twins: int, n_others: int, n: int = 100) -> Pair:
     """Return near twins among the systems: the least p of MaxT, and of Tukey."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        twins = rng.normal(size=n) + 0.02 * rng.normal(size=(n_twins, n))
-        table = np.vstack([twins, rng.normal(size=(n_others, n))])
-        pairs = [*combinations(table, 2)]
-        found = estimate([a - b for a, b in pairs], Units(n), n_threads=1)
-        largest = maxt_t(found, n_resamples=999, n_threads=1)
-        return largest.step_down.min(), tukey([difference(*pair) for pair in pairs]).p.min()
-
-    return draw
+    twins = rng.normal(size=n) + 0.02 * rng.normal(size=(n_twins, n))
+    table = np.vstack([twins, rng.normal(size=(n_others, n))])
+    pairs = [*combinations(table, 2)]
+    found = estimate([a - b for a, b in pairs], Units(n), n_threads=1)
+    largest = maxt_t(found, n_resamples=999, n_threads=1)
+    return largest.step_down.min(), tukey([difference(*pair) for pair in pairs]).p.min()
 
 
-def of_bootstrap(n: int, differ: float) -> Draw:
+@draws
+def of_bootstrap(rng: Rng, n: int, differ: float) -> Pair:
     """Return skewed differences of few users: p of the t test, and of the bootstrap."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        d = rng.exponential(size=n) * np.where(rng.random(n) < 0.25, 3.0, -1.0)
-        d[rng.random(n) >= differ] = 0
-        return against_0(d).p, bootstrap(d, n_resamples=499, n_threads=1).p
-
-    return draw
+    d = rng.exponential(size=n) * np.where(rng.random(n) < 0.25, 3.0, -1.0)
+    d[rng.random(n) >= differ] = 0
+    return against_0(d).p, bootstrap(d, n_resamples=499, n_threads=1).p
 
 
 def drawn_sets(
-    rng: np.random.Generator, n_systems: int, n_sets: int, gap: float, alike: bool, n: int
+    rng: Rng, n_systems: int, n_sets: int, gap: float, alike: bool, n: int
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Return true ranks, means and resampled means of data sets; `gap` in errors of a difference.
 
@@ -276,92 +249,77 @@ def drawn_sets(
     return np.mean(true, axis=0), np.array(seen), drawn
 
 
-def of_ranks(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Draw:
+@draws
+def of_ranks(rng: Rng, n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Pair:
     """Return 0 where the interval of a system's mean rank misses the true one, else 1."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        true, seen, drawn = drawn_sets(rng, n_systems, n_sets, gap, alike, n)
-        some = rng.integers(n_systems)
-        low, high = datasets.rank_intervals(seen, drawn)
-        ranks = np.mean([datasets.mid_ranks(one) for one in drawn], axis=0)[:, some]
-        ends = np.quantile(ranks, (0.025, 0.975))
-        return tuple(
-            float(a - 1e-9 <= true[some] <= b + 1e-9) for a, b in ((low[some], high[some]), ends)
-        )
-
-    return draw
+    true, seen, drawn = drawn_sets(rng, n_systems, n_sets, gap, alike, n)
+    some = rng.integers(n_systems)
+    low, high = datasets.rank_intervals(seen, drawn)
+    ranks = np.mean([datasets.mid_ranks(one) for one in drawn], axis=0)[:, some]
+    ends = np.quantile(ranks, (0.025, 0.975))
+    return tuple(
+        float(a - 1e-9 <= true[some] <= b + 1e-9) for a, b in ((low[some], high[some]), ends)
+    )
 
 
-def of_segments(sizes: tuple[int, ...], kind: str) -> Draw:
+@draws
+def of_segments(rng: Rng, sizes: tuple[int, ...], kind: str) -> Pair:
     """Return segments of equal means, the smaller the more they spread, of up to twice as much."""
     spreads = np.linspace(2, 1, len(sizes))
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        tests, groups = [], []
-        for n, spread in zip(sizes, spreads.tolist(), strict=True):
-            d = rng.normal(0, spread, n)
-            if kind != "normal":  # 20 % of the users differ; "skewed": to one side thrice as far
-                far = np.where(rng.random(n) < 0.25, 3.0, -1.0)
-                d = far * spread * rng.exponential(size=n) if kind == "skewed" else d
-                d[rng.random(n) >= 0.2] = 0
-            groups.append(d)
-            tests.append(against_0(d))
-        known = [(one.difference, one.error, one.df) for one in tests if one.error > 0]
-        found = welch(*np.array(known).reshape(-1, 3).T)
-        every = np.concatenate(groups)
-        within = sum(((d - d.mean()) ** 2).sum() for d in groups)
-        df1, df2 = len(groups) - 1, len(every) - len(groups)
-        f = (((every - every.mean()) ** 2).sum() - within) / df1 / (within / df2)
-        return found.p, f_sf(f, df1, df2)
-
-    return draw
+    tests, groups = [], []
+    for n, spread in zip(sizes, spreads.tolist(), strict=True):
+        d = rng.normal(0, spread, n)
+        if kind != "normal":  # 20 % of the users differ; "skewed": to one side thrice as far
+            far = np.where(rng.random(n) < 0.25, 3.0, -1.0)
+            d = far * spread * rng.exponential(size=n) if kind == "skewed" else d
+            d[rng.random(n) >= 0.2] = 0
+        groups.append(d)
+        tests.append(against_0(d))
+    known = [(one.difference, one.error, one.df) for one in tests if one.error > 0]
+    found = welch(*np.array(known).reshape(-1, 3).T)
+    every = np.concatenate(groups)
+    within = sum(((d - d.mean()) ** 2).sum() for d in groups)
+    df1, df2 = len(groups) - 1, len(every) - len(groups)
+    f = (((every - every.mean()) ** 2).sum() - within) / df1 / (within / df2)
+    return found.p, f_sf(f, df1, df2)
 
 
-def of_first(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Draw:
+@draws
+def of_first(rng: Rng, n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Pair:
     """Return 0 where a system is called behind the first, and its true rank is not, else 1."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        true, seen, drawn = drawn_sets(rng, n_systems, n_sets, gap, alike, n)
-        ranks = [datasets.mid_ranks(one) for one in drawn]
-        first = int(np.argmin(datasets.mid_ranks(seen).mean(axis=0)))
-        others = np.flatnonzero(true <= true[first])
-        every = np.mean(ranks, axis=0)
-        alone = (every <= every[:, [first]]).mean(axis=0) <= 0.025
-        behind = datasets.behind_first(ranks, first)
-        return tuple(float(not one[others].any()) for one in (behind, alone))
-
-    return draw
+    true, seen, drawn = drawn_sets(rng, n_systems, n_sets, gap, alike, n)
+    ranks = [datasets.mid_ranks(one) for one in drawn]
+    first = int(np.argmin(datasets.mid_ranks(seen).mean(axis=0)))
+    others = np.flatnonzero(true <= true[first])
+    every = np.mean(ranks, axis=0)
+    alone = (every <= every[:, [first]]).mean(axis=0) <= 0.025
+    behind = datasets.behind_first(ranks, first)
+    return tuple(float(not one[others].any()) for one in (behind, alone))
 
 
-def of_weighted_segments(sizes: tuple[int, ...]) -> Draw:
+@draws
+def of_weighted_segments(rng: Rng, sizes: tuple[int, ...]) -> Pair:
     """Return segments of users with lognormal weights."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        own, beside = [], []
-        for n in sizes:
-            d, w = rng.normal(size=n), rng.lognormal(size=n)
-            test = against_0(d, w)
-            values = Units.of(n, w).linearised(d)
-            own.append((test.difference, test.error, test.df))
-            beside.append((values.mean(), values.std(ddof=1) / math.sqrt(n), n - 1))
-        return welch(*np.array(own).T).p, welch(*np.array(beside).T).p
-
-    return draw
+    own, beside = [], []
+    for n in sizes:
+        d, w = rng.normal(size=n), rng.lognormal(size=n)
+        test = against_0(d, w)
+        values = Units.of(n, w).linearised(d)
+        own.append((test.difference, test.error, test.df))
+        beside.append((values.mean(), values.std(ddof=1) / math.sqrt(n), n - 1))
+    return welch(*np.array(own).T).p, welch(*np.array(beside).T).p
 
 
-def of_judge(n: int, correlation: float, n_others: int = 2000) -> Draw:
+@draws
+def of_judge(rng: Rng, n: int, correlation: float, n_others: int = 2000) -> Pair:
     """Return queries of a judge who is .2 too high; 40 % are 0 to people, the mean is .3."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        own = rng.random(n + n_others)
-        people = np.maximum(own - 0.4, 0) / 0.6
-        judge = np.where(rng.random(len(own)) < correlation / 0.953, own, rng.random(len(own)))
-        found = ppi(people[:n], judge[:n], judge[n:])
-        alone = abs(found.judge - 0.3) / found.judge_error
-        t = abs(found.estimate - 0.3) / found.error
-        return 2 * t_sf(t, n - 1), 2 * normal_sf(alone)
-
-    return draw
+    own = rng.random(n + n_others)
+    people = np.maximum(own - 0.4, 0) / 0.6
+    judge = np.where(rng.random(len(own)) < correlation / 0.953, own, rng.random(len(own)))
+    found = ppi(people[:n], judge[:n], judge[n:])
+    alone = abs(found.judge - 0.3) / found.judge_error
+    t = abs(found.estimate - 0.3) / found.error
+    return 2 * t_sf(t, n - 1), 2 * normal_sf(alone)
 
 
 @functools.cache
@@ -383,218 +341,193 @@ def at_margin(d: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
     return d, chances / chances.sum()
 
 
-def of_gate(system: str, name: str, kind: str, n: int, side: str) -> Draw:
+@functools.cache
+def drawn_gate(system: str, name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the differences to itemknn, moved to the margin, and their chances to be drawn."""
+    return at_margin(retail(system, name) - retail("itemknn", name), kind)
+
+
+@draws
+def of_gate(rng: Rng, system: str, name: str, kind: str, n: int, side: str) -> Pair:
     """Return users whose true difference to itemknn is just -MARGIN; p is doubled, as of 0.025."""
-    d, chances = at_margin(retail(system, name) - retail("itemknn", name), kind)
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN, n_threads=1)
-        t = (found.test.difference + MARGIN) / (found.test.error or math.nan)
-        p = t_sf(t if side == "not worse" else -t, n - 1)
-        return 1.0 - (found.verdict == side), 2 * p
-
-    return draw
+    d, chances = drawn_gate(system, name, kind)
+    found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN, n_threads=1)
+    t = (found.test.difference + MARGIN) / (found.test.error or math.nan)
+    p = t_sf(t if side == "not worse" else -t, n - 1)
+    return 1.0 - (found.verdict == side), 2 * p
 
 
-def missed(low: float, high: float, truth: float, warned: bool) -> tuple[float, float]:
+def missed(low: float, high: float, truth: float, warned: bool) -> Pair:
     """Return 0 where an interval misses without a caution, and where it misses at all; else 1."""
     holds = low <= truth <= high
     return float(holds or warned), float(holds)
 
 
-def of_losses(n: int, kind: str) -> Draw:
+@draws
+def of_losses(rng: Rng, n: int, kind: str) -> Pair:
     """Return users of whom 3 % lose their item, or 30 %, or all differ; the loss is the margin.
 
     85 % find an item at one of ten ranks, by nDCG.
     """
     worth = 1 / np.log2(np.arange(2, 12))
     margin = 0.03 * 0.85 * worth.mean()
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        base = np.where(rng.random(n) < 0.85, rng.choice(worth, n), 0.0)
-        new = np.where(rng.random(n) < 0.03, 0.0, base)
-        if kind != "3 %":
-            share = 1.0 if kind == "all" else 0.3
-            differ = rng.random(n) < share
-            base = np.full(n, 0.5)
-            new = base + differ * np.clip(rng.normal(-margin / share, 0.15, n), -0.5, 0.5)
-        found = not_worse(new, base, margin, n_threads=1)
-        if found.test.error == 0:  # by t alone nobody loses
-            return 1.0 - (found.verdict == "not worse"), 0.0
-        t = (found.test.difference + margin) / found.test.error
-        return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
-
-    return draw
-
-
-def of_power(n: int, errors: float) -> Draw:
-    """Return users of whom 30 % differ, and none loses: a margin of so many standard errors."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
+    base = np.where(rng.random(n) < 0.85, rng.choice(worth, n), 0.0)
+    new = np.where(rng.random(n) < 0.03, 0.0, base)
+    if kind != "3 %":
+        share = 1.0 if kind == "all" else 0.3
+        differ = rng.random(n) < share
         base = np.full(n, 0.5)
-        new = base + (rng.random(n) < 0.3) * np.clip(rng.normal(0, 0.15, n), -0.5, 0.5)
-        margin = errors * 0.15 * math.sqrt(0.3 / n)
-        found = not_worse(new, base, margin, n_threads=1)
-        t = (found.test.difference + margin) / found.test.error
-        return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
+        new = base + differ * np.clip(rng.normal(-margin / share, 0.15, n), -0.5, 0.5)
+    found = not_worse(new, base, margin, n_threads=1)
+    if found.test.error == 0:  # by t alone nobody loses
+        return 1.0 - (found.verdict == "not worse"), 0.0
+    t = (found.test.difference + margin) / found.test.error
+    return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
 
-    return draw
+
+@draws
+def of_power(rng: Rng, n: int, errors: float) -> Pair:
+    """Return users of whom 30 % differ, and none loses: a margin of so many standard errors."""
+    base = np.full(n, 0.5)
+    new = base + (rng.random(n) < 0.3) * np.clip(rng.normal(0, 0.15, n), -0.5, 0.5)
+    margin = errors * 0.15 * math.sqrt(0.3 / n)
+    found = not_worse(new, base, margin, n_threads=1)
+    t = (found.test.difference + margin) / found.test.error
+    return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
 
 
-def of_weighted_mean(n: int, sigma: float) -> Draw:
+@draws
+def of_weighted_mean(rng: Rng, n: int, sigma: float) -> Pair:
     """Return a mean reciprocal rank that goes with lognormal weights."""
     worth = 1 / np.arange(1, 11)
     truth = normal_sf(-0.8 * sigma) * worth.mean()
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        of_user = rng.normal(size=n)
-        found = 0.8 * of_user + 0.6 * rng.normal(size=n) > 0
-        units = Units.of(n, np.exp(sigma * of_user))
-        test = difference(found * rng.choice(worth, n), np.zeros(n), units)
-        return missed(test.low, test.high, truth, bool(units.rough))
-
-    return draw
+    of_user = rng.normal(size=n)
+    found = 0.8 * of_user + 0.6 * rng.normal(size=n) > 0
+    units = Units.of(n, np.exp(sigma * of_user))
+    test = difference(found * rng.choice(worth, n), np.zeros(n), units)
+    return missed(test.low, test.high, truth, bool(units.rough))
 
 
-def of_clustered_mean(n_clusters: int, kind: str) -> Draw:
+@draws
+def of_clustered_mean(rng: Rng, n_clusters: int, kind: str) -> Pair:
     """Return a mean of rows in clusters of 1 to 150; "with size": large ones have higher values."""
     rows = np.exp(np.linspace(0, math.log(150), 20_001))
     rows = np.ceil((rows[1:] + rows[:-1]) / 2)
     truth = 0.4
     if kind == "with size":
         truth = float((rows * (0.2 + 0.6 * rows / 150)).sum() / rows.sum())
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        sizes = rng.choice(rows, n_clusters).astype(int)
-        skill = rng.beta(2, 3, n_clusters)
-        if kind == "with size":
-            skill = 0.2 + 0.6 * sizes / 150 + rng.uniform(-0.15, 0.15, n_clusters)
-        labels = np.repeat(np.arange(n_clusters), sizes)
-        x = (rng.random(len(labels)) < skill[labels]).astype(float)
-        units = Units.of(len(x), None, labels)
-        found = difference(x, np.zeros(len(x)), units)
-        return missed(found.low, found.high, truth, bool(units.rough))
-
-    return draw
+    sizes = rng.choice(rows, n_clusters).astype(int)
+    skill = rng.beta(2, 3, n_clusters)
+    if kind == "with size":
+        skill = 0.2 + 0.6 * sizes / 150 + rng.uniform(-0.15, 0.15, n_clusters)
+    labels = np.repeat(np.arange(n_clusters), sizes)
+    x = (rng.random(len(labels)) < skill[labels]).astype(float)
+    units = Units.of(len(x), None, labels)
+    found = difference(x, np.zeros(len(x)), units)
+    return missed(found.low, found.high, truth, bool(units.rough))
 
 
-def of_skewed(n: int, share: float) -> Draw:
+@draws
+def of_skewed(rng: Rng, n: int, share: float) -> Pair:
     """Return differences of users of whom a share gains much and the others lose little."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        gains = rng.random(n) < share
-        if not gains.any():  # nothing shows that there are such
-            return math.nan, math.nan
-        d = np.where(gains, 0.5, -0.5 * share / (1 - share)) * rng.uniform(0.5, 1.5, n)
-        found = against_0(d)
-        return missed(found.low, found.high, 0.0, bool(found.cautions))
-
-    return draw
+    gains = rng.random(n) < share
+    if not gains.any():  # nothing shows that there are such
+        return math.nan, math.nan
+    d = np.where(gains, 0.5, -0.5 * share / (1 - share)) * rng.uniform(0.5, 1.5, n)
+    found = against_0(d)
+    return missed(found.low, found.high, 0.0, bool(found.cautions))
 
 
-def of_cautions(n: int, kind: str) -> Draw:
+@draws
+def of_cautions(rng: Rng, n: int, kind: str) -> Pair:
     """Return symmetric differences: 0 where there is a caution."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        d = rng.normal(size=n)
-        if kind == "sparse":
-            d[rng.random(n) >= 0.3] = 0
-        if kind == "ranks":
-            d = 1 / rng.integers(1, 11, n) - 1 / rng.integers(1, 11, n)
-        found = against_0(d)
-        return 1.0 - bool(found.cautions), found.p
-
-    return draw
+    d = rng.normal(size=n)
+    if kind == "sparse":
+        d[rng.random(n) >= 0.3] = 0
+    if kind == "ranks":
+        d = 1 / rng.integers(1, 11, n) - 1 / rng.integers(1, 11, n)
+    found = against_0(d)
+    return 1.0 - bool(found.cautions), found.p
 
 
-def of_judge_in_clusters(n_clusters: int, n_others: int, shared: bool) -> Draw:
+@draws
+def of_judge_in_clusters(rng: Rng, n_clusters: int, n_others: int, shared: bool) -> Pair:
     """Return queries of users, whom people judge whole, or in part; beside without clusters."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        total = n_clusters + n_others
-        labels = np.repeat(np.arange(total), rng.geometric(0.2, total))
-        own = np.clip(
-            0.3 * rng.normal(size=total)[labels] + 0.2 * rng.normal(size=len(labels)), -1, 1
-        )
-        judge = (
-            own + 0.2 + 0.15 * rng.normal(size=total)[labels] + 0.1 * rng.normal(size=len(labels))
-        )
-        some = labels < n_clusters
-        if shared:
-            some = rng.random(len(labels)) < n_clusters / total
-        sides = own[some], judge[some], judge[~some]
-        of_people = labels[some]
-        found = ppi(*sides, clusters=(of_people, labels[~some]))
-        df = Units.of(len(of_people), None, of_people).df
-        alone = ppi(*sides)
-        p = 2 * t_sf(abs(found.estimate) / found.error, df)
-        return p, 2 * t_sf(abs(alone.estimate) / alone.error, len(of_people) - 1)
-
-    return draw
+    total = n_clusters + n_others
+    labels = np.repeat(np.arange(total), rng.geometric(0.2, total))
+    own = np.clip(0.3 * rng.normal(size=total)[labels] + 0.2 * rng.normal(size=len(labels)), -1, 1)
+    judge = own + 0.2 + 0.15 * rng.normal(size=total)[labels] + 0.1 * rng.normal(size=len(labels))
+    some = labels < n_clusters
+    if shared:
+        some = rng.random(len(labels)) < n_clusters / total
+    sides = own[some], judge[some], judge[~some]
+    of_people = labels[some]
+    found = ppi(*sides, clusters=(of_people, labels[~some]))
+    df = Units.of(len(of_people), None, of_people).df
+    alone = ppi(*sides)
+    p = 2 * t_sf(abs(found.estimate) / found.error, df)
+    return p, 2 * t_sf(abs(alone.estimate) / alone.error, len(of_people) - 1)
 
 
-def of_across_in_clusters(n_sets: int, n_clusters: int) -> Draw:
+@draws
+def of_across_in_clusters(rng: Rng, n_sets: int, n_clusters: int) -> Pair:
     """Return p of a difference over data sets of rows in clusters; beside without these."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        p = []
-        rows = []
-        for _ in range(n_sets):
-            labels = np.repeat(np.arange(n_clusters), rng.geometric(0.1, n_clusters))
-            rows.append(
-                (0.7 * rng.normal(size=n_clusters)[labels] + rng.normal(size=len(labels)), labels)
-            )
-        for clustered in (True, False):
-            tests = [against_0(d, None, labels if clustered else None) for d, labels in rows]
-            columns = zip(*((one.difference, one.error, one.df) for one in tests), strict=True)
-            p.append(datasets.over_datasets(*columns).p)
-        return p[0], p[1]
-
-    return draw
+    p = []
+    rows = []
+    for _ in range(n_sets):
+        labels = np.repeat(np.arange(n_clusters), rng.geometric(0.1, n_clusters))
+        rows.append(
+            (0.7 * rng.normal(size=n_clusters)[labels] + rng.normal(size=len(labels)), labels)
+        )
+    for clustered in (True, False):
+        tests = [against_0(d, None, labels if clustered else None) for d, labels in rows]
+        columns = zip(*((one.difference, one.error, one.df) for one in tests), strict=True)
+        p.append(datasets.over_datasets(*columns).p)
+    return p[0], p[1]
 
 
-def of_ranks_in_clusters(n_systems: int, n_sets: int, gap: float, n: int = 100) -> Draw:
+@draws
+def of_ranks_in_clusters(rng: Rng, n_systems: int, n_sets: int, gap: float, n: int = 100) -> Pair:
     """Return 0 where the interval of a mean rank misses the true one; beside without clusters."""
-
-    def draw(rng: np.random.Generator) -> tuple[float, float]:
-        some, seen = int(rng.integers(n_systems)), []
-        drawn: dict[bool, list[np.ndarray]] = {True: [], False: []}
-        for _ in range(n_sets):
-            labels = np.repeat(np.arange(n), rng.geometric(0.1, n))
-            own = rng.normal(size=(n_systems, n))[:, labels]
-            rows = own + rng.normal(size=own.shape)
-            rows -= gap / math.sqrt(n) * np.arange(n_systems)[:, np.newaxis]
-            seen.append(rows.mean(axis=1))
-            for clustered, known in drawn.items():
-                units = Units.of(len(labels), None, labels if clustered else None)
-                how = {"seed": int(rng.integers(1 << 32)), "n_threads": 1}
-                known.append(datasets.resampled(rows, units, n_resamples=499, **how))
-        found = []
-        for known in drawn.values():
-            low, high = datasets.rank_intervals(np.array(seen), known)
-            found.append(float(low[some] - 1e-9 <= some + 1 <= high[some] + 1e-9))
-        return found[0], found[1]
-
-    return draw
+    some, seen = int(rng.integers(n_systems)), []
+    drawn: dict[bool, list[np.ndarray]] = {True: [], False: []}
+    for _ in range(n_sets):
+        labels = np.repeat(np.arange(n), rng.geometric(0.1, n))
+        own = rng.normal(size=(n_systems, n))[:, labels]
+        rows = own + rng.normal(size=own.shape)
+        rows -= gap / math.sqrt(n) * np.arange(n_systems)[:, np.newaxis]
+        seen.append(rows.mean(axis=1))
+        for clustered, known in drawn.items():
+            units = Units.of(len(labels), None, labels if clustered else None)
+            how = {"seed": int(rng.integers(1 << 32)), "n_threads": 1}
+            known.append(datasets.resampled(rows, units, n_resamples=499, **how))
+    found = []
+    for known in drawn.values():
+        low, high = datasets.rank_intervals(np.array(seen), known)
+        found.append(float(low[some] - 1e-9 <= some + 1 <= high[some] + 1e-9))
+    return found[0], found[1]
 
 
-def lines() -> Iterator[tuple[str, Line]]:
+def crossed(group: str, title: str, of: Callable[..., Draw], *axes: Any) -> Iterator[Named]:
+    """Yield a line for each combination; the title names what is combined by its place."""
+    for given in product(*axes):
+        yield group, (title.format(*given), of(*given))
+
+
+def lines() -> Iterator[Named]:
     """Yield the name of a group, and a line of it."""
-    for n_clusters in (5, 10, 20, 50):
-        for kind in ("geometric", "pareto"):
-            for shared in (0.0, 0.3, 1.0):
-                title = f"{n_clusters} clusters, {kind}, {shared:g} of the variance theirs"
-                yield "clusters", (title, of_clusters(n_clusters, kind, shared))
+    kinds, title = ("geometric", "pareto"), "{} clusters, {}, {:g} of the variance theirs"
+    yield from crossed("clusters", title, of_clusters, (5, 10, 20, 50), kinds, (0.0, 0.3, 1.0))
     for n_users in (20, 200):
         yield "sessions", (f"sessions of {n_users} users, a mean", of_sessions(n_users))
         yield "sessions", (f"sessions of {n_users} users, a difference", of_two_systems(n_users))
     for n in (200, 2000):
-        for name, single in (("recall@10", True), ("mrr@10", True), ("recall@10", False)):
+        for name, single in (
+            *(("recall@10", True), ("mrr@10", True), ("recall@10", False)),
+            *(("dcg@10", False), ("psp@5", False)),
+        ):
             what = f"{n:,} users, {'one item' if single else 'several'}, {name}"
             yield "propensities", (what, of_propensities(n, name, single))
-        for name in ("dcg@10", "psp@5"):
-            what = f"{n:,} users, several, {name}"
-            yield "propensities", (what, of_propensities(n, name, False))
     for n, kind in ((20, "lognormal"), (50, "lognormal"), (50, "pareto"), (200, "pareto")):
         yield "weights", (f"{n} users, {kind} weights", of_weights(n, kind))
     for n_runs in (2, 3, 5):
@@ -610,8 +543,8 @@ def lines() -> Iterator[tuple[str, Line]]:
             yield "runs", (what, noisy)
     for twins, others in ((0, 5), (8, 2), (18, 2)):
         yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
-    for n, differ in ((50, 0.2), (100, 0.2), (200, 0.2), (1000, 0.2)):
-        yield "bootstrap", (f"{n} users, {differ:g} of them differ", of_bootstrap(n, differ))
+    title = "{} users, {:g} of them differ"
+    yield from crossed("bootstrap", title, of_bootstrap, (50, 100, 200, 1000), (0.2,))
     for n_systems, n_sets in ((3, 3), (8, 5), (8, 15)):
         for gap in (0.1, 0.5, 1.0, 2.0):
             what = f"{n_systems} systems, {n_sets} data sets, {gap:g} errors apart"
@@ -621,53 +554,40 @@ def lines() -> Iterator[tuple[str, Line]]:
         for alike in (True, False):
             what = f"behind the first: {n_systems}, {n_sets}, 0.05" + ", other orders" * (not alike)
             yield "ranks", (what, of_first(n_systems, n_sets, 0.05, alike))
-    for some in ((50, 50), (50, 50, 50), (50, 200, 1000), (50,) * 10, (200,) * 10, (20, 20, 20)):
+    some = (50, 50), (50, 50, 50), (50, 200, 1000), (50,) * 10, (200,) * 10, (20, 20, 20)
+    for sizes in some:
+        ends = "" if len(set(sizes)) == 1 else f" to {sizes[-1]:,}"
+        title = f"{len(sizes)} segments of {sizes[0]}{ends}"
         for kind in ("normal", "sparse", "skewed"):
-            ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
-            title = f"{len(some)} segments of {some[0]}{ends}, {kind}"
-            yield "segments", (title, of_segments(some, kind))
-    for some in ((50, 50, 50), (50, 200, 1000)):
-        ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
-        title = f"3 segments of {some[0]}{ends}, lognormal weights"
-        yield "segments", (title, of_weighted_segments(some))
-    for n in (30, 50, 200):
-        for correlation in (0.3, 0.8):
-            title = f"{n} of {n + 2000:,} queries by people, correlation {correlation:g}"
-            yield "judge", (title, of_judge(n, correlation))
-    for system, name, kind in GATES:
-        for n in (50, 200, 1000):
-            for side in ("worse", "not worse"):
-                title = f"{system} {name} {kind}, {n} users: {side}"
-                yield "gate", (title, of_gate(system, name, kind, n, side))
-
-    for kind in ("3 %", "30 %", "all"):
-        for n in (20, 50, 100, 200, 1000):
-            yield "losses", (f"{n:,} users, {kind} differ: passes", of_losses(n, kind))
+            yield "segments", (f"{title}, {kind}", of_segments(sizes, kind))
+        if len(sizes) == 3 and sizes[0] == 50:
+            yield "segments", (f"{title}, lognormal weights", of_weighted_segments(sizes))
+    title = "{} queries by people, 2,000 others, correlation {:g}"
+    yield from crossed("judge", title, of_judge, (30, 50, 200), (0.3, 0.8))
+    for gate in GATES:
+        title, sides = f"{' '.join(gate)}, {{}} users: {{}}", ("worse", "not worse")
+        yield from crossed("gate", title, partial(of_gate, *gate), (50, 200, 1000), sides)
+    title, shares = "{:,} users, {} differ: passes", ("3 %", "30 %", "all")
+    yield from crossed("losses", title, of_losses, (20, 50, 100, 200, 1000), shares)
     yield "power", ("1,000 users, 30 % differ, power at 3.5 errors", of_power(1000, 3.5))
-    for n in (50, 200, 1000):
-        for sigma in (0.5, 1.0, 1.5):
-            title = f"{n:,} users, values go with weights, sigma {sigma:g}"
-            yield "means", (title, of_weighted_mean(n, sigma))
-    for n_clusters in (20, 50, 200):
-        for kind in ("of any size", "with size"):
-            title = f"{n_clusters} clusters of 1 to 150, values {kind}"
-            yield "means", (title, of_clustered_mean(n_clusters, kind))
-    for share in (0.02, 0.05):
-        for n in (100, 200, 500, 1000):
-            yield "skewed", (f"{n:,} users, {100 * share:g} % gain much", of_skewed(n, share))
-    for kind in ("normal", "sparse", "ranks"):
-        yield "skewed", (f"200 users, symmetric, {kind}: cautions", of_cautions(200, kind))
+    title = "{:,} users, values go with weights, sigma {}"
+    yield from crossed("means", title, of_weighted_mean, (50, 200, 1000), (0.5, 1.0, 1.5))
+    title, kinds = "{} clusters of 1 to 150, values {}", ("of any size", "with size")
+    yield from crossed("means", title, of_clustered_mean, (20, 50, 200), kinds)
+    title = "{:,} users, a share of {:g} gains much"
+    yield from crossed("skewed", title, of_skewed, (100, 200, 500, 1000), (0.02, 0.05))
+    title, kinds = "{} users, symmetric, {}: cautions", ("normal", "sparse", "ranks")
+    yield from crossed("skewed", title, of_cautions, (200,), kinds)
     for n_clusters in (30, 100):
         for shared in (False, True):
             what = f"people judge {n_clusters} clusters" + ", parts of all" * shared
             yield "judge", (what, of_judge_in_clusters(n_clusters, 400, shared))
-    for n_sets in (2, 5):
-        title = f"a difference over {n_sets} data sets of 50 clusters"
-        yield "ranks", (title, of_across_in_clusters(n_sets, 50))
+    title = "a difference over {} data sets of {} clusters"
+    yield from crossed("ranks", title, of_across_in_clusters, (2, 5), (50,))
     yield "ranks", ("3 systems, 3 data sets of 100 clusters", of_ranks_in_clusters(3, 3, 0.5))
 
 
-def sizes(draw: Draw, n_samples: int, seed: int = 0) -> tuple[float, float]:
+def sizes(draw: Draw, n_samples: int, seed: int = 0) -> Pair:
     """Return the shares of samples with p < 0.05, of toplist and beside it; NaN is no sample."""
     rng = np.random.default_rng(seed)
     p = np.array([draw(rng) for _ in range(n_samples)])
@@ -685,7 +605,7 @@ def main() -> None:
     print(f"{'':<54}{'toplist':>9}{'beside':>9}")
     for group, (title, draw) in lines():
         if group in options.only:
-            n_samples = 20 if options.smoke else SAMPLES[group]
+            n_samples = 20 if options.smoke else SAMPLES.get(group, 2000)
             own, other = sizes(draw, n_samples)
             print(f"{title:<54}{own:>9.3f}{other:>9.3f}", flush=True)
 
