@@ -190,12 +190,7 @@ def of_weights(rng: Rng, n: int, kind: str) -> Pair:
 
 @draws
 def of_runs(
-    rng: Rng,
-    kind: str,
-    n_runs: int,
-    share: float,
-    fixed: bool = False,
-    noise: float = 0.0,
+    rng: Rng, kind: str, n_runs: int, share: float, fixed: bool = False, noise: float = 0.0
 ) -> Pair:
     """Return runs of two systems that differ by as much; a share of the variance is the runs'.
 

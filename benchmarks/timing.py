@@ -7,7 +7,7 @@ slows both, so their ratio holds where seconds do not. Needs the standard librar
 import math
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -40,14 +40,6 @@ def best_of(repeats: int, *calls: Callable[[], Any], patience: float = 20.0) -> 
         if perf_counter() - start > patience:
             break
     return least
-
-
-class Measured(NamedTuple):
-    """One measurement: the figure a budget is about and, where ids were read, their cost."""
-
-    value: float
-    per_sum: float = math.nan
-    ns_per_id: float = math.nan
 
 
 def figure(value: float) -> str:

@@ -344,10 +344,7 @@ def pytrec_eval(case: Population) -> Any:
 
 
 @peer(
-    "scikit-learn",
-    "ndcg:ndcg_score dcg:dcg_score",
-    ("scikit-learn",),
-    takes="grades empty whole",
+    "scikit-learn", "ndcg:ndcg_score dcg:dcg_score", ("scikit-learn",), takes="grades empty whole"
 )
 def sklearn(case: Population) -> Any:
     """Return ndcg_score and dcg_score of score rows, in which every item has its place."""
@@ -415,12 +412,7 @@ def lenskit(case: Population) -> Any:
     return lambda theirs, k: (means[f"{theirs}@{k}"], each[f"{theirs}@{k}"].to_dict())
 
 
-@peer(
-    "irspack",
-    "hit precision recall map ndcg",
-    ("irspack",),
-    takes="empty missing extra",
-)
+@peer("irspack", "hit precision recall map ndcg", ("irspack",), takes="empty missing extra")
 def irspack(case: Population) -> Any:
     """Return evaluate_recommendation_df, which has no cut-off, so k cuts the frame."""
     from irspack.evaluation.evaluate_df_to_df import evaluate_recommendation_df
@@ -1045,13 +1037,13 @@ def pytorch_metric_learning(case: Population) -> Any:
 def tf_ranking(case: Population) -> Any:
     """Return the Keras metrics, which give means alone; its arithmetic is in single precision."""
     import tensorflow as tf
-    from tensorflow_ranking.keras import metrics
+    from tensorflow_ranking import keras
 
     lists = [*case.labels().values()]
     width = max(map(len, lists))
     padded = tf.constant([row + [-1.0] * (width - len(row)) for row in lists])
     scores = tf.constant([[float(-place) for place in range(width)] for _ in lists])
-    return lambda theirs, k: getattr(metrics, f"{theirs}Metric")(topn=k)(padded, scores)
+    return lambda theirs, k: getattr(keras.metrics, f"{theirs}Metric")(topn=k)(padded, scores)
 
 
 @peer(
@@ -1122,10 +1114,7 @@ ANY = "grades empty missing blank"
 read("longmemeval", "LongMemEval@9e0b455", "hit complete ndcg", takes="empty missing blank")
 read("autorag", "AutoRAG@a35d321", "precision recall ndcg", takes="empty missing blank")
 read(
-    "elasticsearch",
-    "elasticsearch@d04e400",
-    "precision recall mrr dcg ndcg err(max=4)",
-    takes=ANY,
+    "elasticsearch", "elasticsearch@d04e400", "precision recall mrr dcg ndcg err(max=4)", takes=ANY
 )
 read(
     "opensearch",

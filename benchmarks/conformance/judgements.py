@@ -279,9 +279,7 @@ IR_MEASURES = [
     question("nDCG@{k}", "ndcg", "groups", TREC),
     question(f"nDCG(gains={SQUARES})@{{k}}", "ndcg", given={**TREC, "gains": SQUARES}),
     question(
-        f"nDCG(gains={SQUARES}, judged_only=True)@{{k}}",
-        "ndcg",
-        given={**JUDGED, "gains": SQUARES},
+        f"nDCG(gains={SQUARES}, judged_only=True)@{{k}}", "ndcg", given={**JUDGED, "gains": SQUARES}
     ),
     question("Judged@{k}", "judged", given=TREC),
     question("Bpref", "bpref"),

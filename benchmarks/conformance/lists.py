@@ -311,26 +311,36 @@ def expected(world: Population) -> dict[str, Any]:
     return {"expected": {*world.popular}}
 
 
-COVERAGE = Measure(
-    "item_coverage",
-    catalogue,
-    lambda world, lists, k: oracle.item_coverage(lists.values(), k, world.items),
-    whole=True,
+def whole(name: str, given: Callable[..., Any], value: Callable[..., float]) -> Measure:
+    """Return a metric of some users' lists together: of a world, their rows and a k."""
+    return Measure(name, given, lambda world, lists, k: value(world, [*lists.values()], k), True)
+
+
+def by_ranks(group: int) -> Measure:
+    """Return a provider's share of all places over its share of the items."""
+    return whole(
+        "ratios",
+        lambda world: {"group": group},
+        lambda world, rows, k: oracle.ratio_of_exposure(rows, k, world.providers, group),
+    )
+
+
+HAMMING = {"of": oracle.hamming_distance, "distance": "hamming"}
+COVERAGE = whole(
+    "item_coverage", catalogue, lambda world, rows, k: oracle.item_coverage(rows, k, world.items)
 )
 MEASURES = {
     "intra_list_diversity, cosine": diverse("features", oracle.cosine_distance),
-    "intra_list_diversity, hamming": diverse(
-        "indicators", oracle.hamming_distance, distance="hamming"
-    ),
+    "1 - intra_list_diversity, cosine of labels": diverse(
+        "indicators", oracle.cosine_distance
+    )._replace(turned=lambda world, value: 1 - value),
+    "intra_list_diversity, hamming": diverse("indicators", **HAMMING),
     "intra_list_diversity, hamming, unknown items left out": diverse(
-        "labelled", oracle.hamming_distance, distance="hamming", unknown="skip"
+        "labelled", **HAMMING, unknown="skip"
     ),
     "intra_list_diversity, jaccard": diverse("labels", oracle.jaccard_distance),
     "intra_list_diversity, a matrix": by_matrix("distances"),
     "intra_list_diversity, a matrix of users in common": by_matrix("apart"),
-    "1 - intra_list_diversity, cosine of labels": diverse(
-        "indicators", oracle.cosine_distance
-    )._replace(turned=lambda world, value: 1 - value),
     "novelty, cold items as of one user": mean_of(
         "novelty",
         lambda world: {"counts": dict(world.seen), "total": world.n_users, "unknown": 1},
@@ -338,11 +348,7 @@ MEASURES = {
     ),
     "novelty, cold items left out": mean_of(
         "novelty",
-        lambda world: {
-            "counts": dict(world.seen),
-            "total": world.seen.total(),
-            "unknown": "skip",
-        },
+        lambda world: {"counts": dict(world.seen), "unknown": "skip"},
         lambda world, item: bits(world, item, world.seen.total(), None),
     ),
     "average_popularity": popular("counts"),
@@ -384,9 +390,9 @@ MEASURES = {
         lambda world, user, k: oracle.unexpectedness(world.lists[user], k, world.popular),
     ),
     **{
-        f"calibration, {name}{', by rank' * (weights == 'rank')}": calibrated(name, weights)
+        f"calibration, {name}{more}": calibrated(name, weights)
         for name in ("kl", "hellinger")
-        for weights in ("equal", "rank")
+        for weights, more in (("equal", ""), ("rank", ", by rank"))
     },
     "entropy of the labels": Measure("", nothing, label_entropy(by_rank=False)),
     "entropy of the labels, by rank": Measure("", nothing, label_entropy(by_rank=True)),
@@ -394,54 +400,32 @@ MEASURES = {
     "item_coverage, times the catalogue": COVERAGE._replace(
         turned=lambda world, share: share * len(world.items)
     ),
-    "item_coverage, cold items left out": Measure(
+    "item_coverage, cold items left out": whole(
         "item_coverage",
         lambda world: {"catalogue": [*world.seen], "unknown": "skip"},
-        lambda world, lists, k: oracle.item_coverage(
-            [[item for item in row if item in world.seen] for row in lists.values()], k, world.seen
+        lambda world, rows, k: oracle.item_coverage(
+            [[item for item in row if item in world.seen] for row in rows], k, world.seen
         ),
-        whole=True,
     ),
-    "gini": Measure(
-        "gini",
-        catalogue,
-        lambda world, lists, k: oracle.gini(lists.values(), k, world.items),
-        whole=True,
-    ),
-    "1 - gini, over n - 1": Measure(
+    "gini": whole("gini", catalogue, lambda world, rows, k: oracle.gini(rows, k, world.items)),
+    "1 - gini, over n - 1": whole(
         "gini",
         lambda world: {**catalogue(world), "divisor": "n-1"},
-        lambda world, lists, k: oracle.gini(lists.values(), k, world.items, "n-1"),
-        whole=True,
-        turned=lambda world, value: 1 - value,
+        lambda world, rows, k: oracle.gini(rows, k, world.items, "n-1"),
+    )._replace(turned=lambda world, value: 1 - value),
+    "gini of discounted exposure": whole(
+        "", nothing, lambda world, rows, k: oracle.gini_of_exposure(rows, k, world.items)
     ),
-    "gini of discounted exposure": Measure(
-        "",
-        nothing,
-        lambda world, lists, k: oracle.gini_of_exposure(lists.values(), k, world.items),
-        whole=True,
-    ),
-    "shannon_entropy, bits": Measure(
+    "shannon_entropy, bits": whole(
         "shannon_entropy",
         lambda world: {"unit": "bits"},
-        lambda world, lists, k: oracle.shannon_entropy(lists.values(), k, 2),
-        whole=True,
+        lambda world, rows, k: oracle.shannon_entropy(rows, k, 2),
     ),
-    "personalisation": Measure(
-        "personalisation",
-        nothing,
-        lambda world, lists, k: oracle.personalisation(lists.values(), k),
-        whole=True,
+    "personalisation": whole(
+        "personalisation", nothing, lambda world, rows, k: oracle.personalisation(rows, k)
     ),
     **{
-        f"ratio of exposure without discount, provider {group}": Measure(
-            "ratios",
-            lambda world, group=group: {"group": group},
-            lambda world, lists, k, group=group: oracle.ratio_of_exposure(
-                lists.values(), k, world.providers, group
-            ),
-            whole=True,
-        )
+        f"ratio of exposure without discount, provider {group}": by_ranks(group)
         for group in range(PROVIDERS)
     },
 }
