@@ -108,40 +108,37 @@ def test_the_second_float_of_a_sum():
 # Extreme inputs
 
 
-def test_constant_and_infinite_predictions():
-    assert pointwise.auc([0, 1, 1], [0.3, 0.3, 0.3]) == 0.5
-    assert pointwise.gauc([1, 1, 2, 2], [0, 1, 1, 0], [7, 7, 7, 7]) == 0.5
-    assert pointwise.auc([0, 1], [-0.0, 0.0]) == 0.5
-    assert pointwise.auc([0, 1, 1], [-math.inf, 0, math.inf]) == 1.0
-    assert pointwise.log_loss([1, 0], [0.0, 0.5], clip=0) == np.inf
+USERS, LABELS, PREDICTIONS = [1, 1, 2, 2, 2, 2], [1, 0, 1, 1, 1, 0], [1, 0, 0, 0, 1, 0.5]
+ENDS = [
+    (pointwise.auc, ([0, 1, 1], [0.3, 0.3, 0.3]), {}, 0.5),
+    (pointwise.gauc, ([1, 1, 2, 2], [0, 1, 1, 0], [7, 7, 7, 7]), {}, 0.5),
+    (pointwise.auc, ([0, 1], [-0.0, 0.0]), {}, 0.5),
+    (pointwise.auc, ([0, 1, 1], [-math.inf, 0, math.inf]), {}, 1.0),
+    (pointwise.log_loss, ([1, 0], [0.0, 0.5]), {"clip": 0}, math.inf),
+    # 1 of 1 pair, 1 of 3
+    (pointwise.gauc, (USERS, LABELS, PREDICTIONS), {}, (1 + 3 / 3) / 4),
+    (pointwise.gauc, (USERS, LABELS, PREDICTIONS), {"weights": "rows"}, (2 + 4 / 3) / 6),
+    (pointwise.gauc, (USERS, LABELS, PREDICTIONS), {"weights": "equal"}, (1 + 1 / 3) / 2),
+    # nothing is NaN, without a warning
+    *((function, ([], []), {}, math.nan) for function in FUNCTIONS),
+    (pointwise.gauc, ([], [], []), {}, math.nan),
+    (pointwise.gauc, (["p"], [1], [0.5]), {}, math.nan),
+    (pointwise.auc, ([1, 1], [0.1, 0.2]), {}, math.nan),
+    (pointwise.mae, ([1], [1]), {"weights": [0]}, math.nan),
+]
+
+
+@pytest.mark.parametrize(("function", "given_", "options", "expected"), ENDS)
+def test_ends(function, given_, options, expected):
+    assert function(*given_, **options) == pytest.approx(expected, rel=1e-15, nan_ok=True)
 
 
 def test_users_with_one_label_are_left_out_and_counted():
     users, labels = ["p", "p", "n", "b", "b"], [1, 1, 0, 1, 0]
     found = pointwise.user_auc(users, labels, [0.1, 0.2, 0.3, 0.5, 0.4])
     counts = found.n_users, found.n_evaluated, found.n_only_positives, found.n_only_negatives
-    assert counts == (3, 1, 1, 1)
-    assert found.mean() == 1.0
+    assert counts == (3, 1, 1, 1) and found.mean() == 1.0
     assert "1 of 3 users evaluated, 1 with only positives, 1 with only negatives" in repr(found)
-
-
-def test_other_weights_of_users():
-    users, labels = [1, 1, 2, 2, 2, 2], [1, 0, 1, 1, 1, 0]
-    predictions = [1, 0, 0, 0, 1, 0.5]  # 1 of 1 pair, 1 of 3
-    assert pointwise.gauc(users, labels, predictions) == (1 + 3 / 3) / 4
-    found = pointwise.gauc(users, labels, predictions, weights="rows")
-    assert found == pytest.approx((2 + 4 / 3) / 6)
-    found = pointwise.gauc(users, labels, predictions, weights="equal")
-    assert found == pytest.approx((1 + 1 / 3) / 2)
-
-
-def test_nothing_is_nan_without_a_warning():
-    for function in FUNCTIONS:
-        assert math.isnan(function([], []))
-    assert math.isnan(pointwise.gauc([], [], []))
-    assert math.isnan(pointwise.gauc(["p"], [1], [0.5]))
-    assert math.isnan(pointwise.auc([1, 1], [0.1, 0.2]))
-    assert math.isnan(pointwise.mae([1], [1], weights=[0]))
 
 
 # Forms of input
@@ -210,8 +207,10 @@ WRONG_TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("call", "words"), WRONG_VALUES + WRONG_TYPES)
-def test_what_is_refused(call, words):
-    error = TypeError if (call, words) in WRONG_TYPES else ValueError
-    with pytest.raises(error, match=words):
+@pytest.mark.parametrize(
+    ("kind", "call", "words"),
+    [(ValueError, *one) for one in WRONG_VALUES] + [(TypeError, *one) for one in WRONG_TYPES],
+)
+def test_what_is_refused(kind, call, words):
+    with pytest.raises(kind, match=words):
         call()

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_logs import FEW, ROWS, SHUFFLES, columns
@@ -94,19 +93,3 @@ def test_nothing_to_list():
     empty = np.empty(0, int), np.empty(0, int)
     assert loo.popular(empty, 3) == loo.random(empty, 3) == {}
     assert loo.popular(empty, 3, users=[4]) == loo.random(empty, 3, users=[4]) == {4: []}
-
-
-@pytest.mark.parametrize("model", [loo.popular, loo.random])
-@pytest.mark.parametrize(
-    ("k", "options", "kind", "message"),
-    [
-        (0, {}, ValueError, "k must be at least 1"),
-        (2, {"exclude": "seen"}, ValueError, "exclude='seen': choose from 'train'"),
-        (2, {"users": ["1"]}, TypeError, "ids of two kinds"),
-        (2, {"exclude": {1: ["5"]}}, TypeError, "ids of two kinds"),
-    ],
-)
-def test_options_are_checked(model, k, options, kind, message):
-    with pytest.raises(kind, match=message) as error:
-        model(([1, 2], [5, 6]), k, **options)
-    assert "\n" not in str(error.value)

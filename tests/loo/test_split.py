@@ -1,5 +1,7 @@
 """Splits of a log: what is held out, whatever the order of rows and the kind of the log."""
 
+import datetime
+import pickle
 from collections import Counter
 from fractions import Fraction
 from itertools import chain
@@ -13,8 +15,27 @@ from split_logs import FEW, REPEATS, ROWS, SHUFFLES, TIMES, by_user, columns, ke
 import toplist as tl
 from toplist import loo
 from toplist.inputs import id_hashes
+from toplist.loo.logs import instant, times_of
 
 WAYS = st.sampled_from(["last", "random", "basket"])
+AMOUNTS = st.integers(1, 3) | st.sampled_from([0.1, 0.2, 0.29, 0.5, 0.7])
+LENGTHS = st.integers(1, 4)
+
+
+def n_of(amount, n):
+    """Return how many of n rows are held out: so many, or a share in exact arithmetic."""
+    return amount if isinstance(amount, int) else int(Fraction(str(amount)) * n)
+
+
+def rows_of(split):
+    """Return user -> rows (time, item) of train, test, validation and history."""
+    return [by_user((part or Counter()).elements()) for part in parts(split)]
+
+
+def in_order(*given):
+    """Return whether no time of a part is after one of the next part."""
+    times = [[time for time, _ in part] for part in given]
+    return sorted(chain(*times)) == list(chain(*map(sorted, times)))
 
 
 # Against plain Python
@@ -26,10 +47,9 @@ def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validati
     split = loo.leave_one_out(
         columns(rows), by, repeats=repeats, min_history=least, validation=validation, short=short
     )
-    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
+    train, test, rest, _ = rows_of(split)
     for user, own in kept(rows, repeats).items():
-        newest, n = max(own)[0], min(len(own), 1 + validation)
-        baskets = sorted({time for time, _ in own})[::-1]
+        n, baskets = min(len(own), 1 + validation), sorted({time for time, _ in own})[::-1]
         if by == "basket":
             n = sum(time in baskets[: 1 + validation] for time, _ in own)
         if len(own) - n < least:
@@ -42,10 +62,7 @@ def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validati
             assert {time for time, _ in rest[user]} == set(baskets[1:2] if validation else [])
             continue
         assert (len(test[user]), len(rest[user])) == (1, validation and len(own) > 1)
-        if by == "last":
-            assert test[user][0][0] == newest
-            assert all(time <= test[user][0][0] for time, _ in rest[user])
-            assert all(time <= row[0] for row in rest[user] for time, _ in train[user])
+        assert by != "last" or in_order(train[user], rest[user], test[user])
     report = split.report
     n_rows = sum(report.rows.values())
     assert report.n_rows == len(rows) == n_rows + report.n_repeats + report.n_dropped
@@ -54,37 +71,22 @@ def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validati
 
 
 @FEW
-@given(ROWS, st.sampled_from([0.1, 0.29, 0.5, 0.7]), st.sampled_from([None, 0.2]), REPEATS)
-def test_holdout_holds_out_a_share_in_exact_arithmetic(rows, ratio, validation, repeats):
-    split = loo.holdout(columns(rows), ratio, validation=validation, repeats=repeats)
-    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
-    for user, own in kept(rows, repeats).items():
-        n, m = (int(Fraction(str(share)) * len(own)) for share in (ratio, validation or 0))
-        if n == 0 or len(own) - n - m < 1:
-            assert (sorted(train[user]), test[user], rest[user]) == (own, [], [])
-            continue
-        assert (len(test[user]), len(rest[user])) == (n, m)
-        times = [[time for time, _ in part[user]] for part in (train, rest, test)]
-        assert sorted(chain(*times)) == list(chain(*map(sorted, times)))
-
-
-@FEW
-@given(ROWS, st.integers(1, 4), st.none() | st.integers(1, 2), st.integers(0, 2), REPEATS)
-def test_holdout_holds_out_the_last_rows(rows, n, validation, least, repeats):
-    split = loo.holdout(
-        columns(rows), last=n, validation=validation, min_history=least, repeats=repeats
-    )
-    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split)[:3])
+@given(ROWS, AMOUNTS, st.booleans(), st.integers(0, 2), REPEATS)
+def test_holdout_holds_out_so_many_rows_or_a_share(rows, amount, more, least, repeats):
+    option = "last" if isinstance(amount, int) else "ratio"
+    validation = {"last": 2, "ratio": 0.2}[option] if more else None
+    options = {option: amount, "validation": validation, "min_history": least}
+    split = loo.holdout(columns(rows), repeats=repeats, **options)
+    train, test, rest, _ = rows_of(split)
     n_short = 0
     for user, own in kept(rows, repeats).items():
-        if len(own) < n + (validation or 0) + least:
+        n, m = (n_of(one, len(own)) for one in (amount, validation or 0))
+        if n == 0 or len(own) - n - m < least:
             n_short += 1
             assert (sorted(train[user]), test[user], rest[user]) == (own, [], [])
             continue
-        sizes = [len(part[user]) for part in (test, rest)]
-        assert sizes == [n, validation or 0]
-        times = [[time for time, _ in part[user]] for part in (train, rest, test)]
-        assert sorted(chain(*times)) == list(chain(*map(sorted, times)))
+        assert (len(test[user]), len(rest[user])) == (n, m)
+        assert in_order(train[user], rest[user], test[user])
     assert split.report.n_short == n_short
 
 
@@ -103,6 +105,345 @@ def test_holdout_by_time_never_trains_on_the_future(rows, time, validation, leas
     known = [row for row in rows if history[row[0]] >= least]
     assert test == Counter(row for row in known if row[2] >= time)
     assert rest == Counter(row for row in known if begin <= row[2] < time)
+
+
+@FEW
+@given(ROWS, st.integers(1, 3), st.none() | st.integers(1, 2), AMOUNTS, st.integers(0, 2), REPEATS)
+def test_held_out_users_are_not_in_train(rows, n, validation, hold, least, repeats):
+    own = kept(rows, repeats)
+    n_held = {user: n_of(hold, len(some)) for user, some in own.items()}
+    enough = {user for user in own if n_held[user] and len(own[user]) - n_held[user] >= least}
+    options = {"hold": hold, "validation": validation, "min_history": least, "repeats": repeats}
+    if n + (validation or 0) > len(enough):
+        with pytest.raises(ValueError, match=r"with enough rows to choose from"):
+            loo.held_out_users(columns(rows), n, **options)
+        return
+    split = loo.held_out_users(columns(rows), n, **options)
+    train, test, rest, history = rows_of(split)
+    assert (len(test), len(rest)) == (n, validation or 0)
+    assert {*test, *rest} <= enough and not {*test} & {*rest} and not {*train} & {*test, *rest}
+    assert {*train, *test, *rest} == {*own} and {*history} <= {*test, *rest}
+    for user, some in own.items():
+        held = test.get(user, []) + rest.get(user, [])
+        before = history.get(user, [])
+        assert sorted(train.get(user, []) + before + held) == some
+        assert len(held) == (n_held[user] if user in {*test, *rest} else 0)
+        assert in_order(before, held)
+    assert split.report.n_cold_users == n and split.report.n_short == len(own) - len(enough)
+    assert "no row in train: given their history" in str(split.report)
+
+
+def windows_of(rows, every, horizon, start, repeats):
+    """Return (cut, train, test) of every window, in plain Python; None where one is empty."""
+    own = [(user, item, time) for user, some in kept(rows, repeats).items() for time, item in some]
+    times = sorted(time for *_, time in own)
+    if start is None:
+        halves = [time for time in times if 2 * sum(t < time for t in times) >= len(times)]
+        if not halves:
+            return None
+        start = halves[0]
+    found = []
+    while start + horizon <= max(time for *_, time in rows) + 1:
+        train = Counter(row for row in own if row[2] < start)
+        test = Counter(row for row in own if start <= row[2] < start + horizon)
+        found.append((start, train, test))
+        start += every
+    return found if found and all(train and test for _, train, test in found) else None
+
+
+@FEW
+@given(
+    *(ROWS, LENGTHS, st.none() | LENGTHS, st.none() | st.integers(0, 6)),
+    st.sampled_from(["first", "keep"]),
+)
+def test_windows_are_what_the_rule_says(rows, every, horizon, start, repeats):
+    windows = windows_of(rows, every, horizon or every, start, repeats)
+    options = {"horizon": horizon, "start": start, "repeats": repeats}
+    if windows is None:
+        with pytest.raises(ValueError, match="^windows: ") as error:
+            loo.windows(columns(rows), every, **options)
+        assert "\n" not in str(error.value)
+        return
+    found = loo.windows(columns(rows), every, **options)
+    assert found.cuts == [cut for cut, *_ in windows] and len(found) == len(windows)
+    for split, (_, train, test) in zip(found, windows, strict=True):
+        assert parts(split)[:2] == [train, test]
+        report = split.report
+        total = sum(report.rows.values()) + report.n_repeats + report.n_later
+        assert report.n_rows == len(rows) == total
+        assert report.n_cold_users == len({u for u, *_ in test} - {u for u, *_ in train})
+        assert report.n_cold == len({i for _, i, _ in test} - {i for _, i, _ in train})
+        assert report.n_older == 0
+
+
+def core(pairs, k_users, k_items, random):
+    """Remove one row at a time, of a user or an item with too few; in any order."""
+    left = list(pairs)
+    while True:
+        users, items = Counter(u for u, _ in left), Counter(i for _, i in left)
+        few = [at for at, (u, i) in enumerate(left) if users[u] < k_users or items[i] < k_items]
+        if not few:
+            return Counter(left)
+        del left[random.choice(few)]
+
+
+@FEW
+@given(ROWS, st.integers(1, 3), st.integers(1, 3), REPEATS, SHUFFLES)
+def test_a_core_is_what_removal_in_any_order_leaves(rows, k_users, k_items, repeats, random):
+    own = [(user, item) for user, some in kept(rows, repeats).items() for _, item in some]
+    expected = core(own, k_users, k_items, random)
+    options = {"repeats": repeats, "k_core": (k_users, k_items), "last": 1}
+    if not expected:
+        with pytest.raises(ValueError, match=r"leaves nothing of"):
+            loo.holdout(columns(rows), **options)
+        return
+    split = loo.holdout(columns(rows), **options)
+    found = sum((part for part in parts(split) if part is not None), Counter())
+    assert Counter((user, item) for user, item, _ in found.elements()) == expected
+    sizes = [(len(of), len({u for u, _ in of}), len({i for _, i in of})) for of in (own, expected)]
+    whole, left = sizes[0], (expected.total(), *sizes[1][1:])
+    report, left_out = split.report, split.report.core
+    assert left_out == (k_users, k_items, *(a - b for a, b in zip(whole, left, strict=True)))
+    assert report.n_rows == len(rows) == found.total() + report.n_repeats + left_out.n_rows
+    assert (report.n_users, report.n_items) == whole[1:]
+    assert split.log.by_user().keys() == {u for u, _ in expected}
+
+
+# Every way to split: the same of any order and kind of the log, and no row gets lost
+SPLITS = {
+    "one": (loo.leave_one_out, {}, {"validation": True, "short": "drop", "by": "random"}),
+    "basket": (loo.leave_one_out, {"by": "basket"}, {"validation": True, "short": "drop"}),
+    "last": (loo.holdout, {"last": 2}, {"validation": 1, "short": "drop"}),
+    "share": (loo.holdout, {"ratio": 0.5}, {"validation": 0.2, "short": "drop", "by": "random"}),
+    "time": (loo.holdout, {"time": 4}, {"validation": 2}),
+    "users": (loo.held_out_users, {"test": 1, "hold": 1}, {"validation": 1, "by": "random"}),
+    "windows": (loo.windows, {"every": 2, "start": 2}, {"horizon": 1}),
+}
+DRAWN = "one", "last", "share", "users"
+
+
+def splits_of(name, log, **options):
+    splitter, asked, _ = SPLITS[name]
+    made = splitter(log, **asked | options)
+    return list(made) if name == "windows" else [made]
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    *(st.sampled_from(sorted(SPLITS)), ROWS, SHUFFLES, REPEATS, st.integers(0, 3)),
+    *(st.lists(st.booleans(), min_size=3, max_size=3), st.none() | st.integers(1, 2)),
+    st.integers(0, 3),
+)
+def test_every_row_has_a_place_in_any_order(name, rows, random, repeats, least, more, k_core, seed):
+    optional = SPLITS[name][2].items()
+    options = {option: one for (option, one), wanted in zip(optional, more, strict=False) if wanted}
+    options |= {"seed": seed} if name in DRAWN else {}
+    options |= {"min_history": least, "repeats": repeats, "k_core": k_core}
+    if name == "windows" and repeats == "last":
+        options["repeats"] = "first"
+    try:
+        made = splits_of(name, columns(rows), **options)
+    except ValueError:  # no user, no window, or no k-core: nothing is split
+        return
+    again = splits_of(name, columns(random.sample(rows, len(rows))), **options)
+    assert [parts(split) for split in made] == [parts(split) for split in again]
+    assert [split.report for split in made] == [split.report for split in again]
+    for split in made:
+        report, found = split.report, [part for part in parts(split) if part is not None]
+        left_out = report.n_repeats + report.n_dropped + report.n_later
+        left_out += report.core.n_rows if report.core else 0
+        assert sum(map(Counter.total, found)) + left_out == len(rows) == report.n_rows
+        assert not sum(found, Counter()) - Counter(rows)
+        train, _, _, history = parts(split)
+        before = Counter(user for user, *_ in (history if name == "users" else train).elements())
+        assert all(before[user] >= least for user in split.truths())
+        assert name != "windows" or split.truths()
+        assert name != "last" or {len(items) for items in split.truths().values()} <= {2}
+
+
+@settings(deadline=None, max_examples=25)
+@given(rows=ROWS, name=st.sampled_from(sorted(SPLITS)), seed=st.integers(0, 3))
+def test_the_kind_of_the_log_does_not_matter(kinds, rows, name, seed):
+    rows, whole = [*rows, (0, 5, 1), (0, 6, 2), (1, 5, 1), (1, 6, 2), (8, 7, 6), (9, 5, 0)], None
+    day = datetime.timedelta(1)
+    for log in kinds(rows):
+        first, options = datetime.datetime(2011, 12, 2, 8, 26), {}
+        if isinstance(log, tuple) and isinstance(log[2][0], float):  # seconds
+            first, day = first.timestamp(), 86_400
+        elif "UTC" in str(getattr(log, "dtypes", "")):
+            first, day = first.replace(tzinfo=datetime.UTC), datetime.timedelta(1)
+        else:
+            day = datetime.timedelta(1)
+        if name == "windows":
+            options = {"every": 5 * day, "start": first}
+        elif name == "time":
+            options = {"time": first + 2 * day}
+        elif name in DRAWN:
+            options = {"seed": seed}
+        made = splits_of(name, log, **options)
+        found = [
+            {int(user): sorted(map(int, items)) for user, items in split.truths(part).items()}
+            for split in made
+            for part in ("train", "test", "history")
+        ]
+        whole = found if whole is None else whole
+        assert found == whole, type(log)
+        for split in made if not isinstance(log, str) else ():
+            assert type(split.train) is type(log) is type(split.test)
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_every_split_takes_a_core(name):
+    users, items = np.array([1, 1, 2, 2, 3, 1]), np.array([5, 6, 5, 6, 6, 9])
+    options = {"last": {"last": 1}, "windows": {"start": 3}}.get(name, {})
+    found = splits_of(name, (users, items, np.arange(1, 7)), k_core=2, **options)[0]
+    whole = found.truths("train"), found.truths(), found.truths("history")
+    assert {item for part in whole for some in part.values() for item in some} == {5, 6}
+    assert {user for part in whole for user in part} == {1, 2}
+    words = "k-core (users 2, items 2): 2 rows, 1 user and 1 item left out"
+    assert str(found.report.core) == words and words in str(found.report)
+    assert "6 rows of 3 users and 3 items" in str(found.report)
+
+
+def test_all_columns_survive():
+    pandas = pytest.importorskip("pandas")
+    named = {"user_id": [1, 1, 2], "item_id": [5, 6, 5], "timestamp": [2, 1, 1]}
+    split = loo.leave_one_out(pandas.DataFrame(named | {"price": [9.5, 8, 7]}, index=[10, 11, 12]))
+    expected = {"user_id": [1], "item_id": [5], "timestamp": [2], "price": [9.5]}
+    assert split.test.to_dict("list") == expected and split.train.index.tolist() == [11, 12]
+
+
+# What is drawn
+
+
+def test_seeded_splits_and_samples_stay_what_they_are():
+    words = np.array([0, 1, 2**64 - 1], np.uint64)
+    assert id_hashes.random_numbers(0, words).tolist() == [
+        -6411193824288604561, 627405149472732430, 3303439293501059696
+    ]  # fmt: skip
+    words = (np.array([word], np.uint64) for word in (5, 6, 7))
+    assert id_hashes.random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
+    # the text "7" is the integer 7; "007" and "-0" are other ids
+    keys = id_hashes.keys_of(["7", "007", "0", "-0", "00"]).tolist()
+    assert keys[::2][:2] == [7, 0] and len(set(keys)) == 5
+    users, items = ["ann"] * 6 + ["bob"] * 6, list("abcdef") * 2
+    one = loo.leave_one_out((users, items), "random", seed=3)
+    assert one.truths() == {"ann": ["c"], "bob": ["d"]}
+    half = loo.holdout((users, items, [1] * 12), 0.5, seed=3)
+    assert half.truths() == {"ann": ["a", "c", "e"], "bob": ["a", "d", "f"]}
+    log = np.repeat(np.arange(9), 2), np.tile([5, 6], 9), np.tile([1, 2], 9)
+    assert sorted(loo.held_out_users(log, 3, hold=1, seed=3).truths()) == [3, 4, 6]
+    drawn = loo.negatives([3, 0], 4, n_items=50, seed=5)
+    assert drawn.tolist() == [[0, 44, 21, 6], [9, 16, 1, 48]]
+    drawn = loo.negatives([3, 0], 4, n_items=50, seed=5, users=["ann", 17], popularity=range(50))
+    assert drawn.tolist() == [[31, 35, 26, 6], [31, 40, 25, 47]]
+
+
+def test_random_choices_are_fair_and_the_seed_matters():
+    """Of ten items at one time each is held out about as often, whatever its id."""
+    users, items = np.repeat(np.arange(5_000), 10), np.tile(np.arange(10), 5_000)
+    ties = users, items, np.zeros(50_000, int)
+    split, other = loo.leave_one_out(ties), loo.leave_one_out(ties, seed=1)
+    drawn = loo.leave_one_out((users, items), "random", repeats="keep")
+    for one in (split, drawn):
+        assert np.all(abs(np.bincount(one.test[1], minlength=10) - 500) < 5 * np.sqrt(450))
+    assert split.report.n_tied == 5_000
+    assert 300 < np.sum(other.test[1] == split.test[1]) < 700
+    # repeats that are kept are as likely each
+    users, items = np.repeat(np.arange(4_000), 4), np.tile([7, 7, 7, 8], 4_000)
+    split = loo.leave_one_out((users, items), "random", repeats="keep")
+    assert abs(np.sum(split.test[1] == 7) - 3_000) < 5 * np.sqrt(750)
+
+
+def test_every_user_is_as_likely_and_more_users_are_the_same_and_others():
+    log = np.repeat(np.arange(40), 2), np.tile([5, 6], 40), np.tile([1, 2], 40)
+    drawn = Counter(
+        user
+        for seed in range(400)
+        for user in loo.held_out_users(log, 10, hold=1, seed=seed).truths()
+    )
+    assert all(abs(n - 100) < 5 * np.sqrt(75) for n in drawn.values()) and len(drawn) == 40
+    few, many = (loo.held_out_users(log, n, hold=1).truths().keys() for n in (5, 0.5))
+    assert few < many and len(many) == 20
+
+
+# Stated behaviour
+
+# A log, how it is split, its parts, and words of the report.
+STATED = {
+    "one interaction stays in train": (
+        *(([1, 2, 2], [5, 5, 6], [1, 1, 2]), loo.leave_one_out, {}),
+        {"train": {1: [5], 2: [5]}, "test": {2: [6]}},
+        ["1 user without a test row: too few interactions (min_history=1; all in train)"],
+    ),
+    "or goes": (
+        *(([1, 2, 2], [5, 5, 6], [1, 1, 2]), loo.leave_one_out, {"short": "drop"}),
+        *({"train": {2: [5]}, "test": {2: [6]}}, ["left out: 1 row"]),
+    ),
+    "or is the test": (
+        *(([1, 2, 2], [5, 5, 6], [1, 1, 2]), loo.leave_one_out, {"min_history": 0}),
+        *({"train": {2: [5]}, "test": {1: [5], 2: [6]}}, []),
+    ),
+    "traps are counted": (
+        *((list("aaabb"), [1, 2, 3, 1, 9], [1, 5, 5, 7, 8]), loo.leave_one_out, {"seed": 3}),
+        {"test": {"a": [2], "b": [9]}},
+        [
+            "1 user (50.0 %) with several items at their newest timestamp",
+            "2 test items are not in train",
+            "1 test row (50.0 %) older than the newest row of train",
+        ],
+    ),
+    "no time is needed": (
+        *(([1] * 3, [5, 6, 7]), loo.leave_one_out, {"by": "random"}, {"test": {1: [6]}}, []),
+    ),
+    "nor read": (
+        *(([1] * 3, [5, 6, 7], [None, 3, 2]), loo.leave_one_out, {"by": "random"}),
+        *({"test": {1: [6]}}, []),
+    ),
+    "no rows": ((np.empty(0, int),) * 2 + (np.empty(0),), loo.leave_one_out, {}, {"test": {}}, []),
+    "as many rows as are held out": (
+        *(([1, 1, 1, 2, 2], [5, 6, 7, 5, 6], [1, 2, 3, 4, 5]), loo.holdout, {"last": 2}),
+        {"train": {1: [5], 2: [5, 6]}, "test": {1: [6, 7]}},
+        [
+            "hold out the last 2 of each user's rows (ties in random order, seed 0; of repeats "
+            "the first is kept)\n5 rows of 2 users and 3 items\n"
+            "train: 3 rows of 2 users; test: 2 rows of 1 user\n"
+            "1 user without a test row: too few interactions (min_history=1; all in train)\n"
+            "1 test item is not in train: unknown to any model\n"
+            "2 test rows (100.0 %) older than the newest row of train: a model may know their "
+            "future"
+        ],
+    ),
+    "one new user": (
+        *(([1, 1, 2, 3, 3], list("abacd"), [1, 5, 2, 6, 7]), loo.holdout, {"time": 5}),
+        {"test": {1: ["b"], 3: ["c", "d"]}},
+        ["\n1 user of 2 in the test (50.0 %) has no row in train: new to any model"],
+    ),
+    "two new users": (
+        *(([1, 4, 2, 3, 3], list("abacd"), [1, 5, 2, 6, 7]), loo.holdout, {"time": 5}),
+        {"test": {4: ["b"], 3: ["c", "d"]}},
+        ["2 users of 2 in the test (100.0 %) have no row in train"],
+    ),
+    "a share": (
+        *(([1, 1, 2, 3, 3], list("abacd"), [1, 5, 2, 6, 7]), loo.holdout, {"ratio": 0.5}),
+        {"test": {1: ["b"], 3: ["d"]}},
+        ["shares of the rows: train 60.0 %, test 40.0 %"],
+    ),
+    "a core of all": (
+        *(([1, 1, 2, 2], [5, 6, 5, 6], [1, 2, 3, 4]), loo.leave_one_out, {"k_core": (2, 1)}),
+        {"test": {1: [6], 2: [6]}},
+        ["k-core (users 2, items 1): 0 rows, 0 users and 0 items left out"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_stated_behaviour(name):
+    log, splitter, options, expected, words = STATED[name]
+    split = splitter(log, **options)
+    assert {part: split.truths(part) for part in expected} == expected
+    assert all(one in str(split.report) for one in words)
+    assert "new to any model" not in str(split.report) or split.report.n_cold_users
 
 
 @pytest.mark.parametrize(
@@ -124,252 +465,10 @@ def test_the_last_two_rows_are_two_rows_whatever_must_remain(least, validation, 
     assert split.report.n_short == len(train)
 
 
-SPLITS = {
-    "one": (loo.leave_one_out, {}, {"validation": True, "short": "drop", "by": "random"}),
-    "basket": (loo.leave_one_out, {"by": "basket"}, {"validation": True, "short": "drop"}),
-    "last": (loo.holdout, {"last": 2}, {"validation": 1, "short": "drop"}),
-    "share": (loo.holdout, {"ratio": 0.5}, {"validation": 0.2, "short": "drop", "by": "random"}),
-    "time": (loo.holdout, {"time": 4}, {"validation": 2}),
-    "users": (loo.held_out_users, {"test": 1, "hold": 1}, {"validation": 1, "by": "random"}),
-    "windows": (loo.windows, {"every": 2, "start": 2}, {"horizon": 1}),
-}
-
-
-@FEW
-@given(
-    *(st.sampled_from(sorted(SPLITS)), ROWS, REPEATS, st.integers(0, 3)),
-    *(st.lists(st.booleans(), min_size=3, max_size=3), st.none() | st.integers(1, 2)),
-)
-def test_every_row_has_a_place_and_test_users_keep_their_history(
-    name, rows, repeats, least, more, core
-):
-    splitter, asked, optional = SPLITS[name]
-    given = [option for option, wanted in zip(optional, more, strict=False) if wanted]
-    asked = asked | {option: optional[option] for option in given}
-    if name == "windows" and repeats == "last":
-        repeats = "first"
-    try:
-        made = splitter(columns(rows), min_history=least, repeats=repeats, k_core=core, **asked)
-    except ValueError:  # no user, no window, or no k-core: nothing is split
-        return
-    for split in made if name == "windows" else [made]:
-        report, found = split.report, [part for part in parts(split) if part is not None]
-        left_out = report.n_repeats + report.n_dropped + report.n_later
-        left_out += report.core.n_rows if report.core else 0
-        assert sum(map(Counter.total, found)) + left_out == len(rows) == report.n_rows
-        assert not sum(found, Counter()) - Counter(rows)
-        train, _, _, history = parts(split)
-        known = history if name == "users" else train
-        before = Counter(user for user, *_ in known.elements())
-        assert all(before[user] >= least for user in split.truths())
-        assert name != "windows" or split.truths()
-        assert name != "last" or {len(items) for items in split.truths().values()} <= {2}
-
-
-# Whatever the order and the kind
-
-
-@FEW
-@given(ROWS, SHUFFLES, WAYS, REPEATS, st.integers(0, 3), st.booleans())
-def test_the_order_of_rows_does_not_matter(rows, random, by, repeats, seed, validation):
-    shuffled, seed = random.sample(rows, len(rows)), seed if by != "basket" else 0
-    splits = [
-        loo.leave_one_out(columns(each), by, repeats=repeats, seed=seed, validation=validation)
-        for each in (rows, shuffled)
-    ]
-    assert parts(splits[0]) == parts(splits[1])
-    assert splits[0].report == splits[1].report
-    shares = [loo.holdout(columns(each), 0.4, by="random", seed=seed) for each in (rows, shuffled)]
-    assert parts(shares[0]) == parts(shares[1])
-    last = [loo.holdout(columns(each), last=2, seed=seed) for each in (rows, shuffled)]
-    assert parts(last[0]) == parts(last[1])
-    assert last[0].report == last[1].report
-
-
-@settings(deadline=None, max_examples=12)
-@given(rows=ROWS, by=WAYS, seed=st.integers(0, 3))
-def test_the_kind_of_the_log_does_not_matter(kinds, rows, by, seed):
-    truths = None
-    for log in kinds(rows):
-        split = loo.leave_one_out(log, by, seed=seed if by != "basket" else 0)
-        found = {int(user): sorted(map(int, items)) for user, items in split.truths().items()}
-        truths = found if truths is None else truths
-        assert found == truths, type(log)
-        if not isinstance(log, str):
-            assert type(split.train) is type(log) is type(split.test)
-        last = loo.holdout(log, last=1, seed=seed)  # the same as one out
-        if by == "last":
-            assert last.truths() == split.truths()
-
-
-def test_all_columns_survive(kinds):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
-        {"user_id": [1, 1, 2], "item_id": [5, 6, 5], "timestamp": [2, 1, 1], "price": [9.5, 8, 7]},
-        index=[10, 11, 12],
-    )
-    split = loo.leave_one_out(frame)
-    assert split.test.to_dict("list") == {
-        "user_id": [1], "item_id": [5], "timestamp": [2], "price": [9.5]
-    }  # fmt: skip
-    assert split.train.index.tolist() == [11, 12]
-
-
-def test_seeded_splits_and_samples_stay_what_they_are():
-    words = np.array([0, 1, 2**64 - 1], np.uint64)
-    assert id_hashes.random_numbers(0, words).tolist() == [
-        -6411193824288604561, 627405149472732430, 3303439293501059696
-    ]  # fmt: skip
-    words = (np.array([word], np.uint64) for word in (5, 6, 7))
-    assert id_hashes.random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
-    users, items = ["ann"] * 6 + ["bob"] * 6, list("abcdef") * 2
-    assert loo.leave_one_out((users, items), "random", seed=3).truths() == {
-        "ann": ["c"], "bob": ["d"]
-    }  # fmt: skip
-    assert loo.holdout((users, items, [1] * 12), 0.5, seed=3).truths() == {
-        "ann": ["a", "c", "e"], "bob": ["a", "d", "f"]
-    }  # fmt: skip
-    drawn = loo.negatives([3, 0], 4, n_items=50, seed=5)
-    assert drawn.tolist() == [[0, 44, 21, 6], [9, 16, 1, 48]]
-    drawn = loo.negatives([3, 0], 4, n_items=50, seed=5, users=["ann", 17], popularity=range(50))
-    assert drawn.tolist() == [[31, 35, 26, 6], [31, 40, 25, 47]]
-
-
-def test_text_that_is_no_plain_integer_has_a_key_of_its_own():
-    """The text "7" is the integer 7; "007" and "-0" are other ids."""
-    keys = id_hashes.keys_of(["7", "007", "0", "-0", "00"])
-    assert keys.tolist()[::2][:2] == [7, 0]
-    assert len(set(keys.tolist())) == 5
-
-
-def test_random_choices_are_fair_and_the_seed_matters():
-    """Of ten items at one time each is held out about as often, whatever its id."""
-    users = np.repeat(np.arange(5_000), 10)
-    items = np.tile(np.arange(10), 5_000)
-    split = loo.leave_one_out((users, items, np.zeros(50_000, int)))
-    counts = np.bincount(split.test[1], minlength=10)
-    assert split.report.n_tied == 5_000
-    assert np.all(abs(counts - 500) < 5 * np.sqrt(450))  # five deviations
-    other = loo.leave_one_out((users, items, np.zeros(50_000, int)), seed=1)
-    assert 300 < np.sum(other.test[1] == split.test[1]) < 700
-    drawn = loo.leave_one_out((users, items), "random", repeats="keep")
-    assert np.all(abs(np.bincount(drawn.test[1], minlength=10) - 500) < 5 * np.sqrt(450))
-
-
-def test_repeats_that_are_kept_are_as_likely_each():
-    users = np.repeat(np.arange(4_000), 4)
-    items = np.tile([7, 7, 7, 8], 4_000)
-    split = loo.leave_one_out((users, items), "random", repeats="keep")
-    assert abs(np.sum(split.test[1] == 7) - 3_000) < 5 * np.sqrt(750)
-
-
-# Stated behaviour, and one clear error
-
-
-def test_users_with_one_interaction_stay_in_train_or_go():
-    log = [1, 2, 2], [5, 5, 6], [1, 1, 2]
-    split = loo.leave_one_out(log)
-    assert (split.train, split.test) == (([1, 2], [5, 5], [1, 1]), ([2], [6], [2]))
-    assert "1 user without a test row: too few interactions (min_history=1" in str(split.report)
-    split = loo.leave_one_out(log, short="drop")
-    assert split.train == ([2], [5], [1])
-    assert "left out: 1 row" in str(split.report)
-    assert loo.leave_one_out(log, min_history=0).test == ([1, 2], [5, 6], [1, 2])
-
-
-def test_the_report_counts_the_traps():
-    log = ["a", "a", "a", "b", "b"], [1, 2, 3, 1, 9], [1, 5, 5, 7, 8]
-    report = loo.leave_one_out(log, seed=3).report
-    assert (report.n_tied, report.n_cold, report.n_older) == (1, 2, 1)
-    text = str(report)
-    assert "1 user (50.0 %) with several items at their newest timestamp" in text
-    assert "2 test items are not in train" in text
-    assert "1 test row (50.0 %) older than the newest row of train" in text
-
-
-@pytest.mark.parametrize(
-    ("log", "options", "message"),
-    [
-        (([1], [2]), {}, "no column 'timestamp'.*by='random' needs none"),
-        (([1, 4], [2, 3], [1, None]), {}, "row 1, of user 4, has no timestamp \\(1 such rows\\)"),
-        (([1, 4], [2, 3], ["2011-01-01", "soon"]), {}, "'soon' is neither a number nor an ISO"),
-        (([1, 4], [2, 3], np.array([1.0, np.inf])), {}, "timestamp inf is neither"),
-        (([1, 4], [2, 3], [1, True]), {}, "row 1: timestamp True is neither"),
-        (([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is empty in row 1"),
-        (([1, 2], [2], [1, 2]), {}, "columns of different length"),
-        ({"user_id": [1], "item": [2]}, {}, "no column 'item_id' .*, columns="),
-        (([1], [2], [3]), {"by": "first"}, "by='first': choose from 'last', 'random', 'basket'"),
-        (([1], [2], [3]), {"repeats": "all"}, "repeats='all': choose from"),
-        (([1], [2], [3]), {"seed": -1}, "seed must be a whole number from 0 on"),
-        (
-            ([1], [2], [3]),
-            {"seed": 3, "by": "basket"},
-            "seed=3 changes nothing: a split by baskets",
-        ),
-        (([1], [2], [3]), {"min_history": -1}, "min_history must be at least 0, not -1"),
-        (([1], [2], [3]), {"columns": {"rank": "r"}}, "columns: 'rank' is none of user_id"),
-        ("log.xyz", {}, "log.xyz: the extension names no format"),
-    ],
-)
-def test_bad_logs_are_refused_in_one_line(log, options, message):
-    with pytest.raises(ValueError, match=message) as error:
-        loo.leave_one_out(log, **options)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("log", "message"),
-    [
-        ([(1, 2, 3)], "a log is a table, a dict of columns, a tuple"),
-        (([1.5], [2], [3]), "1.5 is a float, never an id"),
-        (([1, "1"], [2, 3], [3, 4]), "ids of two kinds"),
-        (([1, 1], [2, 3], ["2011-01-01", 5]), "timestamps of two kinds"),
-        (([1, 1], [2, 3], ["2011-01-01", "2011-01-01T00:00:00+00:00"]), "time zone"),
-        ((7, [2], [3]), "int"),
-    ],
-)
-def test_what_is_no_log_is_refused(log, message):
-    with pytest.raises(TypeError, match=message):
-        loo.leave_one_out(log)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "give one of ratio=0.2, time=... and last=5"),
-        ({"ratio": 0.2, "time": 1}, "give one of ratio=0.2, time=... and last=5"),
-        ({"ratio": 0.2, "last": 1}, "give one of ratio=0.2, time=... and last=5"),
-        ({"last": 0}, "last must be at least 1, not 0"),
-        ({"last": 0.5}, "last must be a whole number from 1 on, not 0.5"),
-        ({"last": 2, "validation": 0.1}, "validation must be a whole number from 1 on, not 0.1"),
-        ({"last": 2, "by": "random"}, "by='random' does not go with last=2"),
-        ({"last": 1, "k_core": 3}, "k_core=3 leaves nothing of 2 rows"),
-        ({"last": 1, "k_core": (1, 0)}, "k_core must be at least 1, not 0"),
-        ({"last": 1, "k_core": (1, 2, 3)}, "k_core=\\(1, 2, 3\\): give k, or"),
-        ({"ratio": 1.2}, "ratio=1.2: a share between 0 and 1"),
-        ({"time": "2011-01-01"}, "time='2011-01-01': the timestamps of this log are numbers"),
-        ({"time": 1, "validation": 2}, "validation=2 begins after the test"),
-        ({"ratio": 0.1, "by": "basket"}, "by='basket': choose from 'last', 'random'"),
-        ({"time": 2, "by": "random"}, "by='random' does not go with time=2"),
-        ({"time": 2, "short": "drop"}, "short='drop' does not go with time=2"),
-        ({"time": 2, "seed": 3}, "seed=3 changes nothing: a split by time"),
-    ],
-)
-def test_holdout_options_are_checked(options, message):
-    with pytest.raises(ValueError, match=message):
-        loo.holdout(([1, 1], [2, 3], [1, 2]), **options)
-
-
-def test_random_needs_no_times_and_ignores_incomplete_ones():
-    log = [1, 1, 1], [5, 6, 7]
-    assert loo.leave_one_out(log, "random").truths() == (
-        loo.leave_one_out((*log, [None, 3, 2]), "random").truths()
-    )
-
-
-def test_a_log_without_rows():
-    split = loo.leave_one_out((np.empty(0, int), np.empty(0, int), np.empty(0)))
-    assert split.report.n_rows == 0 and split.truths() == {}
+def test_a_validation_part_that_nobody_is_in_is_empty():
+    split = loo.leave_one_out(([1], [5], [3]), validation=True)
+    assert [list(column) for column in split.validation] == [[], [], []]
+    assert loo.leave_one_out(([1], [5], [3])).validation is None
 
 
 @FEW
@@ -387,31 +486,17 @@ def test_the_columns_of_a_split_are_its_truths(rows, validation):
     assert np.all(loo.ranks_of(scores, held_out, exclude=seen) >= 1)
 
 
-def test_a_share_of_many_digits_is_exact():
-    """A third as a float has sixteen digits: times 9,000 rows it is beyond 64 bits."""
-    log = np.zeros(9_000, int), np.arange(9_000), np.arange(9_000)
-    assert loo.holdout(log, 1 / 3).report.rows["test"] == int(Fraction(repr(1 / 3)) * 9_000)
-
-
-def test_users_with_no_more_rows_than_are_held_out_stay_in_train():
-    log = [1, 1, 1, 2, 2], [5, 6, 7, 5, 6], [1, 2, 3, 4, 5]
-    split = loo.holdout(log, last=2)
-    assert split.truths() == {1: [6, 7]} and split.truths("train") == {1: [5], 2: [5, 6]}
-    assert str(split.report).splitlines() == [
-        "hold out the last 2 of each user's rows (ties in random order, seed 0; of repeats the "
-        "first is kept)",
-        "5 rows of 2 users and 3 items",
-        "train: 3 rows of 2 users; test: 2 rows of 1 user",
-        "1 user without a test row: too few interactions (min_history=1; all in train)",
-        "1 test item is not in train: unknown to any model",
-        "2 test rows (100.0 %) older than the newest row of train: a model may know their future",
-    ]
-
-
-def test_baskets_have_no_columns():
-    split = loo.leave_one_out(([1, 1, 1], [5, 6, 7], [1, 2, 2]), "basket")
+def test_columns_of_history_of_repeats_and_of_baskets():
+    log = [1, 1, 1, 2, 2, 2], list("abcabd"), [1, 2, 3, 1, 2, 3]
+    users, items, held_out, seen = loo.held_out_users(log, 2, hold=1).columns()
+    assert (users, [items[at] for at in held_out]) == ([1, 2], ["c", "d"])
+    assert [[items[at] for at in row] for row in seen] == [["a", "b"], ["a", "b"]]
+    # what is held out is not seen even if repeats are kept
+    split = loo.leave_one_out(([1] * 3, [5, 6, 5], [3, 4, 5]), repeats="keep")
+    _, items, held_out, seen = split.columns()
+    assert items[held_out[0]] == 5 and [items[column] for column in seen[0]] == [6]
     with pytest.raises(ValueError, match="several test items"):
-        split.columns()
+        loo.leave_one_out(([1, 1, 1], [5, 6, 7], [1, 2, 2]), "basket").columns()
 
 
 def test_three_lines_from_a_log_to_a_result():
@@ -420,6 +505,154 @@ def test_three_lines_from_a_log_to_a_result():
     lists = {user: ["jam", "fig"] for user in split.truths("train")}
     result = tl.top_k_eval(lists, split.truths(), k=2)
     assert result["hit@1"] == 0.5 and result["mrr@2"] == 0.75
+
+
+# Windows
+DAYS = [f"2024-01-{day:02}" for day in range(1, 29)]
+USERS = [day % 3 for day in range(28)]
+LOG = USERS, list(range(28)), DAYS
+
+
+@pytest.mark.parametrize(
+    "week", ["7d", "1w", "168h", datetime.timedelta(7), np.timedelta64(7, "D"),
+             np.timedelta64(1, "W"), np.timedelta64(604_800, "s")],
+)  # fmt: skip
+def test_a_log_of_days_ends_with_its_last_day(week):
+    windows = loo.windows(LOG, week, start="2024-01-15")
+    assert windows.cuts == ["2024-01-15", "2024-01-22"]
+    assert repr(windows) == (
+        "2 windows\n2024-01-15: 14 rows before, 7 rows before 2024-01-22\n"
+        "2024-01-22: 21 rows before, 7 rows before 2024-01-29"
+    )
+    assert windows[-1].test == (USERS[21:], list(range(21, 28)), DAYS[21:])
+    assert [split.report.how for split in windows[:1]] == [
+        "window 1 of 2: train before 2024-01-15, test before 2024-01-22 (of repeats the first is "
+        "kept)"
+    ]
+    assert "7 rows left out: after the horizon" in str(windows[0].report)
+    with pytest.raises(IndexError):
+        windows[2]
+    assert pickle.loads(pickle.dumps(windows))[1].truths() == windows[1].truths()
+    overlapping = loo.windows(LOG, "1d", horizon=week, start=np.datetime64("2024-01-15"))
+    assert len(overlapping) == 8 and {split.report.rows["test"] for split in overlapping} == {7}
+
+
+def test_durations_of_libraries():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    week, start = pandas.Timedelta(7, "D"), pandas.Timestamp("2024-01-15")
+    named = dict(zip(("user_id", "item_id", "timestamp"), LOG, strict=True))
+    days = polars.DataFrame(named).with_columns(polars.col("timestamp").str.to_datetime())
+    zoned = days.with_columns(polars.col("timestamp").dt.replace_time_zone("UTC"))
+    plain = loo.windows(days, week, start=start)
+    assert plain.cuts == loo.windows(LOG, "7d", start=start).cuts
+    aware = loo.windows(zoned, week, start=start.tz_localize("UTC"))
+    assert aware.cuts == ["2024-01-15T00:00:00+00:00", "2024-01-22T00:00:00+00:00"]
+    assert aware[0].truths() == plain[0].truths()
+    assert loo.holdout(zoned, time=aware.cuts[1]).truths() == aware[1].truths()
+    length = polars.select(polars.duration(days=7)).item()
+    assert loo.windows(days, length, start=start).cuts == plain.cuts
+    odd = loo.windows(days, pandas.Timedelta(7 * 86_400 * 10**9 + 1), start=start)
+    assert odd.cuts == ["2024-01-15"]
+
+
+def test_numbers_of_every_width_and_tenths():
+    eight = np.arange(8)
+    for kind, low in ((np.int64, 0), (np.uint64, 0), (np.float64, 0), (np.uint64, 2**63)):
+        windows = loo.windows((eight, eight, np.arange(1, 9).astype(kind) + kind(low)), 2)
+        assert windows.cuts == [low + 5, low + 7]
+        assert windows[1].test[2].tolist() == [low + 7, low + 8]
+    times = [i / 10 for i in range(30)]
+    windows = loo.windows((list(range(30)), [1] * 30, times), 0.1, start=0.1)
+    assert windows.cuts == times[1:]
+    assert all(split.report.rows["test"] == 1 for split in windows)
+
+
+def test_the_results_of_windows_are_paired_runs():
+    rows = list(range(60))
+    log = [i % 7 for i in rows], [i * i % 11 for i in rows], rows
+    runs = {
+        model.__name__: [
+            tl.top_k_eval(model(one.train, 2, users=one.truths()), one.truths(), k=2)
+            for one in loo.windows(log, 15)
+        ]
+        for model in (loo.popular, loo.random)
+    }
+    paired = tl.compare(runs, runs="paired")
+    assert paired.differences == []
+    means = [result["mrr@2"] for result in runs["popular"]]
+    assert paired.to_dict()["popular"]["mrr@2"] == sum(means) / 2
+    assert tl.compare(runs).differences  # as independent runs they are over other users
+    assert len(paired.test("mrr@2", users="common")) == 1
+
+
+# Times and shares in exact arithmetic
+T = 1_700_000_000_000_000_000
+Y2020 = "2020-01-01T00:00:00"
+ONE_USER = [1, 1, 1], ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        np.array([T, T + 100, T + 50]),
+        np.array([2**63 + 1, 2**63 + 3, 2**63 + 2], np.uint64),
+        np.array([T, T + 100, T + 50]).view("datetime64[ns]"),
+        [f"2020-01-01T00:00:00.000000{digit}" for digit in (1, 3, 2)],
+        ["1e3", "1.002e3", "1001"],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_times_are_compared_exactly(times):
+    for seed in range(8):  # ties would fall at random
+        split = loo.leave_one_out((*ONE_USER, times), validation=True, seed=seed)
+        assert (split.truths(), split.truths("validation")) == ({1: ["b"]}, {1: ["c"]})
+        assert split.report.n_tied == 0
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ["2020-01-01T00:00:00.100", "2020-01-01 00:00:00.1", "2020-01-01T00:00:00.1000000"],
+        ["1.0", "1", "10e-1"],
+    ],
+)
+def test_ties_stay_ties(same):
+    assert loo.leave_one_out((*ONE_USER, same)).report.n_tied == 1
+
+
+@pytest.mark.parametrize(
+    ("times", "threshold", "expected"),
+    [
+        (np.array([2**53, 2**53 + 1, 5]), 2.0**53, "ab"),
+        (np.array([0.1, 0.2, 0.3]), "0.3", "c"),
+        (np.array([50, 51, 40]).view("datetime64[Y]"), "2020-01-02", "b"),
+        (np.array([2**63 + 1, 2**63 + 3, 0], np.uint64), 2**63 + 2, "b"),
+        (np.array([T, T + 1, 0]).view("datetime64[ns]"), np.datetime64(T + 1, "ns"), "b"),
+        (np.array([600, 601, 0]).view("datetime64[M]"), "2020-02-01", "b"),
+        (["2020-01-01", f"{Y2020}.0000001", "2019-01-01"], f"{Y2020}.00000005", "b"),
+        ([5, 2**63 - 1, 0], 2**63 - 1, "b"),
+        ([1, 2, 3], 2**90, ""),
+        ([1, 2, 3], -(2**90), "abc"),
+    ],
+)  # fmt: skip
+def test_thresholds_compare_exactly(times, threshold, expected):
+    truths = loo.holdout((*ONE_USER, times), time=threshold).truths()
+    assert truths == ({1: list(expected)} if expected else {})
+
+
+def test_months_of_any_year_begin_where_numpy_says():
+    months = np.arange(-3_500, 3_500, 7).view("datetime64[M]")
+    times, days = times_of(months), months.astype("datetime64[D]")
+    for threshold in ("1970-01-01", "1969-12-31T23:59:59.9", "1904-02-29", "2200-03-01"):
+        expected = days.astype("datetime64[ms]") >= np.datetime64(threshold, "ms")
+        assert np.array_equal(times.since(instant(threshold).value), expected)
+
+
+@pytest.mark.parametrize(("ratio", "n"), [(0.29, 100), (1 / 3, 9_000)])
+def test_a_share_is_taken_in_exact_arithmetic(ratio, n):
+    """A third as a float has sixteen digits: times 9,000 rows it is beyond 64 bits."""
+    log = np.zeros(n, int), np.arange(n), np.arange(n)
+    assert loo.holdout(log, ratio).report.rows["test"] == int(Fraction(repr(ratio)) * n)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -436,28 +669,3 @@ def test_times_with_and_without_a_zone_do_not_mix(library):
     assert loo.holdout(tokyo, time="2011-11-01T00:00+09:00").truths() == {"a": ["y", "z"]}
     with pytest.raises(ValueError, match="have no time zone: give a time with none"):
         loo.holdout(plain, time="2011-11-01T00:00+09:00")
-
-
-def test_what_is_held_out_is_not_seen_even_if_repeats_are_kept():
-    split = loo.leave_one_out(([1] * 3, [5, 6, 5], [3, 4, 5]), repeats="keep")
-    _, items, held_out, seen = split.columns()
-    assert items[held_out[0]] == 5
-    assert [items[column] for column in seen[0]] == [6]
-
-
-def test_a_validation_part_that_nobody_is_in_is_empty():
-    split = loo.leave_one_out(([1], [5], [3]), validation=True)
-    assert [list(column) for column in split.validation] == [[], [], []]
-    assert loo.leave_one_out(([1], [5], [3])).validation is None
-
-
-def test_a_split_by_time_says_how_many_users_are_new():
-    log = {"user_id": [1, 1, 2, 3, 3], "item_id": [*"abacd"], "timestamp": [1, 5, 2, 6, 7]}
-    report = loo.holdout(log, time=5).report
-    assert report.n_cold_users == 1 and report.users["test"] == 2
-    assert "\n1 user of 2 in the test (50.0 %) has no row in train: new to any model" in str(report)
-    log["user_id"][1] = 4
-    report = loo.holdout(log, time=5).report
-    assert "2 users of 2 in the test (100.0 %) have no row in train" in str(report)
-    report = loo.holdout(log, 0.5).report
-    assert report.n_cold_users == 0 and "new to any model" not in str(report)

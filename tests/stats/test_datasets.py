@@ -1,6 +1,5 @@
-"""Several data sets: the cases of the statistics, plain Python beside them, and resampled users."""
+"""Several data sets and groups: cases of the statistics, plain Python, and resampled users."""
 
-import itertools
 import json
 import math
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from toplist.stats import datasets
 from toplist.stats.distributions import chi2_sf
+from toplist.stats.estimates import difference, welch
 from toplist.stats.units import Units
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
@@ -94,19 +94,6 @@ def test_replicability_is_its_formula():
     assert found.p == pytest.approx(expected) and found.k == sum(one <= 0.1 for one in expected)
     assert datasets.replicability(p, "fisher").p[0] == 0
     assert datasets.replicability([0.3, 0.9]).k == 0
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        datasets.replicability([0.3, 1.2])
-    with pytest.raises(ValueError, match="choose from 'bonferroni', 'fisher'"):
-        datasets.replicability(P, "stouffer")
-
-
-def test_what_is_wrong_with_differences():
-    with pytest.raises(ValueError, match="of='these' needs errors= and df="):
-        datasets.over_datasets(D)
-    with pytest.raises(ValueError, match="5 differences, 4 errors and 5 df"):
-        datasets.over_datasets(D, ERRORS[:4], DF)
-    with pytest.raises(ValueError, match="choose from 'these', 'sample'"):
-        datasets.over_datasets(D, of="all")
     equal = datasets.over_datasets([0.0, 0.0], [0.0, 0.0], [9, 9])
     assert (equal.p, equal.difference) == (1.0, 0.0)
 
@@ -138,9 +125,13 @@ def test_ranks_votes_and_friedman_are_their_formulas():
         assert found.df == 4 and found.p == chi2_sf(found.statistic, 4)
 
 
-def test_means_that_differ_by_rounding_share_a_rank():
+def test_the_ends_of_ranks():
     assert datasets.mid_ranks([0.1 + 0.2, 0.3, 0.2]).tolist() == [1.5, 1.5, 3.0]
     assert datasets.mid_ranks([0.3 + 1e-9, 0.3]).tolist() == [1.0, 2.0]
+    one_order = datasets.friedman([[3.0, 2.0, 1.0]] * 5)
+    assert (one_order.statistic, one_order.f, one_order.p_f) == (10.0, math.inf, 0.0)
+    nothing = datasets.friedman(np.ones((3, 3)))
+    assert (nothing.statistic, nothing.p, nothing.ties) == (0.0, 1.0, 0.0)
 
 
 def test_friedman_beside_scipy():
@@ -148,18 +139,6 @@ def test_friedman_beside_scipy():
     table = np.random.default_rng(1).integers(0, 5, (12, 4)) / 4
     found, expected = datasets.friedman(table), stats.friedmanchisquare(*table.T)
     assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue))
-    for x, df in itertools.product((0.01, 1.0, 7.5, 60.0), (1, 2, 5, 40)):
-        assert chi2_sf(x, df) == pytest.approx(stats.chi2.sf(x, df), rel=1e-9)
-
-
-def test_the_ends_of_friedman():
-    one_order = datasets.friedman([[3.0, 2.0, 1.0]] * 5)
-    assert (one_order.statistic, one_order.f, one_order.p_f) == (10.0, math.inf, 0.0)
-    nothing = datasets.friedman(np.ones((3, 3)))
-    assert (nothing.statistic, nothing.p, nothing.ties) == (0.0, 1.0, 0.0)
-    for few in ([[1.0, 2.0]], [[1.0], [2.0]], [1.0, 2.0]):
-        with pytest.raises(ValueError, match="a row per data set and a column per system"):
-            datasets.friedman(few)
 
 
 # Users drawn again
@@ -243,14 +222,12 @@ def test_rank_intervals_are_their_definition():
     assert (wider[0] <= low).all() and (wider[1] >= high).all()
 
 
-def test_a_system_that_a_data_set_lacks_is_last_there_for_sure():
+def test_ranks_that_are_sure_and_ranks_that_never_are():
+    """A system that a data set lacks is last there; equal systems are never told apart."""
     values = np.array([[0.9, 0.1, np.nan], [0.9, 0.5, 0.1]])
     drawn = [np.random.default_rng(i).normal(values[i], 0.01, (500, 3)) for i in range(2)]
     low, high = datasets.rank_intervals(values, drawn)
     assert low.tolist() == high.tolist() == [1.0, 2.0, 3.0]
-
-
-def test_equal_systems_are_never_told_apart():
     same = np.random.default_rng(6).random(300)
     drawn = [datasets.resampled([same, same, same + 1], n_resamples=300)] * 2
     low, high = datasets.rank_intervals(np.array([[0.5, 0.5, 1.5]] * 2), drawn)
@@ -266,3 +243,44 @@ def test_who_is_behind_the_first():
     share = (mean[:, 2] <= mean[:, 0]).mean()
     assert share * 2 <= 0.025  # of two others, by Bonferroni
     assert not datasets.behind_first(ranks, 2).any()
+
+
+# Independent groups
+
+
+def welch_of(groups):
+    """Return Welch's F of arrays, as `welch` takes them."""
+    rows = [
+        (np.mean(one), np.std(one, ddof=1) / math.sqrt(len(one)), len(one) - 1) for one in groups
+    ]
+    return welch(*np.array(rows).T)
+
+
+def test_welch(cases):
+    n, s = np.array([966, 1260, 1106]), np.array([0.135, 0.103, 0.100])
+    found = welch([0.0073, 0.0058, 0.0006], s / np.sqrt(n), n - 1)
+    assert found._asdict() == pytest.approx(cases["heterogeneity"], rel=1e-9)
+
+
+def test_welch_is_that_of_two_groups_of_scipy_and_of_weighted_ones():
+    """Of two groups it is the square of his t; weights of one size are none."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.3, 1, 12), rng.normal(0, 3, 40)
+    va, vb = a.var(ddof=1) / 12, b.var(ddof=1) / 40
+    found = welch_of([a, b])
+    assert found.f == pytest.approx((a.mean() - b.mean()) ** 2 / (va + vb), rel=1e-12)
+    assert found.df1 == 1
+    assert found.df2 == pytest.approx((va + vb) ** 2 / (va**2 / 11 + vb**2 / 39), rel=1e-12)
+    assert found.pooled == pytest.approx((a.mean() / va + b.mean() / vb) / (1 / va + 1 / vb))
+    zeros = [(d, np.zeros(len(d)), Units(len(d), np.full(len(d), 3.0))) for d in (a, b)]
+    tests = [difference(*one) for one in zeros]
+    weighted = welch(*np.array([(one.difference, one.error, one.df) for one in tests]).T)
+    assert weighted == pytest.approx(found, rel=1e-9)
+    for few in ([[1.0], [0.5], [3.0]], [[], [], []]):
+        assert np.isnan(welch(*few)).all()
+    groups = [rng.gamma(2, scale, n) for scale, n in ((1, 9), (2, 30), (1.5, 80), (3, 15))]
+    pytest.importorskip("scipy", minversion="1.16")  # those before have no Welch's F
+    stats = pytest.importorskip("scipy.stats")
+    expected, found = stats.f_oneway(*groups, equal_var=False), welch_of(groups)
+    assert found.f == pytest.approx(expected.statistic, rel=1e-9)
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-8)

@@ -1,4 +1,7 @@
-"""Equivalence, power and the users needed, against statsmodels and a simulation."""
+"""Margins, power and the users needed, and few labels by people beside many by a judge.
+
+Against scipy, statsmodels, golden values, all sign patterns, simulations, and at the edges.
+"""
 
 import itertools
 import math
@@ -7,13 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from paired_data import of_units, patterns
 
 from toplist.stats import planning
-from toplist.stats.distributions import (
-    t_ppf,
-)
+from toplist.stats.distributions import t_ppf
+from toplist.stats.planning import n_to_decide, not_worse, unseen
+from toplist.stats.prediction_powered import ppi
 
 NAN, INF = math.nan, math.inf
+LEVELS, POWERS = st.floats(0.91, 0.999), st.floats(0.1, 0.99)
+
+# Within a margin
 
 
 @given(st.floats(-1, 1), st.floats(0.01, 1), st.integers(1, 500), st.floats(0.01, 2))
@@ -47,6 +54,9 @@ def test_equivalence_without_spread():
     assert all(map(math.isnan, planning.tost(0.1, NAN, 0, 0.1)))
 
 
+# Power
+
+
 @pytest.mark.parametrize("n", [2, 3, 10, 100, 10_000])
 def test_power_agrees_with_statsmodels(n):
     tests = pytest.importorskip("statsmodels.stats.power").TTestPower()
@@ -66,16 +76,11 @@ def test_power_by_simulation():
 
 
 @settings(deadline=None)
-@given(st.floats(1e-6, 1e3), st.integers(2, 10**7), st.floats(0.1, 0.99), st.floats(0.91, 0.999))
-def test_what_can_be_detected_is_found_with_that_power(std, n, power, level):
+@given(st.floats(1e-6, 1e3), st.integers(2, 10**7), st.floats(0.003, 20), POWERS, LEVELS)
+def test_what_is_found_with_that_power_by_just_enough_users(std, n, effect, power, level):
     difference = planning.detectable(std, n, power, level)
     assert difference > 0
     assert planning.power(difference, std, n, level) == pytest.approx(power, abs=1e-9)
-
-
-@settings(deadline=None)
-@given(st.floats(0.003, 20), st.floats(0.1, 0.99), st.floats(0.91, 0.999))
-def test_the_users_needed_are_just_enough(effect, power, level):
     n = planning.n_needed(-effect * 2, 2.0, power, level)
     assert isinstance(n, int) and n >= 2
     assert planning.power(effect, 1.0, n, level) >= power
@@ -86,37 +91,248 @@ def test_ends_of_power():
     assert planning.power(0.0, 1.0, 10) == pytest.approx(0.05, abs=1e-10)
     assert planning.power(0.1, 0.0, 10) == 1 and planning.power(0.0, 0.0, 10) == 0
     assert planning.detectable(0.0, 10) == 0 and planning.n_needed(0.1, 0.0) == 2
+    unknown = [planning.power(0.1, NAN, 9), planning.power(NAN, 0.1, 9)]
+    unknown += [planning.detectable(NAN, 9), planning.n_needed(0.1, NAN)]
+    unknown += [planning.n_needed(NAN, 0.1)]
     for n in (1, 0, NAN):
-        assert math.isnan(planning.power(0.1, 1.0, n)) and math.isnan(planning.detectable(1.0, n))
-    assert math.isnan(planning.power(0.1, NAN, 9)) and math.isnan(planning.power(NAN, 0.1, 9))
-    assert math.isnan(planning.detectable(NAN, 9))
-    assert math.isnan(planning.n_needed(0.1, NAN)) and math.isnan(planning.n_needed(NAN, 0.1))
+        unknown += [planning.power(0.1, 1.0, n), planning.detectable(1.0, n)]
+    assert np.isnan(unknown).all()
 
 
-def test_wrong_arguments_of_power():
-    for call in (
-        lambda level: planning.power(1.0, 1.0, 9, level),
-        lambda level: planning.detectable(1.0, 9, level=level),
-        lambda level: planning.n_needed(1.0, 1.0, level=level),
-        lambda level: planning.tost(1.0, 1.0, 9, 1.0, level),
-    ):
-        with pytest.raises(ValueError, match="level must be a number between 0 and 1, not 1"):
-            call(1)
-    for wrong in (0.04, 1):
-        with pytest.raises(ValueError, match=r"power must be a number between 0\.05 and 1, not"):
-            planning.detectable(1.0, 9, power=wrong)
-        with pytest.raises(ValueError, match=r"power must be a number between 0\.05 and 1, not"):
-            planning.n_needed(1.0, 1.0, power=wrong)
-    for call in (
-        lambda: planning.power(1.0, -1.0, 9),
-        lambda: planning.detectable(-1.0, 9),
-        lambda: planning.n_needed(1.0, -1.0),
-    ):
-        with pytest.raises(ValueError, match=r"std must be 0 or more, not -1\.0"):
-            call()
-    for margin in (0, -0.1, NAN, INF):
-        with pytest.raises(ValueError, match=f"margin must be a number above 0, not {margin}"):
-            planning.tost(0.1, 0.1, 9, margin)
-    for difference, std in ((0.0, 1.0), (1e-300, 1.0), (0.0, 0.0)):
-        with pytest.raises(ValueError, match="is too small: no number of users finds it"):
-            planning.n_needed(difference, std)
+# Not worse than a margin
+
+
+def drawn(n, mean, std=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    base = rng.random(n)
+    return base + rng.normal(mean, std, n), base
+
+
+@pytest.mark.parametrize("mean", [-0.05, -0.01, -0.005, 0.0, 0.01])
+@pytest.mark.parametrize("n", [30, 400])
+def test_p_is_that_of_scipy_where_30_differ(mean, n):
+    stats = pytest.importorskip("scipy.stats")
+    new, base = drawn(n, mean)
+    found = not_worse(new, base, 0.005)
+    for p, side in ((found.p_not_worse, "greater"), (found.p_worse, "less")):
+        expected = stats.ttest_1samp(new - base, -0.005, alternative=side).pvalue
+        assert p == pytest.approx(expected, rel=1e-9)
+    assert not found.bound and found.differ == n
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_verdict_is_the_place_of_the_interval(seed):
+    new, base = drawn(200, -0.004, std=0.02, seed=seed)
+    for margin in (0.001, 0.004, 0.008):
+        found = not_worse(new, base, margin)
+        above, below = found.test.low > -margin, found.test.high < -margin
+        verdict = "not worse" if above else "worse" if below else "undecided"
+        assert found.verdict == verdict
+        assert math.isnan(found.n_needed) == (verdict != "undecided")
+
+
+def p_of_patterns(values):
+    """Return the share of all signs with a sum at most as high."""
+    return (patterns(len(values)) @ values <= np.sum(values) + 1e-9).mean()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("differ", [3, 12])
+def test_flips_and_a_bound_must_agree_where_few_differ(seed, differ):
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(seed)
+    d, n = np.zeros(15), 15
+    d[:differ] = rng.integers(-5, 4, differ) / 10 - 0.05
+    flipped = d[d != 0] + 0.1 * n / differ if differ > 5 else d + 0.1  # 2^-5 is above .025
+    found = not_worse(d + 1, np.ones(n), 0.1)
+    assert found.bound > 0 and found.differ == differ
+    by_t = [stats.ttest_1samp(d, -0.1, alternative=way).pvalue for way in ("less", "greater")]
+    assert found.p_worse == pytest.approx(max(by_t[0], p_of_patterns(flipped)), rel=1e-9)
+    assert found.p_not_worse == pytest.approx(max(by_t[1], found.bound), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 20, 80])
+def test_the_bound_of_what_was_not_drawn_is_that_of_drawn_weights(n):
+    rng = np.random.default_rng(n)
+    x = rng.choice([0.02, 0.3, -0.4], n, p=[0.8, 0.15, 0.05])
+    weights = rng.exponential(size=(100_000, n + 1))
+    expected = (weights @ np.append(x, -0.9) <= 0).mean()
+    assert unseen(x, -0.9) == pytest.approx(expected, abs=0.01)
+    assert unseen(np.full(n, 0.1), 0.1 - 1) == pytest.approx(0.9**n, rel=0.03)
+    assert unseen(-np.abs(x), -0.9) == 1 and unseen(np.abs(x), 0.0) == 0
+
+
+@pytest.mark.parametrize("n", [20, 100, 300])
+def test_a_gate_passes_no_loss_that_it_cannot_see(n):
+    """3 % of the users lose all, and the margin is just this loss."""
+    rng, passed = np.random.default_rng(n), 0
+    for _ in range(300):
+        new = (rng.random(n) >= 0.03).astype(float)
+        passed += not_worse(new, np.ones(n), 0.03).verdict == "not worse"
+    assert passed / 300 <= 0.035 + 0.01  # one standard deviation
+
+
+def few(n, *values, base=1.0):
+    """Return a base of one value, and a new system of which the first users differ by these."""
+    d = np.zeros(n)
+    d[: len(values)] = values
+    return base + d, np.full(n, base)
+
+
+LINE = np.linspace(0, 0.5, 100)
+# New and base, the margin, the verdict, and other fields.
+SITUATIONS = {
+    "a collapse of all 29": (few(29, *[-1] * 29), 0.005, "worse", {"p_worse": 0.5**29}),
+    "a collapse of 29 of 30": (few(30, *[-1] * 29), 0.005, "worse", {"differ": 29}),
+    "a collapse of 29 of 3,000": (few(3000, *[-1] * 29), 0.005, "worse", {"differ": 29}),
+    "all lose more": ((LINE - 0.1, LINE), 0.05, "worse", {"differ": 100}),
+    "all lose as much": ((LINE - 0.05, LINE), 0.05, "undecided", {"n_needed": INF}),
+    "all lose less": ((LINE - 0.01, LINE), 0.05, "not worse", {"differ": 100}),
+    "one who does not differ": (few(1), 0.01, "undecided", {"differ": 0, "p_worse": 1}),
+    "100 who do not differ": (few(100), 0.01, "undecided", {"differ": 0, "p_worse": 1}),
+    "400 who do not differ": (few(400), 0.01, "not worse", {"differ": 0, "p_worse": 1}),
+    "rounding": ((np.full(9, 0.1 + 0.2), np.full(9, 0.3)), 1e-6, "undecided", {"differ": 0}),
+    "five by signs": (
+        *(few(5, -1, -0.9, -0.95, -1, -0.9), 0.005, "undecided"),
+        {"p_worse": 1 / 32, "n_needed": 30},
+    ),
+    "small losses of five": (few(1000, *[-0.01] * 5, base=0), 0.005, "not worse", {"differ": 5}),
+    # by flips of d + margin of all users p would be 2^-50: nobody who loses was drawn
+    "two who win": (few(50, 1, 1, base=0), 0.005, "undecided", {"differ": 2}),
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_verdicts(name):
+    (new, base), margin, verdict, more = SITUATIONS[name]
+    found = not_worse(new, base, margin)
+    assert found.verdict == verdict
+    assert {field: getattr(found, field) for field in more} == more
+
+
+def test_users_needed():
+    for n in (1, 100, 400):
+        assert not_worse(*few(n), 0.01).p_not_worse == pytest.approx(0.99**n, rel=0.02)
+    assert not_worse(*few(100), 0.01).n_needed == pytest.approx(367, rel=0.02)
+    assert not_worse(*few(50, 1, 1, base=0), 0.005).n_needed >= 50 * 30 / 2
+    assert math.isnan(not_worse(*few(29, *[-1] * 29), 0.005).test.low)
+    new, base = drawn(200, -0.001)  # by the power of the t test
+    found = not_worse(new, base, 0.005)
+    gap, std = found.test.difference + 0.005, (new - base).std(ddof=1)
+    assert found.verdict == "undecided"
+    assert found.n_needed == n_to_decide(gap, std)
+    assert found.n_needed == pytest.approx(((1.96 + 0.8416) * std / gap) ** 2, rel=0.02)
+
+
+def test_many_flips_are_drawn_by_a_seed_on_any_number_of_threads():
+    new, base = drawn(29, -0.02)
+    found = not_worse(new, base, 0.005, seed=3)
+    assert found == not_worse(new, base, 0.005, seed=3, n_threads=1)
+    assert found.bound > 0 and 0 < found.p_worse < 1
+
+
+def test_weights_are_as_in_the_t_test_and_share_the_margin_by_their_size():
+    new, base = drawn(300, -0.003, std=0.02)
+    weights = np.random.default_rng(1).integers(1, 4, 300)
+    once = of_units(not_worse, new, base, 0.005, weights=weights)
+    assert once.test.difference == pytest.approx(np.average(new - base, weights=weights))
+    alike = of_units(not_worse, new, base, 0.005, weights=np.full(300, 7.0))
+    assert alike.p_not_worse == pytest.approx(not_worse(new, base, 0.005).p_not_worse)
+    d, weights = np.zeros(20), np.ones(20)
+    d[:8], weights[:8] = [-0.4, 0.1, 0.3, -0.2, -0.5, 0.1, 0.2, -0.3], np.arange(1, 9)
+    found = of_units(not_worse, d, np.zeros(20), 0.05, weights=weights)
+    w = weights[:8]
+    flipped = w * d[:8] + 0.05 * w * weights.sum() / w.sum()
+    assert found.p_worse >= p_of_patterns(flipped) - 1e-12
+
+
+def test_rows_of_a_cluster_are_one():
+    new, base = drawn(60, -0.02)
+    clusters = np.arange(60) // 5
+    found = of_units(not_worse, new, base, 0.005, clusters=clusters)
+    assert found.differ == 12 and found.bound and found.test.n == 60
+    sums = np.bincount(clusters, new - base + 0.005)
+    assert found.p_worse >= p_of_patterns(sums) - 1e-12
+    thrice = np.repeat(new, 3), np.repeat(base, 3)
+    again = of_units(not_worse, *thrice, 0.005, clusters=np.arange(180) // 3)
+    assert again.p_worse == pytest.approx(not_worse(new, base, 0.005).p_worse)
+
+
+# A judge corrected by people
+
+Y = [0.5, 1, 0, 0.3, 0.8]
+Y_HAT = [0.6, 0.9, 0.2, 0.3, 1]
+U_HAT = [0.4, 0.9, 0.1, 0.7, 0.5, 0.6, 1, 0, 0.3, 0.8]
+
+
+def test_the_golden_values_of_a_judge():
+    for lam, expected in ((1, (0.45, 0.228863, 0.671137)), (None, (0.474359, 0.276097, 0.672620))):
+        found = ppi(Y, Y_HAT, U_HAT, lam=lam)
+        assert (found.estimate, found.low, found.high) == pytest.approx(expected, abs=1e-6)
+    assert found.lam == pytest.approx(0.6520, abs=1e-4)
+
+
+def test_the_judge_is_corrected_by_the_formula():
+    """Sums of plain Python, of another sample and level."""
+    rng = np.random.default_rng(0)
+    y, y_hat, u = rng.random(7).tolist(), rng.random(7).tolist(), rng.random(20).tolist()
+    y_hat = [(a + b) / 2 for a, b in zip(y, y_hat, strict=True)]
+
+    def mean(values):
+        return math.fsum(values) / len(values)
+
+    def squares(values):
+        return math.fsum((one - mean(values)) ** 2 for one in values)
+
+    both = math.fsum((a - mean(y)) * (b - mean(y_hat)) for a, b in zip(y, y_hat, strict=True)) / 7
+    lam = both / ((1 + 7 / 20) * squares(y_hat + u) / 26)
+    left = [a - lam * b for a, b in zip(y, y_hat, strict=True)]
+    error = math.sqrt(lam**2 * squares(u) / 20 / 20 + squares(left) / 7 / 7)
+    found = ppi(y, y_hat, u, level=0.9)
+    assert 0 < lam < 1 and found.lam == pytest.approx(lam)
+    assert found.estimate == pytest.approx(lam * mean(u) + mean(left))
+    assert found.error == pytest.approx(error)
+    assert found.high - found.low == pytest.approx(2 * 1.6448536 * error)
+    assert (found.human, found.judge) == pytest.approx((mean(y), mean(y_hat + u)))
+    assert found.human_error == pytest.approx(math.sqrt(squares(y)) / 7)
+    assert found.judge_error == pytest.approx(math.sqrt(squares(y_hat + u)) / 27)
+    assert found.n_effective == pytest.approx(squares(y) / 7 / error**2)
+    assert (found.n, found.n_unlabelled) == (7, 20)
+
+
+def test_judges_of_no_use_and_of_full_use():
+    for judge in ([0.3] * 5, [0.5, 0, 1, 0.7, 0.2]):  # the same for all, and against people
+        found = ppi(Y, judge, U_HAT if judge[1] == 0 else [0.3] * 10)
+        assert found.lam == 0 and found.estimate == found.human
+        assert found.n_effective == pytest.approx(5) and found.error == found.human_error
+    # of 2,000 queries 100 are judged by people: the judge, 0.2 too high, makes them 1,900 more
+    truth = np.random.default_rng(1).random(2000)
+    found = ppi(truth[:100], truth[:100] + 0.2, truth[100:] + 0.2)
+    assert found.lam == pytest.approx(0.95, abs=0.05)
+    assert found.n_effective == pytest.approx(2000, rel=0.1)
+    assert abs(found.estimate - truth.mean()) < 2 * found.error < 0.02
+    assert found.judge == pytest.approx(truth.mean() + 0.2)
+    # values without spread have no interval
+    found = ppi([0.1] * 5, [0.1] * 5, U_HAT)
+    assert found.estimate == pytest.approx(0.1)
+    assert np.isnan([found.low, found.high, found.n_effective]).all()
+
+
+def test_of_values_in_clusters_the_error_is_that_of_sums_over_clusters():
+    """By the definition, in plain loops; a cluster may have values of both kinds."""
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 12, 90)
+    y, judge = rng.random(90), rng.random(90)
+    some = rng.random(90) < 0.4
+    given_ = y[some], judge[some], judge[~some]
+    found = ppi(*given_, lam=0.5, clusters=(labels[some], labels[~some]))
+    pulls = dict.fromkeys(labels.tolist(), 0.0)
+    for chosen, values in ((some, (y - 0.5 * judge)[some]), (~some, 0.5 * judge[~some])):
+        mine = labels[chosen]
+        for label in np.unique(mine).tolist():
+            share = (mine == label).mean()
+            left = (values[mine == label] - values.mean()).sum() / len(values)
+            pulls[label] += left / math.sqrt(1 - share)
+    assert found.error == pytest.approx(math.sqrt(sum(one**2 for one in pulls.values())))
+    best = ppi(*given_, clusters=(labels[some], labels[~some]))
+    assert best.error <= found.error and 0 <= best.lam <= 1

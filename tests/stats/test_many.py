@@ -1,0 +1,320 @@
+"""Many comparisons at once: corrections, MaxT and bands, Tukey's test, the best of many systems."""
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from paired_data import SIDES, data_sets, estimated, paired, patterns
+
+from toplist.stats import randomization as draws
+from toplist.stats import simultaneous
+from toplist.stats.distributions import t_ppf, t_sf
+from toplist.stats.estimates import difference
+from toplist.stats.randomization import best_of_many
+from toplist.stats.simultaneous import adjust, band, maxt_flips, maxt_t
+from toplist.stats.units import Units, snap
+
+NAN, INF = math.nan, math.inf
+P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), max_size=9)
+STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh"}
+
+# Corrections
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=30)
+@given(P_VALUES)
+def test_corrections_agree_with_statsmodels(p):
+    tests = pytest.importorskip("statsmodels.stats.multitest")
+    assume(p)
+    for method, name in STATSMODELS.items():
+        expected = tests.multipletests(p, method=name)[1]
+        np.testing.assert_allclose(adjust(p, method), expected, rtol=1e-12, atol=1e-300)
+
+
+@given(P_VALUES, st.lists(st.integers(0, 9)))
+@settings(deadline=None)
+def test_corrections_keep_the_order_and_ignore_nan(p, places):
+    found = {method: adjust(p, method) for method in ("none", "bh", "holm", "bonferroni")}
+    order, gaps = np.argsort(p, kind="stable"), np.array(p)
+    for place in places:
+        gaps = np.insert(gaps, min(place, len(gaps)), NAN)
+    for method, adjusted in found.items():
+        assert (np.diff(adjusted[order]) >= 0).all() and (adjusted <= 1).all()
+        got = adjust(gaps, method)
+        assert (np.isnan(got) == np.isnan(gaps)).all()
+        assert got[~np.isnan(got)].tolist() == adjusted.tolist()
+    assert all((a <= b).all() for a, b in itertools.pairwise(found.values()))
+    assert found["none"].tolist() == p
+
+
+def test_corrections_keep_shape_and_input():
+    p = np.array([[0.01, 0.04], [NAN, 0.03]])
+    kept = p.copy()
+    np.testing.assert_allclose(adjust(p), [[0.03, 0.06], [NAN, 0.06]])
+    np.testing.assert_array_equal(p, kept)
+    assert adjust([], "holm").shape == (0,) and adjust([], "holm").dtype == np.float64
+
+
+# MaxT and bands
+
+
+@pytest.mark.parametrize("side", SIDES.values())
+@pytest.mark.parametrize("seed", range(5))
+def test_joint_flips_over_all_patterns(seed, side):
+    columns = np.random.default_rng(seed).integers(-3, 6, (4, 9)) / 10
+    columns[1] = 0
+    columns[3] = columns[0]
+    found = maxt_flips(columns, alternative=side)
+    norms = np.sqrt((columns**2).sum(axis=1))
+    norms[norms == 0] = 1
+    towards = {"two-sided": np.abs, "greater": np.array, "less": np.negative}[side]
+    z, flips = towards(columns.sum(axis=1) / norms), towards(patterns(9) @ columns.T / norms)
+    single = [(flips.max(axis=1) >= one - 1e-9).mean() for one in z]
+    steps = [(flips[:, z <= one + 1e-9].max(axis=1) >= one - 1e-9).mean() for one in z]
+    risen = [max(p for p, other in zip(steps, z, strict=True) if other >= one - 1e-9) for one in z]
+    assert found.exact
+    assert found.single_step == pytest.approx(single)
+    assert found.step_down == pytest.approx(risen)
+    own = [draws.randomization(column, alternative=side).p for column in columns]
+    assert found.p.tolist() == own
+
+
+def test_critical_value_of_joint_flips():
+    """|t| beyond it has at most 5 % of the patterns, and a bit less would have more."""
+    columns = np.random.default_rng(1).normal(size=(3, 10))
+    flipped = patterns(10)[:, None, :] * columns
+    t = flipped.mean(axis=2) / (flipped.std(axis=2, ddof=1) / math.sqrt(10))
+    largest, c = np.abs(t).max(axis=1), maxt_flips(columns).critical
+    assert (largest > c * 1.000001).mean() <= 0.05 < (largest >= c * 0.999999).mean()
+
+
+def test_critical_value_against_scipy():
+    """The distribution of the largest of two t, integrated by scipy."""
+    stats = pytest.importorskip("scipy.stats")
+    d = np.random.default_rng(3).normal(size=(30, 2))
+    d[:, 1] += d[:, 0]
+    joint = estimated(d)
+    c = band(joint, n_resamples=200_000).critical
+    t = stats.multivariate_t(shape=joint.correlation, df=29)
+    inside = t.cdf([c, c], lower_limit=[-c, -c], random_state=1)
+    assert inside == pytest.approx(0.95, abs=0.002)
+
+
+@given(data_sets(), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=60)
+def test_adjusted_p(data, seed):
+    a, b = data
+    c = np.where(np.random.default_rng(seed).random(len(a)) < 0.5, a, b)
+    columns = [snap(a, b), snap(a, c), snap(b, c)]
+    flips, t = maxt_flips(columns, n_resamples=299), maxt_t(estimated(np.transpose(columns)))
+    for family in (flips, t):
+        rising = family.p, family.step_down, family.single_step, 1
+        assert all(np.all(low <= high) for low, high in itertools.pairwise(rising))
+    assert maxt_flips(columns[:2], n_resamples=299).p.tolist() == flips.p[:2].tolist()
+
+
+def test_the_largest_statistic_has_the_smallest_p_after_correction():
+    """Of two columns that are nearly as large, the first step alone would turn them round."""
+    d = np.random.default_rng(0).normal(size=(60, 2))
+    d = (d - d.mean(axis=0)) / d.std(axis=0, ddof=1) + np.array([2.0, 2.01]) / math.sqrt(60)
+    for family in (maxt_t(estimated(d)), maxt_flips(d.T)):
+        assert family.step_down[0] == family.step_down[1] > 1.5 * family.p[0]
+
+
+def test_bands():
+    curves = np.random.default_rng(0).normal(size=(500, 8)).cumsum(axis=1)
+    curves[:, 3] = 0.25  # does not vary
+    found = band(estimated(curves), n_resamples=2000)
+    test = paired(curves[:, 5], np.zeros(500)).test
+    assert (found.low[5], found.high[5]) == pytest.approx((test.low, test.high))
+    assert found.difference[3] == 0.25 and np.isnan([found.low_all[3], found.low[3]]).all()
+    assert t_ppf(0.975, 499) < found.critical < 2.8
+    inner, outer = found.high - found.low, found.high_all - found.low_all
+    assert np.delete(inner <= outer, 3).all()
+    # over one k it is the t interval
+    d = np.random.default_rng(0).normal(size=(300, 1))
+    for columns in (d[:40], np.hstack([d, 2 * d, 0 * d])[:40]):
+        found = band(estimated(columns))
+        assert found.critical == t_ppf(0.975, 39) and found.low_all[0] == found.low[0]
+    # past every list the correlation is singular, and by rounding not even that
+    noise = 1e-9 * np.random.default_rng(1).normal(size=(300, 60))
+    found = band(estimated(d + noise.cumsum(axis=1)), n_resamples=999)
+    assert found.critical == pytest.approx(t_ppf(0.975, 299), abs=0.2)
+    # never below the critical value of one column, however it is drawn
+    seeds = [band(estimated(d + noise[:, :2]), n_resamples=199, seed=seed) for seed in range(9)]
+    assert all(one.critical >= t_ppf(0.975, 299) for one in seeds)
+
+
+def test_the_direction_changes_no_bit_either():
+    columns = np.random.default_rng(0).normal(0.05, 1, (200, 5)).cumsum(axis=1)
+    flip = np.array([1, -1, 1, -1, -1])
+    one, other = (maxt_t(estimated(c), n_resamples=999) for c in (columns, columns * flip))
+    assert one.step_down.tolist() == other.step_down.tolist()
+    assert one.critical == other.critical
+
+
+def test_the_threads_of_blas_do_not_matter():
+    code = """if True:
+        import numpy as np
+        from toplist.stats.estimates import Sums
+        from toplist.stats.simultaneous import band
+        rng = np.random.default_rng(0)
+        sums = Sums.of(rng.normal(size=(1500, 66)))
+        print(sums.cross.tobytes().hex(), band(sums.estimate, n_resamples=5000))
+    """
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {f"{blas}_NUM_THREADS": n for blas in ("OPENBLAS", "MKL", "OMP")},
+            capture_output=True,
+            check=True,
+            timeout=600,
+        ).stdout
+        for n in ("1", "2", "4")
+    }
+    assert len(found) == 1 and b"nan" not in found.pop()
+
+
+# Tukey's test
+
+
+def values_of(seed, n, n_systems):
+    """Return values of users, some of whom are all equal."""
+    rng = np.random.default_rng(seed)
+    values = rng.random((n, n_systems)) + rng.random((n, 1))
+    values[rng.random(n) < 0.2] = 0.25
+    return values
+
+
+def tukey(values, level=0.95):
+    found = [difference(a, b) for a, b in itertools.combinations(np.transpose(values), 2)]
+    return simultaneous.tukey(found, level), np.array([one.difference for one in found])
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 6), st.sampled_from([0.9, 0.95]))
+def test_tukey_by_its_formula_and_of_systems_in_another_order(seed, n, n_systems, level):
+    values = values_of(seed, n, n_systems)
+    pairs, d = tukey(values, level)
+    rest = values - values.mean(axis=1)[:, None] - values.mean(axis=0) + values.mean()
+    variance = (rest**2).sum() / ((n_systems - 1) * (n - 1))
+    half = pairs.critical * math.sqrt(variance / n)
+    assert pairs.high - pairs.low == pytest.approx(2 * half, abs=1e-9)
+    turned, turned_d = tukey(values[:, ::-1], level)
+    names = list(itertools.combinations(range(n_systems), 2))
+    back = [names.index((n_systems - 1 - j, n_systems - 1 - i)) for i, j in names]
+    assert d == pytest.approx(-turned_d[back], abs=1e-12)
+    assert pairs.p == pytest.approx(turned.p[back], rel=1e-6, abs=1e-12)
+    clear, apart = abs(pairs.p - (1 - level)) > 1e-9, (pairs.low > 0) | (pairs.high < 0)
+    assert ((pairs.p < 1 - level) == apart)[clear].all()
+    scaled, _ = tukey(values * 7 + 0.3, level)
+    assert scaled.statistic == pytest.approx(pairs.statistic, rel=1e-6, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(3, 40))
+def test_two_systems_give_the_paired_t_test(seed, n):
+    values = values_of(seed, n, 2)
+    d = values[:, 0] - values[:, 1]
+    assume(d.std() > 1e-6)
+    error = d.std(ddof=1) / math.sqrt(n)
+    t, reach = abs(d.mean()) / error, t_ppf(0.975, n - 1) * error
+    pairs, pairs_d = tukey(values)
+    assert pairs.statistic == pytest.approx([t * math.sqrt(2)])
+    assert pairs.p == pytest.approx(2 * t_sf(t, n - 1)) and pairs_d == pytest.approx([d.mean()])
+    assert (pairs.low[0], pairs.high[0]) == pytest.approx((d.mean() - reach, d.mean() + reach))
+
+
+def test_systems_that_are_nearly_or_wholly_alike():
+    values = np.repeat(values_of(2, 500, 1), 3, axis=1) + 1.0
+    values[3, 1] += 1e-7
+    found, _ = tukey(values)
+    variance = ((found.high - found.low)[0] / 2 / found.critical) ** 2 * 500
+    assert variance == pytest.approx(1e-14 * 2 / 3 * 499 / 500 / 998, rel=1e-6)
+    pairs, d = tukey(np.repeat(values_of(3, 50, 1), 4, axis=1) * 0.1 + 1e6)
+    for array, number in ((d, 0), (pairs.p, 1), (pairs.low, 0)):
+        assert array.tolist() == [number] * 6
+    pairs, _ = tukey(values_of(4, 50, 1) + np.array([0.0, 0.0, 0.5]))
+    assert pairs.p.tolist() == [1, 0, 0] and pairs.statistic.tolist() == [0, INF, INF]
+    assert pairs.low == pytest.approx([0, -0.5, -0.5]) and (pairs.low == pairs.high).all()
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_too_few_users_for_a_variance(n):
+    pairs, _ = tukey(np.arange(3.0 * n).reshape(n, 3))
+    assert pairs.df == 0 and np.isnan([pairs.statistic, pairs.p, pairs.low, pairs.high]).all()
+
+
+# The best of many
+
+
+def equal(rng, n_systems, n):
+    """Return values of equal systems: skewed, and of users who are easy or hard for all of them."""
+    return (rng.random((n_systems, n)) < rng.beta(1, 3, n)) * rng.random((n_systems, n))
+
+
+def test_of_equal_systems_chance_gives_the_lead():
+    """The expected largest mean over the mean of all: 400 samples, within three of its errors."""
+    found = []
+    for sample in range(400):
+        values = equal(np.random.default_rng(sample), 20, 300)
+        found.append(best_of_many(values, n_resamples=200, seed=sample))
+    leads = np.array([one.lead for one in found])
+    error = leads.std(ddof=1) / 20
+    assert abs(leads.mean() - np.mean([one.by_chance for one in found])) < 3 * error
+    assert error < 0.02 * leads.mean()  # so that 6 % more or less would be seen
+    assert 0.02 < np.mean([one.p < 0.05 for one in found]) < 0.08
+
+
+def test_normal_means_lead_by_what_tables_say():
+    """1.5388 standard errors of 10 (Tippett 1925); sharing 3/4 of the variance halves it."""
+    rng = np.random.default_rng(1)
+    own, common = rng.normal(size=(10, 20_000)), rng.normal(size=20_000)
+    both = own / 2 + common * math.sqrt(3) / 2
+    alone, shared = (best_of_many(one, n_resamples=4000).by_chance for one in (own, both))
+    assert alone * math.sqrt(20_000) == pytest.approx(1.5388, rel=0.03)
+    assert shared == pytest.approx(alone / 2, rel=1e-9)
+
+
+def test_a_system_that_is_better_stands_out():
+    values = equal(np.random.default_rng(2), 20, 300)
+    before = best_of_many(values)
+    values[7] += 0.06
+    after = best_of_many(values)
+    assert after.place == 7 and after.p < 0.005 < 0.05 < before.p
+    assert after.by_chance == pytest.approx(before.by_chance, rel=1e-9)  # systems are centred
+    assert after.lead > 1.5 * after.by_chance and after.share == after.by_chance / after.lead
+
+
+def test_the_best_is_its_definition():
+    """All signs of 8 users, gone through; and what stays the same."""
+    x = np.random.default_rng(3).random((4, 8))
+    apart = x - x.mean(axis=0)
+    lead = apart.mean(axis=1).max()
+    centred = apart - apart.mean(axis=1, keepdims=True)
+    every = patterns(8) @ centred.T / 8 * math.sqrt(8 / 7)
+    found, plain = best_of_many(x, n_resamples=50_000), best_of_many(x)
+    assert found.lead == pytest.approx(lead) and found.mean == pytest.approx(x.mean(axis=1).max())
+    assert found.by_chance == pytest.approx(every.max(axis=1).mean(), rel=0.01)
+    assert found.p == pytest.approx((every.max(axis=1) >= lead).mean(), abs=0.01)
+    assert [best_of_many(x, n_threads=n) for n in (1, 2, 16)] == [plain] * 3
+    assert best_of_many(x, seed=1) != plain
+    low = best_of_many(-x, higher_is_better=False)
+    assert low == plain._replace(mean=low.mean, mean_of_all=low.mean_of_all)
+    assert low.mean == -plain.mean
+    assert best_of_many(x, Units(8, np.full(8, 3.0))) == pytest.approx(plain, rel=1e-9)
+
+
+def test_the_best_of_nobody_of_one_user_and_of_equal_values():
+    same = best_of_many(np.full((12, 30), 0.1))
+    assert (same.lead, same.by_chance, same.p) == (0.0, 0.0, 1.0) and math.isnan(same.share)
+    alone = best_of_many([[0.1], [0.3]])
+    assert alone.place == 1 and alone.lead == pytest.approx(0.1) and math.isnan(alone.by_chance)
+    assert math.isnan(best_of_many(np.empty((3, 0))).lead)
