@@ -27,6 +27,13 @@ SKIPPING = tl.CONVENTIONS["standard"].replace(missing="skip")
 METRICS = ["ndcg", "recall", "mrr"]
 
 
+def results_of(given, truth):
+    return {
+        name: tl.top_k_eval(lists, truth, [1, 5, 10], metrics=METRICS)
+        for name, lists in given.items()
+    }
+
+
 @pytest.fixture
 def page(tmp_path):
     """Write a page and return its text."""
@@ -36,24 +43,25 @@ def page(tmp_path):
         tl.report(given, truth, k, path=path, **{"metrics": METRICS, "n_users": 25, **options})
         return path.read_text("utf-8")
 
-    def results(given, truth):
-        return {
-            name: tl.top_k_eval(lists, truth, [1, 5, 10], metrics=METRICS)
-            for name, lists in given.items()
-        }
-
-    write.results = results
     return write
 
 
-@pytest.fixture
-def plain(tmp_path):
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
     """A page of which most options are the usual ones, as it is read."""
     given, truth = systems()
-    options = {"metrics": METRICS, "n_users": 25}
-    tl.report(given, truth, [1, 5, 10], path=tmp_path / "p.html", **options)
-    results = {n: tl.top_k_eval(s, truth, [1, 5, 10], metrics=METRICS) for n, s in given.items()}
-    return Reader((tmp_path / "p.html").read_text()), results, given, truth
+    path = tmp_path_factory.mktemp("plain") / "page.html"
+    tl.report(given, truth, [1, 5, 10], path=path, metrics=METRICS, n_users=25)
+    return Reader(path.read_text()), results_of(given, truth), given, truth
+
+
+def of_people(read):
+    """Return what is shown of each user."""
+    return [one for one in read.by_tag["details"] if re.match(r"u\d+ ", one)]
+
+
+def chart_of(text, title):
+    return re.search(f"<figcaption>{title}.*?</svg>", text, re.DOTALL)[0]
 
 
 # Numbers
@@ -109,7 +117,7 @@ def test_the_answer_comes_first_and_says_what_is_not_shown(page):
     given, truth = systems(60)
     twin = {user: [*row[1:2], *row[:1], *row[2:]] for user, row in given["base"].items()}
     read = Reader(page({"base": given["base"], "twin": twin}, truth))
-    test = tl.compare(page.results({"base": given["base"], "twin": twin}, truth)).test("ndcg@10")[0]
+    test = tl.compare(results_of({"base": given["base"], "twin": twin}, truth)).test("ndcg@10")[0]
     assert "A difference of twin from base is not shown: ndcg@10 " in read.shown
     assert f"anything from {test.low:+.4f} to {test.high:+.4f}." in read.shown
     hollow = [a for tag, a in read.elements if a.get("class") == "hollow"]
@@ -143,7 +151,7 @@ def test_the_page_is_about_ndcg_at_10_or_what_is_nearest(page, metrics, k, prima
 def test_names_at_the_ends_of_lines_do_not_touch(page):
     given, truth = systems(30)
     text = page({f"system {i}": given["base"] for i in range(7)}, truth, metrics="ndcg")
-    chart = re.search(r"<figcaption>ndcg over k.*?</svg>", text, re.DOTALL)[0]
+    chart = chart_of(text, "ndcg over k")
     found = re.findall(r'y="([\d.]+)" stroke="none">(system \d)<', chart)
     assert len(found) == 7 == len({name for _, name in found})
     places = sorted(float(y) for y, _ in found)
@@ -155,7 +163,7 @@ def test_curves_have_few_points_and_end_with_their_lists(page):
     long = {user: [*range(300)] for user in truth}
     short = {user: [*range(8)] for user in truth}
     text = page({"long": long, "short": short}, truth, [10, 300], metrics="recall")
-    chart = re.search(r"<figcaption>recall over k.*?</svg>", text, re.DOTALL)[0]
+    chart = chart_of(text, "recall over k")
     lines = [line.split() for line in re.findall(r'<polyline points="([^"]+)"', chart)]
     assert [len(line) for line in lines] == [100, lines[1].index(lines[1][-1]) + 1]
     ends = [tuple(map(float, line[-1].split(","))) for line in lines]
@@ -165,7 +173,7 @@ def test_curves_have_few_points_and_end_with_their_lists(page):
     assert "A dot ends a curve where no list is longer." in text
 
 
-def test_bars_are_the_users_who_differ(plain):
+def test_bars_and_curves_are_those_of_the_results(plain):
     read, results, _, _ = plain
     values = [one.per_user("ndcg@10") for one in results.values()]
     heights = [float(a["height"]) for tag, a in read.elements if tag == "rect"]
@@ -173,6 +181,12 @@ def test_bars_are_the_users_who_differ(plain):
     counts, _ = np.histogram(d[d != 0], 40, (-abs(d).max(), abs(d).max()))
     expected = counts[counts > 0] / counts.max() * max(heights)
     np.testing.assert_allclose(heights, expected, atol=0.06)
+    # the points of a line are in proportion to the values
+    lines = [a["points"] for tag, a in read.elements if tag == "polyline"][:2]
+    heights = [float(point.split(",")[1]) for line in lines for point in line.split()]
+    curves = np.concatenate([result["ndcg"] for result in results.values()])
+    assert len(heights) == 20
+    assert np.corrcoef(heights, curves)[0, 1] < -0.999
 
 
 def test_names_of_forty_letters_stay_apart_in_charts(page):
@@ -193,7 +207,7 @@ def test_who_was_counted_is_that_of_the_results(page):
     assert "others differ, see below" in read.by_tag["header"][0]
     assert "1 without a list (counted as 0)" in read.shown and "'u003'" in read.shown
     assert "'u005'" in read.shown  # whose list is short, by the data checks
-    for result in page.results(given, truth).values():
+    for result in results_of(given, truth).values():
         assert describe.account(result) in read.shown
 
 
@@ -217,21 +231,11 @@ def test_data_checks_are_those_of_check(page):
     )
 
 
-def test_curves_are_those_of_the_results(plain):
-    read, results, _, _ = plain
-    # the points of a line are in proportion to the values
-    lines = [a["points"] for tag, a in read.elements if tag == "polyline"][:2]
-    heights = [float(point.split(",")[1]) for line in lines for point in line.split()]
-    curves = np.concatenate([result["ndcg"] for result in results.values()])
-    assert len(heights) == 20
-    assert np.corrcoef(heights, curves)[0, 1] < -0.999
-
-
 def test_segments_are_those_of_the_comparison(page):
     given, truth = systems()
     labels = {user: "odd" if int(user[1:]) % 2 else "even" for user in truth}
     read = Reader(page(given, truth, primary="recall@5", by=labels))
-    split = tl.compare(page.results(given, truth), baseline="base").by(labels)
+    split = tl.compare(results_of(given, truth), baseline="base").by(labels)
     tests = split.test("recall@5")
     ((_, *rows),) = read.tables["recall@5"]
     assert [row[0] for row in rows] == ["even", "odd"]
@@ -261,11 +265,6 @@ def test_beyond_accuracy_is_that_of_beyond(plain):
 # Users
 
 
-def people(read):
-    """Return the summary and text of each user, in their order."""
-    return list(zip(read.by_tag["summary"], read.by_tag["details"], strict=True))
-
-
 def test_users_are_the_worst_and_best_with_more_relevant_first(plain):
     read, results, _, truth = plain
     values = {s: r.per_user("ndcg@10", keyed=True) for s, r in results.items()}
@@ -277,14 +276,13 @@ def test_users_are_the_worst_and_best_with_more_relevant_first(plain):
             :25
         ]
 
-    shown = [re.match(r"(u\d+) ", one) for one, _ in people(read)]
-    users = [one[1] for one in shown if one]
+    summaries = [one for one in read.by_tag["summary"] if re.match(r"u\d+ ", one)]
+    users = [one.split()[0] for one in summaries]
     assert users[:25] == expected(1) and users[25:50] == expected(-1)
     assert len(users) == len({*users}) == 53
     n_worse = sum(value < 0 for value in differences.values())
     assert f"Worse (25 of {n_worse})" in read.shown and "At random (3, seed 0)" in read.shown
-    for summary, _ in people(read)[-53:]:
-        user = summary.split()[0]
+    for user, summary in zip(users, summaries, strict=True):
         assert f"{values['base'][user]:.4f} → {values['new'][user]:.4f}" in summary
         assert f"{differences[user]:+.4f}" in summary
         assert f"{len(truth[user])} relevant" in summary
@@ -366,7 +364,7 @@ def test_titles_of_users_are_beside_their_ids(page):
     texts = {user: f"Query <{user}>" for user in truth}
     table = pd.DataFrame({"item_id": ["i01"], "name": ["Item 1"]})
     read = Reader(page(given, truth, user_titles=texts, titles=table, primary="ndcg@10"))
-    shown = [one for one, _ in people(read) if re.match(r"u\d+ ", one)]
+    shown = [one for one in read.by_tag["summary"] if re.match(r"u\d+ ", one)]
     assert len(shown) > 30
     for one in shown:
         assert one.startswith(f"{one.split()[0]} Query <{one.split()[0]}> ")
@@ -375,23 +373,10 @@ def test_titles_of_users_are_beside_their_ids(page):
     assert "Query" not in hidden
 
 
-def of_people(read):
-    """Return what is shown of each user."""
-    return [one for one in read.by_tag["details"] if re.match(r"u\d+ ", one)]
-
-
-def forms(given, truth):
-    """Yield the same lists and truth in several forms, and options."""
-    numbers = {system: [*lists.values()] for system, lists in given.items()}
-    sets = [*truth.values()]
-
-    def named(lists):
-        return {system: tl.Ranks(one, users=list(truth)) for system, one in lists.items()}
-
-    yield "dicts", given, truth, {}
-    yield "kept", given, tl.GroundTruths(truth), {}
-    yield "series", {s: pd.Series(lists) for s, lists in given.items()}, pd.Series(truth), {}
-    rows = {
+def test_forms_of_the_same_data_show_the_same_users(page):
+    given, truth = systems(60, items=int)
+    rows = {s: np.array([*lists.values()]) for s, lists in given.items()}
+    tables = {
         s: pd.DataFrame(
             [(u, i, r) for u, one in lists.items() for r, i in enumerate(one, 1)],
             columns=["user_id", "item_id", "rank"],
@@ -399,32 +384,26 @@ def forms(given, truth):
         for s, lists in given.items()
     }
     pairs = [(user, item) for user, one in truth.items() for item in one]
-    yield "tables", rows, pd.DataFrame(pairs, columns=["user_id", "item_id"]), {}
-    yield "positions", named(numbers), sets, {}
-    yield "arrays", named({s: np.array(one) for s, one in numbers.items()}), sets, {}
+    table = pd.DataFrame(pairs, columns=["user_id", "item_id"])
+    named = {s: tl.Ranks(one, users=list(truth)) for s, one in rows.items()}
     graded = {u: {**dict.fromkeys(one, 2), 99: 1} for u, one in truth.items()}
-    yield "grades", given, graded, {"relevant_from": 2}
     padded = {s: {u: [*one, -1] for u, one in lists.items()} for s, lists in given.items()}
-    yield "padded", padded, truth, {"padding": -1}
 
+    def shown(*sides, **options):
+        return of_people(Reader(page(*sides, primary="recall@10", **options)))
 
-FORMS = ["kept", "series", "tables", "positions", "arrays", "grades", "padded"]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_forms_of_the_same_data_show_the_same_users(page, form):
-    found = {}
-    for name, lists, relevant, options in forms(*systems(60, items=int)):
-        if name in ("dicts", form):
-            read = Reader(page(lists, relevant, primary="recall@10", **options))
-            found[name] = of_people(read)
-    assert len(found[form]) > 30
-    if form == "grades":
-        assert "✓ hit 2 " in found[form][0] and " (grade 2)" in "".join(found[form])
-        found[form] = [
-            one.replace("✓ hit 2 ", "✓ hit ").replace(" (grade 2)", "") for one in found[form]
-        ]
-    assert found["dicts"] == found[form]
+    expected = shown(given, truth)
+    assert len(expected) > 30
+    assert (
+        shown({s: pd.Series(one) for s, one in given.items()}, tl.GroundTruths(truth)) == expected
+    )
+    assert shown(tables, table) == expected
+    assert shown(named, [*truth.values()]) == expected
+    assert shown(padded, truth, padding=-1) == expected
+    found = shown(given, graded, relevant_from=2)
+    assert "✓ hit 2 " in found[0] and " (grade 2)" in "".join(found)
+    bare = [one.replace("✓ hit 2 ", "✓ hit ").replace(" (grade 2)", "") for one in found]
+    assert bare == expected
 
 
 def test_files_and_the_command_line_show_the_same_page(page, tmp_path, cli):
@@ -451,7 +430,7 @@ def test_files_and_the_command_line_show_the_same_page(page, tmp_path, cli):
 
 def test_saved_results_show_the_ranks_of_hits(page, tmp_path):
     given, truth = systems()
-    for name, result in page.results(given, truth).items():
+    for name, result in results_of(given, truth).items():
         result.save(tmp_path / f"{name}.npz")
     loaded = {name: tl.TopKResult.load(tmp_path / f"{name}.npz") for name in given}
     path = tmp_path / "saved.html"
@@ -531,8 +510,8 @@ def test_of_many_systems_the_best_are_drawn_with_fewer_users(page):
 def test_one_system_is_a_page_too(page):
     given, truth = systems(60)
     read = Reader(page({"new": given["new"]}, truth, primary="mrr@5"))
-    mean = page.results(given, truth)["new"]["mrr@5"]
-    low, high = page.results(given, truth)["new"].interval("mrr@5")
+    mean = results_of(given, truth)["new"]["mrr@5"]
+    low, high = results_of(given, truth)["new"].interval("mrr@5")
     assert f"new: mrr@5 is {mean:.4f} (95 % interval {low:.4f} to {high:.4f}), 60" in read.shown
     assert "one system, nothing to compare" in read.shown
 
@@ -596,7 +575,7 @@ def test_no_text_of_the_data_does_harm(page):
     assert "<" not in data
 
 
-@pytest.mark.parametrize("text", HOSTILE[:9])
+@pytest.mark.parametrize("text", HOSTILE[:9:4])
 def test_names_of_files_do_no_harm(cli, tmp_path, monkeypatch, text):
     monkeypatch.chdir(tmp_path)
     name = text.replace("/", "").replace("\0", "")[:50]
@@ -729,29 +708,18 @@ def test_a_full_disk_leaves_no_half_page(page, tmp_path):
 
 def test_mistakes_are_told_in_one_line(page, tmp_path):
     given, truth = systems(20)
+    twice = {**given, "new": {"u001": ["a", "a"]}}
     wrong = [
         (TypeError, "report takes a dict of system", [given["base"]], truth, {}),
         (TypeError, "'a' has the list of one user", {"a": ["i01"]}, {"i01"}, {}),
         (TypeError, "'base' has lists: give their truth", given, None, {}),
-        (
-            ValueError,
-            "primary: 'map@10'.*this result has ndcg",
-            given,
-            truth,
-            {"primary": "map@10"},
-        ),
+        (ValueError, "primary: 'map@10'.*has ndcg", given, truth, {"primary": "map@10"}),
         (ValueError, "primary: at which k\\? such as ndcg@1", given, truth, {"primary": "ndcg"}),
         (ValueError, "depth must be", given, truth, {"depth": 0}),
         (ValueError, "-1", given, truth, {"n_users": -1}),
         (TypeError, "system= names systems in one table", given, truth, {"system": "model"}),
         (TypeError, "system 'base': .*'catalog'", given, truth, {"catalog": 3}),
-        (
-            ValueError,
-            "system 'new': user 'u001' has item 'a' at ranks 1 and 2",
-            {**given, "new": {"u001": ["a", "a"]}},
-            truth,
-            {},
-        ),
+        (ValueError, "'new': user 'u001' has item 'a' at ranks 1 and 2", twice, truth, {}),
     ]
     for kind, message, systems_, truths, options in wrong:
         with pytest.raises(kind, match=message):

@@ -46,10 +46,11 @@ from toplist.comparing.comparison import compare
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
 from toplist.files.batches import stream_of
+from toplist.ground_truths import GroundTruths
 from toplist.inputs.items import ITEMS, Items
-from toplist.inputs.options import SIDES
+from toplist.inputs.options import SIDES, Ranks
 from toplist.loo.logs import COLUMNS
-from toplist.metrics.conventions import convention_of
+from toplist.metrics.conventions import convention_of, rules_of
 from toplist.reporting import page
 from toplist.reporting.about import USERS, Report
 from toplist.reporting.lists import ItemsOf, Words, items_of
@@ -193,18 +194,21 @@ def run_report(options: argparse.Namespace) -> Output:
 
 def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | None]:
     """Return what gives the lists of users, by system, and their relevant items."""
-    lists = {}
+    if options.truth is None:
+        return {}, None
+    columns = names_of_columns(options, "ground_truths")
+    kept = GroundTruths(options.truth, columns=columns, format=options.ground_truths_format)
+    lists, padding = {}, options.padding
     for name, path in zip(names_of(options.recs), options.recs, strict=True):
         if not is_saved(path):
-            columns = names_of_columns(options, "ranks", name, path)
-            how = options.ranks_format, columns, options.order, options.ties
-            stream = stream_of(path, "ranks", *how)
-            lists[name] = items_of(stream, "ranks", padding=options.padding)
-    if options.truth is None:
-        return lists, None
-    columns = names_of_columns(options, "ground_truths")
-    truth = stream_of(options.truth, "ground_truths", options.ground_truths_format, columns)
-    return lists, items_of(truth, "ground_truths", relevant_from=options.relevant_from)
+            names = names_of_columns(options, "ranks", name, path)
+            how = {"format": options.ranks_format, "order": options.order, "ties": options.ties}
+            given = Ranks(path, columns=names, **how)
+            if padding is not None and numbered(options, path, names)[1]:
+                padding = int(padding)
+            lists[name] = items_of(kept, given, rules_of(options.convention), padding=padding)
+    truths = items_of(kept, padding=padding, relevant_from=options.relevant_from)
+    return lists, truths
 
 
 def _beside(options: argparse.Namespace) -> Items:

@@ -1,65 +1,40 @@
-"""The geometry of the charts: places of lines, points and words; the template draws them."""
+"""The charts of the page as SVG: lines over k, intervals as dots, and a histogram."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
 from toplist.checks import Floats
 from toplist.plots.axes import brief
+from toplist.reporting.lists import plain
+from toplist.results.markup import shortened
 
 # The frame of a chart, in units of its view box, and what its names and numbers need of it.
 WIDTH, HEIGHT = 440, 230
 LEFT, RIGHT, TOP, BOTTOM = 52, 318, 12, 200
+COLOURS = 7
 POINTS = 100  # of a line, at most
 ROW = 26  # the height of a line of dots
 SPACING = 14  # between names at the ends of lines
 # Letters of a name beside a line, and beside a dot; where dots stand between name and number.
 AT_LINE, AT_DOT = 14, 24
 DOTS = 166, 376
-
-
-class Line(NamedTuple):
-    """A curve: its name and number, the points, the outline of its band, where its name stands.
-
-    `stop` is where it ends before the chart does: no list goes on.
-    """
-
-    name: str
-    colour: int
-    points: str
-    band: str
-    end: float
-    stop: tuple[float, float] | None = None
-
-
-class Dot(NamedTuple):
-    """A row of dots: name, number, ends of the interval, the point, its height, how it looks."""
-
-    name: str
-    text: str
-    low: float
-    high: float
-    at: float
-    y: float
-    colour: int
-    hollow: bool
+# A tick: where it stands, and its number.
+Ticks = Iterable[tuple[float, str]]
 
 
 class Chart(NamedTuple):
-    """What is drawn: lines or dots or bars, ticks of both axes, and where 0 is, if it is there."""
+    """A title, the height, what is drawn as SVG, and whether a line ends before the chart does."""
 
     title: str
-    x: Sequence[tuple[float, str]]
-    y: Sequence[tuple[float, str]]
-    lines: Sequence[Line] = ()
-    dots: Sequence[Dot] = ()
-    bars: Sequence[tuple[float, float, float, float]] = ()
-    zero: float | None = None
-    height: float = HEIGHT
+    height: float
+    svg: str
+    ends: bool = False
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -85,8 +60,33 @@ def _ends(*arrays: Floats) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _scale(low: float, high: float, start: float, end: float, value: float) -> float:
-    return start + (value - low) / (high - low) * (end - start)
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return what gives the place of a number from low to high, between start and end."""
+    return lambda value: start + (value - low) / (high - low) * (end - start)
+
+
+def _text(x: float, y: float, words: str, anchor: str = "", more: str = "") -> str:
+    anchored = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text{more} x="{x:.1f}" y="{y:.1f}"{anchored}>{escape(plain(words))}</text>'
+
+
+def _across(places: Ticks, height: float, lines: bool = False) -> str:
+    """Return the ticks below a chart, with lines through it or without."""
+    bottom, found = height - 30, ""
+    for x, words in places:
+        found += _text(x, bottom + 18, words, "middle", ' class="t"')
+        found += f'<path class="g" d="M{x:.1f} 4V{bottom}"/>' if lines else ""
+    return found
+
+
+def _up(places: Ticks, right: int) -> str:
+    """Return the ticks beside a chart, with lines through it."""
+    line = '<path class="g" d="M{} {:.1f}H{}"/>'.format
+    found = (
+        line(LEFT, y, right) + _text(LEFT - 6, y + 4, words, "end", ' class="t"')
+        for y, words in places
+    )
+    return "".join(found)
 
 
 def curves(
@@ -102,49 +102,46 @@ def curves(
     # all k's, of more than `POINTS` some in equal steps, with both ends
     ks = sorted({*np.linspace(1, depth, min(depth, POINTS)).astype(int).tolist()})
     low, high = _ends(*(one for line in lines for one in line[2:]), np.zeros(int(zero)))
-    wide = max(depth, 2)
+    x, y = _scale(1, max(depth, 2), LEFT, RIGHT), _scale(low, high, BOTTOM, TOP)
 
-    def x(k: float) -> float:
-        return _scale(1, wide, LEFT, RIGHT, k)
-
-    def y(value: float) -> float:
-        return _scale(low, high, BOTTOM, TOP, value)
-
-    def points(values: Floats, order: Sequence[int]) -> list[str]:
+    def points(values: Floats, order: Sequence[int]) -> str:
         both = ((k, float(values[k - 1])) for k in order if k <= len(values))
-        return [f"{x(k):.1f},{y(one):.1f}" for k, one in both if math.isfinite(one)]
+        return " ".join(f"{x(k):.1f},{y(one):.1f}" for k, one in both if math.isfinite(one))
 
-    found = []
-    names = brief([line[0] for line in lines], AT_LINE)
-    for name, (_, colour, values, lows, highs) in zip(names, lines, strict=True):
-        own = sorted({*(k for k in ks if k < len(values)), len(values)})
-        band = " ".join([*points(highs, own), *points(lows, own[::-1])])
-        last = float(values[-1])
-        end = y(last) if math.isfinite(last) else BOTTOM
-        stop = (x(len(values)), end) if len(values) < depth and math.isfinite(last) else None
-        found.append(Line(name, colour, " ".join(points(values, own)), band, end, stop))
-    across = sorted({1, *(int(k) for k in ticks(1, wide) if k == int(k)), depth})
+    across = sorted({1, *(int(k) for k in ticks(1, max(depth, 2)) if k == int(k)), depth})
     across = [k for k in across if k in (1, depth) or x(depth) - x(k) > 24]
-    return Chart(
-        title,
-        [(x(k), str(k)) for k in across],
-        [(y(one), f"{one:g}") for one in ticks(low, high)],
-        _apart(found),
-        zero=y(0) if zero else None,
-    )
+    drawn = _across([(x(k), str(k)) for k in across], HEIGHT)
+    drawn += _up([(y(one), f"{one:g}") for one in ticks(low, high)], RIGHT)
+    drawn += f'<path class="z" d="M{LEFT} {y(0):.1f}H{RIGHT}"/>' if zero else ""
+    lasts = [float(line[2][-1]) for line in lines]
+    heights = [y(last) if math.isfinite(last) else float(BOTTOM) for last in lasts]
+    names = brief([line[0] for line in lines], AT_LINE)
+    stops = False
+    for line, name, last, place in zip(lines, names, lasts, _apart(heights), strict=True):
+        _, colour, values, lows, highs = line
+        own = sorted({*(k for k in ks if k < len(values)), len(values)})
+        band = f"{points(highs, own)} {points(lows, own[::-1])}".strip()
+        outline = f'<polygon points="{band}"/>' if band else ""
+        drawn += f'\n<g class="c{colour % COLOURS}">{outline}'
+        drawn += f'<polyline points="{points(values, own)}"/>'
+        if len(values) < depth and math.isfinite(last):
+            stops = True
+            drawn += f'<circle cx="{x(len(values)):.1f}" cy="{y(last):.1f}" r="4"/>'
+        named = escape(shortened(plain(name), 20))
+        drawn += f'<text x="326" y="{place + 4:.1f}" stroke="none">{named}</text></g>'
+    return Chart(title, HEIGHT, drawn, stops)
 
 
-def _apart(lines: Sequence[Line]) -> list[Line]:
-    """Return lines whose names do not stand on each other."""
-    order = sorted(range(len(lines)), key=lambda i: lines[i].end)
-    places = [lines[i].end for i in order]
+def _apart(heights: Sequence[float]) -> list[float]:
+    """Return where names stand that do not touch each other, as near to their heights as may be."""
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    places = [heights[i] for i in order]
     for i in range(1, len(places)):
         places[i] = max(places[i], places[i - 1] + SPACING)
     for i in reversed(range(len(places))):
         below = places[i + 1] - SPACING if i + 1 < len(places) else float(BOTTOM)
         places[i] = min(places[i], below)
-    ends = dict(zip(order, places, strict=True))
-    return [line._replace(end=ends[i]) for i, line in enumerate(lines)]
+    return [place for _, place in sorted(zip(order, places, strict=True))]
 
 
 def dots(
@@ -158,19 +155,22 @@ def dots(
     """
     values = np.array([row[1:4] for row in rows], float)
     low, high = _ends(values.ravel(), np.zeros(int(zero)))
-
-    def x(value: float) -> float:
-        return _scale(low, high, *DOTS, value)
-
-    found, names = [], brief([row[0] for row in rows], AT_DOT)
+    x, height = _scale(low, high, *DOTS), ROW * len(rows) + 34
+    sign = "+" if zero else ""
+    places = [(x(one), f"{one:{sign if one else ''}g}") for one in ticks(low, high, 4)]
+    drawn = _across(places, height, lines=True)
+    drawn += f'<path class="z" d="M{x(0):.1f} 4V{height - 30}"/>' if zero else ""
+    names = brief([row[0] for row in rows], AT_DOT)
     for i, (name, (_, at, least, most, colour, hollow)) in enumerate(zip(names, rows, strict=True)):
-        ends = (least, most) if math.isfinite(least + most) else (at, at)
+        ends, y = (least, most) if math.isfinite(least + most) else (at, at), ROW * (i + 0.6)
         start, end, place = (x(one) if math.isfinite(at) else DOTS[0] for one in (*ends, at))
-        text = f"{at:+.4f}" if zero else f"{at:.4f}"
-        found.append(Dot(name, text, start, end, place, ROW * (i + 0.6), colour, hollow))
-    places = [(x(one), f"{one:{'+' * (zero and one != 0)}g}") for one in ticks(low, high, 4)]
-    at_zero = x(0) if zero else None
-    return Chart(title, places, (), dots=found, zero=at_zero, height=ROW * len(rows) + 34)
+        look = ' class="hollow"' if hollow else ""
+        drawn += "\n" + _text(2, y + 4, shortened(plain(name), 26))
+        drawn += f'<g class="c{colour % COLOURS}">'
+        drawn += f'<path stroke-width="2" d="M{start:.1f} {y:.1f}H{end:.1f}"/>'
+        drawn += f'<circle{look} cx="{place:.1f}" cy="{y:.1f}" r="4.5"/></g>'
+        drawn += _text(WIDTH - 2, y + 4, f"{at:{sign}.4f}", "end")
+    return Chart(title, height, drawn)
 
 
 def histogram(title: str, values: Floats, n_bins: int = 40) -> Chart:
@@ -178,20 +178,14 @@ def histogram(title: str, values: Floats, n_bins: int = 40) -> Chart:
     most = float(np.abs(values).max()) if len(values) else 1.0
     counts, edges = np.histogram(values, n_bins, (-most, most))
     top = max(int(counts.max()), 1)
-
-    def x(value: float) -> float:
-        return _scale(-most, most, LEFT, WIDTH - 12, value)
-
-    bars = []
+    x, y = _scale(-most, most, LEFT, WIDTH - 12), _scale(0, top, BOTTOM, TOP)
+    places = [(x(one), f"{one:+g}" if one else "0") for one in ticks(-most, most, 6)]
+    drawn = _across(places, HEIGHT)
+    drawn += _up([(y(n), f"{n:,.0f}") for n in ticks(0, top) if n == int(n)], WIDTH - 12)
+    drawn += f'<path class="z" d="M{x(0):.1f} 4V{BOTTOM}"/>'
     for n, start, end in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if n:
-            height = n / top * (BOTTOM - TOP)
-            bars.append((x(start) + 0.5, BOTTOM - height, x(end) - x(start) - 1, height))
-    up = [one for one in ticks(0, top) if one == int(one)]
-    return Chart(
-        title,
-        [(x(one), f"{one:+g}" if one else "0") for one in ticks(-most, most, 6)],
-        [(_scale(0, top, BOTTOM, TOP, one), f"{one:,.0f}") for one in up],
-        bars=bars,
-        zero=x(0),
-    )
+            wide, high = x(end) - x(start) - 1, BOTTOM - y(n)
+            drawn += f'<rect class="c1" x="{x(start) + 0.5:.1f}" y="{y(n):.1f}" '
+            drawn += f'width="{wide:.1f}" height="{high:.1f}"/>'
+    return Chart(title, HEIGHT, drawn)

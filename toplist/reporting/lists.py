@@ -2,77 +2,102 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from toplist.beyond.indexing import UserItems
 from toplist.checks import is_missing, printable
-from toplist.files.batches import Source, loaded
+from toplist.files.batches import Source, loaded, stream_of
 from toplist.inputs.facts import Fact, by_item, ids_of
-from toplist.inputs.flatten import Flat, is_frame
-from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.flatten import Flat
+from toplist.inputs.forms import read_sides
 from toplist.inputs.ids import two_kinds
-from toplist.inputs.keyed import KeptTruths, is_series, keyed_rows
-from toplist.inputs.options import ColumnNames
-from toplist.inputs.tables import lists_of
-from toplist.inputs.texts import Texts
+from toplist.inputs.keyed import KeptTruths
+from toplist.inputs.options import ColumnNames, Joining, of_source
+from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.results.markup import shortened
 
+STANDARD = CONVENTIONS["standard"]
 # What gives the items of each of some users who have any, in their order; of a ground truth those
 # that are relevant, where they have grades as a dict of these.
 ItemsOf = Callable[[Sequence[Any]], dict[Any, Any]]
 
 
+def ranked(
+    given: Any,
+    kept: KeptTruths,
+    rules: Convention,
+    columns: ColumnNames,
+    padding: Any,
+    read: Callable[[Source], Any],
+) -> Flat:
+    """Return the lists of the users of ground truths, in their order; `read` reads a file."""
+    given, said = of_source(given, columns, rules)
+    if isinstance(given, (str, os.PathLike)):
+        how: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
+        given = read(stream_of(given, "ranks", *how))
+    how = {one: said[one] for one in ("columns", "users") if one in said}
+    joining = Joining(padding=padding, ties=said["ties"] or "order", **how)
+    return read_sides(given, kept, None, joining)[0]
+
+
+def row_of(lists: Flat, place: int) -> list[Any]:
+    """Return a ranked list."""
+    return [*lists.row(place)][: int(lists.lengths[place])]
+
+
+def truth_of(lists: Flat, place: int, padding: Any = None) -> Any:
+    """Return the ground truth of one user: a list, of groups their items; or a dict of grades."""
+    items = lists.row(place)
+    if lists.grades is None or lists.grouped:
+        return [one for one in items if padding is None or one != padding]
+    start = int(lists.offsets[place])
+    pairs = zip(items, lists.grades[start : start + len(items)].tolist(), strict=True)
+    return {one: grade for one, grade in pairs if padding is None or one != padding}
+
+
 def items_of(
-    side: Any,
-    name: str,
+    kept: KeptTruths,
+    given: Any = None,
+    rules: Convention = STANDARD,
     columns: ColumnNames = None,
-    ties: str | None = None,
-    relevant_from: float | None = None,
     padding: Any = None,
+    relevant_from: float | None = None,
+    users: Any = None,
 ) -> ItemsOf:
-    """Return what gives the items of users; a file, as a `Source`, is read again for them.
+    """Return what gives the items of users: of lists, for which a file is read again, or truths.
 
     Parameters
     ----------
-    side : any form that `toplist.top_k_eval` takes of many users, or a Source
-    name : {"ranks", "ground_truths"}
-    columns, ties, relevant_from, padding : as in `toplist.top_k_eval`
+    kept : KeptTruths
+    given : any form that `toplist.top_k_eval` takes of many users; None for the truths themselves
+    rules : Convention
+    columns, padding, relevant_from : as in `toplist.top_k_eval`
+    users : keys, optional
+        Of the rows, where they have none of their own.
     """
 
-    def found(users: Sequence[Any]) -> dict[Any, Any]:
-        rows = read(users)
-        for user, row in rows.items() if padding is not None else ():
-            if isinstance(row, dict):
-                row.pop(padding, None)
-            elif name == "ground_truths":
-                rows[user] = [item for item in row if item != padding]
-            else:  # lists are padded at their ends
-                while row and row[-1] == padding:
-                    row.pop()
-        return rows
-
-    def read(users: Sequence[Any]) -> dict[Any, Any]:
-        given = side.rows if isinstance(side, KeptTruths) else side
-        if isinstance(given, Source):
-            given = loaded(given, (Texts(), Texts()))
-        if not isinstance(given, Flat):
-            given = side_to_builtin(given, name, (None, None, ties or "order"))
-        if is_series(given):
-            given = keyed_rows(given, name)
-        if is_frame(given):
-            given = lists_of(given, name, columns, ties or "order")
-        if isinstance(given, Flat):
-            return _of_table(given, users, relevant_from)
-        if isinstance(given, Mapping):
-            users = [user for user in users if user in given]
-        return {user: _row(given[user], relevant_from) for user in users}
+    def found(some: Sequence[Any]) -> dict[Any, Any]:
+        keys: Any = users if users is not None else kept.users
+        places = {key: row for row, key in enumerate(range(len(kept)) if keys is None else keys)}
+        known = [user for user in some if user in places]
+        if given is not None:
+            lists = ranked(given, kept, rules, columns, padding, lambda s: loaded(s, kept.texts))
+            rows = {user: row_of(lists, places[user]) for user in known}
+            return {user: row for user, row in rows.items() if row}
+        truths = {user: truth_of(kept.flat, places[user], padding) for user in known}
+        return {user: _relevant(row, relevant_from) for user, row in truths.items()}
 
     return found
+
+
+def _relevant(row: Any, least: float | None) -> Any:
+    """Return the items of a row once; of grades those that are relevant, with theirs."""
+    if isinstance(row, Mapping):
+        return {item: g for item, g in row.items() if (g > 0 if least is None else g >= least)}
+    return list(dict.fromkeys(row))
 
 
 def catalogue_of(given: Any) -> Container[Any] | None:
@@ -112,36 +137,6 @@ def history_of(
         return {user: [*dict.fromkeys(own.flat.row(row))] for user, row in places if row >= 0}
 
     return found
-
-
-def _of_table(
-    lists: Flat, users: Sequence[Any], relevant_from: float | None
-) -> dict[Any, list[Any]]:
-    """Return the items of some users of a table."""
-    places = {user: place for place, user in enumerate(lists.keys)}
-    there = [user for user in users if user in places]
-    some = lists.take(np.array([places[user] for user in there], np.int64))
-    items = some.items.decoded(some.items.codes)
-    grades = None if some.grades is None else some.grades.tolist()
-    rows = {}
-    for user, (start, end) in zip(there, pairwise(some.offsets.tolist()), strict=True):
-        row: Any = items[start:end]
-        if grades is not None:
-            row = dict(zip(row, grades[start:end], strict=True))
-        rows[user] = _row(row, relevant_from)
-    return rows
-
-
-def _row(row: Any, relevant_from: float | None) -> Any:
-    """Return the items of a row; of grades those that are relevant with theirs, of groups each."""
-    if isinstance(row, Mapping):
-        least = relevant_from
-        return {item: g for item, g in row.items() if (g > 0 if least is None else g >= least)}
-    if isinstance(row, np.ndarray):
-        return list(np.atleast_1d(row).tolist())
-    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-        return [row]
-    return list(dict.fromkeys(row)) if isinstance(row, (set, frozenset)) else list(row)
 
 
 # What items and users are called

@@ -18,9 +18,10 @@ import toplist
 from toplist.checks import optional, prefixed
 from toplist.comparing.comparison import compare
 from toplist.comparing.views import SEED
-from toplist.files.batches import stream_of
+from toplist.ground_truths import GroundTruths
 from toplist.inputs.flatten import is_container
-from toplist.inputs.options import Ranks, of_source
+from toplist.inputs.keyed import KeptTruths
+from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
 from toplist.reporting.about import DETAILED, USERS, Report
@@ -198,6 +199,13 @@ def report(
     if options.get("system") is not None:
         raise TypeError("report: system= names systems in one table: give a dict of tables")
     evaluate: Any = top_k_eval
+    columns, padding = options.get("columns"), options.get("padding")
+    kept: Any = ground_truths
+    if kept is not None and not isinstance(kept, KeptTruths):
+        kept = GroundTruths(kept, columns=columns)
+    named = (one.users for one in systems.values() if isinstance(one, Ranks))
+    users = next((users for users in named if users is not None), None)
+    rules = rules_of(options.get("convention", "standard"))
     lists: dict[str, ItemsOf] = {}
     results: dict[str, TopKResult] = {}
     for name, given in systems.items():
@@ -206,21 +214,20 @@ def report(
             continue
         held = given.ranks if isinstance(given, Ranks) else given
         bare = isinstance(held, (list, tuple)) and held and not is_container(held[0])
-        if bare or ground_truths is None:
+        if bare or kept is None:
             what = "the list of one user: give lists by user" if bare else "lists: give their truth"
             raise TypeError(f"report: {name!r} has {what}, {{'ann': [...]}}")
-        is_file = isinstance(held, (str, os.PathLike)) or isinstance(ground_truths, os.PathLike)
+        is_file = isinstance(held, (str, os.PathLike)) or kept.stream is not None
         keep = {"keep": "users"} if is_file else {}
         try:
-            results[str(name)] = evaluate(given, ground_truths, k, **keep, **options)
+            results[str(name)] = evaluate(given, kept, k, **keep, **options)
         except (TypeError, ValueError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
-        lists[str(name)] = _reader(given, "ranks", options)
+        lists[str(name)] = items_of(kept, given, rules, columns, padding, users=users)
     truths = None
-    if ground_truths is not None:
-        named = (one.users for one in systems.values() if isinstance(one, Ranks))
-        users = next((users for users in named if users is not None), None)
-        truths = _reader(ground_truths, "ground_truths", options, users)
+    if kept is not None:
+        least = options.get("relevant_from")
+        truths = items_of(kept, padding=padding, relevant_from=least, users=users)
     called = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
     comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
     sides, words = (comparison, lists, truths), Words(*called, not pseudonyms)
@@ -233,16 +240,3 @@ def report(
     shown = ", ".join(f"{name!r}: ..." for name in results)
     command = f"toplist.report({{{shown}}}, truth, {said}, path=...)"
     write_all({path: written(found, Origin(command, stamp=stamp))})
-
-
-def _reader(side: Any, name: str, options: Mapping[str, Any], users: Any = None) -> ItemsOf:
-    """Return what gives the items of users of one side; `users` are those of rows without keys."""
-    rules = rules_of(options.get("convention", "standard"))
-    side, said = of_source(side, options.get("columns"), rules)
-    columns, ties, users = said["columns"], said["ties"], said.get("users", users)
-    if isinstance(side, (str, os.PathLike)):
-        side = stream_of(side, name, said.get("ranks_format"), columns, said.get("order"), ties)
-    elif users is not None:
-        side = {user: side[row] for row, user in enumerate(users)}
-    least = options.get("relevant_from") if name == "ground_truths" else None
-    return items_of(side, name, columns, ties, least, options.get("padding"))

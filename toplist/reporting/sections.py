@@ -27,6 +27,8 @@ ROWS, TOGETHER, DEPTH = 40, 7, 20
 MORE = "item_coverage", "gini", "average_popularity", "novelty"
 # What is said where no difference was found.
 NOT_SHOWN = "not shown"
+# What a test may find, in the order of the answer.
+FOUND = "better", "higher", NOT_SHOWN, "lower", "worse"
 
 
 class Text(NamedTuple):
@@ -37,8 +39,8 @@ class Text(NamedTuple):
 
     @classmethod
     def of(cls, *lines: str, look: str = "soft") -> list[Text]:
-        """Return a paragraph for each line."""
-        return [cls([line], look) for line in lines]
+        """Return a paragraph for each line that says something."""
+        return [cls([line], look) for line in lines if line]
 
 
 class Tabled(NamedTuple):
@@ -126,12 +128,12 @@ def answer(report: Report) -> Iterator[Text]:
         lead = f" has the {end} {name} of {len(report.sorted)} systems: {result[name]:.4f}"
         words = [(best, "name"), f"{lead}, {_whom(report, n)}."]
     yield Text(words, "verdict")
-    heads = {word: (f"{word.capitalize()} than ", word) for word in ("better", "higher")}
-    heads |= {NOT_SHOWN: ("Not shown to differ from ", "strong")}
-    heads |= {word: (f"{word.capitalize()} than ", word) for word in ("lower", "worse")}
-    for word, head in heads.items() if len(report.others) > 1 else ():
+    for word in FOUND if len(report.others) > 1 else ():
         some = [one for one in report.ranked(report.tests) if word_of(one) == word]
-        line: list[Any] = [head, base]
+        head, look = f"{word.capitalize()} than ", word
+        if word == NOT_SHOWN:
+            head, look = "Not shown to differ from ", "strong"
+        line: list[Any] = [(head, look), base]
         for i, one in enumerate(some):
             line += [", " if i else ": ", (one.system, "name"), _change(one, " ")]
         if some:
@@ -214,7 +216,7 @@ def systems(report: Report) -> Iterator[Block]:
     said = "Bold: best of its column." * (len(rows) > 1)
     if tests is not None:
         said += f" Marks, of all metrics together: {tests._page().notes[0]}."
-    yield from Text.of(*[said] * bool(said))
+    yield from Text.of(said)
     yield Folded("All means, with formulas", [*_all_means(report)])
 
 
@@ -249,7 +251,7 @@ def curves(report: Report) -> Iterator[Block]:
         return
     yield Beside(charts)
     said = "Bands are of each system; for differences see the next section."
-    if any(line.stop for one in charts for line in one.lines):
+    if any(one.ends for one in charts):
         said += " A dot ends a curve where no list is longer."
     if len(report.sorted) > len(best):
         said += (
@@ -298,9 +300,9 @@ def differences(report: Report) -> Iterator[Block]:
     if bands:
         yield Beside(bands)
         yield Folded("Numbers of the bands", numbers)
-    yield from Text.of(*[f"no band over k: {why}"] * bool(why))
+    yield from Text.of(f"no band over k: {why}" * bool(why))
     everything, without = report.all_tests
-    yield from Text.of(*[f"other metrics are not tested: {without}"] * bool(without))
+    yield from Text.of(f"other metrics are not tested: {without}" * bool(without))
     if everything is not None and len(everything) > len(report.tests):
         head = f"All {len(everything)} comparisons, corrected together"
         yield Folded(head, [*_written(everything._page(), "Comparisons")])

@@ -22,15 +22,21 @@ from toplist.checks import (
 )
 from toplist.files.batches import Source, loaded, stream_of
 from toplist.ground_truths import GroundTruths
-from toplist.inputs.flatten import Flat
-from toplist.inputs.forms import read_sides
 from toplist.inputs.items import Items
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
+from toplist.inputs.options import ColumnNames, Duplicates
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.reporting.lists import TitleOf, catalogue_of, history_of, titles_of
+from toplist.reporting.lists import (
+    TitleOf,
+    catalogue_of,
+    history_of,
+    ranked,
+    row_of,
+    titles_of,
+    truth_of,
+)
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import top_k_eval
 
@@ -337,7 +343,7 @@ def show(
         kept = of_file(stream_of(kept, "ground_truths", None, columns), user)
     kept = kept if isinstance(kept, KeptTruths) else GroundTruths(kept, columns=columns)
     place = _place(user, kept)
-    truth = _row(kept.flat, place, padding)
+    truth = truth_of(kept.flat, place, padding)
     judged, relevant = [*dict.fromkeys(truth)], cast(Any, [])
     if judged:  # those that are hits, of a list of all; not every convention has a hit
         all_of = {user: judged}, {user: truth}, len(judged)
@@ -353,14 +359,8 @@ def show(
     how |= {"convention": convention, "relevant_from": relevant_from}
     for name, given in ((str(name), given) for name, given in systems.items()):
         try:
-            given, said = of_source(given, columns, rules)
-            if isinstance(given, (str, os.PathLike)):
-                file: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
-                given = of_file(stream_of(given, "ranks", *file), user)
-            read = {one: said[one] for one in ("columns", "users") if one in said}
-            joining = Joining(padding=padding, ties=said["ties"] or "order", **read)
-            ranked, *_ = read_sides(given, kept, None, joining)
-            row = [*ranked.row(place)][: int(ranked.lengths[place])]
+            ranks = ranked(given, kept, rules, columns, padding, lambda s: of_file(s, user))
+            row = row_of(ranks, place)
             lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
             values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
         except (ValueError, TypeError) as error:
@@ -439,16 +439,6 @@ def _moved(ranks: Sequence[int | None], at: int, rank: int, baseline: str) -> st
     return f"{arrow} (was {before})" if at else arrow
 
 
-def _row(flat: Flat, place: int, padding: Any = None) -> Any:
-    """Return the ground truth of one user: a list, of groups their items; or a dict of grades."""
-    items = flat.row(place)
-    if flat.grades is None or flat.grouped:
-        return [one for one in items if padding is None or one != padding]
-    start = int(flat.offsets[place])
-    pairs = zip(items, flat.grades[start : start + len(items)].tolist(), strict=True)
-    return {one: grade for one, grade in pairs if padding is None or one != padding}
-
-
 def of_file(stream: Source, user: Any) -> dict[Any, Any]:
     """Return the list, or the ground truth, of one user of a file; users are compared as text.
 
@@ -457,7 +447,7 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
 
     def rows(lists: Any) -> list[Any]:
         own = [i for i, one in enumerate(lists.keys) if str(one) == str(user)]
-        return [_row(lists, place) for place in own]
+        return [truth_of(lists, place) for place in own]
 
     found = []
     with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
