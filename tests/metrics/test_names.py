@@ -1,6 +1,5 @@
 """Names that others use, and misspelt ones: the error offers the near one first, then all."""
 
-import dataclasses
 import re
 import shutil
 from operator import attrgetter
@@ -11,49 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist import checks, top_k_eval
+from toplist import checks
 from toplist.cli import main
 from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import OTHER_NAMES
-from toplist.metrics.definitions import DIVISORS
 from toplist.metrics.weighing import SCORED
-
-
-def test_metric_that_a_convention_does_not_have():
-    with pytest.raises(ValueError, match=r"'dcg'.*: choose from hit, precision, recall, map"):
-        top_k_eval([[1]], [{1}], k=1, metrics=["dcg"], convention="neurec")
-    with pytest.raises(ValueError, match=r"'dcg'.*: choose from hit"):
-        tl.curves("dcg", [[1]], [{1}], convention="trec_eval")
-
-
-@pytest.mark.parametrize("bad", ["ndcg@0", "ndcg@-1", "ndcg@1.5", "ndcg@x", "ndcg@1e1", "ndcg@²"])
-def test_the_k_of_a_metric(bad):
-    with pytest.raises(ValueError, match=rf"'{bad}': k must be a whole number from 1 on"):
-        top_k_eval([[1]], [{1}], metrics=[bad])
-
-
-@pytest.mark.parametrize("bad", ["", "ndcg@", "@3", 3, None, ("ndcg", 3)])
-def test_entries_that_are_no_metrics(bad):
-    with pytest.raises(ValueError, match=r"metric .*write a name, 'name@k', or give a Metric"):
-        top_k_eval([[1]], [{1}], metrics=[bad])
-    with pytest.raises(ValueError, match="metrics is empty"):
-        top_k_eval([[1]], [{1}], k=1, metrics=[])
-
-
-@pytest.mark.parametrize("twice", [["ndcg", "ndcg"], ["ndcg@2", "map@2", "ndcg@2"]])
-def test_a_metric_twice(twice):
-    with pytest.raises(ValueError, match="'ndcg@2' is asked for twice"):
-        top_k_eval([[1]], [{1}], k=None if "@" in twice[0] else 2, metrics=twice)
-    with pytest.raises(ValueError, match="'ndcg' is asked for twice"):
-        top_k_eval([[1]], [{1}], metrics=["ndcg", "ndcg"])
-
-
-def test_unknown_divisor():
-    with pytest.raises(ValueError, match="divisor='n': choose from '1', 'k', 'R'") as caught:
-        tl.curves(dataclasses.replace(tl.METRICS["map"], divisor="n"), [1], {1})
-    assert all(repr(name) in str(caught.value) for name in DIVISORS)
-
 
 RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}]
 READ = {  # by other names
@@ -113,19 +75,6 @@ def test_names_of_other_libraries_are_read_and_printed_as_ours(name, ours):
     assert found == own and found.names() == own.names()
     assert found[name] is not None and name in own
     assert ours in repr(found) or ours.partition("@")[0] in repr(found)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "errr@10", "erra", "NERR8x@10", "iprec@0.1@5", "context_precision", "NCG@10", "infbpref",
-        "MAPR", "mape", "gmap", "infAP", "recall_cap@10",
-        "ndcg_exp", "nrbp", "mar@10",
-    ],
-)  # fmt: skip
-def test_another_measure_is_not_taken_for_a_misspelt_one(name):
-    with pytest.raises(ValueError, match=f"^metric {re.escape(repr(name))}: "):
-        tl.top_k_eval(RANKS, TRUTHS, 5, metrics=[name])
 
 
 def test_a_name_of_trec_eval_says_where_its_formula_is_another():
@@ -304,21 +253,6 @@ def test_conventions(name, meant):
             call(RANKS, TRUTHS, 5, convention=name)
 
 
-@pytest.mark.parametrize("bad", ["usual", "", None, ["standard"]], ids=repr)
-def test_conventions_that_are_near_none(bad):
-    words = re.escape(f"convention {bad!r}: choose from {', '.join(tl.CONVENTIONS)}")
-    for call in (tl.ndcg, tl.top_k_eval):
-        with pytest.raises(ValueError, match=f"^{words}"):
-            call([[1]], [{1}], 1, convention=bad)
-
-
-@pytest.mark.parametrize("name", ["x", "nope", "squares", "x(p=2)", "10", "k"])
-def test_what_is_near_nothing_is_not_guessed(name):
-    words = f"^metric {re.escape(repr(name))}: choose from {', '.join(tl.METRICS)}; of"
-    with pytest.raises(ValueError, match=words):
-        tl.top_k_eval([[1]], [{1}], k=1, metrics=[name])
-
-
 def test_the_command_line(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["eval", "recs.csv", "truth.csv", "-m", "hti_rate@10"])
@@ -335,23 +269,3 @@ def test_the_command_line(tmp_path, capsys):
 def test_the_first_of_two_names_that_are_spelt_alike():
     assert checks.near("a b", ["a_b", "c"]) == "a_b"
     assert checks.near("A", {"a": 1}) == "a" and checks.near(None, ["None"]) is None
-
-
-READ_ALIKE = {  # parameters of metrics of hits and of the lists, with one wording
-    "rbp(p=2)": "'rbp': p must be above 0 and below 1, not 2",
-    "calibration(alpha=2)": "'calibration': alpha must be above 0 and below 1, not 2",
-    "iprec(recall=half)": "'iprec': recall='half' is not a number",
-    "novelty(total=many)": "'novelty': total='many' is not a number",
-    "err(p=2)": "'err' takes max, rel, not p",
-    "gini(p=2)": "'gini' takes over, divisor, not p",
-    "rbp(p=0.5,p=0.6)": "'rbp': p is given twice",
-    "gini(divisor=n,divisor=n-1)": "'gini': divisor is given twice",
-    "rbp(0.5)": r"'rbp\(0.5\)' .*: write a name",
-    "gini(n)": r"'gini\(n\)'.*: write a name",
-}
-
-
-@pytest.mark.parametrize("written", READ_ALIKE)
-def test_parameters_are_read_alike(written):
-    with pytest.raises(ValueError, match=f"^metric {READ_ALIKE[written]}"):
-        tl.top_k_eval(RANKS, TRUTHS, 5, metrics=written)

@@ -1,0 +1,248 @@
+"""Who is counted: users with an empty truth, without a list, without a judgement; what is said.
+
+That means, errors and numbers of users are the oracle's under every policy, merged, weighed, split
+and read from files, is in tests/properties.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from differential import agree, columns, expectations
+from doors import by_words, curve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import hits as oracle
+from strategies import graded_populations, populations
+
+import toplist as tl
+
+RANKS = {"a": [1, 2, 3], "b": [4, 5], "c": [6], "d": [1]}
+TRUTHS = {"a": {1, 3}, "b": set(), "c": {6}, "d": set()}
+OWN = [
+    replace(tl.METRICS["precision"], empty="zero"),
+    replace(tl.METRICS["recall"], empty="one"),
+    replace(tl.METRICS["map"], empty="skip"),
+    tl.METRICS["mrr"],
+]
+
+
+def line(result, word):
+    """Return the line below the table that holds a word."""
+    return next(line for line in str(result).splitlines() if word in line)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_value_in_every_metric(value):
+    empty = ("zero", "one")[value]
+    result = by_words(RANKS, TRUTHS, 2, metrics=list(oracle.METRICS), empty=empty)
+    for name in oracle.METRICS:
+        one = np.nan if name == "judged" else value  # which is over users with a judgement
+        np.testing.assert_array_equal(result.per_user(name)[[1, 3]], np.full((2, 2), one), name)
+        values = curve(name, RANKS, TRUTHS, 2, empty=empty)
+        np.testing.assert_array_equal(values, result.per_user(name))
+    assert result["recall@2"] == (0.5 + 1 + 2 * value) / 4
+    assert line(result, "evaluated") == (
+        f"4 of 4 users evaluated, 2 of them without relevant items (counted as {value}), "
+        "judged: over 2, those with a judgement"
+    )
+    assert f"users without relevant items score {value}" in result.formula("recall")
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    populations(max_truth=2),
+    st.integers(1, 8),
+    st.sampled_from(["skip", "zero", "one"]),
+    st.sampled_from(["skip", "zero"]),
+)
+def test_a_policy_per_metric(population, k, empty, missing):
+    options = {"missing": missing, "duplicates": "first"}
+    metrics = [replace(one, empty=one.empty or empty) for one in OWN]
+    result = by_words(*population, list(range(1, k + 1)), metrics=metrics, **options)
+    for metric in metrics:
+        name = metric.name
+        how = {"empty": metric.empty, "missing": missing}
+        expected = expectations(population, k, oracle.METRICS[name], **how)
+        agree(result[name], [one.mean for one in expected], name)
+        agree(result.std(name), [one.std for one in expected], name)
+        agree(result.per_user(name), columns(expected), name)
+        agree(result.per_user(f"{name}@{k}"), expected[-1].per_user, name)
+        assert result.n_of(name) == expected[-1].n_evaluated
+    parts = by_words(*population, k, metrics=OWN, **options).by([0] * len(population[0]))
+    whole = by_words(*population, k, metrics=OWN, **options)
+    agree(list(parts[0]), list(whole), "one segment of all")
+
+
+def test_the_account_says_which_metrics_count_whom():
+    result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=OWN)
+    assert result.n_evaluated == 2
+    assert [result.n_of(metric.name) for metric in OWN] == [4, 4, 2, 2]
+    assert line(result, "evaluated") == (
+        "2 of 4 users evaluated, 2 skipped (no relevant items), precision: over 4, as 2 without "
+        "relevant items count as 0, recall: over 4, as 2 without relevant items count as 1"
+    )
+    assert "users without relevant items score 1" in result.formula("recall")
+    nobody = tl.top_k_eval([[1]], [{1}], 1, metrics=OWN)
+    assert line(nobody, "evaluated") == "1 of 1 user evaluated"
+    pytest.importorskip("pandas")
+    assert result.to_pandas().set_index("metric").n.tolist() == [4, 4, 2, 2]
+
+
+def test_policies_of_metrics_are_compared_and_not_merged_with_others():
+    one = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=OWN)
+    plain = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=["precision", "recall", "map", "mrr"])
+    table = str(tl.compare({"own": one, "plain": plain}))
+    assert "DIFFERENT POLICIES" in table and "recall: score 1" in table
+    assert "DIFFERENT FORMULAS" not in table
+    with pytest.raises(ValueError, match="precision, recall is defined differently"):
+        one + plain
+    test = tl.compare({"own": one, "again": tl.top_k_eval(RANKS, TRUTHS, 2, metrics=OWN)}).test()
+    assert [one.n for one in test] == [4, 4, 2, 2]  # whom the metric itself counts
+
+
+def test_nothing_relevant_enough_scores_1_where_the_policy_says_so():
+    """In trec_eval nDCG reads all grades, but the threshold says whose ground truth is empty."""
+    ranks, truths = {"a": [1], "b": [5], "c": [9, 7]}, {"a": {1: 1}, "b": {6: 1}, "c": {7: 2, 9: 1}}
+    how = {"k": 2, "metrics": ["ndcg", "recall"], "convention": "trec_eval", "relevant_from": 2}
+    found = by_words(ranks, truths, empty="one", **how)
+    alone = by_words({"c": [9, 7]}, {"c": {7: 2, 9: 1}}, **how)["ndcg@2"]
+    assert found.per_user("ndcg@2").tolist() == [1, 1, alone]
+    assert found.per_user("recall@2").tolist() == [1, 1, 1]
+    assert found["ndcg@2"] == pytest.approx((2 + alone) / 3) and alone < 1
+
+
+# a has both, b no list, c no relevant item, d neither; e has an empty list, f neither
+LISTS = {"a": [1, 2], "c": [2], "e": [], "f": []}
+BOTH = LISTS, {"a": {1}, "b": {1}, "c": set(), "d": set(), "e": {2}, "f": set()}
+VALUES = {"zero": 0.0, "one": 1.0, "skip": np.nan}
+
+
+def by_policies(user, empty, missing):
+    """Return the reciprocal rank of a user: who is left out by either policy is left out."""
+    lists, truths = BOTH
+    if missing == "skip" and not lists.get(user):
+        return np.nan
+    return (1.0 if user == "a" else 0.0) if truths[user] else VALUES[empty]
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+@pytest.mark.parametrize("empty", ["zero", "one", "skip"])
+def test_who_is_left_out_by_either_policy_is_left_out(empty, missing):
+    lists, truths = BOTH
+    expected = {user: by_policies(user, empty, missing) for user in truths}
+    known = [value for value in expected.values() if not np.isnan(value)]
+    rows = [[*lists.get(user, [])] for user in truths], [[*truths[user]] for user in truths]
+    doors = [(*BOTH, {}), (*rows, {"users": [*truths]}), (tl.match(*BOTH), None, {})]
+    for *sides, options in doors:
+        options |= {"metrics": ["mrr@2", "hit@2"], "empty": empty, "missing": missing}
+        whole = by_words(*sides, **options)
+        for result in (whole, sum(whole.by({user: user for user in expected}).values())):
+            for name in ("mrr@2", "hit@2"):
+                assert result[name] == np.mean(known)
+                found = dict(zip(result.users, result.per_user(name), strict=True))
+                np.testing.assert_equal(found, expected)
+            assert (result.n_users, result.n_evaluated) == (6, len(known))
+            assert (result.n_skipped, result.n_missing) == (6 - len(known), 2)
+    if missing == "skip":
+        assert "users without a list are left out" in whole.formula("mrr")
+
+
+# Truths that are known for listed items only: R is the number of hits in the list
+
+
+@settings(deadline=None, max_examples=40)
+@given(populations() | graded_populations(), st.integers(1, 15), st.sampled_from([None, 2]))
+def test_against_the_truth_that_is_listed(population, k, relevant_from):
+    graded = any(isinstance(truth, dict) and truth for truth in population[1])
+    join = {"relevant_from": relevant_from} if graded else {}
+    how = {"empty": "zero", "missing": "zero"} | join
+    result = by_words(*population, k, metrics=list(oracle.METRICS), relevant="listed", **how)
+    whole = population[0], [*map(oracle.listed_truth, *population)]
+    for name, twin in oracle.METRICS.items():
+        known = population if name == "judged" else whole  # judged or not does not hang on the list
+        expected = expectations(known, k, twin, **how)
+        agree(result[name], [one.mean for one in expected], name)
+        agree(result.per_user(name), columns(expected), name)
+        agree(curve(name, *population, k, relevant="listed", **how), columns(expected), name)
+
+
+def test_what_is_said_of_listed_truths():
+    ranks, truths = {"a": [5, 7, 8, 9], "b": [1, 2], "c": [4], "d": []}, {"a": {8, 9, 100}}
+    truths |= {"b": {3}, "c": {4, 5}, "d": {1}}
+    result, everything = (
+        by_words(ranks, truths, 2, metrics="recall", relevant=one) for one in ("listed", "all")
+    )
+    assert result["recall@2"] == 1 / 3  # of a, c and d, who has no list
+    assert "convention standard, R counts relevant items of the list only: mean" in str(result)
+    assert "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list" in str(result)
+    with pytest.raises(ValueError, match="relevant is 'listed' in one and 'all' in the other"):
+        result + everything
+    assert "DIFFERENT CONVENTIONS" in str(tl.compare({"a": result, "b": everything}))
+
+
+@pytest.mark.parametrize(
+    "truth", [{"a": {"x": 2, "z": 3}, "d": {"y": 2}}, {"a": {"x"}, "d": {"y"}}]
+)
+def test_users_without_a_list_go_by_the_policy_for_them(truth):
+    options = {"k": 1, "relevant": "listed", "metrics": ["ndcg", "recall"]}
+    zero, skip = (
+        by_words({"a": ["x"], "d": []}, truth, missing=missing, empty=empty, **options)
+        for missing, empty in (("zero", "one"), ("skip", "skip"))
+    )
+    assert (zero["ndcg@1"], zero["recall@1"], zero.n_missing, zero.n_evaluated) == (0.5, 0.5, 1, 2)
+    assert (skip["ndcg@1"], skip.n_missing, skip.n_evaluated) == (1.0, 1, 1)
+
+
+# judged: the share of the first k with a judgement
+
+
+@pytest.mark.parametrize("empty", ["skip", "zero", "one", None])
+@pytest.mark.parametrize("convention", ["standard", "trec_eval"])
+def test_judged_is_over_all_with_a_judgement(convention, empty):
+    lists = {"a": [1, 2, 3], "none": [4, 5], "zeros": [6, 7]}
+    truths = {"a": {1: 1, 2: 0, 3: 0}, "none": {}, "zeros": {6: 0}}
+    rules = {"convention": convention, "empty": empty}
+    result = by_words(lists, truths, 10, metrics=["judged", "ndcg"], **rules)
+    assert result["judged@10"] == (1 + 1 / 2) / 2 and result.n_of("judged") == 2
+    np.testing.assert_array_equal(result.per_user("judged@10"), [1, np.nan, 1 / 2])
+    n = 1 if (empty or {"trec_eval": "zero"}.get(convention)) in ("skip", None) else 3
+    assert result.n_of("ndcg") == result.n_evaluated == n
+    assert "judged: over 2, those with a judgement" in str(result)
+    alone = by_words({"a": [1], "b": [2]}, {"a": {1: 1}, "b": {2: 0}}, 1, metrics="judged",
+                     empty="raise")  # fmt: skip
+    assert alone["judged@1"] == 1
+
+
+def test_tests_of_judged_are_over_all_with_a_judgement():
+    truths = {"a": {1: 1}, "b": {2: 0}, "c": {3: 2, 4: 0}}
+    results = {
+        name: tl.top_k_eval(dict.fromkeys("abc", ids), truths, 2, metrics=["hit", "judged"])
+        for name, ids in {"x": [1, 2], "y": [4, 3]}.items()
+    }
+    tests = tl.compare(results).test(["hit@2", "judged@2"])
+    assert {one.name: one.n for one in tests} == {"hit@2": 2, "judged@2": 3}
+
+
+def test_grade_0_of_qrels_is_judged_by_every_way_in(tmp_path):
+    run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
+    run.write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n")
+    qrels.write_text("q1 0 a 1\nq1 0 b 0\nq1 0 c -1\n")
+    lists, truths = tl.files.read_ranks(run), tl.files.read_truths(qrels)
+    for sides in (lists, truths), (run, truths), (lists, qrels), (run, qrels):
+        for how in ({}, {"relevant_from": 1}):
+            assert tl.top_k_eval(*sides, 2, metrics="judged", **how)["judged@2"] == 1
+
+
+def test_judged_of_parts_where_a_user_has_no_relevant_item(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    ranks, truths = tmp_path / "ranks.csv", tmp_path / "truths.csv"
+    ranks.write_text("user_id,item_id,rank\na,5,1\nb,6,1\n")
+    truths.write_text("user_id,item_id,relevance\na,5,1\nb,6,0\n")
+    tables = (
+        arrow.table({"user_id": ["a", "b"], "item_id": [5, 6], name: [1, one]})
+        for name, one in (("rank", 1), ("relevance", 0))
+    )
+    for sides in ((ranks, truths), [table.to_reader(1) for table in tables]):
+        result = by_words(*sides, 1, metrics="judged")
+        assert result["judged@1"] == 1 and result.n_of("judged") == 2
