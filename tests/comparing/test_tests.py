@@ -280,12 +280,29 @@ def test_equivalence_is_said_as_such(versus):
     assert how == ["equivalence", "within", 0.1, pytest.approx(0.9)]
 
 
-def many_systems(k):
+def many_systems(k, systems="abcdefgh"):
     rng = np.random.default_rng(0)
     truth = {user: set(rng.permutation(60)[:5].tolist()) for user in range(120)}
-    lists = {s: {user: rng.permutation(60)[:20].tolist() for user in truth} for s in "abcdefgh"}
+    lists = {s: {user: rng.permutation(60)[:20].tolist() for user in truth} for s in systems}
     names = ["hit", "recall", "precision", "map", "ndcg", "mrr", "f1", "dcg"]
     return compared(lists, truth, k, metrics=[*names, "rbp(p=0.5)", "rbp(p=0.8)"])
+
+
+def test_in_a_narrow_terminal_letters_stand_for_long_names():
+    systems = [f"a-retriever-with-a-long-name-{letter}" for letter in "abcdefgh"]
+    many = many_systems([5, 10, 20], systems)
+    for shown in (many, many.test()):
+        lines = shown.to_text(width=80).splitlines()
+        assert len(lines) <= 60 and max(map(len, lines)) <= 80
+        assert "h = a-retriever-with-a-long-name-h" in " ".join(" ".join(lines).split())
+        assert systems[0] in shown.to_text() and " = " not in shown.to_text()
+    means, tests = (one.to_text(width=80).splitlines() for one in (many, many.test()))
+    assert means[0].split() == [*"abcdefgh"] and len(means) < 45
+    assert [row.split()[0] for row in means[1:4]] == ["hit@5", "hit@10", "hit@20"]
+    assert many.results[systems[2]]["hit@10"] == pytest.approx(
+        float(means[2].split()[3].strip("*")), abs=5e-5
+    )
+    assert tests[1].startswith("b - a ") and tests[28].startswith("h - g ")
 
 
 def test_of_many_comparisons_the_first_name_is_printed_and_the_rest_is_counted():

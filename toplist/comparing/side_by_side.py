@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # From so many systems on it is said that the best is the best of many: that of 10 equal ones leads
 # their mean by 1.5 standard errors; in 40 % of samples one is beyond its one-sided 95 % interval.
 MANY = 10
+# Tables of more lines than this are one table of all means instead.
+SCREEN = 40
 # What stands at a (system, name): a mark against the baseline. And the best systems of a name.
 Marks = Mapping[tuple[str, str], str]
 Best = Mapping[str, Sequence[str]]
@@ -257,7 +259,7 @@ class SideBySide(Display):
     ) -> list[Table]:
         """Return one table of all means, a row per system; of many means a table per metric.
 
-        Where each of these has one k, and the systems are few, it is one table, a row per metric.
+        Of few systems whose tables have one k, or fill a screen, it is one table, a row per mean.
         """
 
         def cells(places: Iterable[tuple[str, str]]) -> list[Cell]:
@@ -267,7 +269,7 @@ class SideBySide(Display):
         if self._turned(tables):
             names = {corner + k: name for corner, of_k in tables for k, name in of_k.items()}
             rows = [(one, cells((system, names[one]) for system in systems)) for one in names]
-            return [Table("", systems, rows)]
+            return [Table("", systems, rows, systems)]
         return [
             Table(
                 corner,
@@ -278,9 +280,11 @@ class SideBySide(Display):
         ]
 
     def _turned(self, tables: Sequence[tuple[str, dict[str, str]]]) -> bool:
-        """Return whether many means at one k each stand in rows, with the systems as columns."""
+        """Return whether many means stand in rows, with the systems as columns."""
+        if len(tables) == 1 or len(self.systems) > describe.WIDE:
+            return False
         each_one = all(len(columns) == 1 for _, columns in tables)
-        return each_one and len(tables) > 1 and len(self.systems) <= describe.WIDE
+        return each_one or len(tables) * (len(self.systems) + 2) > SCREEN
 
     def _cell(self, system: str, name: str, marks: Marks, best: Best, look: Look = LOOK) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""

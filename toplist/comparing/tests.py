@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from toplist.checks import cached, counted, worded
@@ -501,7 +502,8 @@ class Tests(Display, Sequence[Contrast]):
                 label = one.name if one.segment is None else one.segment
             rows.append((label, [Cell(write(one)) for _, write in shown]))
         corner = first.name if self._segments or not of_pair else ""
-        return Table(corner, [title for title, _ in shown], rows)
+        systems = list(dict.fromkeys(chain(*(pair[::-1] for pair in self._pairs))))
+        return Table(corner, [title for title, _ in shown], rows, systems)
 
     def _notes(self, brief: bool = False) -> Iterator[str]:
         """Yield the lines below the table."""

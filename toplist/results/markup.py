@@ -2,8 +2,10 @@
 
 import csv
 import io
+import itertools
 import math
 import re
+import string
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,11 +41,15 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of cells with labels, under a header; `corner` is the header of the labels."""
+    """Rows of cells with labels, under a header; `corner` is the header of the labels.
+
+    In a terminal that is too narrow for it, letters stand for the `systems` in headers and labels.
+    """
 
     corner: str
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Cell]]]
+    systems: Sequence[str] = ()
 
     @property
     def marked(self) -> bool:
@@ -243,7 +249,7 @@ def shortened(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
     """Return rows as text: the first column aligned to the left, the others to the right.
 
     Examples
@@ -256,7 +262,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     lines = []
     for name, *cells in rows:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        lines.append("  ".join([name.ljust(first), *padded]).rstrip())
+        lines.append(gap.join([name.ljust(first), *padded]).rstrip())
     return "\n".join(lines)
 
 
@@ -269,16 +275,19 @@ def terminal_width() -> int | None:
     return get_terminal_size().columns
 
 
-def _within(rows: Sequence[Sequence[str]], width: int) -> Iterable[Sequence[Sequence[str]]]:
-    """Yield rows as tables that are no wider than `width`, each with the first column."""
+def _within(rows: Sequence[Sequence[str]], width: int) -> Iterable[str]:
+    """Yield rows as text no wider than `width`: in tables that each have the first column."""
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     start, room = 1, first
+    if first + sum(widths) + len(widths) <= width < first + sum(widths) + 2 * len(widths):
+        yield aligned(rows, gap=" ")
+        return
     for i, column in enumerate(widths, start=1):
         room += 2 + column
         if room > width and i > start:
-            yield [[row[0], *row[start:i]] for row in rows]
+            yield aligned([[row[0], *row[start:i]] for row in rows])
             start, room = i, first + 2 + column
-    yield [[row[0], *row[start:]] for row in rows]
+    yield aligned([[row[0], *row[start:]] for row in rows])
 
 
 def fitted(lines: Iterable[str], width: int | None) -> list[str]:
@@ -300,14 +309,32 @@ def fitted(lines: Iterable[str], width: int | None) -> list[str]:
 def text(page: Page, width: int | None = None) -> str:
     """Write a page for a terminal, at most `width` columns wide; a star marks the best."""
     tables = [_printable(table) for table in page.tables]
-    # labels are as wide as the widest of all tables, so that the tables are aligned
+    blocks, key = [*map(aligned, _grids(tables))], list[str]()
+    if width is not None and any(len(line) > width for one in blocks for line in one.splitlines()):
+        letters = _letters(tables)
+        key = [", ".join(f"{letter} = {name}" for name, letter in letters.items())] * bool(letters)
+        short = letters | {
+            f"{one} - {other}": f"{letters[one]} - {letters[other]}"
+            for one, other in itertools.permutations(letters, 2)
+        }
+        grids = _grids([_relabelled(table, lambda name: short.get(name, name)) for table in tables])
+        blocks = [block for grid in grids for block in _within(grid, width)]
+    best = [f"* {page.best}"] if any(table.marked for table in tables) else []
+    lines = [*map(printable, page.warnings), *key, *best, *map(printable, page.notes)]
+    notes = "\n".join(fitted(lines, width))
+    if len(blocks) == 1:
+        return f"{blocks[0]}\n{notes}"
+    return "\n\n".join([*blocks, notes])
+
+
+def _grids(tables: Sequence[Table]) -> list[list[list[str]]]:
+    """Return the rows of tables as text, labels of one width, in each column the means in line."""
     labels = [label for table in tables for label in (table.corner, *dict(table.rows))]
     of_labels = max(map(len, labels), default=0)
-    blocks: list[str] = []
+    grids = []
     for table in tables:
         grid = [[table.corner.ljust(of_labels), *table.columns]]
         columns = zip(*(cells for _, cells in table.rows), strict=True)
-        # in each column the means stand below each other
         widths = [max(len(cell.interval) for cell in column) for column in columns]
         for label, cells in table.rows:
             row = [label]
@@ -315,19 +342,28 @@ def text(page: Page, width: int | None = None) -> str:
                 mean = f"*{cell.mean}" if cell.best else cell.mean
                 row.append(f"{mean} {cell.interval.ljust(room)}" if room else mean)
             grid.append(row)
-        blocks += [aligned(grid)] if width is None else map(aligned, _within(grid, width))
-    best = [f"* {page.best}"] if any(table.marked for table in tables) else []
-    lines = [*map(printable, page.warnings), *best, *map(printable, page.notes)]
-    notes = "\n".join(fitted(lines, width))
-    if len(blocks) == 1:
-        return f"{blocks[0]}\n{notes}"
-    return "\n\n".join([*blocks, notes])
+        grids.append(grid)
+    return grids
+
+
+def _letters(tables: Sequence[Table]) -> dict[str, str]:
+    """Return a letter for each system of tables that are too wide; none of short names, or many."""
+    systems = list(dict.fromkeys(name for table in tables for name in table.systems))
+    if len(systems) > len(string.ascii_lowercase) or max(map(len, systems), default=0) < 4:
+        return {}
+    return dict(zip(systems, string.ascii_lowercase, strict=False))
+
+
+def _relabelled(table: Table, write: Callable[[str], str]) -> Table:
+    """Return a table with its labels and headers written anew."""
+    rows = [(write(label), cells) for label, cells in table.rows]
+    return table._replace(columns=[*map(write, table.columns)], rows=rows)
 
 
 def _printable(table: Table) -> Table:
     """Return a table whose labels and headers can do nothing to a terminal."""
-    rows = [(printable(label), cells) for label, cells in table.rows]
-    return Table(printable(table.corner), [*map(printable, table.columns)], rows)
+    safe = _relabelled(table, printable)
+    return safe._replace(corner=printable(table.corner), systems=[*map(printable, table.systems)])
 
 
 def markdown(page: Page) -> str:
