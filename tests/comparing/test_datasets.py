@@ -254,6 +254,7 @@ def test_less_is_better_where_the_metric_says_so():
     }
     found = tl.across(turned, "cost@10", baseline="ease", n_resamples=200)
     assert found.means[0, 0] == found.means[0].min()
+    assert f"*{found.means[0, 0]:.4f}" in found.to_text()
     first = found.contrast(found.systems[0], found.systems[-1])
     assert first.these.difference < 0 and first.replicated.k == 2
     assert found.rank_low[0] == 1

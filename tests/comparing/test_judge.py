@@ -39,6 +39,14 @@ def corrected(metric="ndcg@5", **given):
     return judge_corrected(**{**sides(), **given}, metric=metric)
 
 
+def in_clusters(clusters):
+    some = {q: clusters[q] for q in SAMPLE}
+    return {
+        "judged": evaluated(LISTS, JUDGE, clusters=clusters),
+        "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters=some),
+    }
+
+
 def test_queries_are_matched_by_key_whatever_their_order():
     found = corrected()
     given = sides()
@@ -155,6 +163,14 @@ def test_any_k_and_name_that_both_sides_know():
         ),
         (lambda: {"baseline": "a"}, "two systems are needed, and there is"),
         (lambda: {"metric": "ndcg"}, "'ndcg' is no mean over queries of what is relevant, at one"),
+        (
+            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE[:9])},
+            "people judged 9 queries: at least 10 are needed",
+        ),
+        (
+            lambda: in_clusters({q: q[:2] for q in QUERIES}),
+            "judged queries of 7 clusters: at least",
+        ),
         (lambda: {"level": 95}, "level must be a number between 0 and 1, not 95"),
         (
             lambda: sides(metrics=["item_coverage"], catalogue=range(12)) | COVERAGE,
@@ -239,14 +255,7 @@ def test_metrics_of_whole_lists_take_the_longest_of_both_sides():
 def test_queries_in_clusters_go_by_these():
     users, alone = {q: f"u{i // 4}" for i, q in enumerate(QUERIES)}, {q: q for q in QUERIES}
 
-    def by(clusters):
-        some = {q: clusters[q] for q in SAMPLE}
-        return {
-            "judged": evaluated(LISTS, JUDGE, clusters=clusters),
-            "human": evaluated(LISTS, PEOPLE, SAMPLE, clusters=some),
-        }
-
-    given = by(users)
+    given = in_clusters(users)
     found, plain = corrected(**given), corrected()
     y, y_hat = (given[side].per_user("ndcg@5", keyed=True) for side in ("human", "judged"))
     others = {query: value for query, value in y_hat.items() if query not in y}
@@ -256,7 +265,9 @@ def test_queries_in_clusters_go_by_these():
     assert (found.estimate, found.error) == pytest.approx((expected.estimate, expected.error))
     assert found.n_clusters == len({users[query] for query in SAMPLE}) and found.df < plain.df
     assert f"60 queries of {found.n_clusters} clusters judged by people" in str(found)
-    assert vars(corrected(**by(alone))) == vars(plain)  # clusters of one query each are none
+    assert vars(corrected(**in_clusters(alone))) == vars(
+        plain
+    )  # clusters of one query each are none
     bare = evaluated(LISTS, JUDGE, unit="rows")  # rows of clusters are called so
     with pytest.raises(ValueError, match="human has clusters and judged has none"):
         corrected(judged=bare, human=given["human"])

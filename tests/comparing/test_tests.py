@@ -139,6 +139,9 @@ def test_bold_is_what_differs_after_the_correction(pair):
     mixed = tl.compare(near, baseline=["a", "b"])
     assert [mixed.test()["c", base, "ndcg@10"].mark for base in "ab"] == ["‡", ""]
     assert mixed.best()["ndcg@5"] == ["c"] and r"\textbf" not in cells(mixed.to_latex(), "c")[0]
+    weak = replace(mixed.test()["c", "b", "ndcg@10"], difference=0.1, p_adjusted=0.04)
+    strong = replace(weak, baseline="a", p_adjusted=0.004)
+    assert replace(mixed.test(), contrasts=(strong, weak)).signs == {("c", "ndcg@10"): "†"}
     assert mixed.test().signs["c", "ndcg@10"] == "" and "‡" not in str(mixed).split("\n")[3]
 
 

@@ -42,6 +42,7 @@ def test_tables_and_series_by_user_are_matched_by_user(ask, written):
     one, other = (paired_tests(some)[0] for some in (by_user, by_place))
     assert (one.difference, one.p) == pytest.approx((other.difference, other.p), rel=1e-12)
     expected = repr(ask(by_user))
+    assert repr(ask({name: dict(sorted(one.items())) for name, one in by_user.items()})) == expected
     for library, made in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
         make = getattr(pytest.importorskip(library), made)
         frames = {name: make(table) for name, table in tables.items()}
