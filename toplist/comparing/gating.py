@@ -244,15 +244,12 @@ were not drawn
         return [one for one in self.rows if one.segment is None]
 
     @property
-    def _segments(self) -> list[GateRow]:
-        return [one for one in self.rows if one.segment is not None]
-
-    @property
     def _summary(self) -> list[str]:
         """What the verdict of the whole is made of."""
-        verdict, parts = self.verdict, self._segments
+        verdict, whole = self.verdict, self._whole
+        parts = [one for one in self.rows if one.segment is not None]
         at_fault = FAILS if verdict == "worse" else ("undecided",)
-        among = self.rows if verdict == "worse" else self._whole
+        among = self.rows if verdict == "worse" else whole
         some = ", ".join(dict.fromkeys(one._title for one in among if one.verdict in at_fault))
         lines = [f"gate: {verdict}{f': {some}' * bool(some)}"]
         if parts:
@@ -262,10 +259,9 @@ were not drawn
                 f"{(1 - self.level) / 2:.3g} after Holm over all of them, {n['undecided']} "
                 "undecided, which fail nothing"
             )
-            n_without = max((one.n for one in parts if one.segment == NO_LABEL), default=0)
-            if n_without:
-                users = worded(counted(n_without, "user"), parts[0].unit)
-                lines.append(f"{users} without a label: a segment of their own, {NO_LABEL}")
+        if n_without := max((one.n for one in parts if one.segment == NO_LABEL), default=0):
+            users = worded(counted(n_without, "user"), parts[0].unit)
+            lines.append(f"{users} without a label: a segment of their own, {NO_LABEL}")
         return lines
 
     def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
@@ -280,12 +276,14 @@ were not drawn
         return markup.text(page, *how)
 
     def _page(self, every_metric: bool = False) -> Page:
-        tables = [self._table("metric", self._whole)]
-        for name in dict.fromkeys(one.name for one in self._segments):
-            tables.append(self._table(name, [one for one in self._segments if one.name == name]))
+        of_segments: dict[str, list[GateRow]] = {}
+        for one in self.rows[len(self._whole) :]:
+            of_segments.setdefault(one.name, []).append(one)
+        tables = {"metric": self._whole, **of_segments}
         needed = [f"{one._title}: {one._needed}" for one in self._whole if one._needed]
         notes = [*self._summary, *needed, *self.notes]
-        return Page(tables, notes, self.warnings, best="fails the gate")
+        shown = [self._table(*table) for table in tables.items()]
+        return Page(shown, notes, self.warnings, best="fails the gate")
 
     def _table(self, corner: str, rows: Sequence[GateRow]) -> Table:
         """Return a table with a row for each verdict: of all users, or of one metric's segments."""
@@ -387,19 +385,25 @@ were not drawn
     >>> found.passed
     True
     """
+    floors = {} if floors is None else floors
     _check(new, base, margins, floors)
     compared = compare({"new": new, "base": base}, baseline="base")
     question = Question(compared, users, clusters)
     plan = TestPlan(level=level, seed=seed, n_threads=n_threads).checked()
     try:
-        for name in [*margins, *(floors or {})]:
-            for system in ("new", "base") if name in margins else ("new",):
+        for system, names in (("new", [*margins, *floors]), ("base", margins)):
+            for name in names:
                 question.find(system, name)
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     whole, parts = _of_metrics(question, plan, margins, by)
-    whole += [_of_floor(question, level, *one) for one in (floors or {}).items()]
-    rows = *whole, *_corrected(parts, level)
+    whole += [_of_floor(question, level, *one) for one in floors.items()]
+    # worse are the segments that are it after Holm over all of them
+    for row, p in zip(parts, adjust([one.p_worse for one in parts]).tolist(), strict=True):
+        alone = "undecided" if row.verdict == "worse" else row.verdict
+        verdict = "worse" if p < (1 - level) / 2 else alone
+        whole.append(replace(row, verdict=verdict, p_adjusted=p))
+    rows = tuple(whole)
     warnings = tuple(one.text for one in compared.differences if one.kind != "metrics")
     return Gate(rows, level, tuple(_notes(question, plan, rows)), warnings)
 
@@ -414,14 +418,14 @@ def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
                 f"{name} is without users, whom a gate compares one by one: give the result before "
                 "without_users(), of files and streams that of keep='users'"
             )
-    for what, given in (("margins", margins), ("floors", {} if floors is None else floors)):
+    for what, given in (("margins", margins), ("floors", floors)):
         if not isinstance(given, Mapping):
             raise TypeError(f"{what} is {given!r}: give a dict, {{'ndcg@10': 0.005}}")
     if not margins and not floors:
         raise ValueError("nothing to test: give margins, {'ndcg@10': 0.005}, or floors")
     for name, margin in margins.items():
         check_margin(margin, f"the margin of {name}")
-    for name, floor in (floors or {}).items():
+    for name, floor in floors.items():
         number = isinstance(floor, Real) and not isinstance(floor, bool)
         if not number or not math.isfinite(floor):
             raise ValueError(f"the floor of {name} must be a number, not {floor!r}")
@@ -478,28 +482,19 @@ def _decided(
     row: GateRow, new: Floats, base: Floats, units: Units, plan: TestPlan, same: bool
 ) -> GateRow:
     """Return the verdict of one metric over some users."""
-    higher, margin = row.higher_is_better, row.margin or 0.0
-    better, worse = (new, base) if higher else (base, new)
+    better, worse = (new, base) if row.higher_is_better else (base, new)
     how: dict[str, Any] = {"level": plan.level, "seed": plan.seed, "n_threads": plan.n_threads}
-    found = not_worse(better, worse, margin, units, **how)
+    found = not_worse(better, worse, row.margin or 0.0, units, **how)
     if same and not found.differ and found.verdict == "undecided":
         found = found._replace(verdict="not worse", n_needed=math.nan)
     test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "bound", "n_needed")
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
-    if not higher:  # 0 - 0 is 0, and -0.0 would be printed with its sign
+    if not row.higher_is_better:  # 0 - 0 is 0, and -0.0 would be printed with its sign
         ends = (0.0 - one for one in (test.difference, test.high, test.low))
         means = [test.baseline_mean, test.mean, *ends]
     given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     given |= zip(("mean", "base_mean", "difference", "low", "high"), means, strict=True)
     return replace(row, n=test.n, **given)
-
-
-def _corrected(parts: Sequence[GateRow], level: float) -> Iterator[GateRow]:
-    """Yield the verdicts of segments: worse are those that are it after Holm over all of them."""
-    for row, p in zip(parts, adjust([one.p_worse for one in parts]).tolist(), strict=True):
-        alone = "undecided" if row.verdict == "worse" else row.verdict
-        verdict = "worse" if p < (1 - level) / 2 else alone
-        yield replace(row, verdict=verdict, p_adjusted=p)
 
 
 def _of_floor(question: Question, level: float, given: str, floor: float) -> GateRow:

@@ -248,18 +248,12 @@ lower).
     """
     drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
     plan = TestPlan(method, correction, alternative, level, **drawn, runs=runs).checked()
-    return _tested(values, baseline, name, plan, weights, clusters, users)
+    return _tested(plan, values, baseline, name, weights, clusters, users)
 
 
-def _tested(
-    values: Any,
-    baseline: Any,
-    name: str,
-    plan: TestPlan,
-    weights: Any,
-    clusters: Any,
-    users: Any,
-) -> Tests:
+def _tested(plan: TestPlan, values: Any, baseline: Any, name: str, *of_rows: Any) -> Tests:
+    """Return the tests of values; `of_rows` are the weights, clusters and users of their rows."""
+    weights, clusters, users = of_rows
     given = read(values, weights, clusters, plan.runs is not None, users)
     pairs = pairs_of(list(given.found), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
@@ -306,7 +300,7 @@ def equivalence(
     (True, True, True)
     """
     plan = TestPlan.within(margin, correction=correction, level=level, runs=runs)
-    return _tested(values, baseline, name, plan, weights, clusters, users)
+    return _tested(plan, values, baseline, name, weights, clusters, users)
 
 
 @readable

@@ -227,11 +227,6 @@ class SegmentedComparison(ByLabel[S]):
             frame.insert(0, "segment", label)
         return pandas.concat(list(frames.values()), ignore_index=True)
 
-    @property
-    def _everything(self) -> Self:
-        """That of which this may show some names alone."""
-        return self if self._shown_of is None else self._shown_of
-
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
         """The tests that are marked, and why there are none though there is a baseline.
@@ -272,7 +267,8 @@ class SegmentedComparison(ByLabel[S]):
         """Return what differs over all users, where no segment alone shows a difference."""
         if any(one.mark for one in tests):
             return ""
-        whole, _ = or_why(lambda: Question(self._everything.whole).tests(None, TestPlan()))
+        everything = self if self._shown_of is None else self._shown_of
+        whole, _ = or_why(lambda: Question(everything.whole).tests(None, TestPlan()))
         shown = {*self.whole._tested_as.values()}
         found = [str(one) for one in whole or () if one.mark and one.name in shown]
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""
@@ -419,14 +415,14 @@ def heterogeneity(segments: Mapping[Any, ArrayLike]) -> Heterogeneity:
     >>> round(found.f, 3), round(found.df2, 2), round(found.p, 4), found.left_out
     (8.333, 4.96, 0.0346, ('one',))
     """
-    moments = {}
+    found = {}
     for label, values in _checked(segments).items():
         try:
             both = difference(values, np.zeros(np.shape(values)))
         except ValueError as error:
             raise prefixed(f"segment {label!r}: ", error) from None
-        moments[label] = both.n, both.difference, both.std
-    return heterogeneity_of_moments(moments)
+        found[label] = both.difference, both.error, both.df
+    return Heterogeneity.of(found)
 
 
 def heterogeneity_of_moments(segments: Mapping[Any, tuple[float, float, float]]) -> Heterogeneity:

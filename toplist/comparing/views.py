@@ -84,16 +84,17 @@ class Band(Display, simultaneous.BandValues):
     @property
     def better(self) -> list[tuple[int, int]]:
         """The k's, from first to last, where the system is better at all of them together."""
-        return [] if self.higher_is_better is None else self._beyond(self.higher_is_better)
+        return self._beyond(self.higher_is_better)
 
     @property
     def worse(self) -> list[tuple[int, int]]:
         """The k's, from first to last, where it is worse."""
-        return [] if self.higher_is_better is None else self._beyond(not self.higher_is_better)
+        return self._beyond(None if self.higher_is_better is None else not self.higher_is_better)
 
-    def _beyond(self, above: bool) -> list[tuple[int, int]]:
-        """Return the k's, from first to last, where the system is above, or below."""
-        return _runs(self.low_all > 0 if above else self.high_all < 0)
+    def _beyond(self, above: bool | None) -> list[tuple[int, int]]:
+        """Return the k's, from first to last, where the system is above, or below; None: none."""
+        found = self.low_all > 0 if above else self.high_all < 0
+        return [] if above is None else _runs(found)
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per k."""
@@ -218,22 +219,21 @@ class Power(Display):
 
     def _page(self, every_metric: bool = False) -> Page:
         clustered = any("n_clusters" in row for row in self.rows)
-        titles = {"n": (self.unit, ",.0f")}
-        if clustered:
-            titles |= {"n_clusters": ("clusters", ",.0f"), "effective": ("effective", ",.0f")}
-        titles |= {"std": ("std", ".4f"), "detectable": ("detectable", ".4f")}
-        if self.difference is not None:
-            titles |= {"n_needed": (f"{self.unit} for {self.difference:g}", ",.0f")}
-        rows = [
-            (
-                f"{row['system']} - {row['baseline']} {row['name']}",
-                [
-                    Cell("-" if row[key] != row[key] else f"{row[key]:{form}}")
-                    for key, (_, form) in titles.items()
-                ],
-            )
-            for row in self.rows
-        ]
+        titles = {
+            "n": (self.unit, ",.0f"),
+            "n_clusters": ("clusters", ",.0f"),
+            "effective": ("effective", ",.0f"),
+            "std": ("std", ".4f"),
+            "detectable": ("detectable", ".4f"),
+            "n_needed": (f"{self.unit} for {self.difference or 0:g}", ",.0f"),
+        }
+        known = [key for key in titles if any(key in row for row in self.rows)]
+        rows = []
+        for row in self.rows:
+            cells = [
+                "-" if row[key] != row[key] else format(row[key], titles[key][1]) for key in known
+            ]
+            rows.append((f"{row['system']} - {row['baseline']} {row['name']}", [*map(Cell, cells)]))
         note = (
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
@@ -246,7 +246,7 @@ class Power(Display):
                 f"effective: {self.unit} without clusters whose mean would be as certain; power is "
                 "that of the error by clusters (CR2), more rows are more clusters like these"
             )
-        return Page([Table("", [title for title, _ in titles.values()], rows)], notes)
+        return Page([Table("", [titles[key][0] for key in known], rows)], notes)
 
 
 def power(
