@@ -43,6 +43,7 @@ class Reader(HTMLParser):
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
         self.elements, self.open, self.tables, self.text, self.by_tag = [], [], {}, [], {}
+        self._caption = ""
         self.feed(page)
         self.close()
         assert self.open == []

@@ -1,12 +1,12 @@
 """`show`: what is marked, what moved, what is missed; all forms of lists; hostile ids as text."""
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reporting.pages import HOSTILE, Reader
 from strategies import graded_populations, populations
 
 import toplist as tl
@@ -89,21 +89,6 @@ def test_grades_of_hits_and_of_what_is_missed():
     some = tl.show("ann", BOTH, grades, k=3, relevant_from=2)
     assert [one.mark for one in some.lists["old"]] == ["", "✓ hit 3", ""]
     assert "grade" not in tl.show("bob", BOTH, grades).to_text()
-
-
-def test_titles_of_users():
-    query = "how do I sort <b>?"
-    table = pd.DataFrame([("ann", query), ("bob", None)], columns=["user_id", "text"])
-    for titles in ({"ann": query, "bob": None}, pd.Series({"ann": query}), table):
-        found = tl.show("ann", BOTH, TRUTHS, user_titles=titles)
-        assert found.title == query
-        assert found.to_text().startswith(f"user ann {query}: 4 relevant items\n")
-        assert "<bdi>ann</bdi> <bdi>how do I sort &lt;b&gt;?</bdi>: 4 relev" in found.to_html()
-    assert tl.show("bob", BOTH, TRUTHS, user_titles=table).to_text().startswith("user bob: 1 rel")
-    with pytest.raises(ValueError, match="give a table of user_id and one column of titl"):
-        tl.show("ann", BOTH, TRUTHS, user_titles=table[["text"]])
-    with pytest.raises(TypeError, match="user_titles is a list: give a dict user -> title"):
-        tl.show("ann", BOTH, TRUTHS, user_titles=["a"])
 
 
 def test_several_systems_are_compared_with_the_first():
@@ -217,21 +202,30 @@ def test_no_list_and_no_relevant_item():
     assert nothing.to_text().split("\n")[2].split() == ["old", "-", "-", "-"]
 
 
-def test_titles():
-    titles = {"tea": "Green tea", "jam": ""}
+def test_titles_of_items_and_users():
+    titles, query = {"tea": "Green tea", "jam": ""}, "how do I sort <b>?"
     table = pd.DataFrame({"item_id": [*titles], "title": [*titles.values()]})
     expected = tl.show("ann", BOTH, TRUTHS, titles).to_text()
     assert "tea Green" in expected
     for form in (table, pl.from_pandas(table), pd.Series(titles)):
         assert tl.show("ann", BOTH, TRUTHS, form).to_text() == expected
+    users = pd.DataFrame([("ann", query), ("bob", None)], columns=["user_id", "text"])
+    for titles in ({"ann": query, "bob": None}, pd.Series({"ann": query}), users):
+        found = tl.show("ann", BOTH, TRUTHS, user_titles=titles)
+        assert found.title == query
+        assert found.to_text().startswith(f"user ann {query}: 4 relevant items\n")
+        assert "<bdi>ann</bdi> <bdi>how do I sort &lt;b&gt;?</bdi>: 4 relev" in found.to_html()
+    assert tl.show("bob", BOTH, TRUTHS, user_titles=users).to_text().startswith("user bob: 1 rel")
     table["year"] = 1
-    for form, error, said in (
-        (table, ValueError, "titles: give a table of item_id and one column of titles"),
-        (["tea"], TypeError, "titles is a list: give a dict item -> title"),
-        (pd.Series(["tea"]), TypeError, "titles is a Series that counts its rows"),
+    for name, form, error, said in (
+        ("titles", table, ValueError, "titles: give a table of item_id and one column of titles"),
+        ("titles", ["tea"], TypeError, "titles is a list: give a dict item -> title"),
+        ("titles", pd.Series(["tea"]), TypeError, "titles is a Series that counts its rows"),
+        ("user_titles", users[["text"]], ValueError, "table of user_id and one column of titl"),
+        ("user_titles", ["a"], TypeError, "user_titles is a list: give a dict user -> title"),
     ):
         with pytest.raises(error, match=said):
-            tl.show("ann", BOTH, TRUTHS, form)
+            tl.show("ann", BOTH, TRUTHS, **{name: form})
 
 
 # Files
@@ -282,6 +276,7 @@ def test_users_of_files_are_compared_as_text(texts):
 
 
 def test_who_is_not_there_is_said_with_who_may_be_meant(texts):
+    rows, ids = {"m": [[1], [2]]}, [{1}, {2}]
     for user, systems, truth, said in (
         (
             "anna",
@@ -290,20 +285,10 @@ def test_who_is_not_there_is_said_with_who_may_be_meant(texts):
             "no user 'anna' in the ground truth of 2 users (did you mean 'ann'?)",
         ),
         ("Ann", {"m": texts / "old.csv"}, texts / "truth.csv", "truth.csv: no user 'Ann' in the"),
-        (
-            "7",
-            {"m": {7: [1]}},
-            {7: {1}},
-            "no user '7' in the ground truth of 1 user (did you mean 7?)",
-        ),
+        ("7", {"m": {7: [1]}}, {7: {1}}, "in the ground truth of 1 user (did you mean 7?)"),
         ("q", BOTH, TRUTHS, "of 2 users; the first is 'bob'"),
-        (
-            2,
-            {"m": [[1], [2]]},
-            [{1}, {2}],
-            "no user 2 in the ground truth of 2 users; the first is 0",
-        ),
-        (-1, {"m": [[1], [2]]}, [{1}, {2}], "no user -1 in the ground truth of 2 users"),
+        (2, rows, ids, "no user 2 in the ground truth of 2 users; the first is 0"),
+        (-1, rows, ids, "no user -1 in the ground truth of 2 users"),
         ("u", {"m": {}}, {}, "no user 'u' in the ground truth of 0 users"),
     ):
         with pytest.raises(ValueError, match=re.escape(said)):
@@ -335,63 +320,32 @@ def test_what_is_no_list_is_one_line(systems, truth, said):
 # What is text stays text
 
 
-class Elements(HTMLParser):
-    """The elements of a page, what they say, and their tooltips."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.text, self.titles = [], "", []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, *(name for name, _ in attrs)))
-        self.titles += [value for name, value in attrs if name == "title"]
-
-    def handle_data(self, data):
-        self.text += data
+def page_of(words):
+    """Return what is shown of words in the places of an item, its title, the user, the system."""
+    item, title, user, system = words
+    lists = {system: {user: [item, "q"]}, "b": {user: ["q"]}}
+    return tl.show(user, lists, {user: {item, "r"}}, {item: title, "r": title}, k=1)
 
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror='alert(1)'>",
-    "</td></table><!-- <style>*{}</style>",
-    "&lt;b&gt; &amp;",
-    "a\nb\r\tc",
-    "\u202edrow\u202c \u05d0\u05d1",
-    "🫖 tea 👨‍👩‍👧",
-    "nul\0\x1b[31m",
-    "x" * 10_000,
-]
-
-
-@pytest.mark.parametrize("where", ["item", "title", "user", "system"])
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_makes_no_element(text, where):
-    def shown(word):
-        words = {
-            name: word if name == where else "plain" for name in ("item", "title", "user", "system")
-        }
-        lists = {
-            words["system"]: {words["user"]: [words["item"], "q"]},
-            "b": {words["user"]: ["q"]},
-        }
-        truth = {words["user"]: {words["item"], "r"}}
-        return tl.show(words["user"], lists, truth, {words["item"]: words["title"], "r": word}, k=1)
-
-    found, plain = (Elements(shown(word).to_html()) for word in (text, "harmless"))
-    names = [[one[0] for one in page.tags] for page in (found, plain)]
-    assert names[0] == names[1]
-    assert {name for one in found.tags for name in one[1:]} <= {"scope", "style", "title"}
-    assert not set("\0\x1b\n") & {*found.text.replace("\n", "")}
-    if len(text) > 200:
-        assert text not in found.text and text in found.titles
-    elif text.isprintable():
-        assert text[:29] in found.text
-    lines = shown(text).to_text().split("\n")
-    assert all(line.isprintable() for line in lines)
-    if where in ("item", "title"):
-        assert max(map(len, lines[:6])) <= 80
+@pytest.mark.parametrize("place", range(4), ids=["item", "title", "user", "system"])
+def test_hostile_text_makes_no_element(place):
+    plain = ["plain"] * 4
+    tags = [tag for tag, _ in Reader(page_of(plain).to_html()).elements]
+    for text in [*HOSTILE, "</td></table><!-- <style>*{}</style>", "nul\0\x1b[31m"]:
+        shown = page_of([*plain[:place], text, *plain[place + 1 :]])
+        found = Reader(shown.to_html())
+        assert [tag for tag, _ in found.elements] == tags
+        names = {name for _, attributes in found.elements for name in attributes}
+        assert names <= {"scope", "style", "title"}
+        assert not set("\0\x1b") & {*found.shown} and "\n" not in "".join(found.by_tag["bdi"])
+        if len(text) > 200:
+            titles = [attributes.get("title") for _, attributes in found.elements]
+            assert text not in found.shown and text in titles
+        elif text.isprintable():
+            assert text[:29] in found.shown
+        lines = shown.to_text().split("\n")
+        assert all(line.isprintable() for line in lines)
+        assert place > 1 or max(map(len, lines[:6])) <= 80
 
 
 def test_two_lists_fit_the_screen():

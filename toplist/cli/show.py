@@ -171,11 +171,10 @@ def run_report(options: argparse.Namespace) -> Output:
     by = of_users(results[first], *labelled) if options.segments else None
     titles = title_of(options), title_of(options, "user_titles", "user")
     n_users = 0 if options.no_users else options.users
-    how = {"items_as": options.items_as, "padding": options.padding}
     try:
         words, primary = Words(*titles, not options.pseudonyms), options.primary
-        how = given_options(options) | how | {"items": _beside(options)}
-        lists, truths = _lists(options)
+        lists, truths, how = _read(options)
+        how |= given_options(options) | {"items_as": options.items_as}
         sides = comparison, lists, truths, words
         found = Report(*sides, primary, by, n_users, options.depth, how)
         beside = *ITEMS, *BESIDE, "items_as", "propensities"
@@ -192,34 +191,34 @@ def run_report(options: argparse.Namespace) -> Output:
     return Output(text, {}, "; ".join(filter(None, notes)))
 
 
-def _lists(options: argparse.Namespace) -> tuple[dict[str, ItemsOf], ItemsOf | None]:
-    """Return what gives the lists of users, by system, and their relevant items."""
+def _read(
+    options: argparse.Namespace,
+) -> tuple[dict[str, ItemsOf], ItemsOf | None, dict[str, Any]]:
+    """Return what gives the lists of users, by system, their relevant items, and options of both.
+
+    The ids of what is beside the lists are as in the first of them; saved results have none.
+    """
     if options.truth is None:
-        return {}, None
+        return {}, None, {}
     columns = names_of_columns(options, "ground_truths")
     kept = GroundTruths(options.truth, columns=columns, format=options.ground_truths_format)
-    lists, padding = {}, options.padding
-    for name, path in zip(names_of(options.recs), options.recs, strict=True):
+    paths = dict(zip(names_of(options.recs), options.recs, strict=True))
+    given = {}
+    for name, path in paths.items():
         if not is_saved(path):
             names = names_of_columns(options, "ranks", name, path)
             how = {"format": options.ranks_format, "order": options.order, "ties": options.ties}
-            given = Ranks(path, columns=names, **how)
-            if padding is not None and numbered(options, path, names)[1]:
-                padding = int(padding)
-            lists[name] = items_of(kept, given, rules_of(options.convention), padding=padding)
+            given[name] = Ranks(path, columns=names, **how)
+    first, padding, known = next(iter(given)), options.padding, {}
+    if any((padding, options.history, options.catalogue)):
+        columns = names_of_columns(options, "ranks", first, paths[first])
+        numbers = numbered(options, paths[first], columns)
+        padding = int(padding) if padding and numbers[1] else padding
+        known = facts_of_items(options, numbers, ("history", "catalogue"))
+    rules = rules_of(options.convention)
+    lists = {one: items_of(kept, ranks, rules, padding=padding) for one, ranks in given.items()}
     truths = items_of(kept, padding=padding, relevant_from=options.relevant_from)
-    return lists, truths
-
-
-def _beside(options: argparse.Namespace) -> Items:
-    """Return history and catalogue, ids as in the first lists; without any lists none."""
-    pairs = zip(names_of(options.recs), options.recs, strict=True)
-    name, path = next((pair for pair in pairs if not is_saved(pair[1])), ("", ""))
-    if not path or not (options.history or options.catalogue):
-        return Items()
-    numbers = numbered(options, path, names_of_columns(options, "ranks", name, path))
-    known: dict[str, Any] = facts_of_items(options, numbers, ("history", "catalogue"))
-    return Items(**known)
+    return lists, truths, {"padding": padding, "items": Items(**known)}
 
 
 def _file(path: str) -> tuple[str, int, str]:
