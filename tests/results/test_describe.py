@@ -1,23 +1,48 @@
-"""What a result says of itself: whom it counted, by which rules and formulas."""
+"""What a result says of itself: whom it counted, by which rules and formulas, in which words."""
 
+import dataclasses
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import sent
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
+from toplist.checks import worded
+from toplist.cli import main
 from toplist.metrics.formulas import GAIN_WORDS
 
+LISTS, HELD, GRADED = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}], [{1: 3, 9: 1}, {6: 2}]
+RUN = {"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d3": 0.7}}
+QRELS = {"q1": {"d2": 1, "d1": 0}, "q2": {"d3": 2}}
+OF_RUN = {"q1": ["d1", "d2"], "q2": ["d3"]}
+SCORED = {"u": {"a": 0.5, "b": 0.5, "c": 0.7}, "v": {"d": 0.2, "e": 0.1}}
+WANTED = {"u": {"b"}, "v": {"d"}}
+ONE_OUT = tl.Hits.from_ranks([1, 3, 0, 2, 5], 5)
 
-@pytest.fixture
-def result():
-    return top_k_eval(RANKS, TRUTHS, k=[1, 3, 5])
+
+def labels(result):
+    """Return the labels of the rows as printed."""
+    rows = repr(result).splitlines()[1 : -len(result._page().notes)]
+    return [row.split("  ")[0] for row in rows]
 
 
-def test_repr(result):
+# Who was counted
+
+FEW = (
+    {"ann": [1, 2], "bob": [2], "eve": [3]},
+    {"ann": {2}, "bob": {1}, "cid": {1}, "dan": set()},
+)
+TOLD_ONCE = {"ann": ["1"], "bob": ["1"]}, {"ann": ["1"], "bob": [], "cid": [], "dan": ["2"]}
+
+
+def test_repr_of_some_of_one_and_of_nobody():
     assert repr(top_k_eval(RANKS, TRUTHS, k=[1, 3, 5], metrics=["recall", "map"])) == (
         "                             @1                       @3                       @5\n"
         "recall  0.2917 [0.0000, 0.8211]  0.5833 [0.0000, 1.0000]  0.7500 [0.0000, 1.0000]\n"
@@ -27,15 +52,7 @@ def test_repr(result):
         "values are equal\n"
         "2 of 2 users evaluated"
     )
-    labels = [line.split("  ")[0] for line in repr(result).splitlines()[1:-3]]
-    assert labels == ["hit", "precision", "recall", "map", "ndcg", "mrr"]
-
-
-def test_repr_says_who_was_counted():
-    ranks = {"ann": [1, 2], "bob": [2], "eve": [3]}
-    truths = {"ann": {2}, "bob": {1}, "cid": {1}, "dan": set()}
-    lines = repr(top_k_eval(ranks, truths, metrics=["mrr@2", "hit@1", "mrr@1"])).splitlines()
-    assert lines == [
+    assert repr(top_k_eval(*FEW, metrics=["mrr@2", "hit@1", "mrr@1"])).splitlines() == [
         "                          @1                       @2",
         "mrr  0.0000 –                 0.1667 [0.0000, 0.8838]",
         "hit  0.0000 [0.0000, 0.5615]",
@@ -45,103 +62,139 @@ def test_repr_says_who_was_counted():
         "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)",
     ]
-    # each user is told once: without relevant items, or else without a list
-    more = {"ann": ["1"], "bob": ["1"]}, {"ann": ["1"], "bob": [], "cid": [], "dan": ["2"]}
-    for empty, told in (
-        ("skip", "1 of 4 users evaluated, 2 skipped (no relevant items), 1 without a list"),
-        ("zero", "1 skipped (no relevant items), 1 without a list (left out)"),
-    ):
-        assert told in repr(
-            top_k_eval(
-                *more, 1, convention=tl.CONVENTIONS["standard"].replace(empty=empty, missing="skip")
-            )
-        )
-    only = repr(
-        top_k_eval(
-            {"ann": ["1"]},
-            {"ann": ["1"], "dan": ["2"]},
-            1,
-            convention=tl.CONVENTIONS["standard"].replace(missing="skip"),
-        )
-    )
-    assert "1 of 2 users evaluated, 1 without a list (left out)" in only
-    options = {"k": 1, "convention": "neurec", "empty": "skip", "missing": "skip"}
-    skipping = repr(by_words(ranks, truths, **options)).splitlines()
-    assert skipping[-3].startswith("convention neurec: mean over users")
-    assert skipping[-1] == (
+    skipping = by_words(*FEW, 1, convention="neurec", empty="skip", missing="skip")
+    lines = repr(skipping).splitlines()
+    assert lines[-3].startswith("convention neurec: mean over users") and lines[-1] == (
         "2 of 4 users evaluated, 1 skipped (no relevant items), "
         "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
         "the lists hold items such as '1', the ground truths '2'; "
         "are the item ids of both sides written in the same way?"
     )
+    for sides, text in (
+        (([1, 2], {2}), "         @2\nmrr  0.5000\n{}\n1 of 1 user evaluated"),
+        (([], []), "      @2\nmrr  nan\n{}\n0 of 0 users evaluated"),
+    ):
+        found = repr(top_k_eval(*sides, k=2, metrics="mrr"))
+        assert found == text.format("convention standard: mean over users")
+
+
+LEAST_ONE = {"f": ["1172.0"]}, {"f": ["1172"]}
+# (lists, truths, options, parts of what is said)
+SAID = [
+    (*TOLD_ONCE, {"missing": "skip"}, "1 of 4 users evaluated, 2 skipped (no relevant items), 1"),
+    (
+        *(*TOLD_ONCE, {"missing": "skip", "empty": "zero"}),
+        "1 skipped (no relevant items), 1 without a list (left out)",
+    ),
+    (
+        *({"a": ["1"]}, {"a": ["1"], "d": ["2"]}, {"missing": "skip"}),
+        "1 of 2 users evaluated, 1 without a list (left out)",
+    ),
+    (*LEAST_ONE, {}, "the ground truths '1172'; likely cause: a trailing .0"),
+    ({"f": ["a"]}, {"f": ["b"]}, {}, "'a', the ground truths 'b'; are the item ids of both sides"),
+    (LISTS, GRADED, {"metrics": ["ndcg", "map"]}, "standard, gain = grade: mean over users"),
+    (LISTS, GRADED, {"relevant_from": 2, "gains": "exponential"}, "from grade 2, gain 2^grade - 1"),
+    (
+        *(LISTS, HELD, {"convention": "neurec", "metrics": ["mrr", METRICS["map"]]}),
+        "convention neurec (except map: own definition)",
+    ),
+    (SCORED, WANTED, {}, "\nequal scores in the order of the rows; 40.0 % of the listed"),
+    (SCORED, WANTED, {"ties": "item_desc"}, "equal scores by item id, descending"),
+    (SCORED, WANTED, {"ties": "item_desc"}, "\n40.0 % of the listed items share a score with a ne"),
+    (RUN, QRELS, {}, "2 of 2 queries evaluated"),
+    (RUN, QRELS, {}, "mean over queries"),
+    (RUN, QRELS, {}, "(rough: only 2 queries)"),
+    (RUN, tl.GroundTruths(QRELS), {}, "2 of 2 queries evaluated"),
+    (RUN, QRELS, {"unit": "users"}, "2 of 2 users"),
+    (OF_RUN, QRELS, {}, "2 of 2 users evaluated"),
+    (OF_RUN, {"q1": {"d2"}, "q2": {"d3"}}, {}, "2 of 2 users evaluated"),
+    ({"q3": {"d": 1}}, {"q3": {"d": 1}}, {}, "1 of 1 query"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lists", "truths", "options", "words"), SAID)
+def test_what_is_said_of_an_evaluation(lists, truths, options, words):
+    result = by_words(lists, truths, 2, **options)
+    assert words in repr(result)
+    assert "NO HIT" in words or words in repr(sent(result)) or "ground truths" in words
+
+
+# Parts of what is not said
+UNSAID = [
+    (LISTS, HELD, {"metrics": ["ndcg", "map"]}, "grade"),
+    (LISTS, GRADED, {"metrics": "map"}, "grade"),
+    (LISTS, HELD, {"metrics": "rbp(p=0.5)"}, "own definition"),
+    ({user: list(row) for user, row in SCORED.items()}, WANTED, {}, "equal scores"),
+    (RUN, QRELS, {}, "user"),
+]
+
+
+@pytest.mark.parametrize(("lists", "truths", "options", "words"), UNSAID)
+def test_what_is_not_said_of_an_evaluation(lists, truths, options, words):
+    assert words not in str(by_words(lists, truths, 2, **options))
+
+
+def test_nothing_is_known_of_items_where_hits_are_gone():
+    result = replace(by_words(*LEAST_ONE, 1, metrics="hit"), hits=None, counted=None)
+    words = "NO HIT AT ALL: are the item ids of both sides written in the same way?"
+    assert repr(result).endswith(words)
+    both = tl.compare({"a": top_k_eval(LISTS, GRADED, 3, metrics="ndcg")})
+    assert "gain = grade" in repr(both)
+
+
+# Intervals
 
 
 def rare(n_users, n_hits, **options):
     """Return a result of users of whom some have a hit, at rank 2, of two relevant items."""
     lists = [[-1, user] if user < n_hits else [-1] for user in range(n_users)]
-    return by_words(lists, [{user, -2} for user in range(n_users)], **options)
+    return by_words(lists, [{user, -2} for user in range(n_users)], 2, **options)
 
 
-def test_an_interval_is_rough_where_few_users_have_a_value():
+@pytest.mark.parametrize("n_hits", [1, 29, 30])
+def test_an_interval_is_rough_where_few_users_have_a_value(n_hits):
     """With one user in a hundred hit, intervals of a thousand users cover less than they say."""
-    words = "(rough where few users have a value other than 0: {} for mrr@2)"
-    for n_hits in (1, 29, 30):
-        result = rare(1_000, n_hits, k=2, metrics=["hit", "mrr"])
-        bare = sent(result)
-        assert (words.format(n_hits) in repr(result)) == (words.format(n_hits) in repr(bare))
-        assert (words.format(n_hits) in repr(result)) == ("rough" in repr(result)) == (n_hits < 30)
-    assert "rough" not in repr(rare(1_000, 5, k=2, metrics="hit"))  # Wilson's holds
+    words = f"(rough where few users have a value other than 0: {n_hits} for mrr@2)"
+    result = rare(1_000, n_hits, metrics=["hit", "mrr"])
+    for one in (result, sent(result)):
+        assert (words in repr(one)) == ("rough" in repr(one)) == (n_hits < 30)
+    assert "rough" not in repr(rare(1_000, 5, metrics="hit"))  # Wilson's holds
 
 
-def test_a_user_without_relevant_items_who_counts_as_one_has_a_value():
+@pytest.mark.parametrize("empty", ["one", "zero"])
+def test_a_user_without_relevant_items_who_counts_as_one_has_a_value(empty):
     lists = [[-1, user] if user < 28 else [-1] for user in range(1_000)]
     truths = [{user, -2} if user < 998 else set() for user in range(1_000)]
-    result = top_k_eval(
-        lists,
-        truths,
-        k=2,
-        metrics="mrr",
-        convention=tl.CONVENTIONS["standard"].replace(empty="one"),
-    )
-    assert "rough" not in repr(result)
-    assert "rough where few" in repr(
-        top_k_eval(
-            lists,
-            truths,
-            k=2,
-            metrics="mrr",
-            convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
-        )
-    )
+    text = repr(by_words(lists, truths, 2, metrics="mrr", empty=empty))
+    assert ("rough where few" in text) == (empty == "zero")
 
 
-def test_an_interval_that_says_nothing_is_a_dash():
-    line = "95 % interval: – where all values are equal"
-    for n_users, n_hits in ((2, 2), (1_000, 1_000), (1_000, 0)):
-        result = rare(n_users, n_hits, k=2, metrics="mrr")
-        assert repr(result).splitlines()[1] == f"mrr  {result['mrr@2']:.4f} –"
-        assert line in repr(result).splitlines()
-        assert "rough" not in repr(result) and "±" not in result.to_markdown()
-        assert f"& {result['mrr@2']:.4f} {{\\scriptsize--}}" in result.to_latex()
-        assert ">–</span>" in result._repr_html_()
-    assert "mrr" not in repr(rare(9, 9, k=2, metrics=["hit", "mrr"])).splitlines()[4]
+@pytest.mark.parametrize(("n_users", "n_hits"), [(2, 2), (1_000, 1_000), (1_000, 0)])
+def test_an_interval_that_says_nothing_is_a_dash(n_users, n_hits):
+    result = rare(n_users, n_hits, metrics="mrr")
+    lines = repr(result).splitlines()
+    assert lines[1] == f"mrr  {result['mrr@2']:.4f} –"
+    assert "95 % interval: – where all values are equal" in lines
+    assert "rough" not in repr(result) and "±" not in result.to_markdown()
+    assert f"& {result['mrr@2']:.4f} {{\\scriptsize--}}" in result.to_latex()
+    assert ">–</span>" in result._repr_html_()
+    assert "mrr" not in repr(rare(9, 9, metrics=["hit", "mrr"])).splitlines()[4]
 
 
-def test_repr_of_one_user_and_of_nobody():
-    assert repr(top_k_eval([1, 2], {2}, k=2, metrics="mrr")) == (
-        "         @2\nmrr  0.5000\nconvention standard: mean over users\n1 of 1 user evaluated"
-    )
-    assert repr(top_k_eval([], [], k=2, metrics="mrr")) == (
-        "      @2\nmrr  nan\nconvention standard: mean over users\n0 of 0 users evaluated"
-    )
+# Formulas
 
 
-def test_formula_as_text(result):
+def test_formula_as_text():
+    result = top_k_eval(RANKS, TRUTHS, k=[1, 3, 5])
     first, *others = result.formula("map@3").splitlines()
     assert first == "map@k = sum over r_j <= k of j / r_j, divided by min(k,R)"
     for words in ("rank of the user's j-th hit", "convention standard", "2 of 2 users evaluated"):
         assert any(words in line for line in others)
     assert result.formula("map").splitlines()[0] == first
+    latex = result.formula("map@3", "latex").splitlines()[0]
+    assert latex == r"\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}"
+    with pytest.raises(ValueError, match="style='html': choose from 'text', 'latex'"):
+        result.formula("map", "html")
     for convention, words in (("neurec", "sum(min(i,R))"), ("trec_eval", "R")):
         text = top_k_eval(RANKS, TRUTHS, k=3, convention=convention).formula("map")
         assert text.splitlines()[0].endswith(f"divided by {words}")
@@ -152,146 +205,75 @@ def test_formula_as_text(result):
 def test_every_metric_has_a_formula(style):
     judged = [dict.fromkeys(truth, 1) | {-1: 0} for truth in TRUTHS]
     result = top_k_eval(RANKS, judged, k=3, metrics=METRICS)
-    formulas = [result.formula(name, style).splitlines()[0] for name in METRICS]
-    assert len(set(formulas)) == len(METRICS)
-    for name, formula in zip(METRICS, formulas, strict=True):
+    formulas = {name: result.formula(name, style).splitlines()[0] for name in METRICS}
+    assert len(set(formulas.values())) == len(METRICS)
+    for name, formula in formulas.items():
         written = name.replace("_", r"\_")
-        assert formula.startswith(
-            rf"\mathrm{{{written}}}@k = " if style == "latex" else f"{name}@k = "
-        )
-        assert formula.count("{") == formula.count("}")
+        start = rf"\mathrm{{{written}}}@k = " if style == "latex" else f"{name}@k = "
+        assert formula.startswith(start) and formula.count("{") == formula.count("}")
 
 
-def test_an_own_formula_is_printed_as_it_is(result):
-    def squared(r):
-        """rank squared"""
-        return r * r
-
-    metric = Metric("mine", "each", squared, "1", latex=r"\mu@k")
-    own = top_k_eval(RANKS, TRUTHS, k=3, metrics=[metric])
-    assert own.formula("mine", "latex").splitlines()[0] == r"\mu@k"
-    assert "rank squared" in own.formula("mine")
-    plain = top_k_eval(RANKS, TRUTHS, k=3, metrics=[Metric("mine", "each", "1", "1")])
-    assert plain.formula("mine").startswith("mine@k = sum over")
-    lines = result.formula("map@3", "latex").splitlines()
-    assert lines[0] == r"\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}"
-    with pytest.raises(ValueError, match="style='html': choose from 'text', 'latex'"):
-        result.formula("map", "html")
+def squared(r):
+    """rank squared"""
+    return r * r
 
 
-def test_a_result_says_how_equal_scores_were_ordered():
-    truth = {"ann": {"a": 1}}
-    ranks = {"ann": {"b": 1.5, "a": 1.5}}
-    shown = [
-        tl.top_k_eval(tl.Ranks(ranks, ties=ties), truth, 1, metrics=["hit"])
-        for ties in ("item", "item_desc")
-    ]
-    assert [one["hit@1"] for one in shown] == [1.0, 0.0]
-    assert "equal scores by item id, ascending" in str(shown[0])
-    assert "equal scores by item id, descending" in shown[1].formula("hit")
-    assert "equal scores in the order of the rows" in str(tl.top_k_eval(ranks, truth, 1))
-    again = sent(shown[0])
-    assert "equal scores by item id, ascending" in str(again)
-    with pytest.raises(ValueError, match="ties"):
-        tl.merge([shown[0], shown[1]])
+OWN = Metric("mine", "each", squared, "1", latex=r"\mu@k")
+THRESHOLD = {"relevant_from": 2, "gains": "exponential"}
+TREC = {"convention": "trec_eval", "relevant_from": 2, "metrics": ["ndcg", "ndcg(rel=2)"]}
+# (truths, options, name, style, part of the formula, what is not in it)
+FORMULAS = [
+    (HELD, {"metrics": [OWN]}, "mine", "latex", r"\mu@k", "mean@"),
+    (HELD, {"metrics": [OWN]}, "mine", "text", "rank squared", "mu"),
+    (HELD, {"metrics": [Metric("own", "each", "1", "1")]}, "own", "text", "own@k = sum over", "?"),
+    (HELD, {"convention": "neurec"}, "mrr", "text", "convention neurec; the same in", "own"),
+    (
+        *(HELD, {"convention": "neurec", "metrics": [METRICS["map"]]}, "map", "text"),
+        *("own definition, policies of convention neurec", "except"),
+    ),
+    (GRADED, {}, "ndcg", "text", "gain = grade", "relevant from"),
+    (GRADED, {}, "map", "text", "convention standard", "gain"),
+    (GRADED, {"relevant_from": 2}, "recall", "text", "from grade 2; the same in", "lower grades"),
+    (GRADED, THRESHOLD, "ndcg", "text", "gain 2^", "the same in"),
+    (GRADED, TREC, "ndcg@2", "text", "items of lower grades than 2 gain, too", "relevant: from"),
+    (GRADED, TREC, "ndcg(rel=2)@2", "text", "relevant: from grade 2 on", "lower grades"),
+    *(
+        (GRADED, {"gains": gains}, "ndcg", style, f"\n{GAIN_WORDS[gains]}\n", "?")
+        for gains in GAIN_WORDS
+        for style in ("text", "latex")
+    ),
+]  # fmt: skip
 
 
-def test_no_hit_names_an_item_of_each_side_and_the_cause():
-    result = tl.top_k_eval({"f": ["1172.0"]}, {"f": ["1172"]}, k=1, metrics="hit")
-    assert repr(result).endswith(
-        "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths '1172'; "
-        "likely cause: a trailing .0"
-    )
-    unlike = tl.top_k_eval({"f": ["a"]}, {"f": ["b"]}, k=1, metrics="hit")
-    assert repr(unlike).endswith("'a', the ground truths 'b'; are the item ids of both sides "
-                                 "written in the same way?")  # fmt: skip
-    stream = replace(result, hits=None, counted=None)
-    assert repr(stream).endswith("NO HIT AT ALL: are the item ids of both sides written in the "
-                                 "same way?")  # fmt: skip
+@pytest.mark.parametrize(("truths", "options", "name", "style", "words", "no"), FORMULAS)
+def test_what_a_formula_says(truths, options, name, style, words, no):
+    text = by_words(LISTS, truths, 3, **options).formula(name, style)
+    assert words in text and no not in text
 
 
-LISTS, HELD = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
-
-
-def test_an_own_metric_is_not_said_to_be_of_the_convention():
-    standard = tl.METRICS["map"]
-    result = tl.top_k_eval(LISTS, HELD, k=3, convention="neurec", metrics=["mrr", standard])
-    assert "convention neurec (except map: own definition)" in repr(result)
-    assert "own definition, policies of convention neurec" in result.formula("map")
-    assert "convention neurec; the same in" in result.formula("mrr")
-    tuned = tl.top_k_eval(LISTS, HELD, k=3, metrics=["rbp(p=0.5)"])
-    assert "own definition" not in repr(tuned)
-
-
-@pytest.mark.parametrize("gains", GAIN_WORDS)
-def test_a_graded_formula_says_what_a_gain_is(gains):
-    result = tl.top_k_eval(
-        LISTS,
-        [{1: 2}, {6: 1}],
-        k=3,
-        metrics=["ndcg", "map"],
-        convention=tl.CONVENTIONS["standard"].replace(gains=gains),
-    )
-    for style in ("text", "latex"):
-        assert GAIN_WORDS[gains] in result.formula("ndcg", style).splitlines()
-    assert "gain_j:" not in result.formula("map")
-
-
-def test_grading_is_printed():
-    truths = [{1: 5, 2: 3}, {6: 4}]
-    options = {"relevant_from": 4, "gains": "exponential"}
-    result = by_words(LISTS, truths, k=3, metrics=["ndcg", "recall"], **options)
-    for told in (repr(result), result.formula("ndcg")):
-        assert "relevant from grade 4, gain 2^grade - 1" in told
-    assert "the same in" not in result.formula("ndcg")
-    assert "relevant from grade 4; the same in" in result.formula("recall")
-
-
-def test_a_footer_says_whether_truths_had_grades():
-    """The means differ, and so do the lines below them."""
-    plain, graded = (
-        tl.top_k_eval(LISTS, truths, k=3, metrics=["ndcg", "map"])
-        for truths in (HELD, [{1: 3, 9: 1}, {6: 2}])
-    )
-    assert plain["ndcg@3"] != graded["ndcg@3"]
-    assert "grade" not in repr(plain)
-    for one in (graded, sent(graded)):
-        assert "convention standard, gain = grade: mean over users" in repr(one)
-        assert "gain = grade" in one.formula("ndcg") and "gain = grade" not in one.formula("map")
-    alone = tl.top_k_eval(LISTS, [{1: 3, 9: 1}, {6: 2}], k=3, metrics="map")
-    assert "grade" not in repr(alone)
-    assert "gain = grade" in repr(tl.compare({"a": graded, "b": graded}))
-
+# k that is deeper than every list
 
 TWENTY = {f"u{user}": list(range(20)) for user in range(40)}
 ONE_EACH = {user: {at % 30} for at, user in enumerate(TWENTY)}
+DEEPER = "no list has more than 20 items: k = {} finds no more"
 
 
 @pytest.mark.parametrize(
     ("k", "said"),
-    [
-        ([10, 20], ""),
-        (None, ""),
-        (50, "no list has more than 20 items: k = 50 finds no more"),
-        ([10, 30, 50], "no list has more than 20 items: k = 30 to 50 finds no more"),
-    ],
+    [([10, 20], ""), (None, ""), (50, "50"), ([10, 30, 50], "30 to 50")],
 )
 @pytest.mark.parametrize("convention", ["standard", "trec_eval", "xgboost"])
 def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tmp_path):
     ask = {"k": k, "metrics": ["precision", "ndcg"], "convention": convention}
-    result = by_words(TWENTY, ONE_EACH, **ask)
+    said = said and DEEPER.format(said)
     rows = [f"{user},{item},{1 + item}" for user, row in TWENTY.items() for item in row]
     truth = [f"{user},{item}" for user, row in ONE_EACH.items() for item in row]
     for name, lines in (("r", ["user_id,item_id,rank", *rows]), ("t", ["user_id,item_id", *truth])):
         (tmp_path / f"{name}.csv").write_text("\n".join([*lines, ""]))
-    result.save(tmp_path / "a.npz")
+    files, result = (tmp_path / "r.csv", tmp_path / "t.csv"), by_words(TWENTY, ONE_EACH, **ask)
     for one in (
-        result,
-        by_words(tmp_path / "r.csv", tmp_path / "t.csv", **ask),
-        by_words(tmp_path / "r.csv", tmp_path / "t.csv", keep="users", **ask),
+        *(result, sent(result), by_words(*files, **ask), by_words(*files, keep="users", **ask)),
         tl.merge([result, by_words({"x": TWENTY["u0"]}, {"x": {1}}, **ask)]),
-        tl.TopKResult.load(tmp_path / "a.npz"),
-        sent(result),
         tl.compare({"a": result, "b": result}),
     ):
         text = one.to_text()
@@ -301,21 +283,255 @@ def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tm
 def test_of_lists_of_other_lengths_the_longest_decides():
     short = {user: row[:15] for user, row in TWENTY.items()}
     results = {
-        n: tl.top_k_eval(one, ONE_EACH, [20, 50]) for n, one in {"a": short, "b": TWENTY}.items()
+        n: top_k_eval(one, ONE_EACH, [20, 50]) for n, one in {"a": short, "b": TWENTY}.items()
     }
     text = str(tl.compare(results))
-    assert "LISTS OF DIFFERENT LENGTH" in text
-    assert text.count("no list has more than 20 items: k = 50 finds no more") == 1
-    ranks = tl.Hits.from_ranks([1, 2, 0], 3)
-    assert "no list" not in str(tl.top_k_eval(ranks, k=3, metrics="hit"))
-    assert "no list" not in str(tl.top_k_eval({"a": []}, {"a": {1}}, k=3, metrics="hit"))
+    assert "LISTS OF DIFFERENT LENGTH" in text and text.count(DEEPER.format("50")) == 1
+    assert "no list" not in str(top_k_eval(tl.Hits.from_ranks([1, 2, 0], 3), k=3, metrics="hit"))
+    assert "no list" not in str(top_k_eval({"a": []}, {"a": {1}}, k=3, metrics="hit"))
 
 
-def test_formulas_say_which_grades_gain():
-    lists, truths = {1: ["a", "b"]}, {1: {"a": 1, "b": 2}}
-    for convention in ("trec_eval", "mteb", "elasticsearch"):
-        asked = {"metrics": ["ndcg", "ndcg(rel=2)"], "convention": convention, "relevant_from": 2}
-        result = by_words(lists, truths, 2, **asked)
-        assert "items of lower grades than 2 gain, too" in result.formula("ndcg@2")
-        own = result.formula("ndcg(rel=2)@2")
-        assert "relevant: from grade 2 on" in own and "lower grades" not in own
+# Equal scores
+
+
+def test_equal_scores_are_counted_by_every_way_in_and_add_up(tmp_path):
+    def evaluate(*sides, **options):
+        return by_words(*sides, 2, metrics="mrr", **options)
+
+    arrow = pytest.importorskip("pyarrow")
+    rows = [(user, item, score) for user, row in SCORED.items() for item, score in row.items()]
+    columns = zip(("user_id", "item_id", "score"), map(list, zip(*rows, strict=True)), strict=True)
+    table, truth = (
+        arrow.table(dict(columns)),
+        arrow.table({"user_id": ["u", "v"], "item_id": ["b", "d"]}),
+    )
+    lists, relevant, run = tmp_path / "lists.csv", tmp_path / "truth.csv", tmp_path / "a.run"
+    lists.write_text("user_id,item_id,score\n" + "".join(f"{u},{i},{s}\n" for u, i, s in rows))
+    relevant.write_text("user_id,item_id\nu,b\nv,d\n")
+    run.write_text("".join(f"{u} Q0 {i} 1 {s} t\n" for u, i, s in rows))
+    parts = [evaluate({user: SCORED[user]}, {user: WANTED[user]}) for user in "uv"]
+    for result in (
+        *(evaluate(SCORED, WANTED), evaluate(table, truth), evaluate(lists, relevant)),
+        evaluate(table.take([3, 0, 4, 2, 1]), truth),
+        *(
+            evaluate(lists, relevant, keep="users"),
+            evaluate(run, relevant),
+            evaluate(lists, WANTED),
+        ),
+        *(evaluate(table.to_reader(2), truth.to_reader()), parts[0] + parts[1]),
+    ):
+        assert result.scored == sent(result).scored == (2, 5)
+    found = json.loads((parts[0] + parts[1]).to_json())
+    assert found["scores"] == {"tied": 2, "listed": 5} and found["policies"]["ties"] == "order"
+    run.write_text("q Q0 a 1 5.0 t\nq Q0 b 2 5.0 t\n")
+    for ties, mean, words in (
+        (None, 0.5, "equal scores by item id, descending"),
+        ("order", 1.0, "equal scores in the order of the rows"),
+        ("item", 1.0, "equal scores by item id, ascending"),
+    ):
+        result = evaluate(run, {"q": {"a"}}, ties=ties)
+        assert result["mrr@2"] == mean and words in str(result) and words in result.formula("mrr")
+
+
+def test_few_equal_scores_are_in_no_number_and_of_lists_without_scores_none_is_known():
+    many = {"u": {i: 1.0 - i / 1000 for i in range(499)} | {499: 1.0}}
+    result = top_k_eval(many, {"u": {0}}, 2, metrics="mrr")
+    assert result.scored == (2, 500) and "\nequal scores in the order of the rows\n" in str(result)
+    sides = ({"a": {1: 0.5, 2: 0.5}}, {"a": {1}}), ({"b": [1, 2]}, {"b": {2}})
+    parts = [tl.match(*side) for side in sides]
+    assert parts[0].about.scored == (2, 2) and (parts[0] + parts[1]).about.scored is None
+    assert (parts[1] + parts[0]).about.scored is None
+
+
+# What the rows are called
+
+
+@pytest.mark.parametrize(
+    ("unit", "one"),
+    [
+        *(("sessions", "session"), ("queries", "query"), ("searches", "search")),
+        *(("classes", "class"), ("boxes", "box"), ("cases", "case"), ("people", "people")),
+    ],
+)
+def test_the_singular_follows(unit, one):
+    assert worded("2 users, 1 user of the user's", unit) == f"2 {unit}, 1 {one} of the {one}'s"
+    assert worded("2 users, 1 user", "users") == "2 users, 1 user"
+
+
+def test_trec_files_are_of_queries_and_a_unit_is_a_word(tmp_path):
+    run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
+    run.write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.5 x\n")
+    qrels.write_text("q1 0 d2 1\n")
+    for ranks, truths, words in (
+        (run, qrels, "1 of 1 query evaluated"),
+        (run, tl.GroundTruths(qrels), "mean over queries"),
+        (tl.Ranks(run, unit="topics"), qrels, "1 of 1 topic evaluated"),
+    ):
+        assert words in str(top_k_eval(ranks, truths, 2))
+    for wrong in ("", " ", 3):
+        with pytest.raises(TypeError, match="give what the rows are called, as 'sessions'"):
+            top_k_eval(tl.Ranks(RUN, unit=wrong), QRELS, 2)
+
+
+def test_names_are_never_changed_and_all_displays_have_the_noun():
+    mine = replace(METRICS["mrr"], name="user")
+    lists = {i: [i % 3, 7] for i in range(40)}
+    result = by_words(lists, {i: {0} for i in lists}, 2, metrics=[mine], unit="sessions")
+    assert str(result).splitlines()[1].startswith("user  ")
+    assert "mean over sessions; sessions" in result.formula("user")
+    both = tl.compare({"users": result, "user 2": result}, baseline="users")
+    parts, segments = result.by({i: i % 2 for i in lists}), both.by({i: i % 2 for i in lists})
+    for one, words in (
+        (result, ["40 of 40 sessions", "Student's t (rough where few sessions", "14 for user@2"]),
+        (both.test(), ["user 2 - users, paired t over 40 sessions"]),
+        (both.test().sentence(), ["user 2 equals users in user@2"]),
+        (both.band("user"), ["40 sessions)"]),
+        (both.power(), ["sessions"]),
+        (tl.compare({"a": result, "b": result}).lead(), ["same 40 sessions"]),
+        (parts, ["sessions  n", "sessions: of the ground truth"]),
+        (segments, ["user@2  sessions", "sessions: those of the ground truth"]),
+    ):
+        assert all(word in str(one) for word in words), str(one)
+    pytest.importorskip("matplotlib")
+    assert "40 sessions" in result.plot().get_title("left")
+    assert tl.plots.per_user(result, "user@2").get_xlabel() == "user@2 of a session"
+    ticks = [one.get_text() for one in tl.plots.segments(parts, "user@2").get_yticklabels()]
+    assert ticks == ["0\n20 sessions", "1\n20 sessions"]
+
+
+def test_one_noun_for_all_systems_and_parts():
+    lists, run = top_k_eval(OF_RUN, QRELS, 2), top_k_eval(RUN, QRELS, 2)
+    both = tl.compare({"run": run, "lists": lists})
+    assert "DIFFERENT" not in str(both) and "2 of 2 queries" in str(both)
+    more = top_k_eval({"q3": ["d"]}, {"q3": ["d"]}, 2)
+    assert "3 of 3 queries" in str(by_words(RUN, QRELS, 2, gains=None) + more)
+
+
+# Metrics that are equal by definition share a row; those that happen to agree do not
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=60), st.integers(1, 3))
+def test_leave_one_out_identities_to_the_last_bit(ranks, parts):
+    """The spread too, of a whole and of merged parts."""
+    pieces = np.array_split(np.array(ranks), parts)
+    hits = [tl.Hits.from_ranks(piece, 30) for piece in pieces if len(piece)]
+    whole = top_k_eval(tl.Hits.from_ranks(ranks, 30), k=30)
+    for result in (whole, sum(top_k_eval(part, k=30) for part in hits)):
+        for one, other in (("hit", "recall"), ("map", "mrr")):
+            assert result.std(one).tobytes() == result.std(other).tobytes()
+            assert result[one].tobytes() == result[other].tobytes()
+    for name in ("recall", "map", "ndcg"):
+        expected = whole.per_user(name).std(axis=0, ddof=1)
+        np.testing.assert_allclose(whole.std(name), expected, rtol=1e-12, atol=1e-15)
+
+
+SEVEN = ["hit", "recall", "map", "mrr", "ndcg", "dcg", "precision"]
+# hit has an interval of its own, that of a proportion
+ALIKE = ["hit", "recall", "map = mrr", "ndcg = dcg", "precision"]
+SAME = replace(METRICS["recall"], name="same")
+TWIN = dataclasses.replace(METRICS["mrr"], name="twin")
+# A discount of one's own is never the same by definition, whatever its values
+NEAR = Metric("near", "first", lambda r: np.where(r == 3, r * (1 + 1e-15), r), "1")
+# (sides, options, labels of the rows)
+ROWS = [
+    ((ONE_OUT,), {"metrics": SEVEN, "k": [1, 3]}, ALIKE),
+    (([1], {1}), {"metrics": SEVEN, "k": [1, 3]}, ALIKE),  # one user with one item, too
+    (([1], {1, 2}), {"metrics": SEVEN, "k": 1}, SEVEN),
+    (([], []), {"metrics": SEVEN, "k": 1}, SEVEN),
+    ((LISTS, HELD), {"metrics": [*SEVEN, SAME]}, ["hit", "recall = same", *SEVEN[2:]]),
+    ((LISTS, GRADED), {"metrics": ["ndcg", "dcg", "cg"]}, ["ndcg", "dcg", "cg"]),
+    (  # a user without items counts in one of them
+        ([[1]] * 2, [{1}, set()]),
+        {"metrics": ["hit", "recall"], "empty": "zero", "aggregate": "pooled"},
+        ["hit", "recall"],
+    ),
+    ((ONE_OUT,), {"metrics": [METRICS["mrr"], NEAR, TWIN], "k": [1, 3]}, ["mrr = twin", "near"]),
+    ((ONE_OUT,), {"metrics": [METRICS["mrr"], NEAR], "k": [1, 2]}, ["mrr", "near"]),
+    (  # only of the same k
+        (ONE_OUT,),
+        {"metrics": ["mrr@3", "map@5", "cg@3", "cg@5"], "k": None},
+        ["mrr", "map", "cg"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sides", "options", "expected"), ROWS)
+def test_which_metrics_share_a_row(sides, options, expected):
+    result = by_words(*sides, **{"k": 2} | options)
+    assert labels(result) == expected
+    metrics = [one if isinstance(one, str) else one.name for one in options["metrics"]]
+    assert {name.partition("@")[0] for name in metrics} == {*result.terms.asked}
+
+
+def test_values_that_happen_to_agree_share_no_row():
+    metrics = ["precision", "map", "recall", "mrr"]
+    result = top_k_eval([[1, 2, 3, 4], [9, 5, 6, 8]], [{1, 3}, {5, 7}], k=4, metrics=metrics)
+    assert result["recall@4"] == result["mrr@4"]
+    for text in (repr(result), result.to_markdown(), result._repr_html_()):
+        assert " = mrr" not in text and "recall = " not in text
+    pytest.importorskip("matplotlib")
+    assert all("=" not in one.get_text() for one in result.plot().get_legend().get_texts())
+
+
+def test_a_switch_prints_every_metric(tmp_path, capsys):
+    one_out = top_k_eval(ONE_OUT, k=3, metrics=["map", "mrr"])
+    for shown in (one_out, tl.compare({"a": one_out, "b": one_out})):
+        for write in (shown.to_text, shown.to_markdown, shown.to_latex):
+            assert " = mrr" in write() and " = mrr" not in write(every_metric=True)
+    assert "map = mrr" in one_out._repr_html_()
+    files = [tmp_path / "r.csv", tmp_path / "t.csv"]
+    for file in files:
+        file.write_text("user_id,item_id,rank\nu,a,1\n")
+    assert main(["eval", *map(str, files), "-k", "1", "-m", "map", "mrr", "--every-metric"]) == 0
+    assert "map = mrr" not in capsys.readouterr().out
+
+
+CHOSEN = (["ndcg@3", "hit"], "mrr@1", ["recall@1", "hit@1"], ["novelty@3", "map"], ["novelty@1"])
+
+
+@pytest.mark.parametrize("names", CHOSEN, ids=str)
+def test_every_output_takes_the_names_to_show(names):
+    """It is that of an evaluation in which nothing else was asked."""
+    sides = {"a": [1, 2, 3], "b": [3, 4], "c": [9]}, {"a": {2}, "b": {3}, "c": {1}}
+    known = {"counts": {1: 4, 2: 3, 3: 2, 4: 1, 9: 1}}
+    metrics = ["hit", "recall", "map", "ndcg", "mrr", "novelty"]
+    whole = by_words(*sides, k=[1, 3], metrics=metrics, **known)
+    spelled = [names] if isinstance(names, str) else names
+    asked = [n for one in spelled for n in ([one] if "@" in one else [f"{one}@1", f"{one}@3"])]
+    other = by_words(*sides, metrics=asked, **known)
+    pairs = [(whole, other), tuple(tl.compare({"x": one, "y": one}) for one in (whole, other))]
+    if not any(name.startswith("novelty") for name in asked):
+        pairs.append(tuple(one.by({"a": 1, "b": 2}) for one in (whole, other)))
+    for one, alone in pairs:
+        for output in ("to_text", "to_html", "to_markdown", "to_latex"):
+            mine, theirs = getattr(one, output)(names=names), getattr(alone, output)()
+            if output == "to_latex":  # what is tested, and corrected for, is all of the comparison
+                mine, theirs = (text.split("{tabular}")[1] for text in (mine, theirs))
+            assert mine == theirs
+    pytest.importorskip("pandas")
+    for more in ((), (True,)):
+        assert repr(whole.to_pandas(*more, names=names)) == repr(other.to_pandas(*more))
+    if len(pairs) > 2:
+        assert repr(pairs[2][0].to_pandas(names=names)) == repr(pairs[2][1].to_pandas())
+
+
+TWO = top_k_eval([[1, 2]], [{2}], k=[1, 2], metrics=["mrr", "ndcg"])
+BOTH = tl.compare({"x": TWO, "y": top_k_eval([[1, 2]], [{2}], k=[1, 2], metrics=["mrr"])})
+TESTS = tl.compare({"x": TWO, "y": TWO}).test()
+# (what is shown, names, error, words)
+NAMES = [
+    (TWO.to_text, ["mrr", "hit@1"], KeyError, "'hit@1' is not shown here: there are mrr@1, mrr@2,"),
+    (TWO.to_markdown, [], ValueError, "names is empty"),
+    (TWO.to_markdown, (), ValueError, "names is empty"),
+    (TWO.to_latex, 3, TypeError, "names is 3: give 'ndcg@10', or a list"),
+    (BOTH.to_html, "ndcg", KeyError, "y has none of these: it has mrr@1, mrr@2"),
+    (TESTS.to_latex, "hit@1", KeyError, "'hit@1' is not tested here: there are mrr@1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("show", "names", "error", "words"), NAMES)
+def test_names_that_are_not_there_are_refused(show, names, error, words):
+    with pytest.raises(error, match=words):
+        show(names=names)
+    assert "mrr@2" not in TESTS.to_latex(names="mrr@1")

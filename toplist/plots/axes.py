@@ -208,14 +208,18 @@ def line(
     """
     values = result[name], *result.interval(name, level)
     end = max(1, min(len(values[0]), result.longest or len(values[0])))
-    mean, *ends = (some[:end] for some in values)
-    ks = np.arange(1, end + 1)
     stops = "o" * (end < len(values[0]) or end == 1)
-    ax.plot(ks, mean, label=label, linewidth=1.8, marker=stops, markevery=[-1], **style)
-    if np.isnan(ends).all():
+    look = {"label": label, "marker": stops, "markevery": [-1], **style}
+    banded(ax, np.arange(1, end + 1), *(some[:end] for some in values), **look)
+
+
+def banded(ax: "Axes", x: Any, mean: Any, low: Any, high: Any, **look: Any) -> None:
+    """Draw a line with a band; none where no end is known."""
+    ax.plot(x, mean, linewidth=1.8, **look)
+    if np.isnan([low, high]).all():
         return  # one user, or a metric of all lists together, has none
-    low, high = (np.where(np.isnan(end), mean, end) for end in ends)
-    ax.fill_between(ks, low, high, color=style["color"], alpha=0.15, linewidth=0)
+    low, high = (np.where(np.isnan(end), mean, end) for end in (low, high))
+    ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
 
 def dots(ax: "Axes", rows: Sequence[tuple[str, float, float, float, str, bool]]) -> None:
@@ -272,12 +276,24 @@ def caption(ax: "Axes", *parts: str) -> None:
     ax.set_title(lines("; ".join(parts), max(letters, 24)), loc="left", fontsize="small")
 
 
-def words(
-    results: "Collection[Result]", names: "Collection[str]", ax: "Axes", level: float
-) -> tuple[str, str, str]:
-    """Return the parts of the caption of curves: users in the means of some names, rules, bands."""
-    drawn = f"band: {level * 100:g} % interval" if ax.collections else "no interval"
-    return users_of(results, names), rules_of(results), drawn
+def finished(
+    ax: "Axes",
+    results: "Collection[Result]",
+    names: "Collection[str]",
+    *told: str,
+    high: float = 0.0,
+    **of_legend: Any,
+) -> "Axes":
+    """Return axes with a caption (users in the means, rules, and what is told) and a legend."""
+    of_users = [users_of(results, names)] if names else []
+    caption(ax, *of_users, rules_of(results), *told)
+    legend(ax, **of_legend)
+    return fitted(ax, high)
+
+
+def interval_of(ax: "Axes", level: float) -> str:
+    """Return which band is drawn, for a caption."""
+    return f"band: {level * 100:g} % interval" if ax.collections else "no interval"
 
 
 def users_of(results: "Iterable[Result]", names: "Collection[str]") -> str:

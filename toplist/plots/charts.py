@@ -61,33 +61,28 @@ def curves(
     ['hit', 'recall', 'mrr']
     """
     systems = axes.named(results)
-    first = next(iter(systems.values()))
+    first, every = next(iter(systems.values())), systems.values()
     with_k = (name for name, one in first.terms.metrics.items() if one.cut != "n")
     names = [metrics] if isinstance(metrics, str) else list(metrics or with_k)
     axes.check_curves(names, first)
-    groups = equal_names(list(systems.values()), names, True)
-    drawn, every = [group[0] for group in groups], systems.values()
+    groups = equal_names(list(every), names, True)
+    drawn = [group[0] for group in groups]
     several = len(systems) > 1 and len(groups) > 1
     if several and ax is not None:
-        raise ValueError(f"ax= is for one metric of several systems: {groups[0][0]!r}")
+        raise ValueError(f"ax= is for one metric of several systems: {drawn[0]!r}")
     places = axes.facets(len(groups), 2.8) if several else [axes.axes(ax)] * len(groups)
     for j, (place, group) in enumerate(zip(places, groups, strict=True)):
         for i, (label, result) in enumerate(systems.items()):
-            look = i if len(systems) > 1 else j
-            text = label or " = ".join(group)
+            look, text = i if len(systems) > 1 else j, label or " = ".join(group)
             axes.line(place, result, group[0], level, axes.style(look, look), label=text)
-    for place, group in dict(zip(places, groups, strict=True)).items():
         depth = max(len(result[group[0]]) for result in every)
         single = several or len(groups) == 1
         axes.over_k(place, " = ".join(group) if single else "metric", depth)
-    first = places[0]
-    words = axes.words(every, drawn, first, level)
-    if several:
-        axes.headline(places, *words)
-        axes.legend(places[min(3, len(places)) - 1])  # to the right of all in the first row
-    else:
-        axes.caption(first, *words)
-        axes.legend(first, by_end=True)
+    first, band = places[0], axes.interval_of(places[0], level)
+    if not several:
+        return axes.finished(first, every, drawn, band, by_end=True)
+    axes.headline(places, axes.users_of(every, drawn), axes.rules_of(every), band)
+    axes.legend(places[min(3, len(places)) - 1])  # to the right of all in the first row
     return axes.fitted(first)
 
 
@@ -135,8 +130,7 @@ def over_systems(
         ordered = sorted(rows, key=lambda row: sign * np.nan_to_num(row[0][1]))
         axes.dots(ax, [(s, mean, a, b, COLOURS[0], False) for (s, mean), a, b in ordered])
         ax.set_xlabel(name)
-    axes.caption(ax, axes.users_of(results, [name]), axes.rules_of(results), what)
-    return axes.fitted(ax, 0.3 * len(means) * (not steps))
+    return axes.finished(ax, results, [name], what, high=0.3 * len(means) * (not steps))
 
 
 def _numbers(names: Sequence[str]) -> list[float]:
@@ -195,10 +189,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     ax.set(xlabel=f"{name} {whose}", ylabel=f"{share} above")
     ax.set(xlim=(0, None), ylim=(0, None))
     axes.clean(ax)
-    drawn = systems.values()
-    axes.caption(ax, axes.users_of(drawn, [name]), axes.rules_of(drawn), "area below: mean")
-    axes.legend(ax)
-    return axes.fitted(ax)
+    return axes.finished(ax, systems.values(), [name], "area below: mean")
 
 
 def precision_recall(
@@ -246,20 +237,14 @@ def precision_recall(
                 f"{label or 'the result'} has {len(points)}: give "
                 "metrics=[f'iprec(recall={tenth / 10})' for tenth in range(11)]"
             )
-        names = [f"{name}@{k or result.terms.depth}" for _, name in points]
-        recalls, means = [recall for recall, _ in points], [result[name] for name in names]
-        low, high = zip(*(result.interval(name, level) for name in names), strict=True)
-        style = axes.style(i, i)
-        ax.plot(
-            recalls, means, label=label or None, linewidth=1.8, marker="o", markersize=3, **style
-        )
-        ax.fill_between(recalls, low, high, alpha=0.15, color=style["color"], linewidth=0)
+        named = [(recall, f"{name}@{k or result.terms.depth}") for recall, name in points]
+        rows = [(recall, result[name], *result.interval(name, level)) for recall, name in named]
+        look = {"label": label or None, "marker": "o", "markersize": 3, **axes.style(i, i)}
+        axes.banded(ax, *np.array(rows).T, **look)
     ax.set(xlabel="recall", ylabel="interpolated precision", ylim=(0, None))
     axes.clean(ax)
-    axes.caption(ax, *axes.words(systems.values(), names, ax, level))
-    if any(systems):
-        axes.legend(ax)
-    return axes.fitted(ax)
+    names = [name for _, name in named]
+    return axes.finished(ax, systems.values(), names, axes.interval_of(ax, level))
 
 
 def segments(
@@ -314,7 +299,9 @@ def segments(
         ends = np.array([result.interval(name, level) for result in parts.values()]).T
         reach = np.nan_to_num(np.abs(ends - means))
         colour, marker = axes.colour(i), MARKERS[i % len(MARKERS)]
-        ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
+        ax.errorbar(
+            means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system or None
+        )
     texts = ["no label" if label is None else str(label) for label in labels]
     names = [
         f"{label}\n{axes.counted(n_users, result.terms.unit)}"
@@ -326,10 +313,7 @@ def segments(
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
     axes.clean(ax, grid="x")
     every = [result for parts in systems.values() for result in parts.values()]
-    axes.caption(ax, axes.rules_of(every))
-    if nested:
-        axes.legend(ax)
-    return axes.fitted(ax)
+    return axes.finished(ax, every, ())
 
 
 def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
@@ -420,14 +404,13 @@ def sampled(
     >>> [text.get_text() for text in tl.plots.sampled(*results, "hit").get_legend().get_texts()]
     ['sampled', 'all items']
     """
-    axes.check_curves([metric], next(iter(axes.named(full).values())))
+    both = {"all items": axes.named(full), "sampled": axes.named(sampled)}
+    axes.check_curves([metric], next(iter(both["all items"].values())))
     ax = axes.axes(ax)
-    for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
-        for i, (label, result) in enumerate(axes.named(results).items()):
+    for dash, (words, results) in enumerate(both.items()):
+        for i, (label, result) in enumerate(results.items()):
             text = f"{label}, {words}" if label else words
             axes.line(ax, result, metric, level, axes.style(i, dash), label=text)
-    drawn = (*axes.named(full).values(), *axes.named(sampled).values())
+    drawn = [one for results in both.values() for one in results.values()]
     axes.over_k(ax, metric, max(len(one[metric]) for one in drawn))
-    axes.caption(ax, *axes.words(drawn, [metric], ax, level))
-    axes.legend(ax, by_end=True)
-    return axes.fitted(ax)
+    return axes.finished(ax, drawn, [metric], axes.interval_of(ax, level), by_end=True)

@@ -24,90 +24,78 @@ if TYPE_CHECKING:
 
 def account(result: Means) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
-    terms = result.terms
-    users = worded(counted(result.n_users, "user"), terms.unit)
-    parts = [f"{result.n_evaluated:,} of {users} evaluated"]
-    if result.clusters is not None:
-        parts.append(f"of {counted(result.n_clusters, 'cluster')}")
-    n_empty = result.n_evaluated - result.histograms.n_of("skip")
-    if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
-        score = {"zero": 0, "one": 1}.get(terms.empty)
-        what = "an observed item" if terms.weighting == "ips" else "relevant items"
-        parts.append(f"{n_empty:,} of them without {what} (counted as {score})")
-    listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
-    if result.n_skipped > listless:
-        ips, weights = terms.weighting == "ips", result.weights
-        why = "neither a list nor an observed item" if ips else "no relevant items"
-        if terms.weighted and terms.weighting is None and (weights is None or not weights.all()):
-            why += ", or a weight of 0"
-        parts.append(f"{result.n_skipped - listless:,} skipped ({why})")
-    if result.n_missing:
-        policy = "left out" if terms.missing == "skip" else "counted as 0"
-        parts.append(f"{result.n_missing:,} without a list ({policy})")
-    if result.n_extra:
-        parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
-    parts += _other_numbers(result)
-    parts += _judgements(result)
+    terms, n_skipped = result.terms, result.n_skipped
+    users, ips = worded(counted(result.n_users, "user"), terms.unit), terms.weighting == "ips"
+    n_empty, score = _n_empty(result, terms.empty), {"zero": 0, "one": 1}.get(terms.empty)
+    what = "an observed item" if ips else "relevant items"
+    is_told = bool(n_empty) and (terms.empty in terms.empty_of.values() or not terms.metrics)
+    policy = "left out" if terms.missing == "skip" else "counted as 0"
+    n_skipped -= result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
+    why = "neither a list nor an observed item" if ips else "no relevant items"
+    if terms.weighted and terms.weighting is None:
+        weights = result.weights
+        why += ", or a weight of 0" * (weights is None or not weights.all())
     n_parts = 0 if has_keys(result) else len(fingerprints_of(result))
-    if n_parts > 1:
-        parts.append(f"merged by position from {n_parts:,} parts")
-    text = ", ".join(parts)
-    if result.n_evaluated and not result.histograms.each.any():
-        # nobody has a hit: an item of each side and the likely cause, where known
-        found = result.unmatched if result.hits is None else result.hits.about.unmatched
-        text += "; NO HIT AT ALL: "
-        asked = "are the item ids of both sides written in the same way?"
-        if found is None:
-            text += asked
-        elif found.listed == found.relevant:
-            text += f"no listed item is relevant, {found.listed!r} for one"
-        else:
-            text += f"the lists hold items such as {found.listed!r}, the ground truths "
-            likely = f"likely cause: {found.cause}" if found.cause else asked
-            text += f"{found.relevant!r}; {likely}"
-    return text
+    told = {
+        f"{result.n_evaluated:,} of {users} evaluated": True,
+        f"of {counted(result.n_clusters, 'cluster')}": result.clusters is not None,
+        f"{n_empty:,} of them without {what} (counted as {score})": is_told,
+        f"{n_skipped:,} skipped ({why})": n_skipped > 0,
+        f"{result.n_missing:,} without a list ({policy})": result.n_missing > 0,
+        f"{result.n_extra:,} with a list but no ground truth (ignored)": result.n_extra > 0,
+        **dict.fromkeys(_other_numbers(result), True),
+        **{f"{name} {one:.4f} before unjudged items left": True for name, one in judged(result)},
+        f"merged by position from {n_parts:,} parts": n_parts > 1,
+    }
+    text = ", ".join(words for words, holds in told.items() if holds)
+    if not result.n_evaluated or result.histograms.each.any():
+        return text
+    # nobody has a hit: an item of each side and the likely cause, where known
+    found = result.unmatched if result.hits is None else result.hits.about.unmatched
+    asked = "are the item ids of both sides written in the same way?"
+    if found is None:
+        return f"{text}; NO HIT AT ALL: {asked}"
+    if found.listed == found.relevant:
+        return f"{text}; NO HIT AT ALL: no listed item is relevant, {found.listed!r} for one"
+    likely = f"likely cause: {found.cause}" if found.cause else asked
+    return (
+        f"{text}; NO HIT AT ALL: the lists hold items such as {found.listed!r}, the ground truths "
+        f"{found.relevant!r}; {likely}"
+    )
 
 
-def _judgements(result: Means) -> list[str]:
-    """Return how much of the lists was judged, where the rest leaves them."""
-    if result.terms.unjudged == "miss":
-        return []
-    name, share = result.judged_share()
-    return [f"{name} {share:.4f} before unjudged items left"]
+def judged(result: Means) -> list[tuple[str, float]]:
+    """Return how much of the lists was judged, by ``judged@k``, where the rest leaves them."""
+    return [] if result.terms.unjudged == "miss" else [result.judged_share()]
+
+
+def _n_empty(result: Means, policy: str | None) -> int:
+    """Return how many users of a mean have no relevant items, by what is done with such."""
+    return result.histograms.n_of(policy) - result.histograms.n_of("skip")
 
 
 def _other_numbers(result: Means) -> list[str]:
     """Return which metrics are over another number of users, or score other users 1."""
-    terms = result.terms
-    n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
-    names: dict[str, list[str]] = {}
+    terms, n_empty = result.terms, _n_empty(result, None)
+    clusters = result.clusters is not None
+    lines, names = list[str](), dict[str, list[str]]()
+
+    def over(name: str) -> str:
+        within = f" of {counted(result.n_clusters_of(name), 'cluster')}" if clusters else ""
+        return f"over {result.n_of(name):,}{within}"
+
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty and known_of(terms.metrics[name]) == KNOWN:
+        known = known_of(terms.metrics[name])
+        if known == KNOWN and n_empty and policy != terms.empty:
             names.setdefault(policy, []).append(name)
-    one = n_empty == 1
-    words = {
-        "skip": "is left out" if one else "are left out",
-        "zero": f"count{'s' * one} as 0",
-        "one": f"count{'s' * one} as 1",
-    }
-    judged = [
-        f"{name}: {_over(result, name)}, those with {known_of(terms.metrics[name])}"
-        for name, (policy, *_) in terms.counting.items()
-        if policy == "skip"
-        and known_of(terms.metrics[name]) != KNOWN
-        and result.n_of(name) != result.n_evaluated
-    ]
-    return judged + [
-        f"{', '.join(some)}: {_over(result, some[0])}, as {n_empty:,} without relevant items "
-        f"{words[policy]}"
+        elif known != KNOWN and policy == "skip" and result.n_of(name) != result.n_evaluated:
+            lines.append(f"{name}: {over(name)}, those with {known}")
+    verb = ("is", "counts") if n_empty == 1 else ("are", "count")
+    words = {"skip": f"{verb[0]} left out", "zero": f"{verb[1]} as 0", "one": f"{verb[1]} as 1"}
+    return lines + [
+        f"{', '.join(some)}: {over(some[0])}, as {n_empty:,} without relevant items {words[policy]}"
         for policy, some in names.items()
     ]
-
-
-def _over(result: Means, name: str) -> str:
-    """Return over how many users a metric is, and of how many clusters these are."""
-    clusters = counted(result.n_clusters_of(name), "cluster")
-    return f"over {result.n_of(name):,}" + f" of {clusters}" * (result.clusters is not None)
 
 
 def rules(result: Means, metric: Metric | None = None) -> str:
@@ -260,36 +248,34 @@ def intervals(results: Sequence[Means]) -> list[str]:
     >>> print(*intervals([top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics=["hit", "map"])]))
     95 % interval, ± half or [low, high]: Wilson for hit; Student's t for map (rough: only 2 users)
     """
-    kinds: dict[str, list[str]] = {}
-    rough, dashes = [], False
-    for name in results[0].terms.asked:
-        held = []
+    whole, kinds, dashes = results[0], dict[str, list[str]](), False
+    rough: list[tuple[int, int, str]] = []
+    for name in whole.terms.asked:
+        held: dict[str, None] = {}
         for result in results:
-            kind, cuts = _kind(result, name), result.terms.ks_of[name]
-            said = {k: _says(*result.interval(f"{name}@{k}")) for k in cuts}
-            dashes |= False in said.values()
-            telling = [k for k in cuts if said[k]]
-            held += [kind] * bool(telling)
-            if kind != "Wilson" and telling:
-                rough.append(_fewest(result, name, telling))
-        words = " or ".join(dict.fromkeys(held))
-        if words:
-            kinds.setdefault(words, []).append(name)
+            cuts = result.terms.ks_of[name]
+            said = [_says(*result.interval(f"{name}@{k}")) for k in cuts]
+            dashes |= False in said
+            if any(said):
+                kind = _kind(result, name)
+                held[kind] = None
+                some = [k for k, one in zip(cuts, said, strict=True) if one]
+                rough += [_fewest(result, name, some)] * (kind != "Wilson")
+        if held:
+            kinds.setdefault(" or ".join(held), []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
-    by_rows = bool(results[0].by_rows)
-    if by_rows and results[0].hits is None:
+    if whole.by_rows and whole.hits is None:
         lacking = ["no interval of weighted means: they need the users, whom keep='users' keeps"]
-    if results[0].clusters is not None and results[0].n_clusters == 1:
+    if whole.clusters is not None and whole.n_clusters == 1:
         return ["no interval: all are of one cluster"]
     if not kinds:
         return [*[f"95 % interval: {none}"] * dashes, *lacking]
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
-    more = _few(rough, results[0].terms.unit)
-    if by_rows and not lacking:
-        more = _few_units(results) or more
-    more += f"; {none}" * dashes
-    return [f"95 % interval, ± half or [low, high]: {text}{more}", *lacking]
+    few = _few_units(results) if whole.by_rows and not lacking else ""
+    few = few or _few(rough, whole.terms.unit)
+    few = f" ({few})" if few else ""
+    return [f"95 % interval, ± half or [low, high]: {text}{few}" + f"; {none}" * dashes, *lacking]
 
 
 def _few_units(results: Sequence[Means]) -> str:
@@ -297,54 +283,45 @@ def _few_units(results: Sequence[Means]) -> str:
 
     Where units are of very different size, values often go with size: then intervals cover less.
     """
-    names: list[tuple[str, ...]] = [(name,) for name in results[0].terms.metrics]
-    every = [result.units_of(*name) for result in results for name in names or [()]]
+    names: list[tuple[str, ...]] = [(name,) for name in results[0].terms.metrics] or [()]
+    every = [result.units_of(*name) for result in results for name in names]
     least = min(every, key=lambda one: one.df if one.df > 0 else math.inf)
     what = "weights" if least.clusters is None else "clusters"
-    return f" (rough: {what} {least.rough})" if least.rough else ""
-
-
-def _kind(result: Means, name: str) -> str:
-    """Return the kind of the interval of a metric, in a word."""
-    if name in result.by_rows and result.clusters is not None:
-        return "by clusters (CR2)"
-    if name in result.by_rows and name in result.terms.metrics:
-        return "Student's t, weighted (CR2)"
-    if name in result.terms.pooled:
-        return "delta method"
-    if result.is_proportion(name):
-        return "Wilson"
-    return "Student's t"
-
-
-def _says(low: float, high: float) -> bool | None:
-    """Return whether an interval says something: not of equal values; None where there is none."""
-    return None if math.isnan(low) else high - low > 1e-12 * abs(high)
-
-
-def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, str]:
-    """Return the number of users of a metric, and of the fewest with a value other than 0."""
-    metric, terms = result.terms.asked[name], result.terms
-    n = min(result.n_of(f"{name}@{k}") for k in cuts)
-    of_judged = not terms.threshold_in_gains and terms.grading.relevant_from is not None
-    if n < FEW_USERS or not isinstance(metric, Metric):
-        return n, n, name
-    if metric.counts_others or (metric.graded and of_judged):  # other hits are read
-        return n, n, name
-    fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
-    return n, fewest, f"{name}@{k}"
+    return f"rough: {what} {least.rough}" if least.rough else ""
 
 
 def _few(rough: Sequence[tuple[int, int, str]], unit: str) -> str:
     """Say that intervals are rough: where few users, or few values other than 0, are in them."""
     users = min((n for n, _, _ in rough), default=FEW_USERS)
     if users < FEW_USERS:
-        return worded(f" (rough: only {counted(users, 'user')})", unit)
+        return worded(f"rough: only {counted(users, 'user')}", unit)
     _, fewest, where = min(rough, key=lambda one: one[1], default=(0, FEW_USERS, ""))
-    if fewest >= FEW_USERS:
-        return ""
     words = worded("rough where few users have a value other than 0", unit)
-    return f" ({words}: {fewest} for {where})"
+    return f"{words}: {fewest} for {where}" if fewest < FEW_USERS else ""
+
+
+def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, str]:
+    """Return the number of users of a metric, and of the fewest with a value other than 0."""
+    metric = result.terms.asked[name]
+    n = min(result.n_of(f"{name}@{k}") for k in cuts)
+    if n < FEW_USERS or not isinstance(metric, Metric) or name in result.terms.of_judged:
+        return n, n, name  # of judged items other hits are read
+    fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
+    return n, fewest, f"{name}@{k}"
+
+
+def _kind(result: Means, name: str) -> str:
+    """Return the kind of the interval of a metric, in a word."""
+    if name in result.by_rows:
+        return "Student's t, weighted (CR2)" if result.clusters is None else "by clusters (CR2)"
+    if name in result.terms.pooled:
+        return "delta method"
+    return "Wilson" if result.is_proportion(name) else "Student's t"
+
+
+def _says(low: float, high: float) -> bool | None:
+    """Return whether an interval says something: not of equal values; None where there is none."""
+    return None if math.isnan(low) else high - low > 1e-12 * abs(high)
 
 
 def sampling(result: Means) -> list[str]:
@@ -453,7 +430,7 @@ def content(result: Means) -> dict[str, Any]:
         **({} if result.clusters is None else {"n_clusters": result.n_clusters}),
         **({"scores": result.scored._asdict()} if result.scored else {}),
         **({"propensities": weighing} if terms.weighting else {}),
-        **_judged(result),
+        **({"judged": dict(share)} if (share := judged(result)) else {}),
         "values": {name: result[name] for name in names},
         "std": {name: result.std(name) for name in names},
         "interval": {name: result.interval(name) for name in names},
@@ -463,14 +440,6 @@ def content(result: Means) -> dict[str, Any]:
             for name, one in terms.asked.items()
         },
     }
-
-
-def _judged(result: Means) -> dict[str, Any]:
-    """Return how much was judged before the rest left the lists."""
-    if result.terms.unjudged == "miss":
-        return {}
-    name, share = result.judged_share()
-    return {"judged": {name: share}}
 
 
 def text_of(found: Any) -> str:
