@@ -388,7 +388,7 @@ def test_names_are_never_changed_and_all_displays_have_the_noun():
         (both.band("user"), ["40 sessions)"]),
         (both.power(), ["sessions"]),
         (tl.compare({"a": result, "b": result}).lead(), ["same 40 sessions"]),
-        (parts, ["sessions  n", "sessions: of the ground truth"]),
+        (parts, ["     sessions   n", "sessions: of the ground truth"]),
         (segments, ["user@2  sessions", "sessions: those of the ground truth"]),
     ):
         assert all(word in str(one) for word in words), str(one)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -12,7 +11,6 @@ from toplist import parallel
 from toplist.averages.per_user import cut_offs, filler, gains_of, ratio_fillers
 from toplist.checks import Bools, Floats, Ints
 from toplist.matching.hits import Hits
-from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import Metric
 
 if TYPE_CHECKING:  # what only intervals need is imported by them
@@ -26,7 +24,7 @@ class Moments:
     `n` is the number of users, `weight` the sum of their weights, and `weight2` the sum of the
     squared weights; without weights, both are n. `mean` and `deviation`, the weighted sum of
     squared deviations from the mean, are (K,). So are `mean2` and `deviation2`, the same with the
-    squared weights; None where all weights are equal, and in results of versions that had none.
+    squared weights; None where all weights are equal.
     """
 
     n: int
@@ -55,13 +53,11 @@ class Moments:
         """The standard error of the mean, √(Σ w² (x - m)² n / (n - 1)) / Σ w: linearised.
 
         Weights may go with the values, as where users are drawn by their activity and weighted
-        back; Kish's effective number of users is for weights that do not. It is what is left where
-        the sums with squared weights are not known, and the same where all weights are equal.
+        back; Kish's effective number of users is for weights that do not.
         """
-        if self._residual is not None and self.n > 1:
-            error: Floats = np.sqrt(self._residual * self.n / (self.n - 1)) / self.weight
-            return error
-        error = self.std / np.sqrt(self.kish)
+        if self.n < 2:
+            return np.full_like(self.mean, np.nan)
+        error: Floats = np.sqrt(self._residual * self.n / (self.n - 1)) / self.weight
         return error
 
     @property
@@ -70,11 +66,9 @@ class Moments:
 
         p (1 - p) over the variance of p, or Kish's (Σ w)² / Σ w² where p is 0 or 1.
         """
-        if self._residual is None:
-            return self.kish
-        spread = self.mean * (1 - self.mean) * self.weight**2
-        kish, known = np.full_like(self.mean, self.kish), (spread > 0) & (self._residual > 0)
-        return np.divide(spread, self._residual, out=kish, where=known)
+        spread, residual = self.mean * (1 - self.mean) * self.weight**2, self._residual
+        kish, known = np.full_like(self.mean, self.kish), (spread > 0) & (residual > 0)
+        return np.divide(spread, residual, out=kish, where=known)
 
     @property
     def kish(self) -> float:
@@ -82,16 +76,16 @@ class Moments:
         return self.weight**2 / self.weight2 if self.n else np.nan
 
     @property
-    def _squares(self) -> Sums | None:
+    def _squares(self) -> Sums:
+        """The sums with the squared weights, which follow where all weights are equal."""
         if self.mean2 is None or self.deviation2 is None:
-            return None
+            weight = self.weight2 / self.weight if self.n else 0.0  # of each
+            return self.weight2, self.mean, self.deviation * weight
         return self.weight2, self.mean2, self.deviation2
 
     @property
-    def _residual(self) -> Floats | None:
+    def _residual(self) -> Floats:
         """Σ w² (x - m)²."""
-        if self._squares is None:
-            return None
         weight2, mean2, deviation2 = self._squares
         return deviation2 + weight2 * (mean2 - self.mean) ** 2
 
@@ -101,8 +95,8 @@ class Moments:
             return self if self.n else other
         counts = self.n + other.n, self.weight + other.weight, self.weight2 + other.weight2
         both = ((one.weight, one.mean, one.deviation) for one in (self, other))
-        squares = [one._squares for one in (self, other) if one._squares is not None]
-        more = _together(*squares) if len(squares) == 2 else ()
+        alike = self.mean2 is None and other.mean2 is None
+        more = () if alike else _together(self._squares, other._squares)
         return Moments(*counts, *_together(*both), *more)
 
     @classmethod
@@ -263,11 +257,6 @@ class Errors(NamedTuple):
     error: Floats
     df: Floats
 
-    @classmethod
-    def none(cls, n_cuts: int) -> Errors:
-        """Return errors that are not known."""
-        return cls(np.full(n_cuts, np.nan), np.full(n_cuts, np.nan))
-
 
 def of_rows(
     hits: Hits,
@@ -294,7 +283,7 @@ def of_rows(
     """
     sizes = units.sizes
     if len(sizes) < 2:
-        return Errors.none(len(cuts))
+        return Errors(*np.full((2, len(cuts)), np.nan))
     rows = np.flatnonzero(counted)
     w = np.ones(len(rows)) if units.weights is None else units.weights
     begins = np.arange(len(rows))
@@ -302,9 +291,19 @@ def of_rows(
         order = np.argsort(units.clusters, kind="stable")
         rows, w, places = rows[order], w[order], units.clusters[order]
         begins = np.flatnonzero(np.diff(places, prepend=-1))
-    left = _residuals(
-        gains_of(hits.subset(rows), metric, threshold_in_gains), metric, cuts, average
-    )
+    read, every = gains_of(hits.subset(rows), metric, threshold_in_gains), np.ones(len(rows), bool)
+    columns, mean = cut_offs(read, cuts.tolist()), average.mean
+    at = np.searchsorted(columns, cuts)
+    given, divisors = (read, every, metric, columns), None
+    if isinstance(average, Pooled):
+        numerators, divisors = ratio_fillers(*given)
+    else:
+        numerators = filler(*given)
+
+    def left(lo: int, hi: int) -> Floats:
+        """Return what is left of the values of these rows, (hi - lo, K)."""
+        y = divisors(lo, hi)[:, at] if divisors else 1.0
+        return numerators(lo, hi)[:, at] - mean * y
 
     def sums(lo: int, hi: int) -> tuple[int, Floats]:
         """Return the first cluster of a block of rows, and the sums over each in the block."""
@@ -326,19 +325,6 @@ def of_rows(
     total: Any = average.y if isinstance(average, Pooled) else units.whole
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
     return Errors(error, np.full(len(cuts), units.df))
-
-
-def _residuals(
-    read: RelevantHits, metric: Metric, cuts: Ints, average: Moments | Pooled
-) -> Callable[[int, int], Floats]:
-    """Return a function of ``lo, hi``: what is left of the values of these rows, (hi - lo, K)."""
-    every, columns = np.ones(len(read), bool), cut_offs(read, cuts.tolist())
-    at, mean = np.searchsorted(columns, cuts), average.mean
-    if not isinstance(average, Pooled):
-        values = filler(read, every, metric, columns)
-        return lambda lo, hi: values(lo, hi)[:, at] - mean
-    numerators, divisors = ratio_fillers(read, every, metric, columns)
-    return lambda lo, hi: numerators(lo, hi)[:, at] - mean * divisors(lo, hi)[:, at]
 
 
 def of_values(values: Floats, clusters: Ints) -> Errors:

@@ -433,7 +433,7 @@ class Means:
                 values = self._curves(metric)[0]
             return of_values(values, self._cluster_of[: len(values)])
         if self.hits is None or self.counted is None:
-            return Errors.none(len(cuts))
+            return Errors(*np.full((2, len(cuts)), np.nan))
         mine = per_user.counted_in(self.hits, weighing(self.counted, self.weights), metric)
         more = self._average(metric, cuts), self._units(mine), self.terms.threshold_in_gains
         return of_rows(self.hits, mine, metric, cuts, *more)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,43 +34,40 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
             raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
     if not disjoint and not all(map(has_keys, parts)):
         in_pairs([fingerprints_of(part) for part in parts], fingerprints.merged)
-    hits = all_of([part.hits for part in parts])
-    if hits and disjoint:
-        hits = [_without_fingerprints(one) for one in hits]
-    weights = all_of([part.weights for part in parts]) if hits else None
-    clusters = all_of([part.clusters for part in parts])
-    if clusters is None and any(part.clusters is not None for part in parts):
+
+    def joined(name: str, join: Callable[[list[Any]], Any]) -> Any:
+        """Return what all parts have; None where one of them lacks it."""
+        found = all_of([getattr(part, name) for part in parts])
+        return join(found) if found else None
+
+    hits = joined("hits", lambda found: in_pairs(_mergeable(found, disjoint), operator.add))
+    if len({part.clusters is None for part in parts}) > 1:
         raise ValueError("cannot merge: some parts have clusters and others have none")
-    lengths = all_of([part.longest for part in parts])
-    added = "lists", "scored", "exposed"
-    lists, scored, exposed = (all_of([getattr(part, one) for part in parts]) for one in added)
+    how: dict[str, Callable[[list[Any]], Any]] = {
+        "n_users n_missing n_extra": sum,
+        "counted weights": np.concatenate,
+        "lists scored exposed": partial(reduce, operator.add),
+        "clusters": lambda found: [label for part in found for label in part],
+        "longest": max,
+        "graded": any,
+        "notes": lambda found: tuple(dict.fromkeys(note for part in found for note in part)),
+        "listed": _together,
+    }
+    added = {name: joined(name, join) for names, join in how.items() for name in names.split()}
+    if hits is None:
+        added |= {"counted": None, "weights": None}
     return type(first)(
         first.terms,
         histograms.merged([part.histograms for part in parts], first.terms.of_judged),
-        in_pairs(hits, operator.add) if hits else None,
-        np.concatenate([part.counted for part in parts]) if hits else None,
-        n_users=sum(part.n_users for part in parts),
-        n_missing=sum(part.n_missing for part in parts),
-        n_extra=sum(part.n_extra for part in parts),
-        weights=np.concatenate(weights) if weights else None,
-        clusters=[label for part in clusters for label in part] if clusters else None,
-        lists=reduce(operator.add, lists) if lists else None,
+        hits,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
-        graded=any(part.graded for part in parts),
-        scored=reduce(operator.add, scored) if scored else None,
-        exposed=reduce(operator.add, exposed) if exposed else None,
-        longest=None if lengths is None else max(lengths),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        listed=_together([part.listed for part in parts]),
+        **added,
     )
 
 
-def _together(words: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] | None:
+def _together(words: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return the users of all parts, by their words; ValueError for a user who is in two."""
-    known = all_of(words)
-    if known is None:
-        return None
-    found = np.concatenate(known)
+    found = np.concatenate(words)
     if len(np.unique(found)) < len(found):
         raise ValueError("cannot merge: a user has lists in two parts: a user counts once")
     return found
@@ -124,9 +121,11 @@ def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
     return parts[0]
 
 
-def _without_fingerprints(hits: Hits) -> Hits:
-    """Return hits that merge without a look at their ground truths."""
-    return hits.of_part(fingerprints=()) if hits.about.fingerprints else hits
+def _mergeable(hits: Sequence[Hits], disjoint: bool) -> Sequence[Hits]:
+    """Return hits that merge, of other users without a look at their ground truths."""
+    if not disjoint:
+        return hits
+    return [one.of_part(fingerprints=()) if one.about.fingerprints else one for one in hits]
 
 
 def fingerprints_of(result: Means) -> tuple[Fingerprint, ...]:

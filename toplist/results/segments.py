@@ -13,7 +13,7 @@ import numpy as np
 
 from toplist import parallel
 from toplist.averages import per_user
-from toplist.checks import Ints, is_missing, worded
+from toplist.checks import Bools, Ints, is_missing, worded
 from toplist.checks import counted as in_words
 from toplist.inputs.facts import categories, ordered
 from toplist.inputs.user_values import values_by_user
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from toplist.matching.hits import Hits
     from toplist.metrics.names import AnyName, Names
 
 # What does for results without users.
@@ -188,12 +189,16 @@ def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R
     members, n_unused = rows_by_label(result, labels, order)
     parts = {}
     for label, some in members.items():
-        weights = None if whole.weights is None else whole.weights[some]
-        clusters = whole.clusters and [whole.clusters[row] for row in some.tolist()]
-        own = hits.subset(some), counted[some], weights
-        part = whole.of(whole.terms, *own, clusters=clusters)
+        part = _of_rows(whole, some, hits.subset(some), counted[some])
         parts[label] = part if lists is None else replace(part, lists=lists.subset(some))
     return Segments(whole, parts, n_unused, left_out=left_out)
+
+
+def _of_rows(whole: R, rows: Ints, hits: Hits, counted: Bools) -> R:
+    """Return the result of some rows, of whom these hits are."""
+    weights = None if whole.weights is None else whole.weights[rows]
+    clusters = whole.clusters and [whole.clusters[row] for row in rows.tolist()]
+    return whole.of(whole.terms, hits, counted, weights, clusters=clusters)
 
 
 def rows_by_label(
@@ -252,9 +257,7 @@ def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segme
         rows, own = several[at]()
         mine = counted.take(rows)
         some = [per_user.counted_in(own, mine, one) for one in deciding]
-        weights = None if result.weights is None else result.weights[rows]
-        clusters = result.clusters and [result.clusters[row] for row in rows.tolist()]
-        return whole.of(terms, own, np.logical_or.reduce(some), weights, clusters=clusters)
+        return _of_rows(whole, rows, own, np.logical_or.reduce(some))
 
     parts = parallel.run(part, [(at, at + 1) for at in range(len(several))], None)
     named = dict(zip(found, parts, strict=True))
