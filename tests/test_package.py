@@ -6,7 +6,6 @@ import dataclasses
 import inspect
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +23,6 @@ import pytest
 
 import toplist
 from toplist import CONVENTIONS, METRICS
-from toplist.cli import main
 from toplist.inputs.items import ITEMS
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetricName, variant
 
@@ -63,8 +61,7 @@ def loaded_by(code):
 def run_cli(*arguments):
     """Return code that runs the command line and goes on."""
     return f"""
-    from toplist.cli import main
-    try:
+        try:
         main({list(arguments)})
     except SystemExit:
         pass
@@ -430,46 +427,11 @@ def test_warnings_are_errors():
         warnings.warn("as an error", stacklevel=1)
 
 
-@pytest.fixture(scope="module")
-def readme():
-    path = ROOT / "README.md"
-    if not path.exists():
-        pytest.skip("tests are run away from the project")
-    return path.read_text(encoding="utf-8")
-
-
-def test_readme_is_short(readme):
-    assert len(readme.splitlines()) <= 200
-
-
 @pytest.mark.parametrize(
     "row", [*(f"`{name}`" for name in METRICS), *(f"{name} " for name in CONVENTIONS)]
 )
 def test_the_chapter_of_metrics_has_a_row_for_each_metric_and_convention(row):
     assert re.search(rf"^{re.escape(row)}", toplist.metrics.__doc__, re.MULTILINE)
-
-
-def first_command(text):
-    """Return the arguments of the first command line that runs `toplist eval`."""
-    lines = text.replace("\\\n", " ").splitlines()
-    found = (re.match(r"\s*(?:\$ |.*&& )?(?:\S*/)?toplist (eval .*)", line) for line in lines)
-    return next(shlex.split(match[1], comments=True) for match in found if match)
-
-
-def test_readme_s_table_is_what_its_first_command_prints(readme, capsys, monkeypatch):
-    shown = r"```sh\n([^`]*?)```\n(?:[^`]*\n)?```text\n(.*?)```"
-    [(code, out)] = re.findall(shown, readme, re.DOTALL)
-    assert first_command(code) == first_command(readme)
-    monkeypatch.chdir(ROOT)
-    assert main(first_command(code)) == 0
-    assert capsys.readouterr().out == out
-    assert tuple(line.split()[0] for line in out.splitlines()[1:7]) == SIX
-
-
-def test_readme_s_links_lead_somewhere(readme):
-    paths = re.findall(r"\]\(([^)#:]+)\)", readme)
-    assert len(paths) > 20
-    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_numba_is_not_asked_for_parallel_kernels():

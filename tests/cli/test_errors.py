@@ -247,8 +247,8 @@ USAGE = [
     (f"{SPLIT} --time 2011-01-02 --seed 3", "--seed 3 does not go with --time"),
     (f"{SPLIT} --windows 1d --seed 3", "--seed 3 does not go with --windows"),
     (f"{SPLIT} --by basket --seed 3", "--seed 3 does not go with --by basket"),
-    (f"{SPLIT} --horizon 7d", "--horizon goes with --windows alone"),
-    (f"{SPLIT} --hold 1 --last 2", "--hold goes with --held-out-users alone"),
+    (f"{SPLIT} --horizon 7d", "--horizon 7d goes with --windows alone"),
+    (f"{SPLIT} --hold 1 --last 2", "--hold 1 does not go with --last"),
     (f"{SPLIT} --windows 1d --validation 0.1", "does not go with --windows"),
     (f"{SPLIT} --held-out-users x", "--held-out-users: invalid number value: 'x'"),
 ]

@@ -49,6 +49,22 @@ def test_commands_run(line, cli, tmp_path, monkeypatch):
     assert out or Path("report.html").exists()
 
 
+def test_it_is_short_and_its_links_lead_somewhere():
+    paths = re.findall(r"\]\(([^)#:]+)\)", TEXT)
+    assert len(TEXT.splitlines()) <= 200 and len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_table_is_what_the_first_command_prints(good, monkeypatch):
+    shown = r"```sh\n([^`]*?)```\n(?:[^`]*\n)?```text\n(.*?)```"
+    [(code, out)] = re.findall(shown, TEXT, re.DOTALL)
+    [command] = re.findall(r"/toplist (eval .*)", code)
+    monkeypatch.chdir(ROOT)
+    assert good(*shlex.split(command)) == out
+    six = "hit", "precision", "recall", "map", "ndcg", "mrr"
+    assert tuple(line.split()[0] for line in out.splitlines()[1:7]) == six
+
+
 def test_there_are_commands_of_each_kind():
     assert {line.split()[1] for line in COMMANDS} == {"eval", "compare", "show", "report", "gate"}
 

@@ -17,10 +17,18 @@ from toplist.loo.logs import COLUMNS
 from toplist.loo.parts import PARTS, REPEATS, Split
 from toplist.loo.split import held_out_users, windows
 
-# Ways to hold out that are named by an option; without any, one row of each user.
-WAYS = ("ratio", "time", "last", "windows", "held_out_users")
-# What goes with one of these alone.
-OF_WAYS = {"--windows": ("horizon", "start"), "--held-out-users": ("hold",)}
+# What goes with each way to hold out, beside what goes with all; "" is one row of each user.
+WITH = {
+    "": ("by", "short", "seed", "validation"),
+    "ratio": ("by", "short", "seed", "validation"),
+    "time": ("validation",),
+    "last": ("short", "seed", "validation"),
+    "windows": ("horizon", "start"),
+    "held_out_users": ("by", "hold", "seed", "validation"),
+}
+OF_ALL = "repeats", "min_history", "k_core"
+# What is not given, where it is not None.
+USUAL = {"by": "last", "short": "train", "seed": 0}
 
 
 def number(text: str) -> int | float:
@@ -33,33 +41,36 @@ def number(text: str) -> int | float:
 
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
-    ways = [option(way) for way in WAYS if getattr(options, way) is not None]
+    ways = [option(way) for way in WITH if getattr(options, way, None) is not None]
     if len(ways) > 1:
         raise ValueError(f"give {' or '.join(ways)}, not {'both' if len(ways) == 2 else 'all'}")
-    way = ways[0] if ways else ""
-    if way == "--windows" and options.validation is not None:
-        raise ValueError("--validation does not go with --windows")
-    if not way and options.validation not in (None, True):
+    way, more = _way(options), options.validation
+    if not way and more not in (None, True):
         raise ValueError(
             "--validation takes a value only with --ratio, --time, --last or --held-out-users"
         )
-    if way and options.validation is True:
-        raise ValueError(f"--validation needs a value as {way} has: a share, a number, or a time")
-    for needed, some in OF_WAYS.items():
-        given = [option(one) for one in some if getattr(options, one) is not None]
-        if given and way != needed:
-            raise ValueError(f"{given[0]} goes with {needed} alone")
-    if options.by != "last" and way in ("--time", "--last", "--windows"):
-        raise ValueError(f"--by {options.by} does not go with {way}")
-    if options.short != "train" and way in ("--time", "--windows", "--held-out-users"):
-        raise ValueError(f"--short {options.short} does not go with {way}")
-    fixed = way if way in ("--time", "--windows") else "--by basket"
-    if options.seed and (fixed == way or (not way and options.by == "basket")):
-        raise ValueError(f"--seed {options.seed} does not go with {fixed}: it draws nothing")
+    for name in dict.fromkeys(name for some in WITH.values() for name in some):
+        value = getattr(options, name)
+        if value in (None, USUAL.get(name)) or name in WITH[way]:
+            continue
+        owners = [option(one) for one, some in WITH.items() if name in some]
+        said = f"does not go with {option(way)}" if way else f"goes with {owners[0]} alone"
+        raise ValueError(f"{option(name, value)} {said}")
+    if way and more is True:
+        raise ValueError(
+            f"--validation needs a value as {option(way)} has: a share, a number, or a time"
+        )
+    if options.seed and not way and options.by == "basket":
+        raise ValueError(f"--seed {options.seed} does not go with --by basket: it draws nothing")
     if os.path.isfile(options.out):
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):
         raise ValueError(f"--out {options.out} would overwrite the log")
+
+
+def _way(options: argparse.Namespace) -> str:
+    """Return the way to hold out that is asked for by its name."""
+    return next((way for way in WITH if getattr(options, way, None) is not None), "")
 
 
 def _path(options: argparse.Namespace, part: str, folder: str = "") -> str:
@@ -139,30 +150,21 @@ def _require_columns(options: argparse.Namespace, table: Any) -> None:
 
 def _made(options: argparse.Namespace, table: Any) -> Any:
     """Split the log as the options say."""
-    some = ("repeats", "seed", "min_history", "k_core", "horizon", "start", "hold")
-    rules = {name: getattr(options, name) for name in some}
-    rules = {name: given for name, given in rules.items() if given is not None}
-    rules["columns"] = names_of_columns(options)
+    way = _way(options)
+    rules: dict[str, Any] = {"columns": names_of_columns(options)}
+    given = {name: getattr(options, name) for name in (*OF_ALL, *WITH[way])}
+    rules |= {name: value for name, value in given.items() if value is not None}
     if options.k_core is not None:
         rules["k_core"] = options.k_core[0] if len(options.k_core) == 1 else tuple(options.k_core)
-    more = options.validation
-    if options.windows is not None:
-        del rules["seed"]  # nothing is drawn
+    if options.validation and way in ("ratio", "last", "held_out_users"):
+        rules["validation"] = number(options.validation)
+    if way == "windows":
         return windows(table, options.windows, **rules)
-    if options.time is not None:
-        return split.holdout(table, time=options.time, validation=more, **rules)
-    if more not in (None, True):
-        more = number(more)
-    if options.held_out_users is not None:
-        return held_out_users(
-            table, options.held_out_users, by=options.by, validation=more, **rules
-        )
-    rules["short"] = options.short
-    if options.last is not None:
-        return split.holdout(table, last=options.last, validation=more, **rules)
-    if options.ratio is not None:
-        return split.holdout(table, options.ratio, by=options.by, validation=more, **rules)
-    return split.leave_one_out(table, options.by, validation=bool(more), **rules)
+    if way == "held_out_users":
+        return held_out_users(table, options.held_out_users, **rules)
+    if way:
+        return split.holdout(table, **{way: getattr(options, way)}, **rules)
+    return split.leave_one_out(table, **rules | {"validation": bool(options.validation)})
 
 
 def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
