@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from doors import by_words
+from file_helpers import through_a_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import intervals
@@ -14,7 +15,6 @@ from oracle import propensities as oracle
 from shared_inputs import LIBRARIES, frame_of
 
 import toplist as tl
-from toplist.files import write_text
 from toplist.results.describe import content
 from toplist.stats.distributions import t_ppf
 
@@ -139,115 +139,58 @@ def test_what_is_relevant_twice_counts_once():
         assert by_words([["a", "b"]], [["b", "c", "b"]], **how) == plain
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_tables(library):
+@pytest.mark.parametrize("library", [*LIBRARIES, "Series", "array", "list"])
+def test_forms_of_propensities(library):
+    """That lists and truths are read in every form, file and part is in tests/properties."""
     expected = by_words(RANKS, TRUTHS, **HOW)
-    table = frame_of(library, {"item_id": [*GIVEN], "p": [*GIVEN.values()]})
-    assert by_words(RANKS, TRUTHS, **HOW | {"propensities": table}) == expected
-    rows = [(user, item) for user, truth in TRUTHS.items() for item in sorted(truth)]
-    users, items = zip(*rows, strict=True)
-    truth = frame_of(library, {"user_id": users, "item_id": items})
-    rows = [(u, item, r) for u, row in RANKS.items() for r, item in enumerate(row, 1)]
-    users, items, ranks = zip(*rows, strict=True)
-    lists = frame_of(library, {"user_id": users, "item_id": items, "rank": ranks})
-    assert by_words(lists, truth, **HOW) == expected
-
-
-def test_series_arrays_hits_and_documents():
-    pandas = pytest.importorskip("pandas")
-    expected = by_words(RANKS, TRUTHS, **HOW)
-    series = pandas.Series(GIVEN)
-    assert by_words(RANKS, TRUTHS, **HOW | {"propensities": series}) == expected
-    hits = tl.match(RANKS, TRUTHS)
-    assert by_words(hits, **HOW) == expected
-    number = {item: at for at, item in enumerate(GIVEN)}
-    ranks = {user: [number[item] for item in row] for user, row in RANKS.items()}
-    truths = {user: {number[item] for item in row} for user, row in TRUTHS.items()}
-    for some in (
-        np.array([*GIVEN.values()]),
-        [*GIVEN.values()],
-        {**dict(enumerate(GIVEN.values()))},
-    ):
-        found = by_words(ranks, truths, **HOW | {"propensities": some})
-        assert found.to_dict() == expected.to_dict()
-        assert found == by_words(
-            ranks, truths, **HOW | {"propensities": dict(enumerate(GIVEN.values()))}
+    if library in ("array", "list"):  # whose places are the ids
+        number = {item: at for at, item in enumerate(GIVEN)}
+        ranks, truths = (
+            {user: [number[item] for item in row] for user, row in side.items()}
+            for side in (RANKS, TRUTHS)
         )
+        given = np.array([*GIVEN.values()]) if library == "array" else [*GIVEN.values()]
+        found = by_words(ranks, truths, **HOW | {"propensities": given})
+        of_dict = HOW | {"propensities": dict(enumerate(GIVEN.values()))}
+        assert found.to_dict() == expected.to_dict() and found == by_words(ranks, truths, **of_dict)
+        return
+    if library == "Series":
+        given = pytest.importorskip("pandas").Series(GIVEN)
+    else:
+        given = frame_of(library, {"item_id": [*GIVEN], "p": [*GIVEN.values()]})
+    assert by_words(RANKS, TRUTHS, **HOW | {"propensities": given}) == expected
+
+
+def test_documents():
     chunks = {f"{item}{at}": item for item in GIVEN for at in range(2)}
     ranks = {
         user: [f"{item}{at}" for item in row for at in range(2)] for user, row in RANKS.items()
     }
-    assert by_words(ranks, TRUTHS, items_as=chunks, **HOW) == expected
+    assert by_words(ranks, TRUTHS, items_as=chunks, **HOW) == by_words(RANKS, TRUTHS, **HOW)
 
 
-def write_files(folder):
-    rows = [f"{u},{item},{r}" for u, row in RANKS.items() for r, item in enumerate(row, 1)]
-    write_text(f"{folder}/recs.csv", "\n".join(["user_id,item_id,rank", *rows, ""]))
-    rows = [f"{u},{item}" for u, row in TRUTHS.items() for item in sorted(row)]
-    write_text(f"{folder}/truth.csv", "\n".join(["user_id,item_id", *rows, ""]))
-    rows = [f"{item},1.5,{p}" for item, p in GIVEN.items()]
-    write_text(f"{folder}/items.csv", "\n".join(["item_id,price,p", *rows, ""]))
-    return f"{folder}/recs.csv", f"{folder}/truth.csv"
-
-
-def test_files_and_streams(tmp_path):
-    files, expected = write_files(tmp_path), by_words(RANKS, TRUTHS, **HOW)
-    for more in ({}, {"keep": "users"}):
-        found = by_words(*files, **HOW, **more)
-        assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
-        assert str(found) == str(expected) and found.exposed == expected.exposed
-        assert ("keep" not in more) or (found.weights == expected.weights).all()
-    pa = pytest.importorskip("pyarrow")
-    csv = pytest.importorskip("pyarrow.csv")
-    tables = [csv.read_csv(name) for name in files]
-    for size in (1, 3):
-        parts = (table.to_reader(size) for table in tables)
-        streams = [
-            pa.RecordBatchReader.from_batches(t.schema, p)
-            for t, p in zip(tables, parts, strict=True)
-        ]
-        found = by_words(*streams, **HOW)
-        assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
-        assert found.exposed.n == expected.exposed.n == 8
-
-
-def test_merging_saving_pickling(tmp_path):
+def test_parts_and_files():
     whole = by_words(RANKS, TRUTHS, clip=0.1, **HOW)
-    halves = (["u", "v"], ["w", "x"])
     parts = [
         by_words(*({u: some[u] for u in half} for some in (RANKS, TRUTHS)), clip=0.1, **HOW)
-        for half in halves
+        for half in ("uv", "wx")
     ]
     for merged in (sum(parts), sum(part.without_users() for part in parts)):
         assert merged.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12)
-        assert merged.exposed == pytest.approx(whole.exposed) or str(merged) == str(whole)
-    for one in (whole, whole.without_users()):
-        one.save(tmp_path / "whole.npz")
-        again = tl.TopKResult.load(tmp_path / "whole.npz")
+        assert merged.exposed == pytest.approx(whole.exposed)
+    for again in (through_a_file(whole), pickle.loads(pickle.dumps(whole))):
         assert again == whole and str(again) == str(whole) and again.exposed == whole.exposed
-    assert pickle.loads(pickle.dumps(whole)) == whole
     assert content(whole)["propensities"]["weighting"] == "snips"
     assert content(whole)["propensities"]["clipped"] == 2
-    plain = tl.top_k_eval(RANKS, TRUTHS, k=[1, 2], metrics=["dcg"])
-    ips = tl.top_k_eval({"z": ["a"]}, {"z": {"a"}}, [1, 2], metrics="dcg", propensities=GIVEN)
-    with pytest.raises(ValueError, match=r"weighted is False in one and True|weighting is None"):
-        plain + ips
-    ips = tl.top_k_eval(
-        {"z": ["a"]},
-        {"z": {"a"}},
-        [1, 2],
-        metrics="dcg",
-        propensities=tl.Propensities(GIVEN, weighting="ips"),
-    )
-    plain = tl.top_k_eval(
-        RANKS,
-        TRUTHS,
-        k=[1, 2],
-        metrics=["dcg"],
-        convention=tl.CONVENTIONS["standard"].replace(empty="zero"),
-    )
-    with pytest.raises(ValueError, match="weighting is None in one and 'ips' in the other"):
-        plain + ips
+    for weighting, empty, words in (
+        ("snips", "skip", r"weighted is False in one and True|weighting is None"),
+        ("ips", "zero", "weighting is None in one and 'ips' in the other"),
+    ):
+        how = {"k": [1, 2], "metrics": ["dcg"]}
+        plain = by_words(RANKS, TRUTHS, empty=empty, **how)
+        more = {"weighting": weighting, "propensities": GIVEN}
+        with pytest.raises(ValueError, match=words):
+            plain + by_words({"z": ["a"]}, {"z": {"a"}}, **how, **more)
 
 
 def test_segments_weights_and_clusters():
@@ -458,75 +401,27 @@ EVERYBODY = {"k": 2, "metrics": ["cg", "dcg", "precision"], "weighting": "ips"} 
 }
 
 
-def rows_of(sides, name):
-    """Return the lists, or truths, as columns: whoever has no item has no row."""
-    pairs = [(user, item, place) for user, row in sides.items() for place, item in enumerate(row)]
-    columns = zip(*pairs, strict=True)
-    found = dict(zip(["user_id", "item_id", "rank"], map(list, columns), strict=True))
-    found["rank"] = [place + 1 for place in found["rank"]]
-    if name == "truth":
-        del found["rank"]
-    return found
-
-
-def forms_of_observed(tmp_path):
-    pd, pl, pa = (pytest.importorskip(one) for one in ("pandas", "polars", "pyarrow"))
-    pq = pytest.importorskip("pyarrow.parquet")
-    both = rows_of(LISTED, "lists"), rows_of(OBSERVED, "truth")
-    yield "dicts", (LISTED, OBSERVED), {}
-    yield "graded", (LISTED, {u: dict.fromkeys(row, 1) for u, row in OBSERVED.items()}), {}
-    yield "kept", (LISTED, tl.GroundTruths(OBSERVED)), {}
-    yield "Series", (pd.Series(LISTED), pd.Series(OBSERVED)), {}
-    for make in (pd.DataFrame, pl.DataFrame, pa.table):
-        yield make.__module__, tuple(map(make, both)), {}
-        yield "beside a dict", (LISTED, make(both[1])), {}
-        yield "kept rows", (make(both[0]), tl.GroundTruths(make(both[1]))), {}
-    for side, columns in zip(("lists", "truth"), both, strict=True):
-        pd.DataFrame(columns).to_csv(tmp_path / f"{side}.csv", index=False)
-        pq.write_table(pa.table(columns), tmp_path / f"{side}.parquet")
-    for ext in ("csv", "parquet"):
-        paths = tuple(str(tmp_path / f"{side}.{ext}") for side in ("lists", "truth"))
-        for way in ({}, {"keep": "users"}):
-            yield f"{ext} {way}", paths, way
-    yield "stream", tuple(pa.table(one).to_reader() for one in both), {}
-    known = {user: OBSERVED.get(user, []) for user in ("u", "y", "v", "w", "z")}
-    yield "all in the truth", (LISTED, known), {}
-    by_position = [LISTED.get(user, []) for user in known], [*known.values()]
-    yield "positions", by_position, {"users": [*known]}
-
-
-def test_under_ips_whoever_has_a_list_counts_in_every_form(tmp_path):
+def test_under_ips_whoever_has_a_list_counts():
     """1 / .5 for a of u, and 0 for the other four: 2 / 5, or 2 / 5 / 2 of precision@2."""
-    for form, both, way in forms_of_observed(tmp_path):
-        found = by_words(*both, **EVERYBODY, **way)
-        assert found.to_dict() == pytest.approx({"cg@2": 0.4, "dcg@2": 0.4, "precision@2": 0.2}), (
-            form
-        )
-        assert (found.n_users, found.n_evaluated, found.n_extra) == (5, 5, 0), form
-        assert (found.n_skipped, found.n_missing, found.n_of("cg")) == (0, 1, 5), form
-        assert "3 of them without an observed item (counted as 0)" in str(found), form
-        assert "ignored" not in str(found), form
-        assert found.std("cg@2") == pytest.approx(np.std([2, 0, 0, 0, 0], ddof=1)), form
-        if found.hits is not None:
-            assert list(found.users) == ["u", "y", "v", "w", "z"], form
-            assert found.per_user("cg@2").tolist() == [2, 0, 0, 0, 0], form
-            saved = tmp_path / "kept.npz"
-            found.save(saved)
-            assert tl.TopKResult.load(saved) == found, form
-
-
-def test_under_ips_parts_merge_and_missing_lists_may_be_left_out():
-    whole = by_words(LISTED, OBSERVED, **EVERYBODY)
-    one = {user: LISTED[user] for user in "uv"}, {"u": ["a"]}
-    other = {user: LISTED[user] for user in "wz"} | {"y": []}, {"y": ["b"]}
-    parts = [by_words(*part, **EVERYBODY) for part in (one, other)]
-    for merged in (sum(parts), sum(part.without_users() for part in parts)):
-        assert merged.to_dict() == pytest.approx(whole.to_dict()) and merged.n_users == 5
+    known = {user: OBSERVED.get(user, []) for user in ("u", "y", "v", "w", "z")}
+    by_position = [LISTED.get(user, []) for user in known], [*known.values()]
+    for sides, way in (
+        ((LISTED, OBSERVED), {}),
+        ((LISTED, tl.GroundTruths(OBSERVED)), {}),
+        ((LISTED, known), {}),
+        (by_position, {"users": [*known]}),
+    ):
+        found = by_words(*sides, **EVERYBODY, **way)
+        assert found.to_dict() == pytest.approx({"cg@2": 0.4, "dcg@2": 0.4, "precision@2": 0.2})
+        assert (found.n_users, found.n_evaluated, found.n_extra) == (5, 5, 0)
+        assert (found.n_skipped, found.n_missing, found.n_of("cg")) == (0, 1, 5)
+        assert "3 of them without an observed item (counted as 0)" in str(found)
+        assert "ignored" not in str(found)
+        assert list(found.users) == ["u", "y", "v", "w", "z"]
+        assert found.per_user("cg@2").tolist() == [2, 0, 0, 0, 0]
+        assert through_a_file(found) == found
     skipped = by_words(LISTED, OBSERVED, missing="skip", **EVERYBODY)
     assert skipped["cg@2"] == 2 / 4 and skipped.n_skipped == 1
-    weights = dict(zip("uyvwz", [4, 1, 1, 1, 1], strict=True))
-    weighted = by_words(LISTED, OBSERVED, weights=weights, **EVERYBODY)
-    assert weighted["cg@2"] == pytest.approx(4 * 2 / 8)
     padded = {user: [*row, *["pad"] * (2 - len(row))] for user, row in LISTED.items()}
     padded["o"] = ["pad", "pad"]  # no list at all
     found = by_words(padded, OBSERVED, padding="pad", missing="skip", **EVERYBODY)

@@ -402,6 +402,7 @@ BY_HAND = [  # name, lists, options, the last values
         ("tail_percentage", [[*range(100)]], {"counts": [*range(100)], "share": share}, [found])
         for share, found in ((0.1, 0.1), (0.29, 0.29), (0.57, 0.57), (0.295, 0.29), (1, 1))
     ),
+    ("unexpectedness", {"a": [1, 2], "b": [3]}, {"expected": {"a": [1]}}, [0.5, NAN]),
     ("unexpectedness", [[1, 2]], {"expected": [{1: 0, 2: 3}]}, [0.5]),  # grade 0 is not expected
     ("average_popularity", [[1], [7]], {"counts": {1: 3}, "unknown": "skip"}, [3, NAN]),
     (
@@ -432,6 +433,13 @@ BY_HAND = [  # name, lists, options, the last values
 @pytest.mark.parametrize(("name", "lists", "options", "expected"), BY_HAND)
 def test_by_hand(name, lists, options, expected):
     same(getattr(listwise, name)(lists, **options)[..., -1], expected, 1e-15)
+
+
+def test_nothing_was_to_be_expected_of_users_without_an_expected_list():
+    lists, truths = {"a": [1], "b": [4]}, {"b": {4}, "a": {1}}
+    found = listwise.serendipity(lists, truths, expected={"a": [1], "c": [9]})
+    assert found.tolist() == [[1], [0]]  # in the order of the truth
+    assert listwise.serendipity(lists, truths, expected={4})[0].tolist() == [0]
 
 
 def test_nobody_has_no_numbers():

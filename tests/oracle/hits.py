@@ -9,6 +9,7 @@ A later copy of an item in a list earns nothing and keeps its place. 0 / 0 is 0.
 """
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 # What the definitions are made of
@@ -255,13 +256,14 @@ def group_recall(ranked, relevant, k, *, relevant_from=None):
 
 
 def novelty(item, groups, above, alpha):
-    """Sum (1 - alpha)^m over the groups of an item; m ids of the group stand above.
+    """Sum (1 - alpha)^m over the groups of an item; m ids of the group stand above; exact.
 
     >>> novelty("a", [{"a", "b"}, {"a"}], ["b", "z"], 0.5)
-    1.5
+    Fraction(3, 2)
     """
-    seen = [len(group & set(above)) for group in groups if item in group]
-    return math.fsum((1 - alpha) ** m for m in seen)
+    left = 1 - Fraction(str(alpha))
+    seen = [len(set(group) & set(above)) for group in groups if item in group]
+    return sum((left**m for m in seen), Fraction(0))
 
 
 def greedy(groups, alpha):
@@ -272,9 +274,7 @@ def greedy(groups, alpha):
     """
     left, order = set().union(*groups), []
     while left:
-        gains = {item: novelty(item, groups, order, alpha) for item in left}
-        best = max(gains.values())
-        order.append(max(item for item in left if gains[item] >= best * (1 - 1e-12)))
+        order.append(max(left, key=lambda item: (novelty(item, groups, order, alpha), item)))
         left.remove(order[-1])
     return order
 
@@ -534,19 +534,6 @@ def without_unjudged(ranks, truths):
         list(dict.fromkeys(item for item in ranked if item in judged))
         for ranked, judged in zip(ranks, truths, strict=True)
     ]
-
-
-def with_all_relevant(ranked, truth, k):
-    """Judge every item of the first k that has no grade as the best of the truth.
-
-    >>> with_all_relevant(["x", "a", "y"], {"a": 2, "b": 0}, 2)
-    {'a': 2, 'b': 0, 'x': 2}
-    >>> with_all_relevant(["x", "a"], {"a"}, 2) == {"x": 1, "a": 1}
-    True
-    """
-    grades = truth if isinstance(truth, dict) else dict.fromkeys(truth, 1)
-    best = max(grades.values(), default=0) or 1
-    return grades | {item: best for item in ranked[:k] if item not in grades}
 
 
 def to_judge(systems, truths, k, p=0.8):

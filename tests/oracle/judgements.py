@@ -12,6 +12,8 @@ import math
 from fractions import Fraction
 
 from oracle import hits as oracle
+from oracle.hits import alpha_dcg as alpha_dcg
+from oracle.hits import alpha_ndcg, group_recall
 
 # What is done to a list, a truth or the grades before anything is measured
 
@@ -85,15 +87,6 @@ def covered(ranked, groups, k):
     return sum(not union([group]).isdisjoint(ranked[:k]) for group in groups)
 
 
-def group_recall(ranked, groups, k):
-    """Share of the groups of which the first k hold an id: covered / G.
-
-    >>> group_recall(["x", "b", "c"], [{"a", "x"}, {"c"}], 2)
-    0.5
-    """
-    return oracle.ratio(covered(ranked, groups, k), len(groups))
-
-
 def complete_groups(ranked, groups, k):
     """Tell whether the first k hold an id of every group: 1 or 0.
 
@@ -111,52 +104,6 @@ def complete(ranked, relevant, k, *, relevant_from=None):
     """
     items = oracle.relevant_items(relevant, relevant_from)
     return complete_groups(ranked, [{item} for item in items], k)
-
-
-def alpha_gain(item, seen, groups, alpha):
-    """Sum over the item's groups (1 - alpha)^n, n the items of the group seen already; exact."""
-    left = 1 - Fraction(str(alpha))
-    return sum(
-        (left ** len(set(seen) & set(group)) for group in groups if item in group), Fraction(0)
-    )
-
-
-def alpha_dcg(ranked, groups, k, *, alpha=0.5):
-    """Sum the gains of the first k, each over log2(rank + 1) (Clarke et al. 2008).
-
-    >>> alpha_dcg(["a", "x", "c"], [{"a", "x"}, {"c"}], 3) == 1 + 0.5 / math.log2(3) + 1 / 2
-    True
-    """
-    return math.fsum(
-        alpha_gain(ranked[rank - 1], ranked[: rank - 1], groups, alpha) / math.log2(rank + 1)
-        for rank in range(1, min(k, len(ranked)) + 1)
-        if ranked[rank - 1] not in ranked[: rank - 1]
-    )
-
-
-def greedy_ideal(groups, *, alpha=0.5):
-    """Take at each rank the id that gains most; of several, the last one in order.
-
-    >>> greedy_ideal([{"a", "x"}, {"x", "c"}, {"b"}])
-    ['x', 'b', 'c', 'a']
-    """
-    best, left = [], union(groups)
-    while left:
-        best.append(max(left, key=lambda item: (alpha_gain(item, best, groups, alpha), item)))
-        left.remove(best[-1])
-    return best
-
-
-def alpha_ndcg(ranked, groups, k, *, alpha=0.5):
-    """Divide alpha-DCG by that of the greedy ideal, both at k.
-
-    >>> alpha_ndcg(["x", "b", "c", "a"], [{"a", "x"}, {"x", "c"}, {"b"}], 4)
-    1.0
-    """
-    best = greedy_ideal(groups, alpha=alpha)
-    return oracle.ratio(
-        alpha_dcg(ranked, groups, k, alpha=alpha), alpha_dcg(best, groups, k, alpha=alpha)
-    )
 
 
 # Incomplete judgements
@@ -267,18 +214,6 @@ def iprec(ranked, relevant, k, *, recall, relevant_from=None, needed=needed):
         ),
         default=0.0,
     )
-
-
-def eleven_points(ranked, relevant, k, *, relevant_from=None):
-    """List the interpolated precision at recall 0, .1, ..., 1.
-
-    >>> eleven_points(["a", "x"], {"a", "b"}, 2)
-    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    """
-    return [
-        iprec(ranked, relevant, k, recall=tenths / 10, relevant_from=relevant_from)
-        for tenths in range(11)
-    ]
 
 
 # Any measure by its name
