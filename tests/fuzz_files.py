@@ -5,7 +5,6 @@ both are refused. `fuzz` returns what is wrong.
 """
 
 import gzip
-import json
 import os
 import random
 import sys
@@ -18,6 +17,7 @@ from math import isclose
 from pathlib import Path
 
 from doors import by_words
+from file_helpers import jsonl
 
 from toplist.files import read_ranks, read_truths
 
@@ -56,31 +56,20 @@ def as_text(rng, format, users, ranked):
     rows = list(records(rng, users, ranked))
     name = ("rank" if rng.random() < 0.5 else "score") if ranked else "relevance"
     if name == "score":
-        rows = [
-            (user, item, rng.choice([2, 1.5, 2**53 + value, -value])) for user, item, value in rows
-        ]
-    graded = ranked or rng.random() < 0.5
+        rows = [(u, i, rng.choice([2, 1.5, 2**53 + value, -value])) for u, i, value in rows]
+    names = ("user_id", "item_id", name)[: 3 if ranked or rng.random() < 0.5 else 2]
     if format == "trec":
-        if ranked:
-            return "".join(f"{u} Q0 {i} 1 {v} t\n" for u, i, v in rows)
-        return "".join(f"{u} 0 {i} {v}\n" for u, i, v in rows)
+        line = "{} Q0 {} 1 {} t\n" if ranked else "{} 0 {} {}\n"
+        return "".join(line.format(*row) for row in rows)
+    if format == "jsonl" and rng.random() < 0.5:
+        return jsonl(*(dict(zip(names, row, strict=False)) for row in rows))
     if format == "jsonl":
-        if rng.random() < 0.5:
-            lines = [
-                {"user_id": u, "item_id": i} | ({name: v} if graded else {}) for u, i, v in rows
-            ]
-        else:
-            lists = {}
-            for user, item, value in rows:
-                lists.setdefault(user, []).append((item, value))
-            lines = [
-                {"user_id": user, "item_id": [item for item, _ in pairs]}
-                | ({name: [value for _, value in pairs]} if graded else {})
-                for user, pairs in lists.items()
-            ]
-        return "".join(json.dumps(line) + "\n" for line in lines)
+        lists = {}
+        for user, *pair in rows:
+            lists.setdefault(user, []).append(pair)
+        columns = ((user, *map(list, zip(*pairs, strict=True))) for user, pairs in lists.items())
+        return jsonl(*(dict(zip(names, row, strict=False)) for row in columns))
     comma = "," if format == "csv" else "\t"
-    names = ("user_id", "item_id", name) if graded else ("user_id", "item_id")
     return "".join(comma.join(map(str, row[: len(names)])) + "\n" for row in [names, *rows])
 
 
@@ -132,7 +121,7 @@ def outcome(call):
 
 
 def means(recs, truth, **options):
-    result = by_words(recs, truth, [1, 3], duplicates=options.pop("duplicates"), **options)
+    result = by_words(recs, truth, [1, 3], **options)
     numbers = {name: -1.0 if value != value else value for name, value in result.to_dict().items()}
     return numbers, result.n_users, result.n_missing, result.n_extra
 
@@ -168,12 +157,9 @@ def one(rng, folder):
     results = []
     if rng.random() < 0.5:
         options = {"duplicates": rng.choice(["raise", "first"])}
-        if rng.random() < 0.2:
-            options["order"] = "file"
-        for whole in (False, True):
-            results.append(
-                outcome(partial(means, *paths, keep="users" if whole else None, **options))
-            )
+        options |= {"order": "file"} if rng.random() < 0.2 else {}
+        for keep in (None, "users"):
+            results.append(outcome(partial(means, *paths, keep=keep, **options)))
         streamed = results[0]
         apart = streamed[0] == "error" and "again in line" in streamed[1]
         if not agree(*results) and not apart:

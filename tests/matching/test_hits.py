@@ -47,13 +47,6 @@ def test_hits_from_a_matrix_and_from_ranks(dtype):
     assert Hits.from_ranks([1], 2).about.fingerprints == ()
 
 
-def test_hits_merge():
-    one, other = (match({user: [1, 2], "extra": []}, {user: {2}, f"{user}2": {1}}) for user in "ab")
-    both = one + other
-    assert list(both.users) == ["a", "a2", "b", "b2"] and both.about.n_extra == 2
-    assert both.offsets.tolist() == [0, 1, 1, 2, 2] and both.ranks.tolist() == [2, 2]
-
-
 # Judged items
 
 GRADED = {"a": 1, "b": 3, "c": 2}
@@ -91,10 +84,10 @@ def test_judged_hits_of_tables_go_along():
     assert pickle.loads(pickle.dumps(hits)).judged.ranks.tolist() == [1, 2, 3, 2]
     assert hits.subset([1, 0]).judged.ranks.tolist() == [2, 1, 2, 3]
     all_relevant = match({"w": ["x"]}, {"w": {"x": 4}}, 3, relevant_from=2)
-    deep = match(ranks, table, 3, relevant_from=2)
+    deep = match(ranks, table, 3, relevant_from=2).of_part(n_extra=1)
     for both in (deep + all_relevant, all_relevant + deep):
         assert sorted(both.users) == ["u", "v", "w"] and len(both.judged.ranks) == 5
-        assert len(both.relevant.ranks) == 4
+        assert len(both.relevant.ranks) == 4 and both.about.n_extra == 1
 
 
 def test_a_repeat_below_k_is_not_read_and_first_copies_earn():
@@ -107,12 +100,9 @@ def test_a_repeat_below_k_is_not_read_and_first_copies_earn():
 # Where nothing is found
 
 SPELLING = [
-    ("1172.0", "1172", "a trailing .0"),
-    ("1172", "1172.0", "a trailing .0"),
-    (" tt7", "tt7", "blanks"),
-    ("TT7", "tt7", "upper and lower case"),
-    ("007", "7", "leading zeros"),
-    ("xyz", "abc", ""),
+    *(("1172.0", "1172", "a trailing .0"), ("1172", "1172.0", "a trailing .0")),
+    *((" tt7", "tt7", "blanks"), ("TT7", "tt7", "upper and lower case")),
+    *(("007", "7", "leading zeros"), ("xyz", "abc", "")),
 ]
 
 
@@ -133,16 +123,17 @@ def test_examples_of_ids_that_differ_in_spelling(listed, relevant, cause, tmp_pa
 
 
 def test_only_without_a_hit():
-    def unmatched(*sides):
-        return match(*sides).about.unmatched
-
-    assert unmatched([["a", "1.0"]], [{"a", "1"}]) is None
-    assert unmatched([["a"], ["1.0"]], [{"b"}, {"1"}]).cause == "a trailing .0"
-    # an id on both sides: they are written alike, nobody has a hit
-    assert unmatched([["a"], ["1.0"]], [{"1"}, {"a"}]) == ("a", "1", "")
-    assert unmatched([[5, 6]], [{7}]) == ("5", "7", "")
-    assert unmatched([["a"]], [{"a": 0, "b": 1}]) == ("a", "a", "")  # it is judged not relevant
-    assert unmatched([[]], [{7}]) is None and unmatched([[1]], [[]]) is None
+    for ranks, truths, expected in (
+        ([["a", "1.0"]], [{"a", "1"}], None),
+        ([["a"], ["1.0"]], [{"b"}, {"1"}], ("1.0", "1", "a trailing .0")),
+        # an id on both sides: they are written alike, nobody has a hit
+        ([["a"], ["1.0"]], [{"1"}, {"a"}], ("a", "1", "")),
+        ([[5, 6]], [{7}], ("5", "7", "")),
+        ([["a"]], [{"a": 0, "b": 1}], ("a", "a", "")),  # it is judged not relevant
+        ([[]], [{7}], None),
+        ([[1]], [[]], None),
+    ):
+        assert match(ranks, truths).about.unmatched == expected
     both = match([["a"]], [{"b"}], 1) + match([["1.0"]], [{"1"}], 1)
     assert both.about.unmatched == ("1.0", "1", "a trailing .0")
     assert (both + match([["a"]], [{"a"}], 1)).about.unmatched is None
@@ -184,16 +175,14 @@ def test_fingerprints_do_not_depend_on_order_or_form():
 
 
 def test_fingerprints_of_text_are_the_same_in_every_form():
-    truths = {"u": ["é", "b", "a\0c"], "v": ["a" * 20]}
-    (one,) = print_of({"u": ["b"], "v": ["c"]}, truths)
-    columns = {
-        "user_id": [user for user, row in truths.items() for _ in row],
-        "item_id": [item for row in truths.values() for item in row],
-    }
+    truths, ranks = {"u": ["é", "b", "a\0c"], "v": ["a" * 20]}, {"u": ["b"], "v": ["c"]}
+    (one,) = print_of(ranks, truths)
+    pairs = [(user, item) for user, row in truths.items() for item in row]
+    columns = dict(zip(("user_id", "item_id"), map(list, zip(*pairs, strict=True)), strict=True))
     category = frame_of("pandas", columns).astype({"item_id": "category"})
     tables = *(frame_of(name, columns) for name in ("pandas", "polars", "pyarrow")), category
     for truth in (truths, {u: dict.fromkeys(row, 1) for u, row in truths.items()}, *tables):
-        assert print_of({"u": ["b"], "v": ["c"]}, truth) == (one,)
+        assert print_of(ranks, truth) == (one,)
     assert print_of([["b"], ["c"]], list(truths.values()), users=["u", "v"]) == (one,)
     # saved results hold them, from another process, or another year
     code = (
@@ -236,11 +225,6 @@ def test_fingerprints_of_long_truths_and_repeats(n):
     assert found == print_of(truths, truths[:, ::-1].copy()) and found[0].total == single
 
 
-def in_batches(ranks, truths, *cuts):
-    edges = [0, *cuts, len(ranks)]
-    return [top_k_eval(ranks[lo:hi], truths[lo:hi], k=2) for lo, hi in itertools.pairwise(edges)]
-
-
 def test_parts_over_the_same_users_do_not_merge(tmp_path):
     part, truths = match(LISTS, RELEVANT), [{1}, {4}, {8}]
     said("both parts have the same ground truths", lambda: part + match(LISTS[::-1], RELEVANT))
@@ -254,17 +238,22 @@ def test_parts_over_the_same_users_do_not_merge(tmp_path):
     parts = [top_k_eval([[1, 2]], [{item}], k=2) for item in (1, 2, 1, 2)]
     assert sum(parts).n_users == 4
     ranks, truths = np.arange(100, 300).reshape(100, 2), np.arange(200).reshape(100, 2)
-    first, second = in_batches(ranks, truths, 50), in_batches(ranks, truths, 30, 60)
+
+    def in_batches(*cuts):
+        bounds = itertools.pairwise([0, *cuts, 100])
+        return [top_k_eval(ranks[lo:hi], truths[lo:hi], k=2) for lo, hi in bounds]
+
+    first, second = in_batches(50), in_batches(30, 60)
     assert tl.merge(first).n_users == 100
     for parts in ([*first, *second], [tl.merge(first), tl.merge(second)]):
         for add in (tl.merge, sum):
             said("the same ground truths (100 users)", add, parts)
         assert tl.merge(parts, disjoint=True).n_users == 200
     assert tl.merge([*first, *second[:-1]]).n_users == 160  # not all of them: nothing is known
-    recs = csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", "ann,a,1", "bob,b,1")
-    other = csv_of(tmp_path / "other.csv", "user_id,item_id,rank", "ann,b,1", "bob,b,1")
+    head = "user_id,item_id,rank"
+    recs = [csv_of(tmp_path / f"{i}.csv", head, f"ann,{i},1", "bob,b,1") for i in "ab"]
     truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "ann,a", "bob,c")
-    one, two = (top_k_eval(path, truth, k=1) for path in (recs, other))
+    one, two = (top_k_eval(path, truth, k=1) for path in recs)
     said("the same users", lambda: one + two)  # results of files have no users, but know truths
     assert tl.merge([one, two], disjoint=True).n_users == 4
     assert "merged by position" not in repr(one)

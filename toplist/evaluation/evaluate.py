@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import check_positive_int, prefixed
-from toplist.evaluation.plan import (
-    Plan,
-    counted_users,
-    plan_of,
-    settled,
-)
+from toplist.evaluation.plan import Plan, counted_users, plan_of, settled
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import are_queries, read_once, read_ranks
 from toplist.inputs.grades import Grading
@@ -100,14 +96,14 @@ def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
 
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:
     """Evaluate each system of a table, in order of first appearance, over the same truth."""
-    from toplist.inputs import tables
-    from toplist.inputs.columns import readable
-
     if not is_frame(ranks):
         raise TypeError(
             f"system={system!r} names a column of a table of ranks, which is a "
             f"{type(ranks).__name__}: evaluate each system on its own, in a dict"
         )
+    # what few need, so that imports are quick
+    from toplist.inputs import tables
+    from toplist.inputs.columns import readable
     from toplist.inputs.keyed import KeptTruths
     from toplist.inputs.texts import Texts
 
@@ -164,20 +160,24 @@ def lists_of(
         return None
     from toplist.beyond.results import evaluate_lists  # a third of the import of toplist
 
-    ks = [k for entry in plan.entries for k in entry.ks]
     if plan.depth is None and longest is None:
         whole = ", ".join(entry.metric.name for entry in plan.entries if not entry.ks)
         raise ValueError(
             f"{whole}: metrics of the lists, and what is asked beside them, need a k where lists "
             "come in parts, as the whole list is not known"
         )
-    depth = max(ks) if plan.depth is not None else max(longest or 0, *ks, 0)
+    ks = [k for entry in plan.entries for k in entry.ks]
+    depth = max(longest or 0, *ks, 0) if plan.depth is None else max(ks)
     asked: dict[str, int] = {}
     for entry in plan.entries:
         name = entry.metric.name
         asked[name] = max(asked.get(name, 0), *(entry.ks or (longest or depth,)))
     more = hits, longest is not None, asked
     return evaluate_lists(metrics, ranks, depth, plan.item_data, *more)
+
+
+# What may be said of hits that are joined already.
+_OF_HITS = "n_threads", "users", "fingerprints", "listed", "gains"
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:
@@ -188,12 +188,9 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
         raise TypeError("ranks is a Hits, joined already: it takes no ground_truths")
     if joining.duplicates == "raise":  # said, and so it is
         joining = joining._replace(duplicates=None)
-    given = [
-        name
-        for name, value in joining._asdict().items()
-        if name not in ("n_threads", "users", "fingerprints", "listed", "gains")
-        and value != Joining._field_defaults[name]
-    ]
+    usual = Joining(**{name: getattr(joining, name) for name in _OF_HITS})
+    pairs = zip(joining._fields, joining, usual, strict=True)
+    given = [name for name, value, default in pairs if value != default]
     if given:
         raise TypeError(f"ranks is a Hits, joined already: give {', '.join(given)} to match()")
     if depth is not None and depth > ranks.k:
@@ -293,11 +290,7 @@ def curves(
 
 
 def _list_curves(
-    metric: ListMetric,
-    ranks: Any,
-    truths: Any,
-    depth: int | None,
-    options: Options,
+    metric: ListMetric, ranks: Any, truths: Any, depth: int | None, options: Options
 ) -> NDArray[np.float64]:
     """Return a metric of the lists at every k."""
     from toplist.beyond.exposure import Exposure  # a third of the import of toplist
@@ -336,33 +329,16 @@ def _list_curves(
 
 
 def _metric_function(name: str, example: list[float]) -> Callable[..., NDArray[np.float64]]:
-    """Return the function of a metric, documented by its row."""
+    """Return the function of a metric: `curves` of it, documented by its row."""
 
     def function(
-        ranks: Any,
-        ground_truths: Any = None,
-        k: int | None = None,
-        *,
-        convention: ConventionName | Convention = "standard",
-        duplicates: Duplicates | None = None,
-        padding: Any = None,
-        columns: ColumnNames = None,
-        n_threads: int | None = None,
+        ranks: Any, ground_truths: Any = None, k: int | None = None, **options: Any
     ) -> NDArray[np.float64]:
-        return curves(
-            name,
-            ranks,
-            ground_truths,
-            k,
-            convention=convention,
-            duplicates=duplicates,
-            padding=padding,
-            columns=columns,
-            n_threads=n_threads,
-        )
+        return curves(name, ranks, ground_truths, k, **options)
 
-    metric = METRICS[name]
+    metric, (_, *rest) = METRICS[name], inspect.signature(curves).parameters.values()
     function.__name__ = function.__qualname__ = name
+    vars(function)["__signature__"] = inspect.signature(curves).replace(parameters=rest)
     function.__doc__ = _DOCUMENTATION.format(
         name=name,
         text=f"{metric.text[0].upper()}{metric.text[1:]}.",
@@ -383,8 +359,8 @@ ranks, ground_truths : ids
     takes; or one `Hits` in place of both.
 k : int, optional
     The largest k wanted; default the longest list. May exceed every list.
-convention, duplicates, padding, columns, n_threads
-    As in `toplist.top_k_eval`; `toplist.curves` takes more. Users left out have NaN.
+convention, items, items_as, relevant_from, unjudged, duplicates, padding, columns, n_threads
+    As in `toplist.top_k_eval`. Users left out have NaN.
 
 Returns
 -------

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 def merge(
-    parts: Iterable[TopKResult],
-    *more: Any,
-    disjoint: bool = False,
-    columns: ColumnNames = None,
+    parts: Iterable[TopKResult], *more: Any, disjoint: bool = False, columns: ColumnNames = None
 ) -> TopKResult:
     """Merge results over different users into that of all of them.
 

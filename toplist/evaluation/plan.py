@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,35 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import (
-    USERS,
-    cached,
-    check_positive_int,
-)
+from toplist.checks import USERS, cached, check_positive_int
 from toplist.inputs.flatten import name_user
 from toplist.inputs.items import OF, Items, needs
 from toplist.inputs.options import DEFAULT_METRICS, ItemData, Joining, Options, columns_of
 from toplist.matching.hits import Hits
-from toplist.metrics.beyond_accuracy import (
-    ListMetric,
-    distance_by,
-    takes,
-    variant,
-)
-from toplist.metrics.conventions import (
-    CONVENTIONS,
-    Convention,
-    Ties,
-    rules_of,
-)
+from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, variant
+from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.earned import Preference
-from toplist.metrics.names import (
-    SCORED_NAMES,
-    Metrics,
-    of_trec_eval,
-    parse,
-)
+from toplist.metrics.names import SCORED_NAMES, Metrics, of_trec_eval, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -124,7 +105,7 @@ class Plan:
         self, hits: Hits, lists: ListResult | None = None, extra: Hits | None = None
     ) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves, `extra` as in `part`."""
-        entries = tuple(_settled(entry, hits) for entry in self.entries)
+        entries = tuple(replace(one, metric=settled(one.metric, hits)) for one in self.entries)
         found = replace(self, entries=entries).part(hits, max(hits.longest, 1), extra)
         return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
 
@@ -186,13 +167,7 @@ def without_relevant(hits: Hits, more: Hits) -> Hits:
     return found.of_part(n_extra=0, fingerprints=(together(found.about.fingerprints),))
 
 
-def _settled(entry: Entry, hits: Hits) -> Entry:
-    """Return an entry whose metric knows what follows from all ground truths together."""
-    metric = entry.metric if isinstance(entry.metric, ListMetric) else settled(entry.metric, hits)
-    return entry if metric is entry.metric else replace(entry, metric=metric)
-
-
-def settled(metric: Metric, hits: Hits) -> Metric:
+def settled(metric: Any, hits: Hits) -> Any:
     """Return a metric with what follows from all ground truths together: ERR's largest grade.
 
     Raises
@@ -200,6 +175,8 @@ def settled(metric: Metric, hits: Hits) -> Metric:
     ValueError
         If the ground truths lack what it needs.
     """
+    if isinstance(metric, ListMetric):
+        return metric
     words = lacks(metric, hits)
     if words:
         raise ValueError(words)
@@ -232,10 +209,7 @@ def lacks(metric: Metric, hits: Hits) -> str:
 
 
 def plan_of(
-    options: Options,
-    k: int | Iterable[int] | None,
-    ties: Ties = "order",
-    single: bool = False,
+    options: Options, k: int | Iterable[int] | None, ties: Ties = "order", single: bool = False
 ) -> Plan:
     """Check what is asked for.
 
@@ -248,8 +222,7 @@ def plan_of(
     entries = entries_of(metrics, k, rules)
     options, entries, rules, scored = _weighed(options, entries, rules)
     asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
-    ratios = (name for name, one in asked.items() if rules.is_pooled(one) or one.base in scored)
-    pooled = tuple(ratios)
+    pooled = tuple(n for n, one in asked.items() if rules.is_pooled(one) or one.base in scored)
     for name in pooled:
         if asked[name].empty == "one":
             raise ValueError(
@@ -265,14 +238,12 @@ def plan_of(
     if any(isinstance(entry.metric, ListMetric) for entry in entries):
         options = replace(options, items=_read_once(options, single))
         entries = tuple(one for entry in entries for one in _of_lists(entry, options.items))
-    return Plan(entries, rules, pooled, options, options.ties or ties, _made_by(options))
-
-
-def _made_by(options: Options) -> dict[str, str]:
-    """Return the options that leave no trace in a result, where they are not the usual ones."""
+    # options that leave no trace in a result, where they are not the usual ones
     words = {"duplicates": options.joining.repeats, "unknown": options.items.unknown}
-    found: dict[str, str] = {name: word for name, word in words.items() if word != "raise"}
-    return found if options.items_as is None else found | {"items_as": options.items_as.digest}
+    made_by: dict[str, str] = {name: word for name, word in words.items() if word != "raise"}
+    if options.items_as is not None:
+        made_by["items_as"] = options.items_as.digest
+    return Plan(entries, rules, pooled, options, options.ties or ties, made_by)
 
 
 def _weighed(
@@ -293,12 +264,12 @@ def _weighed(
         what = "give {item: p}, how likely each item is to be observed"
         raise ValueError(f"{scored[0]} needs propensities=: {what}")
     refused = ["unjudged='drop'"] if options.unjudged == "drop" else []
-    usual = {"aggregate": (), "empty": ("skip", "zero")}
-    for name, words in usual.items():
-        if name in rules.replaced and getattr(rules, name) not in words:
-            refused.append(f"convention.replace({name}={getattr(rules, name)!r})")
-    for other in refused:
-        raise ValueError(f"propensities= does not go with {other}: leave it out")
+    for name, words in (("aggregate", ()), ("empty", ("skip", "zero"))):
+        value = getattr(rules, name)
+        if name in rules.replaced and value not in words:
+            refused.append(f"convention.replace({name}={value!r})")
+    if refused:
+        raise ValueError(f"propensities= does not go with {refused[0]}: leave it out")
     found = Propensities.of(options.propensities)
     if found.weighting == "ips":
         if "empty" in rules.replaced and rules.empty == "skip":
@@ -309,16 +280,13 @@ def _weighed(
             )
         # all users with a list count, with 0 where nothing was observed
         rules = replace(rules, empty="zero", empty_of={})
-    entries = tuple(_estimated(entry, weighed, found.weighting) for entry in entries)
-    return replace(options, propensities=found), entries, rules, scored
-
-
-def _estimated(entry: Entry, weighed: Callable[..., Any], weighting: str) -> Entry:
-    """Return an entry whose metric is an estimate by propensities."""
-    metric = weighed(entry.metric, weighting)
-    if weighting == "ips" and isinstance(metric, Metric):
-        metric = metric.with_policy("zero")
-    return replace(entry, metric=metric)
+    estimated = []
+    for entry in entries:
+        metric = weighed(entry.metric, found.weighting)
+        if found.weighting == "ips" and isinstance(metric, Metric):
+            metric = metric.with_policy("zero")
+        estimated.append(replace(entry, metric=metric))
+    return replace(options, propensities=found), tuple(estimated), rules, scored
 
 
 def _read_once(options: Options, single: bool) -> Items:
@@ -379,9 +347,7 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
 
 
 def entries_of(
-    metrics: Metrics,
-    k: int | Iterable[int] | None,
-    rules: Convention,
+    metrics: Metrics, k: int | Iterable[int] | None, rules: Convention
 ) -> tuple[Entry, ...]:
     """Read what was asked for into entries, each with its k's."""
     if not isinstance(metrics, (str, Metric, Iterable)):

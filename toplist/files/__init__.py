@@ -124,14 +124,7 @@ from toplist.files.lists import read_ranks, read_truths
 from toplist.files.tables import write_text
 from toplist.inputs.options import COLUMNS
 
-__all__ = [
-    "COLUMNS",
-    "FORMATS",
-    "format_of",
-    "read_ranks",
-    "read_truths",
-    "write_text",
-]
+__all__ = ["COLUMNS", "FORMATS", "format_of", "read_ranks", "read_truths", "write_text"]
 
 
 def __dir__() -> list[str]:

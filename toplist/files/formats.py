@@ -65,10 +65,7 @@ def format_of(path: PathLike) -> FormatName:
 
 
 def find_format(
-    path: PathLike,
-    given: str | None = None,
-    keyword: str = "",
-    valid: Sequence[FileFormat] = ALL,
+    path: PathLike, given: str | None = None, keyword: str = "", valid: Sequence[FileFormat] = ALL
 ) -> FileFormat:
     """Return the format that is given by name, else the one of the extension, one of the valid.
 

@@ -167,10 +167,6 @@ class HitItems:
             found[first + part.repeats] = False
         return found
 
-    def kept(self, kept: Bools) -> HitItems:
-        """Return the items of some of the hits."""
-        return replace(self, places=self.places[kept])
-
     def subset(self, offsets: Ints, rows: Ints) -> HitItems:
         """Return the items of some of the users, given where the hits of each begin."""
         chosen = rows if self.rows is None else self.rows[rows]

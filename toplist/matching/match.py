@@ -15,16 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, check_positive_int, choice
+from toplist.checks import Bools, check_positive_int
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice
 from toplist.inputs.forms import read_sides
-from toplist.inputs.grades import Grading, Judged, Words
+from toplist.inputs.grades import Judged, Words
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import (
     MEMORY,
-    TIES,
-    UNJUDGED,
     ColumnNames,
     Duplicates,
     Joining,
@@ -164,8 +162,6 @@ def read_and_joined(
     ranks: Any, truths: Any, k: int | None, joining: Joining
 ) -> tuple[Hits, Flat, bool]:
     """Return the hits as deep as lists are read for k, these lists, and whether a user was bare."""
-    choice("ties", joining.ties, TIES)
-    choice("unjudged", joining.unjudged, UNJUDGED)
     k = None if k is None else check_positive_int(k, "k")
     if joining.items_as is not None:
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
@@ -189,12 +185,7 @@ def closed_up(hits: Hits, k: int | None, joining: Joining) -> Hits:
 
 
 def join(
-    ranked: Flat,
-    truth: Flat,
-    k: int | None,
-    joining: Joining,
-    n_extra: int = 0,
-    whole: bool = True,
+    ranked: Flat, truth: Flat, k: int | None, joining: Joining, n_extra: int = 0, whole: bool = True
 ) -> Hits:
     """Join lists that are read to k with the ground truths of the same users, in blocks of users.
 
@@ -231,7 +222,9 @@ def join(
         from toplist.matching.hit_items import HitItems  # not before there are hits
 
         items_of = HitItems.of(truth, judged, places, n_truth)
-    found_one = _any_relevant(judged, joining.grading, ranks, grades)
+    found_one = len(ranks) > 0
+    if judged.relevant is not judged.truth and len(grades):
+        found_one = bool(above(grades, joining.grading.relevant_from).any())
     about = About(
         n_extra=n_extra,
         fingerprints=tuple(found) if fingerprints else (),
@@ -351,40 +344,22 @@ CAUSES: dict[str, Callable[[str], str]] = {
 }
 
 
-def _any_relevant(
-    judged: Judged, grading: Grading, ranks: NDArray[np.int32], grades: Floats
-) -> bool:
-    """Return whether some hit is relevant."""
-    if judged.relevant is judged.truth or not len(grades):
-        return len(ranks) > 0
-    return bool(above(grades, grading.relevant_from).any())
-
-
 def _unmatched(ranked: Flat, truth: Flat) -> Unmatched | None:
-    """Return what keeps the ids of lists without any hit apart; None if a side has no id."""
-    listed, relevant = _some(ranked), _some(truth)
-    if not listed or not relevant:
-        return None
-    if isinstance(listed[0], str) and isinstance(relevant[0], str):
-        found = _cause(listed, relevant)
-        if found is not None:
-            return found
-    return Unmatched(str(listed[0]), str(relevant[0]), "")
-
-
-def _cause(listed: list[str], relevant: list[str]) -> Unmatched | None:
-    """Return what keeps ids of both sides apart, with an example of each; None if not known.
+    """Return what keeps the ids of lists without any hit apart; None if a side has no id.
 
     Where an id is on both sides, they are written alike: the users just have no hit.
     """
-    if not set(listed).isdisjoint(relevant):
+    listed, relevant = _some(ranked), _some(truth)
+    if not listed or not relevant:
         return None
-    for cause, simplify in CAUSES.items():
+    texts = isinstance(listed[0], str) and isinstance(relevant[0], str)
+    causes = CAUSES.items() if texts and set(listed).isdisjoint(relevant) else ()
+    for cause, simplify in causes:
         written = {simplify(one): one for one in reversed(listed)}
         for one in relevant:
             if simplify(one) in written:
                 return Unmatched(written[simplify(one)], one, cause)
-    return None
+    return Unmatched(str(listed[0]), str(relevant[0]), "")
 
 
 def _some(flat: Flat) -> list[Any]:
