@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -21,7 +20,6 @@ from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.gone import no_attribute
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
-from toplist.results import markup
 from toplist.results.markup import LOOK, Look, Page
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
@@ -185,61 +183,6 @@ class Comparison(SideBySide):
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; for a name of 0.3 it says what to write instead."""
             raise no_attribute(type(self).__name__, name)
-
-    def to_latex(
-        self,
-        every_metric: bool = False,
-        *,
-        names: Names | None = None,
-        intervals: bool = False,
-        digits: int | None = None,
-        caption: str | None = None,
-        label: str | None = None,
-    ) -> str:
-        r"""Return the means in LaTeX (booktabs), with what was tested, for a paper.
-
-        With a baseline, † and ‡ mark what is better, ▾ what is worse; without one, all pairs are
-        tested. The best of a column is bold where it differs after the correction; systems that
-        do not differ from it share it. The sentence for the text is a comment above the table.
-
-        Parameters
-        ----------
-        every_metric : bool
-            Whether metrics that are equal by definition have a column each.
-        names : str or several, optional
-            The means to show, as in `to_text`; default: all. What is tested, and what p is
-            corrected for, are all means of the comparison, shown or not.
-        intervals : bool
-            Whether every mean has its 95 % interval.
-        digits : int, optional
-            Decimals; default 4.
-        caption, label : str, optional
-            With either of them the table is a floating one, ``\begin{table}``.
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> truths = {user: {user % 3} for user in range(90)}
-        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
-        >>> b = tl.top_k_eval({user: [user % 3, 9] for user in truths}, truths, k=2, metrics="mrr")
-        >>> both = tl.compare({"a": a, "b": b}, baseline="a")
-        >>> print(both.to_latex(digits=1))  # doctest: +ELLIPSIS
-        % bold: best of its column, and different from a
-        % Differences were tested by two-sided paired t over 90 users, ...
-        \begin{tabular}{lr}
-        \toprule
-         & mrr@2 \\
-        \midrule
-        a & 0.5 \\
-        b & \textbf{1.0$^{\ddagger}$} \\
-        \bottomrule
-        \end{tabular}
-        <BLANKLINE>
-        ...
-        """
-        one = self if names is None else self._only(names)
-        page = one._shown(every_metric, Look.of(digits, intervals), paper=True)
-        return markup.latex(page, caption, label)
 
     def by(self, labels: Any) -> segments.SegmentedComparison[Comparison]:
         """Compare the systems in every segment of the users.
@@ -593,11 +536,13 @@ class Comparison(SideBySide):
         Differences are the first less the second, as in published tables of this test.
         """
         question = Question(self, users)
-        source, pairs = question.plain(question.one(name)), [*combinations(self.results, 2)]
-        found = [source.difference(*pair, question.one(name), TestPlan()) for pair in pairs]
-        return samples.tukey(pairs, found, name, level)
+        name = question.one(name)
+        return samples.tukey(question.plain(name), list(self.results), name, level)
 
     # What is shown
+
+    def _paper(self, every_metric: bool, look: Look) -> Page:
+        return self._shown(every_metric, look, paper=True)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""

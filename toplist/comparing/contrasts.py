@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from toplist.checks import USERS, choice, readable
+from toplist.results.markup import probability
 from toplist.stats import planning, randomization
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.units import Alternative, checked
@@ -33,6 +35,31 @@ NAMES = {
 }
 # How often the tests that draw do so, unless they are asked otherwise.
 DRAWN = {"randomization": randomization.FLIPS, "bootstrap": randomization.RESAMPLES}
+# What is shown first where it was asked for.
+USUAL, USUAL_K = "ndcg", 10
+
+
+def primary_of(names: Sequence[str]) -> str:
+    """Return the ``name@k`` that is shown first: ndcg@10, or what is nearest.
+
+    That is ndcg, or else the first metric, at its largest k up to 10; where every k is larger, at
+    the least.
+
+    Examples
+    --------
+    >>> primary_of(["map@5", "ndcg@5", "ndcg@20"]), primary_of(["map@5", "map@8", "mrr@5"])
+    ('ndcg@5', 'map@8')
+    """
+    parts = [name.rpartition("@") for name in names]
+    metric = USUAL if any(name == USUAL for name, _, _ in parts) else parts[0][0]
+    ks = sorted(int(k) for name, _, k in parts if name == metric)
+    return f"{metric}@{max((k for k in ks if k <= USUAL_K), default=ks[0])}"
+
+
+def p_is(p: float) -> str:
+    """Return a p value as it stands in a sentence."""
+    words = probability(p)
+    return f"p {words}" if words[0] == "<" else f"p = {words}"
 
 
 @readable

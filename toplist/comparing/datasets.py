@@ -15,6 +15,7 @@ from toplist.comparing import aligning
 from toplist.comparing.aligning import few_of
 from toplist.comparing.asking import Question
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
+from toplist.comparing.samples import pairs_of
 from toplist.comparing.tests import Tests, or_why
 from toplist.inputs.id_hashes import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -122,8 +123,8 @@ def across(
         if what.kind != "candidates":  # a note says so
             raise ValueError(f"these data sets cannot be put together: {what}")
     systems = list(dict.fromkeys(system for one in found.values() for system in one.systems))
-    if len(systems) < 2:
-        raise ValueError(f"across: two systems are needed, and there is {systems[0]}")
+    baseline = None if baseline is None else name_of(baseline)
+    pairs_of(systems, baseline)
     for system in systems if missing == "error" else ():
         lacking = [dataset for dataset, one in found.items() if system not in one.systems]
         if lacking:
@@ -131,8 +132,6 @@ def across(
                 f"{lacking[0]} has no result of {system}: leave {system} out, or give "
                 "missing='last', by which it is last there, without votes"
             )
-    if baseline is not None and (baseline := name_of(baseline)) not in systems:
-        raise ValueError(f"baseline {baseline!r} is none of the systems: {', '.join(systems)}")
 
     at, first = names.pop(), next(iter(found.values()))
     metric = first._directed(at)[1]

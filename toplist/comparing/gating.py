@@ -13,9 +13,8 @@ import numpy as np
 from toplist.checks import USERS, counted, worded
 from toplist.comparing.asking import Question
 from toplist.comparing.comparison import compare
-from toplist.comparing.contrasts import SameUsers, TestPlan
+from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import p_is
 from toplist.metrics.definitions import Metric
 from toplist.results import markup
 from toplist.results.display import Display

@@ -84,7 +84,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -464,9 +463,5 @@ def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) 
     >>> [f"{one.system} - {one.baseline}: {one.p_adjusted:.3f}" for one in tukey(systems)]
     ['a - b: 0.739', 'a - c: 0.000', 'b - c: 0.000']
     """
-    found = read(values).found
-    if len(found) < 2:
-        raise ValueError(f"two systems are needed, and there is {next(iter(found))}")
-    pairs = [*combinations(found, 2)]
-    differences = [estimates.difference(found[a], found[b]) for a, b in pairs]
-    return samples.tukey(pairs, differences, name, level)
+    given = read(values)
+    return samples.tukey(given, list(given.found), name, level)

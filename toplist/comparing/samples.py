@@ -382,10 +382,11 @@ def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
     return corrected([one for part in parts for one in part], whole)
 
 
-def tukey(pairs: Sequence[Pair], found: Sequence[Difference], name: str, level: float) -> Tests:
-    """Return Tukey's test from the differences of all pairs of systems."""
-    plan, together = TestPlan("tukey", "none", level=level), simultaneous.tukey(found, level)
-    rows = []
+def tukey(sample: Sample, systems: Sequence[str], name: str, level: float) -> Tests:
+    """Return Tukey's test of all pairs of systems, of each pair the first less the second."""
+    pairs, plan = [(a, b) for b, a in pairs_of(systems, None)], TestPlan()
+    found = [sample.difference(*pair, name, plan) for pair in pairs]
+    together, rows = simultaneous.tukey(found, level), []
     for place, (pair, one) in enumerate(zip(pairs, found, strict=True)):
         row = Contrast(name, *pair, one.n, one.mean, one.baseline_mean, one.difference)
         keys = "statistic", "low", "high", "p"
@@ -395,7 +396,8 @@ def tukey(pairs: Sequence[Pair], found: Sequence[Difference], name: str, level: 
     low, high = min(one.std for one in found), max(one.std for one in found)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
     n_family = sum(one.p == one.p for one in rows)
-    return Tests(tuple(rows), replace(plan, notes=notes, n_family=n_family))
+    told = TestPlan("tukey", "none", level=level, notes=notes, n_family=n_family)
+    return Tests(tuple(rows), told)
 
 
 # Moments, made where the users are

@@ -18,9 +18,9 @@ from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
 from toplist.comparing.aligning import few_of
 from toplist.comparing.asking import Question
-from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
+from toplist.comparing.contrasts import SameUsers, TestFamily, TestMethod, TestPlan, p_is
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import CORRECTED, NotTestable, Tests, or_why, p_is
+from toplist.comparing.tests import CORRECTED, NotTestable, Tests, or_why
 from toplist.inputs.facts import categories
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
@@ -121,13 +121,12 @@ class SegmentedComparison(ByLabel[S]):
         >>> tests["old", "b", "mrr@2"].n, tests.n_family
         (40, 2)
         """
-        asked: TestCorrection = correction
-        if asked == "maxt":
+        if str(correction) == "maxt":
             raise ValueError(
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        how = method, asked, alternative, level, family, n_resamples, seed, n_threads
+        how = method, correction, alternative, level, family, n_resamples, seed, n_threads
         plan = TestPlan(*how).checked()
         alone = replace(plan, correction="none", family="all")
         parts, lost = [], []

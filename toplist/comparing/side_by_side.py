@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from toplist.checks import cached
 from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, Difference, few_of
+from toplist.comparing.tests import ForPapers
 from toplist.inputs.items import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names, keys_of
 from toplist.metrics.properties import equal_names
 from toplist.results import describe
-from toplist.results.display import Display
 from toplist.results.markup import LOOK, Cell, Look, Table
 from toplist.results.result import TopKResult
 from toplist.results.terms import chosen
@@ -39,7 +39,7 @@ Best = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SideBySide(Display):
+class SideBySide(ForPapers):
     """The results of several systems, by name; see `toplist.comparing.comparison.Comparison`."""
 
     results: Mapping[str, TopKResult]

@@ -1,7 +1,4 @@
-"""`Tests`: the differences of systems, their intervals and p values, as a table and in words.
-
-What cannot be tested is `NotTestable`.
-"""
+"""`Tests`: differences of systems, their intervals and p, as a table and in words; or why none."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from toplist.checks import cached, counted, worded
-from toplist.comparing.contrasts import MARKS, NAMES, Contrast, TestPlan
+from toplist.comparing.contrasts import MARKS, NAMES, Contrast, TestPlan, p_is, primary_of
 from toplist.metrics.names import Names, listed
 from toplist.plots import differences
 from toplist.results import markup
@@ -48,8 +45,6 @@ SIGNS = "† ‡ better, ▾ worse"
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 OF_RANKS = ("wilcoxon", "sign")
 NO_MEAN = "does not test the mean"
-# What is shown first where it was asked for.
-USUAL, USUAL_K = "ndcg", 10
 # With more comparisons in several names, those of one name are printed; with more in a table, fewer
 # columns, so that they fit into a line.
 LINES, MANY = 40, 12
@@ -79,31 +74,74 @@ def each_of(names: Sequence[str]) -> str:
     return f"each of {', '.join(names)}" if len(names) > 1 else "".join(names)
 
 
-def primary_of(names: Sequence[str]) -> str:
-    """Return the ``name@k`` that is shown first: ndcg@10, or what is nearest.
+class ForPapers(Display):
+    """Base of what LaTeX has with what was tested: comparisons, and tests."""
 
-    That is ndcg, or else the first metric, at its largest k up to 10; where every k is larger, at
-    the least.
+    _intervals = False  # by default
 
-    Examples
-    --------
-    >>> primary_of(["map@5", "ndcg@5", "ndcg@20"]), primary_of(["map@5", "map@8", "mrr@5"])
-    ('ndcg@5', 'map@8')
-    """
-    parts = [name.rpartition("@") for name in names]
-    metric = USUAL if any(name == USUAL for name, _, _ in parts) else parts[0][0]
-    ks = sorted(int(k) for name, _, k in parts if name == metric)
-    return f"{metric}@{max((k for k in ks if k <= USUAL_K), default=ks[0])}"
+    def _paper(self, every_metric: bool, look: Look) -> Page:
+        """Return what a paper shows."""
+        raise NotImplementedError
 
+    def to_latex(
+        self,
+        every_metric: bool = False,
+        *,
+        names: Names | None = None,
+        intervals: bool | None = None,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the table in LaTeX (booktabs), with what was tested, for a paper.
 
-def p_is(p: float) -> str:
-    """Return a p value as it stands in a sentence."""
-    words = probability(p)
-    return f"p {words}" if words[0] == "<" else f"p = {words}"
+        The sentence for the text is a comment above it. Of means with a baseline, † and ‡ mark what
+        is better, ▾ what is worse; without one, all pairs are tested. The best of a column is bold
+        where it differs after the correction; systems that do not differ from it share it.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a column each.
+        names : str or several, optional
+            The means to show, as in `to_text`; default: all. What is tested, and what p is
+            corrected for, are all means of the comparison, shown or not.
+        intervals : bool, optional
+            Whether every mean, or difference, has its interval. Default: differences have it.
+        digits : int, optional
+            Decimals; default 4.
+        caption, label : str, optional
+            With either of them the table is a floating one, ``\begin{table}``.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(90)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [user % 3, 9] for user in truths}, truths, k=2, metrics="mrr")
+        >>> both = tl.compare({"a": a, "b": b}, baseline="a")
+        >>> print(both.to_latex(digits=1))  # doctest: +ELLIPSIS
+        % bold: best of its column, and different from a
+        % Differences were tested by two-sided paired t over 90 users, ...
+        \begin{tabular}{lr}
+        \toprule
+         & mrr@2 \\
+        \midrule
+        a & 0.5 \\
+        b & \textbf{1.0$^{\ddagger}$} \\
+        \bottomrule
+        \end{tabular}
+        <BLANKLINE>
+        ...
+        """
+        one = self if names is None else self._only(names)
+        shown = self._intervals if intervals is None else intervals
+        page = one._paper(every_metric, Look.of(digits, shown))
+        return markup.latex(page, caption, label)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tests(Display, Sequence[Contrast]):
+class Tests(ForPapers, Sequence[Contrast]):
     """Comparisons of systems, as a table. Returned by `Comparison.test` and `paired_tests`.
 
     A sequence of `Contrast`; ``tests["ease", "ndcg@10"]`` finds one by its system and name.
@@ -127,6 +165,7 @@ class Tests(Display, Sequence[Contrast]):
     """
 
     __test__ = False  # no test of pytest
+    _intervals = True
 
     contrasts: tuple[Contrast, ...]
     plan: TestPlan = field(default_factory=TestPlan)
@@ -198,32 +237,6 @@ class Tests(Display, Sequence[Contrast]):
         import pandas
 
         return pandas.DataFrame(self.to_dict())
-
-    def to_latex(
-        self,
-        every_metric: bool = False,
-        *,
-        names: Names | None = None,
-        intervals: bool = True,
-        digits: int | None = None,
-        caption: str | None = None,
-        label: str | None = None,
-    ) -> str:
-        """Return the table in LaTeX (booktabs), the sentence for the text as a comment above it.
-
-        Parameters
-        ----------
-        every_metric
-            Without effect here.
-        names : str or several, optional
-            Those to show, as in `to_text`.
-        intervals, digits, caption, label
-            As in `Comparison.to_latex`: of the differences and means.
-        """
-        shown = self if names is None else self._only(names)
-        page = shown._shown(Look.of(digits, intervals))
-        notes = (shown.sentence(), *page.notes)
-        return markup.latex(page._replace(notes=notes), caption, label)
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
@@ -418,6 +431,10 @@ class Tests(Display, Sequence[Contrast]):
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""
         return self._shown(Look(intervals=True))
+
+    def _paper(self, every_metric: bool, look: Look) -> Page:
+        page = self._shown(look)
+        return page._replace(notes=(self.sentence(), *page.notes))
 
     def _shown(self, look: Look, brief: bool = False) -> Page:
         """Return all tables, and the lines below; `brief` ones of many rows have fewer columns."""
