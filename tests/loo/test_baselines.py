@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_logs import FEW, ROWS, SHUFFLES, columns
 
-import toplist as tl
 from toplist import loo
 
 USERS = st.none() | st.lists(st.integers(0, 6), max_size=5)
@@ -79,14 +78,6 @@ def test_every_unseen_item_is_as_likely_at_every_place():
 def test_ties_are_integers_by_number_then_text():
     train = [1] * 7, ["b", "10", "9", "a", "-1", "09", "B"]
     assert loo.popular(train, 9, users=[2]) == {2: ["-1", "9", "10", "09", "B", "a", "b"]}
-
-
-def test_a_split_is_evaluated_in_three_lines():
-    log = {"user_id": [1, 1, 2, 2, 3], "item_id": [*"abbca"], "timestamp": [1, 2, 3, 4, 5]}
-    split = loo.leave_one_out(log)
-    lists = loo.popular(split.train, 2, users=split.truths())
-    assert lists == {1: ["b"], 2: ["a"]}
-    assert tl.top_k_eval(lists, split.truths(), k=2)["hit@1"] == 0.5
 
 
 def test_nothing_to_list():

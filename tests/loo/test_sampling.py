@@ -134,6 +134,8 @@ def test_a_function_scores_candidates_alone():
     # a held-out item that is excluded is never listed
     found = loo.sampled_ranks(np.zeros((2, 9)), [1, 2], 3, exclude=[{1}, {3}])
     assert found.ranks[0] == 0 and found.ranks[1] > 0
+    lowest = loo.sampled_ranks(np.full((2, 9), -np.inf), [1, 2], 3)  # nor is one scored -inf
+    assert lowest.ranks.tolist() == [0, 0]
     one = loo.sampled_ranks(score, held, 20, n_items=200)
     other = loo.sampled_ranks(scores, held, 20)
     assert np.array_equal(one.ranks, other.ranks) and one.sampled == other.sampled

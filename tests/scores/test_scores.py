@@ -177,7 +177,10 @@ ERRORS = [
     (top_2, [[1.0]], {"ties": "average"}, "hit, mrr and map depend on which tied item is first"),
     (top_2, [[1.0]], {"ties": "first"}, "ties='first': choose from 'order'"),
     (top_2, [[1.0]], {"exclude": [{0}, {0}]}, "exclude has 2 rows for 1 users"),
-    (top_2, [[1.0]], {"exclude": [{7}]}, r"item 7 is no column of 0\.\.0"),
+    *(
+        (top_2, [[1.0, 2.0]], {"exclude": [{one}]}, rf"item {one} is no column of 0\.\.1")
+        for one in (2, -1)
+    ),
     (top_2, [[1.0]], {"exclude": np.array([[0.5]])}, "array of bool of shape"),
     (tls.dcg, [[1, 2]], {"relevance": [[1, 2, 3]]}, r"shape \(1, 2\), relevance \(1, 3\)"),
     (tls.dcg, [[1, 2]], {"relevance": [[1, -2]]}, "user 0, item 1 has grade -2"),
