@@ -109,8 +109,8 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
 
 
 def encoded(column: Column, texts: Texts) -> Column:
-    """Return a column of text with the codes of `texts`."""
-    if column.names is texts:
+    """Return a column of text with the codes of `texts`; one of other ids unchanged."""
+    if column.names is texts or not column.names or not isinstance(column.names[0], str):
         return column
     numbers = texts.encode(joined(list(column.names)))
     return Column(column.name, recoded(column.codes, numbers), texts)
@@ -250,12 +250,8 @@ class KeptTruths:
         if isinstance(self.rows, Flat):
             return self.rows
         found = keyed(self.rows, "ground_truths", padding)
-        return found.under(
-            *(
-                encoded(one, known) if one.names and isinstance(one.names[0], str) else one
-                for one, known in zip((found.users, found.items), self.texts, strict=True)
-            )
-        )
+        columns = zip((found.users, found.items), self.texts, strict=True)
+        return found.under(*(encoded(one, known) for one, known in columns))
 
     @cached
     def flat(self) -> Flat:

@@ -1,4 +1,4 @@
-"""Lists without repeats: later copies of an id leave, and ranks close up; ids by their documents.
+"""Lists without repeats: later copies of an id leave, and ranks close up.
 
 Ids may be chosen so that many share a slot of the tables: looks at earlier ids are counted, and
 past `most_probes` that list alone is sorted.
@@ -7,7 +7,7 @@ past `most_probes` that list alone is sorted.
 from typing import Any
 
 import numpy as np
-from numpy import int32, int64, uint8, uint16, uint32, uint64
+from numpy import int32, int64, uint16, uint32, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import most_probes
@@ -110,17 +110,3 @@ def _confirm(items, begin, n, replaced, n_candidates, candidates):
             candidates[found] = i
             found += 1
     return found
-
-
-@kernel
-def documents_of(codes: int64, documents: int64, known: uint8, out):
-    """Fill `out` with the document of each code; return the first place of one that has none.
-
-    Or -1. A code has a document where it is `known`.
-    """
-    for i in range(uint64(len(codes))):
-        code = uint64(codes[i])  # one below 0 is a large one
-        if code >= uint64(len(known)) or not known[code]:
-            return i
-        out[i] = documents[code]
-    return -1

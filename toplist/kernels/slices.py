@@ -11,14 +11,6 @@ from toplist.kernels import kernel
 
 
 @kernel
-def look_up(ids: uint64, table: int32, out):
-    """Write the number of each id in a table, of which the last is that of all other ids."""
-    last = uint64(len(table) - 1)
-    for i in range(len(ids)):
-        out[i] = table[min(ids[i], last)]
-
-
-@kernel
 def count(
     starts: int64, sizes: int64, labels, counted: uint8, relevant: uint8, offsets: int64,
     places: int32, label_of: int32, used, n_rows, n_items, n_hits,
