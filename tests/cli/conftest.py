@@ -39,7 +39,7 @@ KEYED = {
 def put(name, text):
     """Write a file, gzipped if its name says so; return the name."""
     data = text.encode()
-    Path(name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    Path(name).write_bytes(gzip.compress(data) if str(name).endswith(".gz") else data)
     return name
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli.conftest import put, rows
-from doors import by_words
 from systems import DATA
 
 import toplist as tl
@@ -136,10 +135,10 @@ USERS = 300
 MRR = "-m mrr@2 --margin 0.05"
 
 
-@pytest.fixture
-def lists(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """Write lists of 300 users and their truth; each also as a result that was saved."""
-    monkeypatch.chdir(tmp_path)
+    found = tmp_path_factory.mktemp("gate")
     hits = {
         "base": lambda u: u % 4,
         "same": lambda u: u % 4,
@@ -148,13 +147,23 @@ def lists(tmp_path, monkeypatch):
         "close": lambda u: u % 4 and u % 30 != 1,
         "hurt": lambda u: u % 4 and u > 40,
     }
-    put("truth.csv", "user_id,item_id\n" + "".join(f"u{u},a\n" for u in range(USERS)))
+    put(found / "truth.csv", "user_id,item_id\n" + "".join(f"u{u},a\n" for u in range(USERS)))
     labels = "".join(f"u{u},{'UK' if u <= 40 else 'FR'}\n" for u in range(USERS))
-    put("users.csv", f"user_id,country\n{labels}")
+    put(found / "users.csv", f"user_id,country\n{labels}")
     for name, hit in hits.items():
-        found = [f"u{u},{'a' if hit(u) else 'b'},1\nu{u},c,2\n" for u in range(USERS)]
-        put(f"{name}.csv", "user_id,item_id,rank\n" + "".join(found))
-        by_words(f"{name}.csv", "truth.csv", metrics="mrr@2", keep="users").save(f"{name}.npz")
+        lines = [f"u{u},{'a' if hit(u) else 'b'},1\nu{u},c,2\n" for u in range(USERS)]
+        put(found / f"{name}.csv", "user_id,item_id,rank\n" + "".join(lines))
+        result = tl.top_k_eval(
+            found / f"{name}.csv", found / "truth.csv", metrics="mrr@2", keep="users"
+        )
+        result.save(found / f"{name}.npz")
+    return found
+
+
+@pytest.fixture
+def lists(folder, monkeypatch):
+    """Work in the folder of these lists."""
+    monkeypatch.chdir(folder)
 
 
 BY = "--segments users.csv:country"
