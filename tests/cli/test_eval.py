@@ -228,6 +228,10 @@ def test_columns(good):
     put("truth.csv", "userId,movieId,rating\nu1,b,2\nu1,c,0\n")
     content = content_of(good, *columns, "rank=position", "relevance=rating", "-m", "cg@2")
     assert content["values"] == {"cg@2": 2.0}
+    put("recs.csv", "who,item_id,rank\nu1,a,1\nu1,c,2\n")
+    put("truth.csv", "user_id,item_id,fact\nu1,a,f\nu1,b,f\nu1,d,g\n")  # groups are of truths
+    columns = "--columns", "group=fact", "ranks:user_id=who"
+    assert content_of(good, *columns, "-m", "group_recall@2")["values"] == {"group_recall@2": 0.5}
 
 
 def by_format(table, *names, **more):
