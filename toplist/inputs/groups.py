@@ -152,10 +152,6 @@ class Coverage:
         groups = np.empty(len(ids), np.int32)
         found = items, np.empty(len(truth), np.int64), sizes, groups, places
         n = kernels.coverage.by_item(offsets, ids, numbers, *found)
-        if n < 0:  # the ids were chosen so: numbers in their place
-            distinct, codes = np.unique(ids, return_inverse=True)
-            n = kernels.coverage.by_item(offsets, codes, numbers, *found)
-            items[:n] = distinct[items[:n]]
         if order is not truth.items:
             order_of_items = np.empty(n, np.int64)
             order_of_items[places[places >= 0]] = order[places >= 0]

@@ -1,10 +1,12 @@
 """Truths made of groups: the groups of each relevant item, what lists cover, the greedy ideal."""
 
+from typing import Any
+
 import numpy as np
 from numpy import float64, int32, int64, uint64
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import GOLDEN, mix, most_probes
+from toplist.kernels.hashing import mix
 
 # Gains that differ by less than this share are equal: sums of powers are rounded.
 EQUAL = 1.0 + 1e-12
@@ -28,58 +30,32 @@ def number_runs(offsets: int64, labels: float64, numbers, n_groups):
     return True
 
 
-@kernel
 def by_item(
-    offsets: int64, ids: int64, numbers: int64, items, n_items, sizes, groups, places
-):  # fmt: skip
+    offsets: Any, ids: Any, numbers: Any, items: Any, n_items: Any, sizes: Any, groups: Any,
+    places: Any,
+) -> int:  # fmt: skip
     """Fill `items` with the distinct ids of each user, `sizes` and `groups` with their groups.
 
-    The rows of each user are by group; `places` (n_rows,) is where to work. An id that is in a
-    group twice is in it once. Return the number of items, or -1 where ids share so many places of
-    the table that it would take too long.
+    The rows of each user are by group. `places` (n_rows,) becomes the item of each row; -1 of an id
+    that is in a group twice, which is in it once. Items are in the order of their first rows.
+    Return their number.
     """
-    most = 1
-    for u in range(len(n_items)):
-        most = max(most, offsets[u + 1] - offsets[u])
-    bits = 2
-    while 1 << bits < 2 * most:
-        bits += 1
-    table, last = np.empty(1 << bits, int64), np.empty(most, int64)
-    item, n = 0, 0
-    for u in range(len(n_items)):
-        first, probes, rows = item, 0, offsets[u + 1] - offsets[u]
-        bits = 2
-        while 1 << bits < 2 * rows:
-            bits += 1
-        end = uint64((1 << bits) - 1)
-        for slot in range(1 << bits):
-            table[slot] = -1
-        for i in range(offsets[u], offsets[u + 1]):
-            slot = (uint64(ids[i]) * GOLDEN) >> uint64(64 - bits)
-            while table[slot] >= 0 and items[table[slot]] != ids[i]:
-                slot = (slot + uint64(1)) & end
-                probes += 1
-            if probes > most_probes(rows):
-                return -1
-            if table[slot] < 0:
-                table[slot] = item
-                items[item], sizes[item], last[item - first] = ids[i], 0, -1
-                item += 1
-            at = table[slot]
-            places[i] = -1
-            if last[at - first] != numbers[i]:
-                last[at - first] = numbers[i]
-                places[i] = at
-                sizes[at] += 1
-        n_items[u] = item - first
-        for at in range(first, item):
-            last[at - first] = n
-            n += sizes[at]
-        for i in range(offsets[u], offsets[u + 1]):
-            if places[i] >= 0:
-                groups[last[places[i] - first]] = numbers[i]
-                last[places[i] - first] += 1
-    return item
+    whose = np.repeat(np.arange(len(n_items)), np.diff(offsets))
+    order = np.lexsort((ids, whose))
+    new = np.ones(len(ids), bool)
+    new[1:] = (np.diff(ids[order]) != 0) | (np.diff(whose[order]) != 0)
+    first = np.empty(len(ids), int64)  # the first row of the item of each row
+    first[order] = order[new][np.cumsum(new) - 1]
+    distinct = np.sort(order[new])
+    again = order[1:][~new[1:] & (np.diff(numbers[order]) == 0)]
+    places[:] = np.searchsorted(distinct, first)
+    places[again] = -1
+    n, kept = len(distinct), places >= 0
+    items[:n] = ids[distinct]
+    n_items[:] = np.bincount(whose[distinct], minlength=len(n_items))
+    sizes[:n] = np.bincount(places[kept], minlength=n)
+    groups[: kept.sum()] = numbers[kept][np.argsort(places[kept], kind="stable")]
+    return n
 
 
 @kernel

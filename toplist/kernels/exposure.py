@@ -41,23 +41,6 @@ def at_ranks(codes: int64, offsets: int64, lengths: int64, first, out):
 
 
 @kernel
-def tally(items: int32, places: int64, row):
-    """Count the listings of each item at a rank.
-
-    Parameters
-    ----------
-    items : int32
-        The items at this rank; those below 0 are left out.
-    places : int64
-        The column of each item; none: the item itself.
-    row : int64, written
-    """
-    for item in items:
-        if item >= 0:
-            row[places[item] if len(places) else item] += 1
-
-
-@kernel
 def concentrate(items: int32, counts: int64, at, reach, sums):
     """Count more listings of items, and update the sums that coverage and Gini's index need.
 

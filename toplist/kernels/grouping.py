@@ -11,8 +11,7 @@ from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 from toplist.kernels.sorting import order_of_rows
 
 
-@kernel
-def number(codes: int64, table, known, n_known, rows):
+def number(codes: Any, table: Any, known: Any, n_known: int, rows: Any) -> int:
     """Fill `rows` with the number of each code, in order of appearance.
 
     Parameters
@@ -29,7 +28,25 @@ def number(codes: int64, table, known, n_known, rows):
         How many are known; or -1, given up, where so many codes share places of the table that it
         would take too long. The first `n_known` codes stay what they were, the table does not.
     """
-    shift, last = _shift(table), uint64(len(table) - 1)
+    return int(_number(codes, table, known, n_known, rows, True))
+
+
+def find(codes: Any, table: Any, known: Any, out: Any) -> bool:
+    """Fill `out` with the number of each code, -1 for codes that have none.
+
+    The table is as `number` leaves it. Return whether it was done: not where so
+    many codes share places of the table that it would take too long.
+    """
+    return bool(_number(codes, table, known, 0, out, False) >= 0)
+
+
+@kernel
+def _number(codes: int64, table, known, n_known, rows, adding):
+    """Do what `number` does; unless `adding`, what `find` does."""
+    bits = 0
+    while 1 << bits < len(table):
+        bits += 1
+    shift, last = uint64(64 - bits), uint64(len(table) - 1)
     previous, probes, most = -1, 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
         code = codes[i]
@@ -42,42 +59,13 @@ def number(codes: int64, table, known, n_known, rows):
             probes += 1
             if probes > most:
                 return -1
-        if table[slot] < 0:
+        if adding and table[slot] < 0:
             table[slot] = n_known
             known[n_known] = code
             n_known += 1
         previous = table[slot]
         rows[i] = previous
     return n_known
-
-
-@kernel
-def find(codes: int64, table: int64, known: int64, out):
-    """Fill `out` with the number of each code, -1 for codes that have none.
-
-    The table is as `number` leaves it. Return whether it was done: not where so
-    many codes share places of the table that it would take too long.
-    """
-    shift, last = _shift(table), uint64(len(table) - 1)
-    probes, most = 0, most_probes_of_rows(len(codes))
-    for i in range(len(codes)):
-        slot = (uint64(codes[i]) * GOLDEN) >> shift
-        while table[slot] >= 0 and known[table[slot]] != codes[i]:
-            slot = (slot + uint64(1)) & last
-            probes += 1
-            if probes > most:
-                return False
-        out[i] = table[slot]
-    return True
-
-
-@kernel
-def _shift(table):
-    """Return by how much a hash is shifted to give a slot of the table."""
-    bits = 0
-    while 1 << bits < len(table):
-        bits += 1
-    return uint64(64 - bits)
 
 
 @kernel

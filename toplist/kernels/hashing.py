@@ -1,9 +1,12 @@
 """Hashes of 64-bit words: golden factor, splitmix64, sums; how long a table is probed."""
 
+from typing import Any
+
 import numpy as np
 from numpy import float64, int64, uint64
 
 from toplist.kernels import kernel
+from toplist.kernels.sorting import order_of_rows
 
 # 2^64 / golden ratio (Knuth, TAOCP 3, 6.4): the top bits of id * GOLDEN spread any ids evenly.
 GOLDEN = uint64(0x9E3779B97F4A7C15)
@@ -79,24 +82,21 @@ def hash_rows(truths: int64, offsets: int64, words: uint64, grades: uint64, row_
         row_hashes[u] = mix(hashed)
 
 
-@kernel
 def hash_rows_once(
-    users: int64, truths: int64, offsets: int64, words: uint64, grades: uint64, row_hashes
-):
+    users: Any, truths: Any, offsets: Any, words: Any, grades: Any, row_hashes: Any
+) -> None:
     """Fill `row_hashes` of some users as `hash_rows` does; an id that is there twice counts once.
 
-    A kernel of its own, since it is rarely needed, and numba takes a second to compile a sort.
+    Which is rare: all rows of the block are sorted.
     """
-    for u in users:
-        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
-        order = np.argsort(truths[begin:end], kind="mergesort") + begin
-        hashed = uint64(0)
-        for i in range(len(order)):
-            t = order[i]
-            if i == 0 or truths[t] != truths[order[i - 1]]:
-                word = words[t] if len(words) else uint64(truths[t])
-                hashed += _hash(word, grades[t] if len(grades) else ONE)
-        row_hashes[u] = mix(hashed)
+    order, again = order_of_rows(truths, offsets)
+    kept = np.ones(len(truths), bool)
+    kept[order[again]] = False
+    ends = np.append(0, np.cumsum(kept))[offsets - offsets[0]]
+    own = np.empty_like(row_hashes)
+    more = (one[kept] if len(one) else one for one in (words, grades))
+    hash_rows(truths[kept], ends, *more, own)
+    row_hashes[users] = own[users]
 
 
 @kernel

@@ -146,24 +146,15 @@ def _number(keys: uint64, begin, table, known, n, rows, codes, adding):
     return len(codes) if adding else n_unknown, n
 
 
-@kernel
-def place_texts(known: uint64, table):
+def place_texts(known: Any, table: Any) -> bool:
     """Put the numbers of distinct keys into an empty table.
 
     Return whether it was done: not where so many share places that it would take too long.
     """
-    last = uint64(len(table) - 1)
-    probes, most = 0, most_probes_of_rows(len(known) // 2)
-    for i in range(len(known) // 2):
-        hashed = _hash(known[2 * i], known[2 * i + 1])
-        slot = hashed & last
-        while table[slot]:
-            slot = (slot + _ONE) & last
-            probes += 1
-            if probes > most:
-                return False
-        table[slot] = (hashed & ~_LOW) | uint64(i + 1)
-    return True
+    n = len(known) // 2
+    rows, codes = np.empty((2, n), int64)
+    at, _ = _number(known, 0, table, known, 0, rows, codes, True)
+    return bool(at == n)
 
 
 @kernel

@@ -7,7 +7,7 @@ no grades: that is the `Population`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -157,18 +157,8 @@ def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tup
     return *numbers, graded, *of_hits, pooled, *_reading(metric)
 
 
-class HasIdentities(Protocol):
-    """What metrics are equal in: a result."""
-
-    def is_proportion(self, name: str) -> bool:
-        """Return whether the mean of a metric is a proportion by definition."""
-
-    def identity(self, name: str) -> Any:
-        """Return a key that is equal for metrics that are equal by definition."""
-
-
 def equal_names(
-    results: Sequence[HasIdentities], names: Sequence[str], intervals: bool = False
+    results: Sequence[Any], names: Sequence[str], intervals: bool = False
 ) -> list[tuple[str, ...]]:
     """Group the metrics that are equal by definition in all of the results, and asked at equal k.
 
