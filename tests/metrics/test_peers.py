@@ -21,7 +21,7 @@ import lists
 import propensities
 
 ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
-INPUTS = {"conventions": 240, "judgements": 100, "lists": 60, "propensities": 100}
+INPUTS = {"conventions": 120, "judgements": 60, "lists": 40, "propensities": 40}
 PEERS = [
     pytest.param(area, name, marks=pytest.mark.peers if peer.installs else ())
     for area in (conventions, judgements, lists, propensities)

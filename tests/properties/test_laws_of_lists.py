@@ -1,12 +1,11 @@
 """Metrics of the lists: no bit hangs on the form, nor on what is asked beside; nor do tests."""
 
-import json
-
 import numpy as np
 import pytest
-from doors import by_words
+from doors import DOORS, FACTS, Case, by_words, call, seen
 from listwise import listwise
-from shared_inputs import frame_of, library
+from shared_inputs import frame_of
+from world import draw
 
 import toplist as tl
 
@@ -107,9 +106,10 @@ def others(how, k=7):
 @pytest.mark.parametrize("k", [1, K, 10])
 def test_no_metric_of_hits_beside_changes_a_bit(how, k):
     alone = bits(evaluated(k=k, **HOWS[how]), k=k, users=TRUTHS)
-    for other in others(how, 7 if k < 7 else 1):
-        both = evaluated(k=k, beside=[other], **HOWS[how])
-        assert bits(both, k=k, users=TRUTHS) == alone, other
+    every = others(how, 7 if k < 7 else 1)
+    for beside in (every, every[:1], every[1:2], ["bpref"]):
+        both = evaluated(k=k, beside=beside, **HOWS[how])
+        assert bits(both, k=k, users=TRUTHS) == alone, beside
 
 
 def test_no_metric_of_hits_beside_changes_a_bit_of_many_lists():
@@ -146,125 +146,63 @@ def test_whole_lists_are_read_as_they_are_given():
         assert found[name] == plain[name]
 
 
-# Forms
+# Doors
+
+BASES = [name for name in FACTS if name not in ("exposure_share", "hit_share")]
+BASES += [
+    "shannon_entropy",
+    "personalisation",
+    "exposure_share(label=war)",
+    "hit_share(label=love)",
+]
+BASES += ["calibration(distance=hellinger)", "calibration(weights=rank)"]
+EVERY = {"metrics": [f"{name}@3" for name in BASES]}
+KEPT = {"keep": "users"}
+IN_PARTS = {door: {} for door in ("merged", "stream", "beir", "csv", "tsv", "jsonl", "parquet")}
+WHOLES = {door: {} for door in ("rows", "array", "saved", "nested")}
+WHOLES |= {door: {} for door in ("pandas", "polars", "pyarrow")}
+WHOLES |= {f"{door}, kept": KEPT for door in ("stream", "csv", "jsonl", "parquet")}
+NEEDED = {"nested": "pandas", "stream": "pyarrow", "parquet": "pyarrow"}
 
 
-def long(lists):
-    rows = [(user, item, r) for user, row in lists.items() for r, item in enumerate(row, 1)]
-    return dict(
-        zip(("user_id", "item_id", "rank"), map(list, zip(*rows, strict=True)), strict=True)
-    )
+def through(door, options, seed=5):
+    """Return the door, the options and the world that it sees; skip what is not installed."""
+    name = door.partition(",")[0]
+    if name in ("pandas", "polars", "pyarrow", *NEEDED):
+        pytest.importorskip(NEEDED.get(name, name))
+    options = options | WHOLES.get(door, {})
+    return name, options, seen(draw(seed), options, name)
 
 
-def long_truth(truths):
-    rows = [(user, *one) for user, row in truths.items() for one in row.items()]
-    names = "user_id", "item_id", "relevance"
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-
-
-def by_position(lists, truths):
-    """Return sides by position, in one order of users."""
-    users = [*lists, *(user for user in truths if user not in lists)]
-    return [lists.get(u, []) for u in users], [truths.get(u, {}) for u in users], users
-
-
-def padded(rows, width, pad=""):
-    return [[*row, *[pad] * (width - len(row))] for row in rows]
-
-
-def of_dict(kind):
-    def made(folder, lists, truths):
-        return {user: kind(row) for user, row in lists.items()}, truths, {}
-
-    return made
-
-
-def of_rows(folder, lists, truths):
-    *sides, users = by_position(lists, truths)
-    return *sides, {"users": users}
-
-
-def of_array(folder, lists, truths):
-    *sides, users = by_position(lists, truths)
-    return np.array(padded(sides[0], 8)), sides[1], {"users": users, "padding": ""}
-
-
-def of_table(name):
-    def made(folder, lists, truths):
-        return frame_of(name, long(lists)), frame_of(name, long_truth(truths)), {}
-
-    return made
-
-
-def of_wide_table(name):
-    def made(folder, lists, truths):
-        columns = {"user_id": [*lists], "item_id": [*lists.values()]}
-        return frame_of(name, columns), frame_of(name, long_truth(truths)), {}
-
-    return made
-
-
-def of_files(ending, **how):
-    def made(folder, lists, truths):
-        sides = long(lists), long_truth(truths)
-        paths = [folder / f"{name}.{ending}" for name in ("lists", "truths")]
-        for path, side in zip(paths, sides, strict=True):
-            if ending == "parquet":
-                library("pyarrow.parquet").write_table(frame_of("pyarrow", side), path)
-            elif ending == "csv":
-                rows = [side, *zip(*side.values(), strict=True)]
-                path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
-            else:
-                rows = (
-                    dict(zip(side, row, strict=True)) for row in zip(*side.values(), strict=True)
-                )
-                path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return *paths, how
-
-    return made
-
-
-def of_jsonl(folder, lists, truths):
-    paths = folder / "lists.jsonl", folder / "truths.jsonl"
-    rows = [{"user_id": user, "item_id": row} for user, row in lists.items()]
-    paths[0].write_text("".join(json.dumps(row) + "\n" for row in rows))
-    rows = [
-        {"user_id": user, "item_id": [*row], "relevance": [*row.values()]}
-        for user, row in truths.items()
-    ]
-    paths[1].write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return *paths, {}
-
-
-FORMS = {
-    "dict of tuples": of_dict(tuple),
-    "dict of arrays": of_dict(lambda row: np.array(row, str)),
-    "lists by position": of_rows,
-    "array": of_array,
-    **{f"{name} table": of_table(name) for name in ("pandas", "polars", "pyarrow")},
-    **{f"{name} table of lists": of_wide_table(name) for name in ("pandas", "polars", "pyarrow")},
-    **{f"{ending} in memory": of_files(ending, keep="users") for ending in ("csv", "parquet")},
-    **{f"{ending} in parts": of_files(ending) for ending in ("csv", "parquet")},
-    "jsonl": of_jsonl,
-}
-KEYED = [form for form in FORMS if form not in ("lists by position", "array")]
-
-
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("beside", [[], ["mrr@7", "judged@5"]])
-def test_every_form_gives_the_same_bits(form, beside, tmp_path):
-    lists, truths, how = FORMS[form](tmp_path, LISTS, TRUTHS)
-    found, plain = evaluated(lists, truths, beside=beside, **how), evaluated()
-    if form.endswith(("in parts", "jsonl")):  # whose averages are added up
-        for name in plain.names():
-            numbers = [(one[name], one.std(name), one.n_of(name)) for one in (found, plain)]
-            assert numbers[0] == pytest.approx(numbers[1], rel=1e-13, nan_ok=True), name
-    else:
-        assert bits(found) == bits(plain)
+@pytest.mark.parametrize("door", [*WHOLES, *IN_PARTS])
+def test_every_door_gives_the_same_bits(door, beside):
+    options = {"metrics": EVERY["metrics"] + beside}
+    name, options, world = through(door, options)
+    both = call(world, options, name), call(world, EVERY, "dicts")
+    for key in EVERY["metrics"]:
+        numbers = [
+            [one.means[key], one.std[key], *one.intervals[key], one.n[key] or 0] for one in both
+        ]
+        if door in IN_PARTS:  # whose averages are added up
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-13, nan_ok=True), key
+            continue
+        assert [float(one).hex() for one in numbers[0]] == [float(one).hex() for one in numbers[1]]
+        if key in both[1].values:
+            users = world.users if name in ("rows", "array") else both[0].users
+            rows = zip((users, both[1].users), both, strict=True)
+            values = [dict(zip(of, one.values[key], strict=True)) for of, one in rows]
+            assert {u: one.hex() for u, one in values[0].items()} == {
+                u: one.hex() for u, one in values[1].items()
+            }, key
 
 
 PAD = "-"
 USERS = [*TRUTHS, "z"]
+
+
+def padded(rows, width, pad=""):
+    return [[*row, *[pad] * (width - len(row))] for row in rows]
 
 
 def with_pads(rows, n=2):
@@ -399,15 +337,15 @@ def test_tests_are_over_the_users_of_the_means(how, names):
             for system, lists in sides
         }
 
-    def told(results):
+    def tested(beside):
+        results = both(beside)
         tests = tl.compare(results).test(correction="none")
+        check_tests(results, tests)
         return {one.name: (one.n, one.difference, one.p) for one in tests}
 
-    alone = told(both([]))
-    for beside in ([], *([other] for other in others(how)), ["judged@2", "mrr@2", "recall@7"]):
-        results = both(beside)
-        check_tests(results, tl.compare(results).test())
-        assert alone.items() <= told(results).items()
+    alone = tested([])
+    for beside in (others(how), ["judged@2", "mrr@2", "recall@7"]):
+        assert alone.items() <= tested(beside).items()
 
 
 @pytest.mark.parametrize("beside", [[], ["judged@3"], ["judged@3", "judged@7"]])
@@ -425,20 +363,15 @@ def test_tests_are_over_the_users_of_the_means_where_r_counts_listed_items(besid
     }
 
 
-@pytest.mark.parametrize("form", [*KEYED, "saved"])
-def test_tests_of_every_form_are_over_the_users_of_the_means(form, tmp_path):
+@pytest.mark.parametrize("door", [*WHOLES, "dicts"])
+def test_tests_through_every_door_are_over_the_users_of_the_means(door, tmp_path):
+    options = {"metrics": [*EVERY["metrics"], "mrr@3", "judged@3"]}
+    name, options, world = through(door, options)
     results = {}
-    for name, lists in (("a", LISTS), ("b", turned(LISTS))):
-        folder = tmp_path / name
+    for system, side in (("a", world), ("b", world.of_other())):
+        folder = tmp_path / system
         folder.mkdir()
-        *sides, how = FORMS.get(form, of_dict(list))(folder, lists, TRUTHS)
-        keep = {"keep": "users"} if form.endswith(("parts", "jsonl")) else {}
-        results[name] = evaluated(
-            *sides, names=OF_USERS, beside=["mrr@3", "judged@3"], **how, **keep
-        )
-        if form == "saved":
-            results[name].save(folder / "result.npz")
-            results[name] = tl.TopKResult.load(folder / "result.npz")
+        results[system] = DOORS[name](Case(side, options), folder)
     tests = tl.compare(results).test()
     check_tests(results, tests)
     names = {one.name.partition("@")[0] for one in tests}
@@ -475,21 +408,23 @@ def test_clusters_and_the_lists_that_have_none():
 # judged
 
 
-@pytest.mark.parametrize("form", ["dict of tuples", "array", *FORMS])
+@pytest.mark.parametrize("door", ["dicts", "array", "pandas", "csv"])
 @pytest.mark.parametrize(
-    "more", [{}, {"unjudged": "drop"}, {"relevant_from": 2}, {"items_as": SAME}]
+    "more", [{}, {"unjudged": "drop"}, {"relevant_from": 2}, {"items_as": True}]
 )
-def test_judged_does_not_hang_on_what_r_counts(form, more, tmp_path):
-    lists, truths, how = FORMS[form](tmp_path, LISTS, TRUTHS)
+def test_judged_does_not_hang_on_what_r_counts(door, more):
     names = [f"judged@{k}" for k in (1, 3, 7)]
     every, listed = (
-        by_words(lists, truths, metrics=[*names, *more_names], relevant=one, **how, **more)
-        for one, more_names in (("all", []), ("listed", ["hit@3", "recall@3"]))
+        call(world, asked, name)
+        for one, beside in (("all", []), ("listed", ["hit@3", "recall@3"]))
+        for name, asked, world in [
+            through(door, {"metrics": [*names, *beside], "relevant": one, **more})
+        ]
     )
     for name in names:
-        assert every[name].hex() == listed[name].hex()
-        assert every.std(name) == pytest.approx(listed.std(name), rel=1e-12)
-        assert every.n_of(name) == listed.n_of(name)
+        assert every.means[name].hex() == listed.means[name].hex()
+        assert every.std[name] == pytest.approx(listed.std[name], rel=1e-12)
+        assert every.n[name] == listed.n[name]
 
 
 def test_judged_of_listed_truths_in_parts_segments_and_files(tmp_path):
