@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints
+from toplist.checks import Bools, Ints
 from toplist.inputs.factorize import Column
 from toplist.inputs.facts import ItemLabels
 from toplist.inputs.id_hashes import hashes_of
@@ -70,58 +70,13 @@ def _parts(
     hits: Hits, items: HitItems, labels: ItemLabels, label_of: Any, names: Sequence[Any]
 ) -> tuple[dict[Any, Make], Bools]:
     """Return what makes the slice of each label, and which entries some relevant item has."""
-    codes = items.entries(labels)
+    codes, n_labels = items.entries(labels), len(names)  # entries, which become labels
     used = np.zeros(len(label_of), bool)
-    of_truth = None if hits.grades is None else items.grades()
-    grouped = _grouped(hits, items, of_truth, codes, label_of, used, len(names))
-    bounds, users, n_truth, n_hits, judged, order = grouped
-    ranks, grades, best = hits.ranks.take(order), None, None
-    if hits.grades is not None and of_truth is not None:
-        grades, best = hits.grades[order], np.empty(len(judged))
-        kernels.join.ideals(judged, offsets_of(n_truth), of_truth[judged], n_truth, best)
-    keys = None if hits.users is None else hits.users[:]
-
-    def part(at: int) -> Slice:
-        of_users, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
-        rows = users[of_users]
-        about = hits.about.subset(rows)
-        for hashes in (about.truth_hashes, about.judged_hashes):
-            if hashes is not None:
-                kernels.hashing.mix_in(hashes_of([repr(names[at])]), hashes)
-        return rows, hits.of_part(
-            offsets=offsets_of(n_hits[of_users]),
-            ranks=ranks[of_hits],
-            n_truth=n_truth[of_users],
-            n_listed=hits.n_listed.take(rows),
-            grades=None if grades is None else grades[of_hits],
-            truth_grades=None if best is None else best[of_items],
-            users=Column("user_id", rows, keys),
-            items=None,
-            about=about,
-        )
-
-    some = np.flatnonzero(np.diff(bounds[0])).tolist()
-    return {names[at]: partial(part, at) for at in some}, used[:-1]
-
-
-def _grouped(
-    hits: Hits,
-    items: HitItems,
-    grades: Floats | None,
-    codes: Any,
-    label_of: Any,
-    used: Bools,
-    n_labels: int,
-) -> tuple[Any, ...]:
-    """Return users, items of their truths and hits by label, those of a label one after another.
-
-    These are: where those of each label begin, (3, n_labels + 1); the users; how many items of the
-    truth and hits each has; these items, where there are grades, and the hits, as places.
-    `codes` are entries, and become labels.
-    """
-    starts, sizes = items.starts()
-    counted = items.distinct()
-    relevant = np.empty(0, bool) if grades is None else above(grades, hits.grading.relevant_from)
+    (starts, sizes), counted = items.starts(), items.distinct()
+    graded, relevant = hits.grades is not None, np.empty(0, bool)
+    if graded:
+        grades = items.grades()
+        relevant = above(grades, hits.grading.relevant_from)
     blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK >> 2, 8 * n_labels))
 
     def block(lo: int, hi: int) -> tuple[Any, ...]:
@@ -133,13 +88,14 @@ def _grouped(
         kernels.slices.count(*block(lo, hi), label_of, used, *found)
         return found
 
-    # of each label, the blocks one after another
+    # users, items of their truths and hits by label, those of a label one after another: where
+    # each block begins, of each label
     counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
     begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
     n_users, n_items, n_hits = begins[:, -1].tolist()
     users, n_truth = np.zeros((2, n_users), np.int64)
     n_hits_of = np.zeros(n_users, np.int32)
-    judged = np.empty(0 if grades is None else n_items, np.int64)
+    judged = np.empty(n_items if graded else 0, np.int64)  # items, as places
     order = np.empty(n_hits, np.int64)
 
     def fill(lo: int, hi: int) -> None:
@@ -148,4 +104,31 @@ def _grouped(
         kernels.slices.fill(*block(lo, hi), lo, *at, *numbers)
 
     parallel.each(fill, blocks, None)
-    return begins[:, :: len(blocks)], users, n_truth, n_hits_of, judged, order
+    bounds = begins[:, :: len(blocks)]
+    ranks, of_hits, best = hits.ranks.take(order), None, None
+    if graded and hits.grades is not None:
+        of_hits, best = hits.grades[order], np.empty(n_items)
+        kernels.join.ideals(judged, offsets_of(n_truth), grades[judged], n_truth, best)
+    keys = None if hits.users is None else hits.users[:]
+
+    def part(at: int) -> Slice:
+        its_users, its_items, its_hits = (slice(*ends[at : at + 2]) for ends in bounds)
+        rows = users[its_users]
+        about = hits.about.subset(rows)
+        for hashes in (about.truth_hashes, about.judged_hashes):
+            if hashes is not None:
+                kernels.hashing.mix_in(hashes_of([repr(names[at])]), hashes)
+        return rows, hits.of_part(
+            offsets=offsets_of(n_hits_of[its_users]),
+            ranks=ranks[its_hits],
+            n_truth=n_truth[its_users],
+            n_listed=hits.n_listed.take(rows),
+            grades=None if of_hits is None else of_hits[its_hits],
+            truth_grades=None if best is None else best[its_items],
+            users=Column("user_id", rows, keys),
+            items=None,
+            about=about,
+        )
+
+    some = np.flatnonzero(np.diff(bounds[0])).tolist()
+    return {names[at]: partial(part, at) for at in some}, used[:-1]
