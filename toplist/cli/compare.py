@@ -9,22 +9,9 @@ from typing import Any
 
 from toplist import plots
 from toplist.checks import prefixed
-from toplist.cli import output
+from toplist.cli import output, reading
 from toplist.cli.options import KINDS, Command, table
 from toplist.cli.output import Output
-from toplist.cli.reading import (
-    NAMES,
-    check_asked,
-    evaluated,
-    evaluation,
-    is_saved,
-    labels,
-    names_of,
-    of_items,
-    of_users,
-    ranked_truth,
-    takes_k,
-)
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, USERS_OF, TestPlan
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
@@ -48,12 +35,12 @@ from toplist.testing import UNDECIDED
 
 def check_eval(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
-    check_asked(options)
+    reading.check_asked(options)
     if options.segments and options.item_segments:
         raise ValueError("--segments splits the users, --item-segments the items: give one of them")
     if not options.save:
         return
-    if any(map(is_saved, options.recs)):
+    if any(map(reading.is_saved, options.recs)):
         raise ValueError(
             f"--save {options.save}: a saved result is among the files; it is kept already"
         )
@@ -96,7 +83,7 @@ def run_eval(options: argparse.Namespace) -> Output:
     whole = any((options.per_user, split, options.clusters, options.save))
     missing = options.missing or convention_of(options.convention).missing
     other_users = missing == "skip" or options.weighting == "ips"
-    results = evaluated(options, whole or (len(options.recs) > 1 and other_users))
+    results = reading.evaluated(options, whole or (len(options.recs) > 1 and other_users))
     if split:
         text = output.systems(options, _split(options, results))
     else:
@@ -107,20 +94,20 @@ def run_eval(options: argparse.Namespace) -> Output:
         contents[options.per_user] = output.per_user_csv(results)
     if options.save:
         contents |= _saved(results, options.save)
-    return Output(text, contents, ranked_truth(options))
+    return Output(text, contents, reading.ranked_truth(options))
 
 
 def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> dict[str, Any]:
     """Split the result of every system by a column of a file with a row per user, or per item."""
     if options.segments:
         found = {}
-        by_text, path = labels(options, "segments", "user")
+        by_text, path = reading.labels(options, "segments", "user")
         for name, result in results.items():
-            known = of_users(result, by_text, path)
+            known = reading.of_users(result, by_text, path)
             found[name] = replace(result.by(known), n_unused=len(by_text) - len(known))
         return found
-    by_text, path = labels(options, "item_segments", "item")
-    by_item = of_items(results.values(), by_text, path)
+    by_text, path = reading.labels(options, "item_segments", "item")
+    by_item = reading.of_items(results.values(), by_text, path)
     try:
         return {name: result.by_item(by_item) for name, result in results.items()}
     except (ValueError, TypeError) as error:
@@ -154,7 +141,7 @@ EVALUATED = table(
 
 def check_compare(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
-    check_asked(options)
+    reading.check_asked(options)
     if options.margin is not None and options.test != "t":
         raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
     if options.margin is not None and options.alternative != "two-sided":
@@ -174,7 +161,7 @@ def check_compare(options: argparse.Namespace) -> None:
     if options.family == "metric" and options.correction == "none":
         raise ValueError("--family metric changes nothing without a correction: leave it out")
     if not options.system:  # of which a file may have several
-        pairs_of(names_of(options.recs), _baselines(options))
+        pairs_of(reading.names_of(options.recs), _baselines(options))
     more = options.band, options.power, options.lead, options.movers is not None
     if options.format in ("json", "csv") and any(more):
         raise ValueError(
@@ -187,7 +174,7 @@ def _baselines(options: argparse.Namespace) -> list[str] | None:
     """Return the names of the baselines, which are given by name or by file."""
     if options.baseline is None:
         return None
-    names = names_of(options.recs)
+    names = reading.names_of(options.recs)
     known = dict(zip(options.recs, names, strict=True)) | {name: name for name in names}
     return [known.get(one, one) for one in options.baseline]
 
@@ -214,7 +201,7 @@ def run_compare(options: argparse.Namespace) -> Output:
       toplist compare base.npz new.csv truth.csv -m ndcg@10
       toplist compare base.npz new.npz
     """
-    results = evaluated(options)
+    results = reading.evaluated(options)
     comparison = compare(results, baseline=_baselines(options))
     try:
         if options.sort:
@@ -229,7 +216,7 @@ def run_compare(options: argparse.Namespace) -> Output:
         pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
         files[options.per_user] = output.differences_csv(results, pairs)
     files |= output.drawn(options, tests.plot, bbox_inches="tight")
-    return Output(text, files, ranked_truth(options))
+    return Output(text, files, reading.ranked_truth(options))
 
 
 def _rules(options: argparse.Namespace, rules: Iterable[str]) -> str:
@@ -351,17 +338,17 @@ def check_gate(options: argparse.Namespace) -> None:
     if not options.metrics:
         raise ValueError("nothing to test: write -m ndcg@10 --margin 0.005")
     for name in options.metrics:
-        if takes_k(name):
+        if reading.takes_k(name):
             raise ValueError(f"{name}: at which k? write {name}@10")
     options.k = None
-    if options.truth and is_saved(options.truth):
+    if options.truth and reading.is_saved(options.truth):
         raise ValueError(f"{options.truth} is a saved result: a gate is of two, NEW and BASE")
-    check_asked(options)
+    reading.check_asked(options)
 
 
 def _spelled(name: str, options: argparse.Namespace) -> str:
     """Return a metric by its name here, if its convention is known before the results are read."""
-    if any(map(is_saved, options.recs)) and hangs_on_convention(name):
+    if any(map(reading.is_saved, options.recs)) and hangs_on_convention(name):
         return name
     return canonical(name, convention_of(options.convention).name)
 
@@ -391,17 +378,21 @@ def run_gate(options: argparse.Namespace) -> Output:
           --format markdown
     """
     new, base = _results(options)
-    by = of_users(new, *labels(options, "segments", "user")) if options.segments else None
+    by = (
+        reading.of_users(new, *reading.labels(options, "segments", "user"))
+        if options.segments
+        else None
+    )
     how = {name: getattr(options, name) for name in ("level", "users", "seed")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
     text = output.formatted(options, [found], plain=found.to_dict())
     passes = found.verdict == "undecided" and options.undecided == "ok"
-    return Output(text, {}, ranked_truth(options), 0 if passes else STATUS[found.verdict])
+    return Output(text, {}, reading.ranked_truth(options), 0 if passes else STATUS[found.verdict])
 
 
 def _results(options: argparse.Namespace) -> tuple[TopKResult, TopKResult]:
     """Return both results, loaded or evaluated; they must hold their users."""
-    results = evaluated(options)
+    results = reading.evaluated(options)
     if len(results) > len(options.recs):
         raise ValueError("a gate is of two systems: --system gives more of them")
     found = dict(zip(options.recs, results.values(), strict=True))
@@ -500,7 +491,7 @@ def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for path in paths:
         dataset = found.setdefault(named[os.path.dirname(os.path.abspath(path))], {})
-        (system,) = names_of([path])
+        (system,) = reading.names_of([path])
         if system in dataset:
             raise ValueError(
                 f"{dataset[system]} and {path} are both system {system} of one data set: give one, "
@@ -549,7 +540,7 @@ COMPARED = table(
     --resamples N  users drawn again, for intervals of ranks (default: {RESAMPLES})
     --seed SEED  of what is drawn (default: 0)
     """,
-    metric={"words": NAMES, "required": True},
+    metric={"words": reading.NAMES, "required": True},
     missing={"default": "error", "choices": MISSING},
     of={"default": "these", "choices": OF},
     resamples=KINDS["resamples"] | {"default": RESAMPLES},
@@ -560,20 +551,22 @@ PLOT = table("--plot FILE  also draw the mean ranks (.png, .svg, .pdf)", plot=ou
 COMMANDS = {
     "eval": Command(
         "RECS [RECS ...] [TRUTH] [-k K ...] [-m METRIC ...] [options]",
-        evaluation() | {"output": [*EVALUATED, *output.output(output.FORMATS)]},
+        reading.evaluation() | {"output": [*EVALUATED, *output.output(output.FORMATS)]},
         run_eval,
         check_eval,
     ),
     "compare": Command(
         "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]",
-        evaluation()
+        reading.evaluation()
         | {"the comparison": TESTING, "output": [*WRITTEN, *output.output(output.FORMATS)]},
         run_compare,
         check_compare,
     ),
     "gate": Command(
         "NEW BASE [TRUTH] -m METRIC ... --margin MARGIN [options]",
-        evaluation(NEW_AND_BASE, "-m --metrics METRIC...  name@k, as ndcg@10; see toplist metrics")
+        reading.evaluation(
+            NEW_AND_BASE, "-m --metrics METRIC...  name@k, as ndcg@10; see toplist metrics"
+        )
         | {"the gate": GATING, "output": output.output(("table", "markdown", "json"))},
         run_gate,
         check_gate,

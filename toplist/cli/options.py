@@ -354,7 +354,7 @@ HELP = table("""
 """)
 
 
-def reading(valid: Sequence[str], sides: str = "") -> list[Option]:
+def of_files(valid: Sequence[str], sides: str = "") -> list[Option]:
     """Return how files are read: names of columns; formats of both sides, lists without ranks.
 
     With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``;

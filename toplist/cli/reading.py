@@ -23,8 +23,8 @@ from toplist.cli.options import (
     check_labels,
     check_sides,
     names_of_columns,
+    of_files,
     option,
-    reading,
     table,
 )
 from toplist.evaluation.plan import entries_of
@@ -140,7 +140,7 @@ USERS_AND_ITEMS = table(
     clusters={"check": _file_or_column},
 )
 OF_ITEMS = table("\n".join(f"{option(name)} FILE  {row.help}" for name, row in ITEMS.items()))
-READING = reading((*files.COLUMNS, GROUP), "ranks, ground_truths or FILE")
+READING = of_files((*files.COLUMNS, GROUP), "ranks, ground_truths or FILE")
 #: The names of all options of an evaluation, but those that choose among its means.
 EVALUATING = ["convention", *(one.name for one in (*USERS_AND_ITEMS, *OF_ITEMS, *READING))]
 

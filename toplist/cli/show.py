@@ -11,6 +11,7 @@ from typing import Any
 from toplist import audit, files
 from toplist.audit import by_user
 from toplist.checks import check_positive_int, printable
+from toplist.cli import reading
 from toplist.cli.options import (
     BESIDE,
     CONVENTION,
@@ -18,30 +19,11 @@ from toplist.cli.options import (
     Command,
     check_sides,
     names_of_columns,
+    of_files,
     option,
-    reading,
     table,
 )
 from toplist.cli.output import Output, output, screen_width
-from toplist.cli.reading import (
-    LISTS,
-    OF_METRICS,
-    USUAL,
-    asked_or_usual,
-    check_asked,
-    check_files,
-    evaluated,
-    evaluation,
-    facts_of_items,
-    given_options,
-    is_saved,
-    labels,
-    names_of,
-    numbered,
-    of_users,
-    ranked_truth,
-    title_of,
-)
 from toplist.comparing.comparison import compare
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
@@ -61,9 +43,9 @@ from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
 def check_show(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
-    options.metrics = asked_or_usual(options, METRICS)
+    options.metrics = reading.asked_or_usual(options, METRICS)
     entries_of(options.metrics, options.k, convention_of(options.convention))
-    check_files(options, "titles", "user_titles")
+    reading.check_files(options, "titles", "user_titles")
 
 
 def run_show(options: argparse.Namespace) -> str:
@@ -82,11 +64,11 @@ def run_show(options: argparse.Namespace) -> str:
     form = options.ground_truths_format
     truth = of_file(stream_of(options.truth, "ground_truths", form, names), options.user)
     lists = {}
-    for name, path in zip(names_of(options.recs), options.recs, strict=True):
+    for name, path in zip(reading.names_of(options.recs), options.recs, strict=True):
         names, form = names_of_columns(options, "ranks", name, path), options.ranks_format
         stream = stream_of(path, "ranks", form, names, options.order, options.ties)
         lists[name] = of_file(stream, options.user)
-    title, sides = title_of(options), (truth, *lists.values())
+    title, sides = reading.title_of(options), (truth, *lists.values())
     past = None
     if options.history:
         history = tables.facts(options.history, "items")
@@ -107,14 +89,14 @@ def run_show(options: argparse.Namespace) -> str:
         ),
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
-        user_titles={options.user: title_of(options, "user_titles", "user")(options.user)},
+        user_titles={options.user: reading.title_of(options, "user_titles", "user")(options.user)},
     )
     return found.to_text(screen_width(options) or WIDTH)
 
 
 SHOWN_FILES = f"""
     USER  as the truth has it
-    {LISTS}
+    {reading.LISTS}
     TRUTH  relevant items: the last file
     --titles FILE:COLUMN  of the items: a column beside item_id
     --user-titles FILE:COLUMN  of the users, as texts of queries
@@ -123,7 +105,7 @@ SHOWN_FILES = f"""
 """
 ASKED = f"""
     -k K  the first k items of each list (default: 10)
-    -m --metrics METRIC...  of this user {USUAL.format(" ".join(METRICS))}
+    -m --metrics METRIC...  of this user {reading.USUAL.format(" ".join(METRICS))}
     {CONVENTION}
     --relevant-from FROM  relevant from this grade on
     --duplicates {{}}  an item twice in a list (default: raise; collapse with --items-as)
@@ -139,7 +121,7 @@ def check_report(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     if not options.output:
         raise ValueError("where to write the page? add -o report.html")
-    check_asked(options)
+    reading.check_asked(options)
     for name in ("titles", "depth") if options.truth is None else ():
         if getattr(options, name) is not None:
             given = option(name, getattr(options, name))
@@ -164,17 +146,17 @@ def run_report(options: argparse.Namespace) -> Output:
       toplist report knn.csv ease.csv truth.csv --pseudonyms -o report.html
     """
     page.need_jinja2()
-    results = evaluated(options)
+    results = reading.evaluated(options)
     first = next(iter(results))
     comparison = compare(results, baseline=first if len(results) > 1 else None)
-    labelled = labels(options, "segments", "user")
-    by = of_users(results[first], *labelled) if options.segments else None
-    titles = title_of(options), title_of(options, "user_titles", "user")
+    labelled = reading.labels(options, "segments", "user")
+    by = reading.of_users(results[first], *labelled) if options.segments else None
+    titles = reading.title_of(options), reading.title_of(options, "user_titles", "user")
     n_users = 0 if options.no_users else options.users
     try:
         words, primary = Words(*titles, not options.pseudonyms), options.primary
         lists, truths, how = _read(options)
-        how |= given_options(options) | {"items_as": options.items_as}
+        how |= reading.given_options(options) | {"items_as": options.items_as}
         sides = comparison, lists, truths, words
         found = Report(*sides, primary, by, n_users, options.depth, how)
         beside = *ITEMS, *BESIDE, "items_as", "propensities"
@@ -185,7 +167,7 @@ def run_report(options: argparse.Namespace) -> Output:
         text = page.written(found, page.Origin(command, files, options.stamp))
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    notes = [ranked_truth(options)]
+    notes = [reading.ranked_truth(options)]
     if n_users and not options.pseudonyms:
         notes.append("the page holds ids of users, without --pseudonyms or --no-users")
     return Output(text, {}, "; ".join(filter(None, notes)))
@@ -202,19 +184,19 @@ def _read(
         return {}, None, {}
     columns = names_of_columns(options, "ground_truths")
     kept = GroundTruths(options.truth, columns=columns, format=options.ground_truths_format)
-    paths = dict(zip(names_of(options.recs), options.recs, strict=True))
+    paths = dict(zip(reading.names_of(options.recs), options.recs, strict=True))
     given = {}
     for name, path in paths.items():
-        if not is_saved(path):
+        if not reading.is_saved(path):
             names = names_of_columns(options, "ranks", name, path)
             how = {"format": options.ranks_format, "order": options.order, "ties": options.ties}
             given[name] = Ranks(path, columns=names, **how)
     first, padding, known = next(iter(given)), options.padding, {}
     if any((padding, options.history, options.catalogue)):
         columns = names_of_columns(options, "ranks", first, paths[first])
-        numbers = numbered(options, paths[first], columns)
+        numbers = reading.numbered(options, paths[first], columns)
         padding = int(padding) if padding and numbers[1] else padding
-        known = facts_of_items(options, numbers, ("history", "catalogue"))
+        known = reading.facts_of_items(options, numbers, ("history", "catalogue"))
     rules = rules_of(options.convention)
     lists = {one: items_of(kept, ranks, rules, padding=padding) for one, ranks in given.items()}
     truths = items_of(kept, padding=padding, relevant_from=options.relevant_from)
@@ -305,8 +287,10 @@ COMMANDS = {
         "USER RECS [RECS ...] TRUTH [options]",
         {
             "files": table(SHOWN_FILES),
-            "what to show": table(ASKED, k=KINDS["k"] | {"default": 10}, metrics=OF_METRICS),
-            "how files are read": reading(files.COLUMNS, "ranks, ground_truths or FILE"),
+            "what to show": table(
+                ASKED, k=KINDS["k"] | {"default": 10}, metrics=reading.OF_METRICS
+            ),
+            "how files are read": of_files(files.COLUMNS, "ranks, ground_truths or FILE"),
             "output": output(),
         },
         run_show,
@@ -314,7 +298,7 @@ COMMANDS = {
     ),
     "report": Command(
         "RECS [RECS ...] [TRUTH] [-m METRIC ...] -o FILE [options]",
-        evaluation() | {"the page": table(PAGE, users=OF_EACH), "output": output()},
+        reading.evaluation() | {"the page": table(PAGE, users=OF_EACH), "output": output()},
         run_report,
         check_report,
     ),
@@ -323,7 +307,7 @@ COMMANDS = {
         {
             "files": table(CHECKED_FILES),
             "what to look for": table(LOOKED_FOR, k={"type": int}),
-            "how files are read": reading(
+            "how files are read": of_files(
                 (*files.COLUMNS, "timestamp"), "ranks, ground_truths or train"
             ),
             "output": output(),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import counted, prefixed, printable, require
-from toplist.cli.options import HELP, Command, names_of_columns, option, reading, table
+from toplist.cli.options import HELP, Command, names_of_columns, of_files, option, table
 from toplist.files.formats import PathLike, table_format
 from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
@@ -239,7 +239,7 @@ HELD_OUT = table(
 COMMANDS = {
     "split": Command(
         "LOG --out DIR [options]",
-        {"files": [*FILES, *reading(COLUMNS)], "what is held out": HELD_OUT, "output": HELP},
+        {"files": [*FILES, *of_files(COLUMNS)], "what is held out": HELD_OUT, "output": HELP},
         run,
         check,
     )
