@@ -154,6 +154,20 @@ class Log:
             return times.values
         return np.unique(times.values, return_inverse=True)[1].astype(np.int64, copy=False)
 
+    def check_times(self) -> None:
+        """Raise ValueError unless every row has a time: all rules except "random" need them."""
+        if self.times is None:
+            raise ValueError(
+                "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
+                "by='random' needs none"
+            )
+        if (missing := np.flatnonzero(self.times.missing)).size:
+            user = self.users.names[self.users.codes[missing[0]]]
+            raise ValueError(
+                f"log: row {missing[0]}, of user {user!r}, has no timestamp ({len(missing):,} such "
+                "rows): leave them out, or hold out with by='random'"
+            )
+
     def take(self, rows: Ints) -> Any:
         """Return some rows in the caller's form."""
         rows = rows if self.rows is None else self.rows[rows]

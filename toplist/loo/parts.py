@@ -100,7 +100,7 @@ class Histories:
             raise ValueError(f"seed={seed!r} changes nothing: {why}: leave it out")
         found = read_log(log, columns)
         if by != "random":
-            _check_times(found)
+            found.check_times()
         users, items = found.users.codes, found.items.codes
         words = (id_hashes.keys_of(ids.names)[ids.codes] for ids in (found.users, found.items))
         numbers = id_hashes.random_numbers(seed, *words)
@@ -177,23 +177,6 @@ class Histories:
         """The times of the log, which has some."""
         assert self.log.times is not None
         return self.log.times
-
-
-def _check_times(log: Log) -> None:
-    """Raise ValueError unless every row has a time: all rules except "random" need them."""
-    times = log.times
-    if times is None:
-        raise ValueError(
-            "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
-            "by='random' needs none"
-        )
-    if times.missing.any():
-        row = int(np.flatnonzero(times.missing)[0])
-        user = log.users.names[log.users.codes[row]]
-        raise ValueError(
-            f"log: row {row}, of user {user!r}, has no timestamp ({times.missing.sum():,} such "
-            "rows): leave them out, or hold out with by='random'"
-        )
 
 
 def _by_user(users: Ints, times: Ints, numbers: Ints) -> tuple[Ints, Ints]:

@@ -207,8 +207,8 @@ def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **optio
         return MaxT(nothing, nothing, nothing, nothing, math.nan, True, 0)
     differ = np.any([values != 0 for values in all_values], axis=0)
     exact = int(differ.sum()) <= draws.EXACT
-    norms = [math.sqrt(float((values**2).sum())) for values in all_values]
-    z = np.array([_over_norm(v.sum(), norm) for v, norm in zip(all_values, norms, strict=True)])
+    norms = [math.sqrt(float((v**2).sum())) or 1.0 for v in all_values]  # 0 differences: z is 0
+    z = np.array([v.sum() / norm for v, norm in zip(all_values, norms, strict=True)])
     sided = sided_of(z, how.alternative)
     own, steps = np.empty(len(z)), np.empty(len(z))
     best, largest = np.full(1, -math.inf), np.zeros(1)
@@ -216,7 +216,7 @@ def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **optio
     for place in np.argsort(sided, kind="stable"):
         values, part = all_values[place], all_values[place][differ]
         sums = draws.all_sums(part) if exact else draws.flipped_sums(values, how)
-        flips = _over_norm(sums, norms[place])
+        flips = sums / norms[place]
         best = np.maximum(best, sided_of(flips, how.alternative))
         largest = np.maximum(largest, np.abs(flips))
         p = draws.exact_p(values, how.alternative)
@@ -407,8 +407,3 @@ def quantile(drawn: Floats, level: float, exact: bool) -> float:
     if place > len(drawn):
         return math.inf
     return float(np.partition(drawn, place - 1)[place - 1])
-
-
-def _over_norm(sums: Any, norm: float) -> Any:
-    """Return z; 0 where all differences are 0."""
-    return sums / norm if norm else sums
