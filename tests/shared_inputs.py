@@ -106,6 +106,17 @@ TRUTHS = {"q1": {"a": 2, "b": 1}, "q2": {"x": 1}, "q4": {"y": 1}, "q3": {"b": 0}
 RUN = {"q1": {"a": 0.5, "b": 0.75, "c": -1.5}, "q2": {"z": 3.25}, "q3": {}}
 
 
+# Lists and truths whose users have keys of two columns
+AT = {"user_id": ["user", "time"]}
+TIMES = {
+    "user": ["a", "a", "a", "b", "b", "b"],
+    "time": [1, 1, 2, 1, 1, 9],
+    "item_id": ["x", "y", "z", "x", "z", "z"],
+    "rank": [1, 2, 1, 1, 2, 1],
+}
+OF_TIMES = {"user": ["a", "a", "b", "b"], "time": [1, 2, 1, 1], "item_id": ["y", "x", "x", "y"]}
+
+
 def equal_results(ranks, truths, expected, **options):
     """Evaluate in one line, in every way; the same numbers, bit for bit, as plain lists."""
     hits, plain = match_by_words(ranks, truths, **options), match_by_words(*expected, **options)

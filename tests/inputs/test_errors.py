@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from listwise import listwise
-from shared_inputs import DOORS, LIBRARIES, NAN, csr, frame_of, library, said
+from shared_inputs import AT, DOORS, LIBRARIES, NAN, csr, frame_of, library, said
 
 import toplist as tl
 from toplist.inputs import Lists
@@ -56,7 +56,6 @@ SCORED = [{"corpus_id": "a", "score": 0.5}]
 FILLED = np.array([[7, 3], [2, -1]]), np.array([[0.5, 0.25], [0.1, -3.4e38]])
 PAIR = [[7, 3, 9], [2, 8, 4]]
 FALLING = [[4.0, 2.5, 2.5], [0.5, 0.25, -math.inf]]
-AT = {"user_id": ["user", "time"]}
 COMPOSITE = {"user": ["a", "a"], "time": [1, 1], "item_id": ["x", "y"], "rank": [1, 2]}
 
 

@@ -10,7 +10,20 @@ from functools import partial
 import numpy as np
 import pytest
 from doors import by_words, match_by_words
-from shared_inputs import DOORS, LIBRARIES, csr, frame_of, fresh, library, read_only, rows, same
+from shared_inputs import (
+    AT,
+    DOORS,
+    LIBRARIES,
+    OF_TIMES,
+    TIMES,
+    csr,
+    frame_of,
+    fresh,
+    library,
+    read_only,
+    rows,
+    same,
+)
 from situations import in_small_blocks
 
 import toplist as tl
@@ -556,40 +569,31 @@ def test_padding_below_k_and_in_sets_beside_tables():
 
 # Keys of several columns
 
-COMPOSITE = {
-    "user": ["a", "a", "a", "b", "b", "b"],
-    "time": [1, 1, 2, 1, 1, 9],
-    "item_id": ["x", "y", "z", "x", "z", "z"],
-    "rank": [1, 2, 1, 1, 2, 1],
-}
-OF_TIMES = {"user": ["a", "a", "b", "b"], "time": [1, 2, 1, 1], "item_id": ["y", "x", "x", "y"]}
-AT = {"user_id": ["user", "time"]}
-
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_keys_of_several_columns_are_tuples(name):
     lists = {("a", 1): ["x", "y"], ("a", 2): ["z"], ("b", 1): ["x", "z"], ("b", 9): ["z"]}
     truths = {("a", 1): ["y"], ("a", 2): ["x"], ("b", 1): ["x", "y"]}
     order = np.random.default_rng(0).permutation(6)
-    shuffled = {one: [values[i] for i in order] for one, values in COMPOSITE.items()}
+    shuffled = {one: [values[i] for i in order] for one, values in TIMES.items()}
     of_lists = {"user": list("aabb"), "time": [1, 2, 1, 9], "item_id": list(lists.values())}
     truth = frame_of(name, OF_TIMES)
     kept = tl.GroundTruths(truth, columns=AT)
     expected = by_words(lists, truths, 2, clusters={key: key[0] for key in truths})
-    ranks = [frame_of(name, one) for one in (COMPOSITE, shuffled, of_lists)]
+    ranks = [frame_of(name, one) for one in (TIMES, shuffled, of_lists)]
     for sides in (*((one, truth) for one in ranks), (ranks[0], kept), (ranks[0], truths)):
         found = by_words(*sides, 2, columns=AT, clusters="user")
         assert found.to_dict() == expected.to_dict() and list(found.users) == list(truths)
         assert found.interval("mrr@2") == expected.interval("mrr@2") and found.n_extra == 1
-    more = {"site": ["s"] * 6, "who": COMPOSITE["user"], "at": COMPOSITE["time"]}
+    more = {"site": ["s"] * 6, "who": TIMES["user"], "at": TIMES["time"]}
     columns = {
         "ranks": {"user_id": ["who", "at", "site"]},
         "ground_truths": {"user_id": ("user", "time", "site")},
     }
-    sides = frame_of(name, COMPOSITE | more), frame_of(name, OF_TIMES | {"site": ["s"] * 4})
+    sides = frame_of(name, TIMES | more), frame_of(name, OF_TIMES | {"site": ["s"] * 4})
     assert list(by_words(*sides, 2, columns=columns).users) == [(*key, "s") for key in truths]
     days = [datetime.datetime(2026, 1, day) for day in range(1, 10)]
-    sides = ({**one, "time": [days[t - 1] for t in one["time"]]} for one in (COMPOSITE, OF_TIMES))
+    sides = ({**one, "time": [days[t - 1] for t in one["time"]]} for one in (TIMES, OF_TIMES))
     found = by_words(*map(frame_of, (name, "polars"), sides), 2, columns=AT)
     assert list(found.users) == [(user, days[time - 1]) for user, time in truths]
 

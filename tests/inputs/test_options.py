@@ -7,7 +7,7 @@ import pytest
 from doors import by_words, match_by_words
 from file_helpers import through_a_file
 from listwise import listwise
-from shared_inputs import LIBRARIES, csv_of, frame_of, library, said
+from shared_inputs import AT, LIBRARIES, OF_TIMES, TIMES, csv_of, frame_of, library, said
 
 import toplist as tl
 
@@ -156,16 +156,6 @@ def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
     assert tl.top_k_eval(recs, truth, metrics="hit@1", system="model")["A"]["hit@1"] == 0.5
     said("recs.csv:1: no column 'model' ... 'user_id', 'item_id'", tl.top_k_eval,
          tmp_path / "recs.csv", truth, 2, system="model")  # fmt: skip
-
-
-AT = {"user_id": ["user", "time"]}
-TIMES = {
-    "user": ["a", "a", "a", "b", "b", "b"],
-    "time": [1, 1, 2, 1, 1, 9],
-    "item_id": ["x", "y", "z", "x", "z", "z"],
-    "rank": [1, 2, 1, 1, 2, 1],
-}
-OF_TIMES = {"user": ["a", "a", "b", "b"], "time": [1, 2, 1, 1], "item_id": ["y", "x", "x", "y"]}
 
 
 def files_of(folder, end):
