@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from doors import by_words
+from doors import by_words, qrels_of, write
 from shared_inputs import LIBRARIES, csr, frame_of, library, rows, said, same
 
 import toplist as tl
@@ -33,18 +33,9 @@ def listed(truths, names=(USER, ITEM, GRADE), number=float):
 def file_of(end, columns, folder):
     """Write columns as a file of a format; return its path."""
     path = folder / f"truth.{end}"
-    lines = list(zip(*columns.values(), strict=True))
     if end == "parquet":
-        library("pyarrow.parquet").write_table(frame_of("pyarrow", columns), path)
-    elif end == "jsonl":
-        named = (json.dumps(dict(zip(columns, line, strict=True))) for line in lines)
-        path.write_text("".join(f"{line}\n" for line in named))
-    elif end == "qrels":
-        path.write_text("".join(f"{user} 0 {item} {one}\n" for user, item, one in lines))
-    else:
-        mark = "," if end == "csv" else "\t"
-        texts = [mark.join(map(str, line)) for line in (columns, *lines)]
-        path.write_text("".join(f"{line}\n" for line in texts))
+        library("pyarrow.parquet")
+    write(end, columns, path, qrels_of)
     return path
 
 
