@@ -119,6 +119,7 @@ TEXT = [
         ([1, 1.5], ":4: rank '1.5' is not a whole number"),
         ([1, 2.0**60], f":4: rank '{2.0**60}' is not a whole number"),
         ([1, float("inf")], ":4: rank 'inf' is not a number")]),
+    ("ranks", "a.csv", R + "ann,a,1\n\nbob,b,2\n", ":4: ranks: user 'bob' has ranks 2 where 1 to 1"),
     ("ranks", "a.csv", R + "b,x,0.5\na,x,1.5\na,y,9007199254740993\n", "rank"),  # no places in an order
     # JSON
     *(("truth", "a.jsonl", "\n" + jsonl({"user_id": 1, "item_id": 2}) + line + "\n", f":3: {reason}")
