@@ -24,7 +24,7 @@ class Moments:
     `n` is the number of users, `weight` the sum of their weights, and `weight2` the sum of the
     squared weights; without weights, both are n. `mean` and `deviation`, the weighted sum of
     squared deviations from the mean, are (K,). So are `mean2` and `deviation2`, the same with the
-    squared weights; None where all weights are equal.
+    squared weights; None without weights.
     """
 
     n: int
@@ -77,10 +77,9 @@ class Moments:
 
     @property
     def _squares(self) -> Sums:
-        """The sums with the squared weights, which follow where all weights are equal."""
+        """The sums with the squared weights; without weights they are the same."""
         if self.mean2 is None or self.deviation2 is None:
-            weight = self.weight2 / self.weight if self.n else 0.0  # of each
-            return self.weight2, self.mean, self.deviation * weight
+            return self.weight2, self.mean, self.deviation
         return self.weight2, self.mean2, self.deviation2
 
     @property
