@@ -37,7 +37,10 @@ class Moments:
 
     def divided(self, by: Floats) -> Moments:
         """Return the moments of values that are divided by a number at each k."""
-        return replace(self, mean=self.mean / by, deviation=self.deviation / by**2)
+        found = replace(self, mean=self.mean / by, deviation=self.deviation / by**2)
+        if self.mean2 is None or self.deviation2 is None:
+            return found
+        return replace(found, mean2=self.mean2 / by, deviation2=self.deviation2 / by**2)
 
     @property
     def std(self) -> Floats:
