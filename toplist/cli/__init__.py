@@ -75,7 +75,7 @@ COMMANDS = {
 }
 # The modules of those that share one.
 _MODULES = {
-    **dict.fromkeys(("eval", "gate", "across"), "compare"),
+    **dict.fromkeys(("gate", "across"), "compare"),
     **dict.fromkeys(("report", "check"), "show"),
     "conventions": "metrics",
 }

@@ -1,14 +1,11 @@
-"""`toplist eval`, `compare`, `gate` and `across`: systems side by side, and their differences."""
+"""`toplist compare`, `gate` and `across`: systems side by side, and their differences."""
 
 import argparse
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toplist import plots
-from toplist.checks import prefixed
 from toplist.cli import output, reading
 from toplist.cli.options import KINDS, Command, table
 from toplist.cli.output import Output
@@ -23,120 +20,11 @@ from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
-from toplist.results.saved import check_name, dump
 from toplist.results.writing import Content
 from toplist.stats.datasets import OF
 from toplist.stats.planning import check_margin
 from toplist.stats.units import ALTERNATIVES
 from toplist.testing import UNDECIDED
-
-# eval
-
-
-def check_eval(options: argparse.Namespace) -> None:
-    """Check the options before any file is opened."""
-    reading.check_asked(options)
-    if options.segments and options.item_segments:
-        raise ValueError("--segments splits the users, --item-segments the items: give one of them")
-    if not options.save:
-        return
-    if any(map(reading.is_saved, options.recs)):
-        raise ValueError(
-            f"--save {options.save}: a saved result is among the files; it is kept already"
-        )
-    if not os.path.isdir(options.save):
-        check_name("--save ", options.save)
-        if options.system or len(options.recs) > 1:
-            raise ValueError(
-                f"--save {options.save}: of several systems, name a folder that is there"
-            )
-
-
-def run_eval(options: argparse.Namespace) -> Output:
-    """Evaluate all systems; return the text to print and the files to write.
-
-    examples:
-      toplist eval recs.csv truth.csv
-      toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
-      toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
-      toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval
-      toplist eval recs.csv truth.csv --columns user_id=uid ground_truths:item_id=id
-      toplist eval recs.csv truth.csv -m ndcg@10 --save base.npz
-      toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
-      toplist eval recs.csv truth.csv --item-segments items.csv:genre
-      zcat recs.jsonl.gz | toplist eval - truth.csv --ranks-format jsonl
-
-    the files:
-      CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a
-      folder), by extension. Columns: user_id, item_id and rank or score (in the
-      truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
-      whole ranked list. Files of any size are read block by block; lists in which
-      the rows of a user are apart are read whole and sorted, where they fit into
-      memory. Results that --save kept (.npz) may
-      stand among the lists; of such alone no truth is given. They keep the options
-      that they were made with: other ones beside them are an error.
-    """
-    # all systems count the same users of the truth, except where users without a list are left
-    # out, and under ips, where those count who have a list alone: then the comparison must know
-    # the users themselves, not only their number
-    split = options.segments or options.item_segments
-    whole = any((options.per_user, split, options.clusters, options.save))
-    missing = options.missing or convention_of(options.convention).missing
-    other_users = missing == "skip" or options.weighting == "ips"
-    results = reading.evaluated(options, whole or (len(options.recs) > 1 and other_users))
-    if split:
-        text = output.systems(options, _split(options, results))
-    else:
-        text = output.systems(options, results, every_metric=options.every_metric)
-    one = results if len(results) > 1 else next(iter(results.values()))
-    contents = output.drawn(options, lambda: plots.curves(one), dpi=150)
-    if options.per_user:
-        contents[options.per_user] = output.per_user_csv(results)
-    if options.save:
-        contents |= _saved(results, options.save)
-    return Output(text, contents, reading.ranked_truth(options))
-
-
-def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> dict[str, Any]:
-    """Split the result of every system by a column of a file with a row per user, or per item."""
-    if options.segments:
-        found = {}
-        by_text, path = reading.labels(options, "segments", "user")
-        for name, result in results.items():
-            known = reading.of_users(result, by_text, path)
-            found[name] = replace(result.by(known), n_unused=len(by_text) - len(known))
-        return found
-    by_text, path = reading.labels(options, "item_segments", "item")
-    by_item = reading.of_items(results.values(), by_text, path)
-    try:
-        return {name: result.by_item(by_item) for name, result in results.items()}
-    except (ValueError, TypeError) as error:
-        raise prefixed(f"{path}: ", error) from None
-
-
-def _saved(results: Mapping[str, TopKResult], path: str) -> dict[str, Content]:
-    """Return the file of the one result; in a folder, a file for each, named by its system."""
-    if not os.path.isdir(path):
-        return {path: dump(next(iter(results.values())))}
-    odd = [name for name in results if os.path.basename(name) != name]
-    if odd:
-        raise ValueError(f"--save {path}: {odd[0]!r} is no name of a file: evaluate it alone")
-    return {os.path.join(path, f"{name}.npz"): dump(result) for name, result in results.items()}
-
-
-EVALUATED = table(
-    """
-    --segments FILE:COLUMN  the results by a label of users; keeps all users
-    --item-segments FILE:COLUMN  by a label of relevant items; keeps all users
-    --every-metric  a line each for metrics that are one here
-    --per-user FILE  also write every user's values (CSV); keeps all users
-    --plot FILE  also draw the curves over k (.png, .svg, .pdf)
-    --save PATH  also save the result with its users, FILE.npz; of several systems, in a folder
-    """,
-    plot=output.PICTURE,
-)
-
-# compare
 
 
 def check_compare(options: argparse.Namespace) -> None:
@@ -549,12 +437,6 @@ PLOT = table("--plot FILE  also draw the mean ranks (.png, .svg, .pdf)", plot=ou
 
 
 COMMANDS = {
-    "eval": Command(
-        "RECS [RECS ...] [TRUTH] [-k K ...] [-m METRIC ...] [options]",
-        reading.evaluation() | {"output": [*EVALUATED, *output.output(output.FORMATS)]},
-        run_eval,
-        check_eval,
-    ),
     "compare": Command(
         "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]",
         reading.evaluation()
