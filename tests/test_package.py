@@ -61,7 +61,8 @@ def loaded_by(code):
 def run_cli(*arguments):
     """Return code that runs the command line and goes on."""
     return f"""
-        try:
+    from toplist.cli import main
+    try:
         main({list(arguments)})
     except SystemExit:
         pass

@@ -43,6 +43,7 @@ REFUSED = [
     # what is needed
     (lambda: L.shannon_entropy(LISTS, normalised="catalogue"), "=catalogue) needs toplist.Items("),
     (lambda: L.intra_list_diversity([["a"]], distance="jaccard"), "needs toplist.Items(labels="),
+    (lambda: tl.top_k_eval(LISTS, items={3: 1}), "items is a dict: give toplist.Items(counts=...)"),
     (lambda: L.gini(beyond.exposure(LISTS)), "gini needs toplist.beyond.exposure(catalogue="),
     (lambda: L.hit_share([["a"]], [["a"]], labels=LABELS), "name a label, as in 'hit_share(label="),
     # items that are unknown

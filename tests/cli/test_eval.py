@@ -403,14 +403,14 @@ def script():
 @pytest.mark.parametrize("command", [script, lambda: [sys.executable, "-m", "toplist"]])
 def test_the_command_in_a_process_of_its_own(command, good):
     here = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
-    how = {"capture_output": True, "text": True, "env": here, "timeout": 600}
-    run = subprocess.run([*command(), "eval", "recs.csv", "truth.csv"], **how)
+    how = {"capture_output": True, "text": True, "env": here}
+    run = subprocess.run([*command(), "eval", "recs.csv", "truth.csv"], timeout=600, **how)
     assert (run.returncode, run.stderr, run.stdout) == (0, "", good("eval", *ALONE[:2]))
     for arguments, status in ((["eval", "none.csv", "truth.csv"], 1), (["eval"], 2)):
-        run = subprocess.run([*command(), *arguments], **how)
+        run = subprocess.run([*command(), *arguments], timeout=600, **how)
         assert (run.returncode, run.stdout) == (status, "") and "Traceback" not in run.stderr
     assert run.stderr.startswith("usage: toplist eval ")
-    run = subprocess.run([*command(), "--version"], **how)
+    run = subprocess.run([*command(), "--version"], timeout=600, **how)
     assert run.stdout == f"toplist {tl.__version__}\n"
 
 

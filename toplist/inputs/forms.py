@@ -36,7 +36,7 @@ from toplist.inputs.flatten import (
     is_tensor,
     is_truth_container,
 )
-from toplist.inputs.ids import check_width, encode, integers_of, shaped, unpadded
+from toplist.inputs.ids import check_width, encode, integers_of, shaped, two_kinds, unpadded
 from toplist.inputs.keyed import (
     CountedItems,
     KeptTruths,
@@ -221,6 +221,11 @@ def _refuse(ranks: Any, truths: Any) -> None:
     if ranks is None or truths is None:
         missing = "ranks" if ranks is None else "ground_truths"
         raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
+    if isinstance(truths, str) and os.path.isfile(truths):
+        raise TypeError(
+            f"ground_truths is the text {truths!r}, which names a file: give "
+            f"pathlib.Path({truths!r}), or [{truths!r}] where it is an item"
+        )
     text = isinstance(ranks, str) and (os.path.splitext(ranks)[1] or os.path.exists(ranks))
     if text or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
         paths = (  # a text of truths may be an id
@@ -294,7 +299,7 @@ def _by_position(ranks: Any, truths: Any, kept: KeptTruths | None) -> tuple[Any,
 
 
 def _check_users(rows: Mapping[Any, Any], side: str) -> None:
-    """Raise TypeError for a user of True or False: to Python these are the users 1 and 0.
+    """Raise TypeError for users of two kinds, and for one of True or False, to Python 1 and 0.
 
     And ValueError for an integer that int64 does not hold.
     """
@@ -307,6 +312,12 @@ def _check_users(rows: Mapping[Any, Any], side: str) -> None:
             f"{side}: user {user} is a bool, and equal to {int(user)}: name users by integers "
             "or text"
         )
+    if len(kinds) > 1:
+        number = next((user for user in rows if isinstance(user, (int, np.integer))), None)
+        text = next((user for user in rows if isinstance(user, str)), None)
+        if number is not None and text is not None:
+            way_out = "write all as one kind, for example {str(user): row for user, row in ...}"
+            raise two_kinds(f"{side}: users", repr(number), repr(text), way_out)
 
 
 def _holds_many(ranks: Any, truths: Any) -> bool:

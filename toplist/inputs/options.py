@@ -216,6 +216,12 @@ class Options:
                 )
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])
+        if not isinstance(self.items, Items):
+            kind = type(self.items).__name__
+            raise TypeError(
+                f"items is a {kind}: give toplist.Items(counts=...), or what of catalogue, features, "
+                "labels, distances, history and expected the metrics need"
+            )
         _ = Grading(self.relevant_from), self.joining.repeats  # check the grade and the copies
 
     @property

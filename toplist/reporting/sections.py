@@ -115,7 +115,10 @@ def answer(report: Report) -> Iterator[Text]:
         found, system, whom = word_of(one), (one.system, "name"), _whom(report, one.n)
         means = f": {name} {one.baseline_mean:.4f} → {one.mean:.4f}{_change(one, ', ')}, {whom}."
         words = [system, " is ", (found, found), " than ", base, means]
-        if one.p != one.p:
+        if not one.wins and not one.losses:
+            words = [system, " and ", base, f" have the same {name} everywhere: {one.mean:.4f}, "]
+            words.append(f"{whom}.")
+        elif one.p != one.p:
             words = [system, " and ", base, means, " Too few to test."]
         elif found == NOT_SHOWN:
             interval = f" It may be anything from {one.low:+.4f} to {one.high:+.4f}."
