@@ -366,7 +366,9 @@ class Ranks:
         Where scores rank the items: equal scores keep their order, or go by item id, ascending or
         descending; integers as numbers, text by code points. Default: trec_eval's "item_desc" in
         TREC files and under convention "trec_eval", "item" on Spark, whose rows have no order, else
-        "order". The result says which was used.
+        "order". The result says which was used. Scores are compared as they are; trec_eval holds
+        them in float32, where those within some 6e-8 of their size are equal: round them to
+        float32 for its very order.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.
