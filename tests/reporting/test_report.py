@@ -123,7 +123,9 @@ def test_the_answer_comes_first_and_says_what_is_not_shown(page):
     hollow = [a for tag, a in read.elements if a.get("class") == "hollow"]
     assert len(hollow) == 1
     same = Reader(page({"base": given["base"], "copy": given["base"]}, truth)).shown
-    assert "copy and base have the same ndcg@10 everywhere: " in same and "anything from" not in same
+    assert (
+        "copy and base have the same ndcg@10 everywhere: " in same and "anything from" not in same
+    )
     four = {**given, "twin": twin, "worst": {user: ["i00"] for user in truth}}
     text = page(four, truth)
     read = Reader(text)
