@@ -219,8 +219,8 @@ class Options:
         if not isinstance(self.items, Items):
             kind = type(self.items).__name__
             raise TypeError(
-                f"items is a {kind}: give toplist.Items(counts=...), or what of catalogue, features, "
-                "labels, distances, history and expected the metrics need"
+                f"items is a {kind}: give toplist.Items(counts=...), or what the metrics need of "
+                "catalogue, features, labels, distances, history and expected"
             )
         _ = Grading(self.relevant_from), self.joining.repeats  # check the grade and the copies
 
