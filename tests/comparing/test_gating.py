@@ -100,6 +100,27 @@ def test_the_verdict_of_the_whole():
         assert found.verdict == verdict
 
 
+@pytest.mark.parametrize("how", ["plain", "weights", "clusters"])
+def test_a_floor_below_users_who_are_all_alike_allows_for_others(how):
+    def gated(n, floor):
+        truth = {user: {1} for user in range(n)}
+        alike = {
+            "weights": dict.fromkeys(truth, 2),
+            "clusters": {user: user // 2 for user in truth},
+        }
+        asked = {how: alike[how]} if how in alike else {}
+        result = tl.top_k_eval({user: [1] for user in truth}, truth, 1, **asked.get(how, {}))
+        [row] = tl.gate(result, result, {}, floors={"mrr@1": floor}).rows
+        return row
+
+    n_units = 20 if how == "clusters" else 40
+    row = gated(40, 0.95)
+    assert row.low == pytest.approx(0.025 ** (1 / n_units)) and row.high == 1
+    assert row.verdict == "undecided"
+    assert gated(int(row.n_needed), 0.95).verdict == "above"
+    assert gated(int(row.n_needed) - 2, 0.95).verdict == "undecided"
+
+
 def test_a_floor_is_held_against_the_interval_of_the_new_mean():
     low, high = WORSE.interval("recall@5", 0.9)
     for floor, verdict in ((low, "above"), (high, "undecided"), (high + 1e-9, "below")):

@@ -16,6 +16,7 @@ from toplist.stats import planning
 from toplist.stats.distributions import t_ppf
 from toplist.stats.planning import n_to_decide, not_worse, unseen
 from toplist.stats.prediction_powered import ppi
+from toplist.stats.units import Units
 
 NAN, INF = math.nan, math.inf
 LEVELS, POWERS = st.floats(0.91, 0.999), st.floats(0.1, 0.99)
@@ -194,7 +195,7 @@ SITUATIONS = {
     "rounding": ((np.full(9, 0.1 + 0.2), np.full(9, 0.3)), 1e-6, "undecided", {"differ": 0}),
     "five by signs": (
         *(few(5, -1, -0.9, -0.95, -1, -0.9), 0.005, "undecided"),
-        {"p_worse": 1 / 32, "n_needed": 30},
+        {"p_worse": 1 / 32, "n_needed": 6},
     ),
     "small losses of five": (few(1000, *[-0.01] * 5, base=0), 0.005, "not worse", {"differ": 5}),
     # by flips of d + margin of all users p would be 2^-50: nobody who loses was drawn
@@ -222,6 +223,18 @@ def test_users_needed():
     assert found.verdict == "undecided"
     assert found.n_needed == n_to_decide(gap, std)
     assert found.n_needed == pytest.approx(((1.96 + 0.8416) * std / gap) ** 2, rel=0.02)
+
+
+def test_heavy_users_who_lose_and_were_not_drawn_are_allowed_for():
+    # 12 of 270 light users lose all: of 30 heavy ones, who hold half of the weight, nobody does
+    weights = np.repeat([1.0, 10.0], [270, 30])
+    new, base = few(300, *[-1.0] * 12)
+    found = not_worse(new, base, 0.05, Units(300, weights))
+    t = (found.test.difference + 0.05) / found.test.error
+    assert found.test.difference == pytest.approx(-12 / 570) and t > 4
+    assert found.verdict == "undecided" and found.p_not_worse == found.bound > 0.025
+    alike = not_worse(new, base, 0.05, Units(300, np.full(300, 3.0)))
+    assert alike.bound == pytest.approx(not_worse(new, base, 0.05).bound, abs=1e-12)
 
 
 def test_many_flips_are_drawn_by_a_seed_on_any_number_of_threads():

@@ -338,7 +338,9 @@ def gate(
         ``{"ndcg@10": 0.005}``: the loss that does not matter, above 0.
     floors : dict of ``name@k`` -> float, optional
         The least mean of `new`, by its interval: *below* (which fails) where all of it is below
-        the floor, *above* where none of it is, else *undecided*. Of all users of `new`.
+        the floor, *above* where none of it is, else *undecided*. Of all users of `new`. Where all
+        values are the same number m, it allows for users who were not drawn and lose all: of n
+        it begins at m α^(1/n), α = (1 - level) / 2.
     by : labels, optional
         As in `TopKResult.by`: every metric is tested in every segment too, where only harm counts.
         A segment is *worse* if its one-sided p is below (1 - level) / 2 after Holm over all
@@ -508,18 +510,28 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
     if new.is_within_one(metric.name) and not 0 < floor <= 1:
         raise ValueError(f"the floor of {name}, {floor:g}, is not from 0 to 1, as its mean is")
     mean, n, (low, high) = new[name], new.n_of(name), new.interval(name, level)
+    units = new.units_of(name)
     if question.clusters is not None:
         source = question.rows([name])
-        values = source.values("new", name)
-        test = difference(values, np.zeros(len(values)), source.units, level=level)
+        values, units = source.values("new", name), source.units
+        test = difference(values, np.zeros(len(values)), units, level=level)
         mean, n, low, high = test.mean, test.n, test.low, test.high
+        if test.error == 0:
+            low = high = mean
+    alpha, equal = (1 - level) / 2, low == high
+    if equal:  # others may not have been drawn, as in `not_worse`
+        missed = 1 - alpha ** (1 / units.effective)
+        most = max(mean, 1.0) if new.is_within_one(metric.name) else math.inf
+        low, high = mean - missed * max(mean, 0.0), mean + missed * (most - mean)
     if low != low:
         raise ValueError(f"{name} has no interval over these users, which a floor is held against")
     verdict: FloorVerdict = "below" if high < floor else "above" if low >= floor else "undecided"
     needed = math.nan
-    if verdict == "undecided":
+    if verdict == "undecided" and equal and mean > floor:
+        needed = float(math.ceil(n * math.log(alpha) / math.log(floor / mean) / units.effective))
+    elif verdict == "undecided":
         error = (high - low) / 2 / normal_ppf(0.5 + level / 2)
-        needed = n_to_decide(mean - floor, error * math.sqrt(n), level)
+        needed = max(n_to_decide(mean - floor, error * math.sqrt(n), level), n + 1.0)
     means = mean, math.nan, math.nan, low, high
     row = GateRow(name, verdict, *means, n, floor=float(floor), n_needed=needed)
     return replace(row, unit=question.compared.unit)

@@ -245,12 +245,12 @@ def not_worse(
 
     Where fewer than 30 users differ, or losses are so skewed that n < 100 skewness², t alone passes
     losses that it cannot see. There p_not_worse is the larger of that by t and `unseen`, a bound
-    that allows for users who lose all and were not drawn: with n users of whom none differs, it
-    passes from (1 - margin / most)^n < (1 - level) / 2 on, most being the best value of base. Of
-    p_worse, where fewer than 30 differ, sign flips must agree. Flipped, one-sided, are
-    d + margin n/m of the m users who differ, whose sum is that of d + margin over all n; where so
-    few differ that their signs cannot decide (5 at level 0.95), d + margin of all users. Where all
-    differences are the same there is no t.
+    that allows for users who lose all and were not drawn, of mean size by weight, Σw²/Σw: with n
+    users of whom none differs, it passes from (1 - margin / most)^n < (1 - level) / 2 on, most
+    being the best value of base. Of p_worse, where fewer than 30 differ, sign flips must agree.
+    Flipped, one-sided, are d + margin n/m of the m users who differ, whose sum is that of d +
+    margin over all n; where so few differ that their signs cannot decide (5 at level 0.95), d +
+    margin of all users. Where all differences are the same there is no t.
 
     An undecided test says over how many users like these it would decide with 80 % power, if the
     true difference were the one seen: by the t test, and at least so many that 30 of them differ.
@@ -294,7 +294,8 @@ def not_worse(
     skew, bound = units.skewness(d), 0.0
     if by_flips or (skew < 0 and len(sums) < SKEWED * skew**2):
         most = min(0.0, float(np.min(new))) - float(np.max(base))
-        bound = unseen(snap(sums, -margin * sizes), sizes.mean() * min(most + margin, 0.0))
+        of_one = (sizes**2).sum() / sizes.sum()  # of who is met where weight is drawn
+        bound = unseen(snap(sums, -margin * sizes), of_one * min(most + margin, 0.0))
     p = max(p, bound)
     if by_flips and differ:
         some = sums != 0 if 0.5**differ < alpha else np.ones(len(sums), bool)
@@ -308,7 +309,9 @@ def not_worse(
     needed = math.nan
     if verdict == "undecided":
         std, gap = test.error * math.sqrt(test.n), float(snap(test.difference, -margin))
-        of_few = test.n * FEW / differ if differ else 0.0
+        # flips show a loss as soon as all signs alike are rare enough
+        least = FEW if gap > 0 else math.ceil(-math.log2(alpha))
+        of_few = test.n * least / differ if differ else 0.0
         if gap > 0 and alpha <= bound < 1:  # the bound falls by as much with every user
             of_few = test.n * math.log(alpha) / math.log(bound)
         by_t = n_to_decide(gap, std, level) if std > 0 or gap <= 0 else 0.0
