@@ -291,6 +291,15 @@ def many_systems(k, systems="abcdefgh"):
     return compared(lists, truth, k, metrics=[*names, "rbp(p=0.5)", "rbp(p=0.8)"])
 
 
+def test_a_mark_in_a_table_of_means_has_its_cautions():
+    truth = {user: {0} for user in range(60)}
+    lists = {"a": {user: [9] for user in truth}, "b": {user: [int(user > 5)] for user in truth}}
+    both = compared(lists, truth, 1, metrics="hit", baseline="a")
+    for text in (str(both), both.to_markdown(), both.to_latex(), both.to_html()):
+        assert "FEW DIFFER" in text and "SKEWED" in text
+    assert "SKEWED" not in str(compared(lists, truth, 1, metrics="hit"))  # without marks
+
+
 def test_in_a_narrow_terminal_letters_stand_for_long_names():
     systems = [f"a-retriever-with-a-long-name-{letter}" for letter in "abcdefgh"]
     many = many_systems([5, 10, 20], systems)

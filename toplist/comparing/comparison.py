@@ -565,7 +565,9 @@ class Comparison(SideBySide):
             best = {} if self.baselines else self.best()
         tables, said = self._tables(every_metric, marks, best, look), []
         if tests is not None:
-            said = [tests.sentence() if paper else tests._legend]
+            shown = {*self._tested_as.values()}
+            marked = [one for one in tests if one.mark and one.name in shown]
+            said = [tests.sentence() if paper else tests._legend, *tests._cautions(marked)]
         elif why:
             against = f" against {', '.join(self.baselines)}" if self.baselines else ""
             said = [f"NOT TESTED{against}: {why}"]

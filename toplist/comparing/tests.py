@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -558,7 +558,11 @@ class Tests(ForPapers, Sequence[Contrast]):
         }
         yield from (line for line, holds in lines.items() if holds)
         yield from plan.notes
-        yield from cautioned({str(one): one.cautions for one in self}, plan.unit)
+        yield from self._cautions(self)
+
+    def _cautions(self, some: Iterable[Contrast]) -> Iterator[str]:
+        """Yield what makes p of some of the tests rough."""
+        return cautioned({str(one): one.cautions for one in some}, self.plan.unit)
 
     def _detectable(self) -> str:
         """Return the differences that as many users detect, by name."""
