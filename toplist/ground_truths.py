@@ -9,7 +9,7 @@ import numpy as np
 from toplist.checks import cached, choice
 from toplist.inputs.columns import readable
 from toplist.inputs.flatten import Flat, is_frame
-from toplist.inputs.forms import read_sides, side_to_builtin, truths_of_many
+from toplist.inputs.forms import check_users, read_sides, side_to_builtin, truths_of_many
 from toplist.inputs.grades import STANDARD, Judged
 from toplist.inputs.keyed import CountedItems, KeptTruths
 from toplist.inputs.lists import Lists
@@ -114,4 +114,7 @@ def _rows(truths: Any, columns: ColumnNames, texts: tuple[Texts, Texts]) -> Any:
         raise TypeError("GroundTruths are of many users: give one user's items as [items]")
     if is_frame(found) or isinstance(found, Flat):
         return lists_of(readable(found), "ground_truths", columns, known=texts)
-    return found if isinstance(found, dict) else truths_of_many(found)
+    if isinstance(found, dict):
+        check_users(found, "ground_truths")
+        return found
+    return truths_of_many(found)

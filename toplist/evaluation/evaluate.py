@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import check_positive_int, prefixed
+from toplist.checks import check_positive_int, did_you_mean, near, prefixed
 from toplist.evaluation.plan import Plan, counted_users, plan_of, settled
 from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import are_queries, read_once, read_ranks
@@ -334,10 +334,14 @@ def _metric_function(name: str, example: list[float]) -> Callable[..., NDArray[n
     def function(
         ranks: Any, ground_truths: Any = None, k: int | None = None, **options: Any
     ) -> NDArray[np.float64]:
+        for word in [word for word in options if word not in known]:
+            meant = did_you_mean(near(word, [*known]))
+            raise TypeError(f"{name}() got an unexpected keyword argument {word!r}{meant}")
         return curves(name, ranks, ground_truths, k, **options)
 
     metric, (_, *rest) = METRICS[name], inspect.signature(curves).parameters.values()
     function.__name__ = function.__qualname__ = name
+    known = {one.name for one in rest if one.kind is one.KEYWORD_ONLY}
     vars(function)["__signature__"] = inspect.signature(curves).replace(parameters=rest)
     function.__doc__ = _DOCUMENTATION.format(
         name=name,

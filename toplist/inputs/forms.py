@@ -178,7 +178,7 @@ def read_ranks(
         return flat if k is None else flat.cut(k), False
     _refuse(ranks, ())
     if isinstance(ranks, Mapping):
-        _check_users(ranks, "ranks")
+        check_users(ranks, "ranks")
         check_ranked(ranks)
         return replace(flatten([*ranks.values()], k, "ranks"), users=[*ranks]), False
     single = not _holds_many(ranks, ())
@@ -221,20 +221,19 @@ def _refuse(ranks: Any, truths: Any) -> None:
     if ranks is None or truths is None:
         missing = "ranks" if ranks is None else "ground_truths"
         raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
-    if isinstance(truths, str) and os.path.isfile(truths):
-        raise TypeError(
-            f"ground_truths is the text {truths!r}, which names a file: give "
-            f"pathlib.Path({truths!r}), or [{truths!r}] where it is an item"
-        )
     text = isinstance(ranks, str) and (os.path.splitext(ranks)[1] or os.path.exists(ranks))
-    if text or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
-        paths = (  # a text of truths may be an id
-            repr(os.fspath(one)) if isinstance(one, (str, os.PathLike)) else "..."
-            for one in (ranks, truths)
-        )
-        side = "ranks" if text or isinstance(ranks, os.PathLike) else "ground_truths"
+    if text or isinstance(ranks, os.PathLike):
+        first = repr(os.fspath(ranks))
+        second = repr(os.fspath(truths)) if isinstance(truths, (str, os.PathLike)) else "..."
         raise TypeError(
-            f"{side} looks like a path: for files, toplist.top_k_eval({', '.join(paths)}, k=10)"
+            f"ranks looks like a path: for files, toplist.top_k_eval({first}, {second}, k=10)"
+        )
+    if isinstance(truths, os.PathLike) or (isinstance(truths, str) and os.path.isfile(truths)):
+        path = repr(os.fspath(truths))  # a text of truths may be an id
+        item = f"; [{path}] where it is an item" if isinstance(truths, str) else ""
+        raise TypeError(
+            "ground_truths looks like a path: beside lists in memory, toplist.top_k_eval(ranks, "
+            f"pathlib.Path({path}), k=10){item}"
         )
     kind = type(ranks).__name__
     if isinstance(ranks, (Set, str, bytes)):
@@ -261,9 +260,9 @@ def _by_key(
     """Return the users of the truths, their ranked lists, and how many others there are."""
     check_not_counted("ranks", ranks, "ground_truths", truths)
     check_not_counted("ground_truths", truths, "ranks", ranks)
-    _check_users(ranks, "ranks")
+    check_users(ranks, "ranks")
     if kept is None:  # else they were checked when they were read
-        _check_users(truths, "ground_truths")
+        check_users(truths, "ground_truths")
     users: Any = list(truths) if kept is None else kept.users
     n_common = sum(map(ranks.__contains__, users))
     if ranks and not n_common:
@@ -298,7 +297,7 @@ def _by_position(ranks: Any, truths: Any, kept: KeptTruths | None) -> tuple[Any,
     return [ranks], [truths if is_truth_container(truths) else [truths]], True
 
 
-def _check_users(rows: Mapping[Any, Any], side: str) -> None:
+def check_users(rows: Mapping[Any, Any], side: str) -> None:
     """Raise TypeError for users of two kinds, and for one of True or False, to Python 1 and 0.
 
     And ValueError for an integer that int64 does not hold.
