@@ -254,15 +254,16 @@ def from_rank_counts(
     sums = sums_of(metrics_of_hits)
     spreads = [spread_of_first(table, users[:, np.newaxis], one.discounts(depth)) for one in sums]
     histograms = Histograms(
-        *(
-            metrics_of_hits,
-            n_relevant,
-            np.full(len(users), depth if n_listed is None else n_listed),
-        ),
-        *(users, table, table, table),
-        np.reshape(spreads, (len(sums), *table.shape)),
-        {},
-        np.arange(1, depth + 1),
+        metrics_of_hits,
+        n_relevant=n_relevant,
+        n_listed=np.full(len(users), depth if n_listed is None else n_listed),
+        n_users=users,
+        each=table,
+        nth=table,  # each user has one hit at most: it is the first, and the first of all
+        first=table,
+        spreads=np.reshape(spreads, (len(sums), *table.shape)),
+        gathered={},
+        cuts=np.arange(1, depth + 1),
     )
     return TopKResult(terms, histograms, None, None, n_users=n_users, n_missing=0, n_extra=0)
 

@@ -259,8 +259,16 @@ def sampled_ranks(
     n_items = check_positive_int(n_items, "n_items")
     held = columns_of(held_out, len(np.asarray(held_out)), n_items)
     excluded = columns_to_leave_out(exclude, len(held), n_items)
-    drawing: Any = {"popularity": popularity, "seed": seed, "users": users}
-    drawn = negatives(held, n, n_items=n_items, exclude=excluded, n_threads=n_threads, **drawing)
+    drawn = negatives(
+        held,
+        n,
+        n_items=n_items,
+        exclude=excluded,
+        popularity=popularity,
+        seed=seed,
+        users=users,
+        n_threads=n_threads,
+    )
     ranks = np.empty(len(held), np.int64)
     for lo, hi in parallel.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
         items = np.column_stack([held[lo:hi], drawn[lo:hi]])

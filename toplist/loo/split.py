@@ -483,7 +483,7 @@ def _number(rows: Histories, first: Fraction, step: Fraction, width: Fraction) -
     """Return how many windows end in the unit of the newest row."""
     times, n_rows, unit = rows.times, len(rows.rows), min(Fraction(1), step, width)
     if times.dated:
-        unit = next(Fraction(one) for one in (*UNITS, 1) if step % one == 0 == width % one)
+        unit = next(Fraction(one) for one in (*UNITS, 1) if step % one == 0 and width % one == 0)
     newest = _exact(times.values.max().item()) if n_rows else first
     end = first + ((newest - first) // unit + 1) * unit
     n = int((end - width - first) // step) + 1
