@@ -18,7 +18,7 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.beyond.indexing import Index, Listed, UserItems, numbers_of
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, values_of
+from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, plain, values_of
 from toplist.inputs.flatten import Flat
 from toplist.inputs.id_hashes import Words, hashes_of, total_of
 from toplist.inputs.options import ItemData
@@ -119,12 +119,12 @@ def _totals(given: Fact | UserItems) -> list[int]:
     if isinstance(given, UserItems):
         flat, by_position = given.flat, given.flat.users is None
         users = _words(range(len(flat.lengths)) if by_position else flat.users)
-        words = _words(flat.ids)
-        if flat.names is not None:
-            of_texts = hasattr(flat.names, "hashes")
-            words = (
-                flat.names.hashes(flat.ids) ^ _TEXT if of_texts else _words(flat.names)[flat.ids]
-            )
+        if flat.names is None:
+            words = flat.ids.astype(np.int64).view(np.uint64)
+        elif hasattr(flat.names, "hashes"):  # of texts
+            words = flat.names.hashes(flat.ids) ^ _TEXT
+        else:
+            words = _words(flat.names)[flat.ids]
         own = total_of(np.repeat(users, flat.lengths), words)
         return [given.everyone + 2 * by_position, total_of(users), own]
     ids, data = given.ids, given.data
@@ -298,11 +298,12 @@ class Listwise:
             sets = _bits(fact.data)
         else:
             numbers = _in_range(fact, distance)
+        if distance == "cosine":  # the last: of an unknown item
+            numbers = np.vstack([numbers, np.full((1, numbers.shape[1]), np.nan)])
 
         def fills(listed: Listed, *_: Any) -> Fill:
             if distance == "cosine":
-                units = np.vstack([numbers, np.full((1, numbers.shape[1]), np.nan)])
-                return _filled(kernels.list_values.mean_cosine, listed, units, single)
+                return _filled(kernels.list_values.mean_cosine, listed, numbers, single)
             given = numbers, sets, _PAIRS.index(distance), len(fact.ids), single
             return _filled(kernels.list_values.mean_distance, listed, *given)
 
@@ -423,8 +424,7 @@ def _in_range(fact: Fact, distance: str) -> Floats:
     rows: Floats = fact.data
     largest = np.abs(rows).max(axis=1, initial=0.0)
     if distance == "euclidean" and (largest > 2.0**SQUARED).any():
-        item = fact.ids[np.flatnonzero(largest > 2.0**SQUARED)[0]]
-        item = item.item() if isinstance(item, np.generic) else item
+        item = plain(fact.ids[np.flatnonzero(largest > 2.0**SQUARED)[0]])
         raise ValueError(
             f"features: item {item!r} has a number beyond {2.0**SQUARED:.0e}, whose square "
             "overflows: divide all features by it"

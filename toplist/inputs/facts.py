@@ -199,7 +199,7 @@ def values_of(values: Any, name: str, probabilities: float | None = None) -> tup
         needed = "give a probability above 0, 1 at most, as {item: 0.2}"
     bad = np.flatnonzero(~valid)
     if len(bad):
-        item = _plain(ids[bad[0]])
+        item = plain(ids[bad[0]])
         raise ValueError(f"{name}: item {item!r} has {numbers[bad[0]]:g}: {needed}")
     return ids, numbers
 
@@ -220,7 +220,7 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     numbers = _numbers(facts, name).reshape(len(ids), -1)
     bad = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
     if len(bad):
-        raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
+        raise ValueError(f"{name}: item {plain(ids[bad[0]])!r} has a number that is not finite")
     return ids, numbers
 
 
@@ -276,7 +276,7 @@ def _numbers(facts: Facts, name: str) -> Floats:
     return np.ascontiguousarray(array, np.float64)
 
 
-def _plain(item: Any) -> Any:
+def plain(item: Any) -> Any:
     """Return an id as Python writes it."""
     return item.item() if isinstance(item, np.generic) else item
 
