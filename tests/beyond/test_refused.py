@@ -35,6 +35,8 @@ def from_counts(items=(0,), ranks=(1,), counts=(1,)):
 
 
 ITEMS = beyond.exposure([[1]], catalogue=2)
+ARRAY = beyond.exposure([[3, 1]], catalogue=np.array([3, 1, 2]))
+FALLING = ITEMS.pairs._make(map(np.array, ([0, 2], [1, 0], [1, 1])))  # at one rank
 A = {"ann": [1, 2, 3], "bob": [4, 5], "eve": [6]}
 B = {"zoe": [6], "bob": [5, 4], "ann": [3, 9]}
 WHOLE = rbo(A, B, k=3)
@@ -205,6 +207,16 @@ REFUSED = [
         "stated catalogue only: give catalogue=",
     ),
     (lambda: EXPOSURE + 1, "Exposure"),
+    (lambda: ARRAY + beyond.exposure([[0, 1]], catalogue=4), "two catalogues do not"),
+    (lambda: ARRAY + beyond.exposure([[0, 1]], catalogue=3), "two catalogues do not"),
+    (
+        lambda: beyond.Exposure.of_counts(1, 2, 3, range(3), FALLING),
+        "the counts of listed items contradict each other",
+    ),
+    (
+        lambda: L.novelty(EXPOSURE, counts={5: 1}),
+        "novelty is of the lists themselves, and an Exposure holds none",
+    ),
     (lambda: ITEMS.discounted(discount="log"), "choose from '1' ... 'rbp(p=0.8)'"),
     (lambda: ITEMS.discounted(discount="rbp(p=2)"), "p must be above 0 and below 1"),
     (lambda: ITEMS.discounted(discount=lambda r: r - 1), "its discount at rank 1 is 0.0"),

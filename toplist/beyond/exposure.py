@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import kernels, parallel
 from toplist.beyond.indexing import FREE, Index, Listed
 from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
-from toplist.inputs.facts import ids_of
+from toplist.inputs.facts import ids_of, plain
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.items import UNKNOWN, Unknown, needs
 from toplist.inputs.keyed import is_series
@@ -57,8 +58,7 @@ class UserItemPairs(NamedTuple):
     @classmethod
     def of(cls, ranks: Ints, items: Ints, counts: Ints, k: int, n_items: int) -> UserItemPairs:
         """Return items and counts by rank, from 0 on, in any order."""
-        later = np.diff(ranks)
-        if not ((later > 0) | ((later == 0) & (np.diff(items) > 0))).all():
+        if not _rising(ranks, items):
             order = np.lexsort((items, ranks))
             ranks, items, counts = ranks[order], items[order], counts[order]
         starts = np.searchsorted(ranks, np.arange(k + 1)).astype(np.int64)
@@ -185,7 +185,7 @@ class Exposure:
         twice = np.flatnonzero((np.diff(pairs.items) == 0) & (np.diff(pairs.ranks) == 0))
         if len(twice):
             item, rank = pairs.items[twice[0]], int(pairs.ranks[twice[0]]) + 1
-            raise ValueError(f"item {_at(ids, item)!r} is there twice at rank {rank}")
+            raise ValueError(f"item {plain(ids[item])!r} is there twice at rank {rank}")
         most = np.bincount(at, n) if len(at) else np.zeros(1)
         if most.max() > n_users:
             rank = int(most.argmax())
@@ -201,7 +201,7 @@ class Exposure:
         """Return an exposure from counts; ValueError for such that contradict each other."""
         starts, items, counts = source
         fits = len(starts) == k + 1 and starts[0] == 0 and starts[-1] == len(items) == len(counts)
-        fits = fits and bool((np.diff(starts) >= 0).all())
+        fits = fits and bool((np.diff(starts) >= 0).all()) and _rising(source.ranks, items)
         inside = 0 <= items.min(initial=0) <= items.max(initial=0) < max(n_items, 1)
         few = counts.min(initial=1) >= 1 and counts.max(initial=0) <= n_users
         size = n_items if catalogue is None else len(catalogue)
@@ -235,9 +235,9 @@ class Exposure:
     def _over(self, catalogue: Any) -> UserItemPairs:
         """Return the pairs over the same ids in another order, or form; ValueError for others."""
         ours, theirs = self.catalogue, catalogue
-        if ours is theirs or (isinstance(ours, range) and ours == theirs):
-            return self.pairs
         if len(ours) == len(theirs):
+            if _same(ours, theirs):
+                return self.pairs
             place = {one: row for row, one in enumerate(_listed(theirs))}
             places = np.array([place.get(one, -1) for one in _listed(ours)], np.int64)
             if (places >= 0).all():
@@ -521,6 +521,20 @@ def exposure_of(lists: Listed, catalogue: Index | None) -> Exposure:
     return Exposure(listed.depth, n_lists, n_items, ids, listed, listed.n_threads)
 
 
+def _rising(ranks: Ints, items: NDArray[Any]) -> bool:
+    """Whether ranks rise, and the items of each."""
+    later = np.diff(ranks)
+    return bool(((later > 0) | ((later == 0) & (np.diff(items) > 0))).all())
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    """Whether two catalogues are equal as they stand: quicker than to look up each id."""
+    if type(ours) is not type(theirs):
+        return False
+    equal = np.array_equal if isinstance(ours, np.ndarray) else operator.eq
+    return bool(equal(ours, theirs))
+
+
 def _counted(items: NDArray[Any], n_items: int) -> tuple[Ints, Ints]:
     """Return the distinct items, and how often each occurs."""
     items = items[items >= 0]
@@ -546,13 +560,13 @@ def _curves_of_counts(ranks: Iterator[tuple[NDArray[np.int32], Ints]], n_items: 
         squares = int((np.diff(level, prepend=0) * reach**2).sum())
         entropy = kernels.exposure.entropy_of(levels, sizes, float(total))
         rows.append((total, covered, squares, spread, entropy))
-    columns = [*np.array(rows, object).reshape(-1, 5).T]
-    for at in (0, 2, 3):  # Python's integers as int64, if all fit
-        if max(columns[at], default=0) < 2**63:
-            columns[at] = columns[at].astype(np.int64)
-    return Curves(
-        *(columns[0], columns[1].astype(np.int64), *columns[2:4], columns[4].astype(np.float64))
+    columns: Any = np.array(rows, object).reshape(-1, 5).T
+    total, covered, squares, spread, entropy = columns
+    total, squares, spread = (  # Python's integers as int64, if all fit
+        sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
+        for sums in (total, squares, spread)
     )
+    return Curves(total, covered.astype(np.int64), squares, spread, entropy.astype(np.float64))
 
 
 def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
@@ -591,12 +605,6 @@ def _listed(ids: Any) -> list[Any]:
     """Return ids or groups as a list of Python's objects."""
     found: list[Any] = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     return found
-
-
-def _at(catalogue: Any, place: Any) -> Any:
-    """Return the item at a place of a catalogue as Python's object."""
-    found = catalogue[place]
-    return found.item() if isinstance(found, np.generic) else found
 
 
 def _places_in(catalogue: Any, listed: Sequence[Any]) -> Ints:

@@ -307,6 +307,8 @@ def _list_curves(
         return curves_of(metric, ranks, known)[0][: ranks.depth(depth)]
     if isinstance(ranks, Hits):
         raise TypeError(f"{metric.name} is of the lists themselves, and a Hits holds no ids")
+    if isinstance(ranks, Exposure):
+        raise TypeError(f"{metric.name} is of the lists themselves, and an Exposure holds none")
     joining, rules = options.joining, rules_of(options.convention)
     ranks = read_once(ranks, joining.depth(depth), joining.columns, joining.ties, joining.padding)
     hits, single = None, False
