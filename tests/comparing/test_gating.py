@@ -121,6 +121,25 @@ def test_a_floor_below_users_who_are_all_alike_allows_for_others(how):
     assert gated(int(row.n_needed) - 2, 0.95).verdict == "undecided"
 
 
+def test_a_floor_that_is_not_met_allows_for_others_too():
+    def gated(n, floor, **more):
+        truth = {user: {1} | more.get("others", set()) for user in range(n)}
+        result = tl.top_k_eval({user: [9, 1] for user in truth}, truth, 2, metrics="dcg")
+        return tl.gate(result, result, {}, floors={"dcg@2": floor}).rows[0]
+
+    mean, rare = 1 / math.log2(3), 0.025 ** (1 / 20)
+    row = gated(20, 0.65)
+    assert (row.low, row.high) == pytest.approx((mean * rare, 1 - (1 - mean) * rare))
+    assert row.verdict == "undecided"
+    assert row.n_needed == math.ceil(math.log(0.025) / math.log((1 - 0.65) / (1 - mean)))
+    assert gated(int(row.n_needed), 0.65).verdict == "below"
+    assert gated(int(row.n_needed) - 1, 0.65).verdict == "undecided"
+    above_one = gated(20, 5, others={2})  # others may have any value
+    for one in (above_one, gated(20, above_one.mean, others={2}), gated(20, mean)):
+        assert one.verdict == "undecided" and one.n_needed == math.inf
+    assert above_one.high == math.inf
+
+
 def test_a_floor_is_held_against_the_interval_of_the_new_mean():
     low, high = WORSE.interval("recall@5", 0.9)
     for floor, verdict in ((low, "above"), (high, "undecided"), (high + 1e-9, "below")):

@@ -25,7 +25,7 @@ from toplist.stats.distributions import normal_ppf
 from toplist.stats.estimates import FEW, difference
 from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse
 from toplist.stats.simultaneous import adjust
-from toplist.stats.units import Units
+from toplist.stats.units import Units, over
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -339,8 +339,9 @@ def gate(
     floors : dict of ``name@k`` -> float, optional
         The least mean of `new`, by its interval: *below* (which fails) where all of it is below
         the floor, *above* where none of it is, else *undecided*. Of all users of `new`. Where all
-        values are the same number m, it allows for users who were not drawn and lose all: of n
-        it begins at m α^(1/n), α = (1 - level) / 2.
+        values are the same number m, it allows for users who were not drawn and have 0, or 1: of
+        n, with α = (1 - level) / 2, it is from m α^(1/n) to 1 - (1 - m) α^(1/n), and has no upper
+        end where the metric may be above 1.
     by : labels, optional
         As in `TopKResult.by`: every metric is tested in every segment too, where only harm counts.
         A segment is *worse* if its one-sided p is below (1 - level) / 2 after Holm over all
@@ -520,15 +521,19 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
             low = high = mean
     alpha, equal = (1 - level) / 2, low == high
     if equal:  # others may not have been drawn, as in `not_worse`
+        least, most = min(mean, 0.0), math.inf
+        if new.is_within_one(metric.name):
+            most = max(mean, 1.0)
         missed = 1 - alpha ** (1 / units.effective)
-        most = max(mean, 1.0) if new.is_within_one(metric.name) else math.inf
-        low, high = mean - missed * max(mean, 0.0), mean + missed * (most - mean)
+        low, high = mean - missed * (mean - least), mean + missed * (most - mean)
     if low != low:
         raise ValueError(f"{name} has no interval over these users, which a floor is held against")
     verdict: FloorVerdict = "below" if high < floor else "above" if low >= floor else "undecided"
     needed = math.nan
-    if verdict == "undecided" and equal and mean > floor:
-        needed = float(math.ceil(n * math.log(alpha) / math.log(floor / mean) / units.effective))
+    if verdict == "undecided" and equal:  # with more users, those missed do not reach the floor
+        missed = over(floor - mean, (least if mean > floor else most) - mean)
+        needed = over(n * math.log(alpha) / units.effective, math.log1p(-missed))
+        needed = float(np.ceil(abs(needed)))
     elif verdict == "undecided":
         error = (high - low) / 2 / normal_ppf(0.5 + level / 2)
         needed = max(n_to_decide(mean - floor, error * math.sqrt(n), level), n + 1.0)
