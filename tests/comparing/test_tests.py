@@ -298,6 +298,9 @@ def test_a_mark_in_a_table_of_means_has_its_cautions():
     for text in (str(both), both.to_markdown(), both.to_latex(), both.to_html()):
         assert "FEW DIFFER" in text and "SKEWED" in text
     assert "SKEWED" not in str(compared(lists, truth, 1, metrics="hit"))  # without marks
+    split = both.by({user: "few" if user < 20 else "none" for user in truth})
+    for text in (str(split), split.to_markdown(), split.to_latex(), split.to_html()):
+        assert text.count("FEW DIFFER: fewer than 30 users differ (b - a hit@1 (few))") == 1
 
 
 def test_in_a_narrow_terminal_letters_stand_for_long_names():

@@ -565,9 +565,8 @@ class Comparison(SideBySide):
             best = {} if self.baselines else self.best()
         tables, said = self._tables(every_metric, marks, best, look), []
         if tests is not None:
-            shown = {*self._tested_as.values()}
-            marked = [one for one in tests if one.mark and one.name in shown]
-            said = [tests.sentence() if paper else tests._legend, *tests._cautions(marked)]
+            cautions = tests._cautions_of_marks(self._tested_as.values())
+            said = [tests.sentence() if paper else tests._legend, *cautions]
         elif why:
             against = f" against {', '.join(self.baselines)}" if self.baselines else ""
             said = [f"NOT TESTED{against}: {why}"]

@@ -92,7 +92,7 @@ class Contrast:
     exact : bool
         Whether p was counted over all patterns, not drawn or approximated.
     cautions : tuple of str
-        ``"SKEWED"``, ``"FEW DIFFER"``, ``"ONE RUN"``, ``"ALL ALIKE"``.
+        ``"SKEWED"``, ``"UNEQUAL"``, ``"FEW DIFFER"``, ``"ONE RUN"``, ``"ALL ALIKE"``.
     error_users, p_users : float
         Of several runs: for these trained models; `error` and `p` are for models trained anew.
     p_not_worse, p_not_better : float

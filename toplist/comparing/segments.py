@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -256,7 +257,10 @@ class SegmentedComparison(ByLabel[S]):
         if tests is not None:
             legend = tests._legend
             of_all = f"the line of all {unit} is not among these tests{self._of_all(tests)}"
-            notes = [legend, of_all, *(() if self.of_items else lines(tests)), *notes]
+            as_names = chain(*(part._tested_as.values() for part in self.values()))
+            cautions = tests._cautions_of_marks(as_names)
+            differ = () if self.of_items else lines(tests)
+            notes = [legend, *cautions, of_all, *differ, *notes]
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
         differences = [one.text for one in self.whole.differences]

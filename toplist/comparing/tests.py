@@ -564,6 +564,11 @@ class Tests(ForPapers, Sequence[Contrast]):
         """Yield what makes p of some of the tests rough."""
         return cautioned({str(one): one.cautions for one in some}, self.plan.unit)
 
+    def _cautions_of_marks(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield what makes p of the marks rough that a table of the means of some names has."""
+        shown = {*names}
+        return self._cautions(one for one in self if one.mark and one.name in shown)
+
     def _detectable(self) -> str:
         """Return the differences that as many users detect, by name."""
         found: dict[str, list[str]] = {}
