@@ -283,6 +283,7 @@ def test_what_is_refused(sets):
     refused("ml: 'ndcg' is a whole curve", name="ndcg")
     refused("ml: across is of one name@k", name=["ndcg@10", "mrr@10"])
     refused("baseline 'als' is none of the systems: ", baseline="als")
+    refused(r"baseline \['knn', 'ease'\] is none of the systems: ", baseline=["knn", "ease"])
     refused("missing='first'.*choose from 'error', 'last'", missing="first")
     refused("of='all'.*choose from 'these', 'sample'", of="all")
     refused("n_resamples must be at least 99", n_resamples=9)

@@ -124,7 +124,7 @@ def across(
             raise ValueError(f"these data sets cannot be put together: {what}")
     systems = list(dict.fromkeys(system for one in found.values() for system in one.systems))
     baseline = None if baseline is None else name_of(baseline)
-    pairs_of(systems, baseline)
+    pairs_of(systems, None if baseline is None else [baseline])  # of one: a list is no name
     for system in systems if missing == "error" else ():
         lacking = [dataset for dataset, one in found.items() if system not in one.systems]
         if lacking:
