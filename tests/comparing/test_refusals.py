@@ -126,7 +126,9 @@ VALUE_ERRORS = {
         lambda: clustered().band("mrr"),
         lambda: clustered().tukey("mrr@2"),
     ],
-    "method='wilcoxon' takes neither": lambda: clustered().test(method="wilcoxon"),
+    "method='wilcoxon' takes neither weights nor clusters": lambda: clustered().test(
+        method="wilcoxon"
+    ),
     "several runs: test() and equivalence() take runs": [
         lambda: tl.compare(seeds()).band("ndcg"),
         lambda: tl.compare(seeds()).power(),
@@ -160,6 +162,11 @@ VALUE_ERRORS = {
         tl.compare(seeds()).by({user: segment(user) for user in TRUTH}).heterogeneity("ndcg@10")
     ),
     # values of your own
+    "the dict of systems is empty: give system -> values": lambda: tl.inference.paired_tests({}),
+    "the values of a have shape (1, 2): one per user is needed": lambda: few([[1.0, 2.0]]),
+    "curves have shapes (3,) and (3,): both are users x k": lambda: tl.inference.band(
+        np.arange(3), np.arange(3)
+    ),
     "the value of user 1 of a is nan": lambda: few([1.0, np.nan]),
     "b has other users than a: 1 are missing and 1 are new, 'x' first": lambda: few(
         {"x": 1.0}, {"y": 1.0}
@@ -183,6 +190,8 @@ TYPE_ERRORS = {
     "baseline is 0: give the name": lambda: two(0),
     "names is": lambda: two().test(5),
     "margin is None": lambda: two().equivalence(margin=None),
+    "give a dict of system -> values, not list": lambda: tl.inference.paired_tests([[1.0], [2.0]]),
+    "the values of a are no numbers": lambda: few(["x", "y"]),
     "give clusters as a dict or Series": lambda: two().test("mrr@3", clusters=[0] * 60),
     "give a dict of segment -> differences, not list": lambda: heterogeneity([[0.1], [0.2]]),
 }

@@ -128,7 +128,11 @@ def test_values_by_user_are_paired_by_user():
     a, users = aligned[0][:, 1], list(one)
     for error, ask, said in (
         (TypeError, lambda: inference.band(one, aligned[1]), "by user and the other by position"),
-        (ValueError, lambda: inference.band(one, {users[0]: one[users[0]]}), "different users"),
+        (
+            ValueError,
+            lambda: inference.band(one, {users[0]: one[users[0]]}),
+            "are of different users: ",
+        ),
         (TypeError, lambda: paired_tests({"a": a, "b": at_2[1]}), "as arrays"),
         (
             ValueError,
@@ -198,6 +202,18 @@ def test_users_without_a_cluster_are_named(missing):
         values, user = {name: [1.0, 2.0, 0.5] for name in "xy"}, "1"
     with pytest.raises(ValueError, match=f"clusters: user {user} has none"):
         paired_tests(values, clusters=clusters)
+
+
+@pytest.mark.parametrize("name", ["weights", "clusters"])
+def test_weights_and_clusters_by_user_may_be_a_series(name, written):
+    pandas, (_, by_user) = pytest.importorskip("pandas"), written
+    given = {user: 1 + row % 7 for row, user in enumerate(by_user["als"])}
+    expected = repr(paired_tests(by_user, **{name: given}))
+    assert expected != repr(paired_tests(by_user))
+    assert repr(paired_tests(by_user, **{name: pandas.Series(given)[::-1]})) == expected
+    table = pandas.DataFrame({"user_id": [*given], name: [*given.values()]})
+    with pytest.raises(TypeError, match=f"{name} is a table: give a dict user -> value"):
+        paired_tests(by_user, **{name: table})
 
 
 def test_few_or_unequal_clusters_are_said():
