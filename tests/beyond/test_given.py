@@ -32,6 +32,8 @@ def forms():
     full = {user: items for user, items in OWN.items() if items}
     frame = pd.DataFrame(MATRIX, index=list("abc"), columns=list("abc"))
     counts = {0: 3, 1: 0, 2: 5}
+    counted = {"item_id": [2, 0, 1], "count": [5, 3, 0]}
+    vectors = {"item_id": [1, 0], "x": [3, 1], "y": [4, 2]}
     return {
         "catalogue": (
             [4, np.int64(4), range(4), [3, 1, 2, 0], {0, 1, 2, 3}, np.arange(4),
@@ -39,11 +41,13 @@ def forms():
             [5, [1, 2, 3, 4], ["0", "1", "2", "3"], [0, 1, 2, 2**40]],
         ),
         "counts": (
-            [counts, {2: 5, 1: 0, 0: 3}, [3, 0, 5], np.array([3.0, -0.0, 5]), pd.Series(counts)],
+            [counts, {2: 5, 1: 0, 0: 3}, [3, 0, 5], np.array([3.0, -0.0, 5]), pd.Series(counts),
+             pd.DataFrame(counted), pl.DataFrame(counted)],
             [{0: 3, 1: 5, 2: 0}, {0: 3, 2: 5}, [3, 0, 5, 0], {"0": 3, "1": 0, "2": 5}],
         ),
         "features": (
-            [[[1, 2], [3, 4]], {1: [3, 4], 0: (1, 2)}, np.array([[1.0, 2], [3, 4]])],
+            [[[1, 2], [3, 4]], {1: [3, 4], 0: (1, 2)}, np.array([[1.0, 2], [3, 4]]),
+             pd.Series({1: [3, 4], 0: [1, 2]}), pd.DataFrame(vectors), pl.DataFrame(vectors)],
             [[[2, 1], [3, 4]], [[3, 4], [1, 2]], [[1], [3]], [[1, 2, 3], [3, 4, 0]]],
         ),
         "labels": (

@@ -282,11 +282,13 @@ ORIGINS = [
     ("ask", "so", "on_spark"),
     [
         (lambda one: one.per_user("hit@1"), "no values per user", "collect the DataFrames"),
+        (lambda one: one.to_pandas(per_user=True), "no values per user", "collect the DataFrames"),
         (lambda one: one.by({0: "new"}), "it cannot be split", "evaluate the truth of every seg"),
     ],
 )
 def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
     """Those who hold results of Spark or counts of ranks have no files to keep hits of."""
+    pytest.importorskip("pandas")
     for make in ORIGINS:
         with pytest.raises(ValueError, match=f"holds no hits, so .*{so}") as caught:
             ask(make())

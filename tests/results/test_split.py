@@ -225,7 +225,7 @@ def test_slices_of_a_few_lists():
     with pytest.raises(KeyError, match="'mid': the segments are 'head', 'tail', None"):
         found["mid"]
     for labels in ({}, {"a": None}):
-        (label, part), *_ = evaluated().by_item(labels).items()
+        ((label, part),) = evaluated().by_item(labels).items()
         assert label is None and part.to_dict() == evaluated().to_dict()
 
 
