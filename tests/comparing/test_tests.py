@@ -298,6 +298,9 @@ def test_a_mark_in_a_table_of_means_has_its_cautions():
     for text in (str(both), both.to_markdown(), both.to_latex(), both.to_html()):
         assert "FEW DIFFER" in text and "SKEWED" in text
     assert "SKEWED" not in str(compared(lists, truth, 1, metrics="hit"))  # without marks
+    at_one = compared(lists, truth, 1, metrics=["hit", "mrr"], baseline="a")  # tested once
+    for names, shown in ((None, "hit@1"), ("mrr", "mrr@1"), (["mrr", "hit"], "mrr@1")):
+        assert f"fewer than 30 users differ (b - a {shown})" in at_one.to_text(names=names)
     split = both.by({user: "few" if user < 20 else "none" for user in truth})
     for text in (str(split), split.to_markdown(), split.to_latex(), split.to_html()):
         assert text.count("FEW DIFFER: fewer than 30 users differ (b - a hit@1 (few))") == 1

@@ -565,7 +565,7 @@ class Comparison(SideBySide):
             best = {} if self.baselines else self.best()
         tables, said = self._tables(every_metric, marks, best, look), []
         if tests is not None:
-            cautions = tests._cautions_of_marks(self._tested_as.values())
+            cautions = tests._cautions_of_marks(self._tested_as.items())
             said = [tests.sentence() if paper else tests._legend, *cautions]
         elif why:
             against = f" against {', '.join(self.baselines)}" if self.baselines else ""

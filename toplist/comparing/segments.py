@@ -257,8 +257,8 @@ class SegmentedComparison(ByLabel[S]):
         if tests is not None:
             legend = tests._legend
             of_all = f"the line of all {unit} is not among these tests{self._of_all(tests)}"
-            as_names = chain(*(part._tested_as.values() for part in self.values()))
-            cautions = tests._cautions_of_marks(as_names)
+            tested_as = chain(*(part._tested_as.items() for part in self.values()))
+            cautions = tests._cautions_of_marks(tested_as)
             differ = () if self.of_items else lines(tests)
             notes = [legend, *cautions, of_all, *differ, *notes]
         notes += self.whole._accounts()

@@ -564,10 +564,15 @@ class Tests(ForPapers, Sequence[Contrast]):
         """Yield what makes p of some of the tests rough."""
         return cautioned({str(one): one.cautions for one in some}, self.plan.unit)
 
-    def _cautions_of_marks(self, names: Iterable[str]) -> Iterator[str]:
-        """Yield what makes p of the marks rough that a table of the means of some names has."""
-        shown = {*names}
-        return self._cautions(one for one in self if one.mark and one.name in shown)
+    def _cautions_of_marks(self, tested_as: Iterable[tuple[str, str]]) -> Iterator[str]:
+        """Yield what makes p rough of the marks of a table of means.
+
+        `tested_as` are the names in the table, each with that under which it is tested; where
+        several are tested as one, the first says where.
+        """
+        shown = {as_name: name for name, as_name in reversed([*tested_as])}
+        some = (one for one in self if one.mark and one.name in shown)
+        return self._cautions(replace(one, name=shown[one.name]) for one in some)
 
     def _detectable(self) -> str:
         """Return the differences that as many users detect, by name."""
