@@ -440,7 +440,7 @@ def test_forms_by_key(form):
 
 
 def test_keys_are_any_hashables_and_rows_follow_the_truth():
-    users = [1, "1", (1, 2), None, uuid.UUID(int=1)]
+    users = [1, (1, 2), None, uuid.UUID(int=1)]
     hits = tl.match({user: [7] for user in users}, {user: {7} for user in users[::-1]})
     assert list(hits.users) == users[::-1]
     ranks = {"zoe": [1, 2], "extra": [3], "ann": (4, 5)}

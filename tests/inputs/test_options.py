@@ -92,8 +92,10 @@ def test_paths_and_lists_in_memory_meet(tmp_path):
     expected = tl.top_k_eval(RANKS, TRUTHS, 2).to_dict()
     for sides in (str(recs), str(truth)), (recs, truth), (RANKS, truth), (str(recs), TRUTHS):
         assert tl.top_k_eval(*sides, 2).to_dict() == expected
-    # beside lists in memory, a text is an id
-    assert tl.top_k_eval(["a", str(truth)], str(truth), 2)["hit@2"] == 1.0
+    # beside lists in memory, a text is an id; where it may be a file, in a list
+    assert tl.top_k_eval(["a", str(truth)], [str(truth)], 2)["hit@2"] == 1.0
+    with pytest.raises(TypeError, match="looks like a path: beside lists in memory.*pathlib.Path"):
+        tl.top_k_eval(["a", str(truth)], str(truth), 2)
 
 
 WRITERS = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}
