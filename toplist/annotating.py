@@ -223,7 +223,7 @@ def unjudged(
             raise prefixed(f"system {name!r}: ", error) from None
         keys = ranked.users
         users, ranks = holes(hits, k)
-        if duplicates == "first":
+        if duplicates == "first" and ranked.is_array:  # a dict of scores holds each item once
             users, ranks = _first_places(ranked, users, ranks)
         items = _items(ranked, users, ranks)
         codes = np.fromiter(map(numbers.__getitem__, items), np.int64, len(items))
@@ -258,10 +258,11 @@ def _first_places(lists: Flat, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
 
 def _items(lists: Flat, users: Ints, ranks: Ints) -> list[Any]:
     """Return the items at some ranks of some users' lists, as they were written."""
-    if lists.source is None:
+    if lists.is_array and lists.source is None:
         return written(lists.ids[lists.offsets[users] + ranks - 1], lists.names)
+    rows = {user: lists.row(user) for user in np.unique(users).tolist()}
     places = zip(users.tolist(), (ranks - 1).tolist(), strict=True)
-    return [lists.given(user)[place] for user, place in places]
+    return [rows[user][place] for user, place in places]
 
 
 def _valued(

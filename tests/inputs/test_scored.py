@@ -1,10 +1,13 @@
 """Scores that order lists: exactly, whatever holds them, with ties as asked."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 from doors import by_words, match_by_words
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from listwise import listwise
 from shared_inputs import (
     LIBRARIES,
@@ -185,6 +188,39 @@ def test_scores_by_item_are_ranked(make):
             equal_results(ranks, truths, (RANKED, truths))
 
 
+NUMBERS = st.sampled_from([0, 1, 2, 0.5, -0.0, -math.inf, math.inf, 2**53 + 1, 2**53 + 2])
+RUNS = st.dictionaries(
+    st.sampled_from("uvwx"), st.dictionaries(st.sampled_from("abcdefgh"), NUMBERS), min_size=1
+)
+WANTED = st.fixed_dictionaries(
+    dict.fromkeys("uvw", st.dictionaries(st.sampled_from("abcdefghz"), st.integers(0, 2)))
+)
+
+
+@settings(max_examples=300)
+@given(
+    RUNS,
+    WANTED,
+    st.sampled_from(["order", "item", "item_desc"]),
+    st.none() | st.integers(1, 5),
+    st.booleans(),
+)
+def test_dicts_of_scores_are_lists_in_their_order(run, truths, ties, k, graded):
+    truths = truths if graded else {user: set(row) for user, row in truths.items()}
+    if not ({*run} & {*truths} and any(run.values())):
+        return
+    lists = {}
+    for user, row in run.items():
+        items = sorted(row, reverse=ties == "item_desc") if ties != "order" else list(row)
+        lists[user] = sorted(items, key=row.get, reverse=True)
+    found = match_by_words(run, truths, k, ties=ties)
+    assert same(found, match_by_words(lists, truths, k))
+    tied = [sum(n for n in Counter(row.values()).values() if n > 1) for row in run.values()]
+    assert found.about.scored in (None, (sum(tied), sum(map(len, run.values()))))
+    with pytest.raises(TypeError, match="two kinds|never an id"):
+        tl.match({**run, "u": {"a": 1.0, 7: 0.5}}, truths)
+
+
 def test_hits_by_position():
     ranks = [hits_of({7: 0.5, 3: 0.75, 1: 0.5}), [], hits_of({2: 1})]
     truths = [{7, 1}, {3}, {2}]
@@ -266,12 +302,8 @@ def test_exclude_takes_sparse_matrices_and_tensors():
     matrix, held = csr(seen), [5, 5, 5]
     kinds = "csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "dok_matrix", "csr_array"
     sparse = [getattr(library("scipy.sparse"), kind)(matrix) for kind in kinds]
-    for given in (
-        *sparse,
-        matrix * -2.0,
-        matrix.toarray() != 0,
-    ):  # what is disliked is seen as well
-        assert tl.scores.top_k(scores, 10, exclude=given).items.tolist() == expected
+    for one in (*sparse, matrix * -2.0, matrix.toarray() != 0):  # disliked is seen as well
+        assert tl.scores.top_k(scores, 10, exclude=one).items.tolist() == expected
     ranks = tl.loo.ranks_of(scores, held, exclude=matrix)
     assert ranks.tolist() == tl.loo.ranks_of(scores, held, exclude=seen).tolist()
     drawn = tl.loo.negatives(held, 3, n_items=10, exclude=matrix)

@@ -88,7 +88,8 @@ def read_sides(
         check_not_swapped(ranks, truths)
     padding, items_as = joining.padding, joining.items_as
     depth = None if joining.collapses else k
-    ranks = side_to_builtin(ranks, "ranks", (depth, padding, joining.ties))
+    hashing = hashing and not joining.collapses and padding is None and items_as is None
+    ranks = side_to_builtin(ranks, "ranks", (depth, padding, joining.ties, hashing))
     if kept is None:
         truths = side_to_builtin(truths, "ground_truths")
     tied = getattr(ranks, "scored", None) if isinstance(ranks, Mapping) else None
@@ -136,7 +137,6 @@ def read_sides(
         if items_as is not None:
             ranked, truth = items_as.sides(ranked, truth, padding)
         else:
-            hashing = hashing and not joining.collapses and padding is None
             ranked, truth = encode(ranked, truth, hashing)
     ranked = ranked if tied is None else replace(ranked, scored=tied)
     ranked = shaped(ranked, k, joining)
@@ -375,9 +375,7 @@ def _shape(value: Any) -> str:
     return f"an array of {value.ndim} dimensions"
 
 
-def side_to_builtin(
-    value: Any, side: str, ordering: tuple[int | None, Any, str] = (None, None, "order")
-) -> Any:
+def side_to_builtin(value: Any, side: str, ordering: tuple[Any, ...] = ()) -> Any:
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
     Objects of known libraries are opened by `toplist.inputs.objects`. Series and Arrow arrays are

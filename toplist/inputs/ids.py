@@ -11,8 +11,8 @@ padding or copies (`shaped`).
 from __future__ import annotations
 
 import struct
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
+from collections import defaultdict, deque
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Ints, is_missing
-from toplist.inputs.flatten import Flat
+from toplist.inputs.factorize import as_integers
+from toplist.inputs.flatten import Flat, RankedDict
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Joining
 
@@ -46,7 +47,7 @@ def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
     """Encode both sides alike as integers.
 
     With `hashing`, strings are hashed; then the hits have to be verified, by the source of the
-    hashes.
+    hashes. Lists that are dicts of scores by text stay as they are: the relevant ids are looked up.
 
     Raises
     ------
@@ -64,6 +65,10 @@ def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
         if (integers := both(integers_of)) is not None:
             same = truth.once("integers", partial(replace, truth, ids=integers[1]))
             return replace(ranked, ids=integers[0]), same
+        if hashing and _of_text(ranked) and _distinct(truth):
+            texts = truth.once(hashed, partial(hashed, truth))
+            if texts is not None:
+                return ranked, texts  # whose ids are looked up
         if hashing and (hashes := both(hashed)) is not None:
             return hashes
         truth, known, kinds = truth.once(_numbered, partial(_numbered, truth))
@@ -296,6 +301,65 @@ def hashed(flat: Flat) -> Flat | None:
             return None
         kernels.texts.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
     return replace(flat, ids=hashes, offsets=offsets, source=replace(flat))
+
+
+def _of_text(ranked: Flat) -> bool:
+    """Whether the lists are dicts of scores whose items are text; users without one have ()."""
+    if isinstance(ranked.ids, np.ndarray):
+        return False
+    if RankedDict not in (kinds := set(map(type, ranked.ids))) or not kinds <= {RankedDict, tuple}:
+        return False
+    try:  # that all are text is seen at half the cost of a set of their types
+        deque(map("".join, (row.scores for row in ranked.ids if type(row) is RankedDict)), 0)
+    except TypeError:
+        return False
+    return True
+
+
+def _distinct(truth: Flat) -> bool:
+    """Whether the ground truths are sets, or dicts of grades."""
+    if isinstance(truth.ids, np.ndarray):
+        return False
+    return set(map(type, truth.ids)) <= {dict, set, frozenset}
+
+
+def looked_up(
+    rows: Sequence[Any], truths: Sequence[Any], lengths: Ints
+) -> tuple[NDArray[np.int32], Ints, NDArray[np.int32]]:
+    """Return the hits of lists that are dicts of scores, by looking up the relevant items.
+
+    As the join does: the ranks, the number of hits of each user, and which of the relevant items
+    each hit is. No list is put in order, but those in which a relevant item shares its score.
+
+    Examples
+    --------
+    >>> scores = {"a": 0.2, "b": 0.5}
+    >>> keys = np.array([-5, -2])
+    >>> rows = [RankedDict(scores, np.array([1, 0]), ~as_integers(np.array([0.5, 0.2])))]
+    >>> [found.tolist() for found in looked_up(rows, [{"c", "a"} - {"c"}], np.array([2]))]
+    [[2], [1], [0]]
+    """
+    dicts = [row.scores if type(row) is RankedDict else NOTHING for row in rows]
+    found = [*chain.from_iterable(map(map, [row.get for row in dicts], truths))]
+    scores = np.array(found, np.float64)  # NaN where it is not listed
+    offsets = offsets_of(np.fromiter(map(len, truths), np.int64, len(truths)))
+    keys = [row.keys for row in rows if type(row) is RankedDict]
+    ends = offsets_of(np.fromiter(map(len, dicts), np.int64, len(dicts)))
+    ranks = np.empty(len(scores), np.int64)
+    sought = ~as_integers(scores)
+    kernels.sorting.find_in_rows(sought, offsets, np.concatenate(keys), ends, ranks)
+    listed = ~np.isnan(scores)
+    ranks[~listed] = 0
+    users = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    for user in np.unique(users[ranks < 0]).tolist():
+        rank_of = dict(zip(rows[user], count(1), strict=False))
+        part = slice(offsets[user], offsets[user + 1])
+        ranks[part] = [rank_of.get(item, 0) for item in truths[user]]
+    hits = np.flatnonzero((ranks > 0) & (ranks <= lengths[users]))
+    hits = hits[np.lexsort((ranks[hits], users[hits]))]
+    users = users[hits]
+    n_hits = np.bincount(users, minlength=len(rows))
+    return ranks[hits].astype(np.int32), n_hits, (hits - offsets[users]).astype(np.int32)
 
 
 def agree(ranked: Flat, truth: Flat, offsets: Ints, ranks: NDArray[Any], n_relevant: Ints) -> bool:

@@ -23,8 +23,21 @@ import numpy as np
 
 from toplist import kernels
 from toplist.checks import about
-from toplist.inputs.factorize import as_integers, by_value, comparable, places_by_id
-from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
+from toplist.inputs.factorize import (
+    EXACT,
+    as_integers,
+    by_value,
+    comparable,
+    places_by_id,
+)
+from toplist.inputs.flatten import (
+    RankedDict,
+    Scored,
+    array,
+    is_container,
+    is_row,
+    is_truth_container,
+)
 from toplist.inputs.lists import offsets_of
 
 # What implicit and faiss fill a list with, where fewer items are found.
@@ -154,14 +167,18 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
 
 
 class Ordering(NamedTuple):
-    """How deep lists are read, the id that fills them up, and how equal scores are ordered."""
+    """How deep lists are read, the id that fills them up, and how equal scores are ordered.
+
+    `looked_up` says that dicts of scores may become `RankedDict`, for the join alone.
+    """
 
     k: int | None = None
     padding: Any = None
     ties: str = "order"
+    looked_up: bool = False
 
 
-class ByScore(dict[Any, list[Any]]):
+class ByScore(dict[Any, Any]):
     """Lists by user that were ordered by scores; `scored` says how many of these are equal."""
 
     scored: Scored
@@ -236,7 +253,8 @@ def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
         found = row.get("hits")
         if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
             return [hit["_id"] for hit in found.get("hits", ())]
-        return _by_score([*row], [*row.values()], user, ordering.ties)
+        items = [*row]
+        return [items[place] for place in _order_of(items, [*row.values()], user, ordering.ties)]
     if not isinstance(row, (list, tuple)) or not row:
         return None
     if not _is_hit(row[0]):
@@ -247,7 +265,8 @@ def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
                 f"ranks: {_of(user)}hit {rank} is {hit!r:.80}, without 'corpus_id' and 'score'"
             )
     items, given = ([hit[name] for hit in row] for name in ("corpus_id", "score"))
-    return _by_score(items, given, user, ordering.ties)  # an item may be there twice
+    # an item may be there twice
+    return [items[place] for place in _order_of(items, given, user, ordering.ties)]
 
 
 def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | None:
@@ -261,21 +280,25 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     scores = by_value([*chain.from_iterable(row.values() for row in rows)], exact=True)
     if scores is None or not len(scores) or np.isnan(scores).any():
         return None
+    as_floats = bool(((scores >= -EXACT) & (scores <= EXACT)).all()) or scores.dtype.kind == "f"
+    keys = ~as_integers(scores.astype(np.float64) if as_floats else comparable(scores))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    order, again = kernels.sorting.order_of_rows(~as_integers(comparable(scores)), offsets)
+    order, again = kernels.sorting.order_of_rows(keys, offsets)
     tied = set[int]()
     if ordering.ties != "order":
         tied.update((np.searchsorted(offsets, again, side="right") - 1).tolist())
     starts = offsets[:-1]
-    places = (order - np.repeat(starts, np.diff(offsets))).tolist()
+    places, keys = order - np.repeat(starts, np.diff(offsets)), keys[order]
     ends = np.minimum(offsets[1:], starts + (ordering.k or len(order))).tolist()
     found = ByScore()
-    for at, (user, row, lo, hi) in enumerate(zip(ranks, rows, starts.tolist(), ends, strict=True)):
-        items = [*row]
+    whole = zip(ranks, rows, starts.tolist(), ends, offsets[1:].tolist(), strict=True)
+    for at, (user, row, first, cut, last) in enumerate(whole):
         if at in tied:
-            found[user] = _by_score(items, [*row.values()], f"user {user!r}", ordering.ties)
-        else:
-            found[user] = [items[place] for place in places[lo:hi]]
+            values = [*row.values()]
+            in_order = _order_of([*row], values, f"user {user!r}", ordering.ties)
+            places[first:last] = in_order
+        items = RankedDict(row, places[first:cut], keys[first:last])
+        found[user] = items if as_floats and ordering.looked_up else list(items)
     runs = int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
     found.scored = Scored(len(again) + runs, len(order))
     return found
@@ -313,8 +336,8 @@ def _of(user: str) -> str:
     return f"{user}, " if user else ""
 
 
-def _by_score(items: list[Any], scores: list[Any], user: str, ties: str) -> list[Any]:
-    """Return items by score, falling; of equal scores as they are, or by item.
+def _order_of(items: list[Any], scores: list[Any], user: str, ties: str) -> list[int]:
+    """Return the places of items by score, falling; of equal scores as they are, or by item.
 
     Scores become numbers of Python: numpy's round what they are compared to.
     """
@@ -334,7 +357,7 @@ def _by_score(items: list[Any], scores: list[Any], user: str, ties: str) -> list
     places: Sequence[int] = range(len(items))
     if ties != "order":
         places = places_by_id(items, f"ranks: {_of(user)}", ties == "item_desc")
-    return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
+    return sorted(places, key=scores.__getitem__, reverse=True)
 
 
 def _of_pair(pair: Any, user: str, ordering: Ordering) -> Any:
@@ -428,7 +451,7 @@ If not, give lists, \
 
 def _whole(rows: Mapping[Any, Any]) -> bool:
     """Whether all numbers of mappings item -> number are whole; it stops at the first other."""
-    given = (row.values() for row in rows.values() if isinstance(row, Mapping))
+    given = (row.values() for row in rows.values() if isinstance(row, (dict, Mapping)))
     values, integers = [*chain.from_iterable(given)], (int, np.integer)
     if all(issubclass(kind, integers) for kind in set(map(type, values))):
         return True

@@ -67,3 +67,23 @@ def _sort(keys: int64, offsets: int64, order, spare, again):
             again[i] = keys[order[i]] == keys[order[i - 1]]
             some |= again[i]
     return some
+
+
+@kernel
+def find_in_rows(sought: int64, offsets: int64, keys: int64, key_offsets: int64, ranks):
+    """Fill `ranks` with the rank, from 1, of each sought key among the sorted keys of its row.
+
+    Of a key that its row holds more than once it is that of the first, with a minus.
+    """
+    for row in range(len(offsets) - 1):
+        start, end = key_offsets[row], key_offsets[row + 1]
+        for place in range(offsets[row], offsets[row + 1]):
+            low, high = start, end
+            while low < high:
+                middle = (low + high) // 2
+                if keys[middle] < sought[place]:
+                    low = middle + 1
+                else:
+                    high = middle
+            again = low + 1 < end and keys[low + 1] == sought[place]
+            ranks[place] = start - low - 1 if again else low + 1 - start

@@ -200,7 +200,8 @@ def join(
         words = items.view(np.uint64) if judged.words is None else judged.words(items)
         known["hashes"] = groups.hashes(judged.truth, words)
     hashing = fingerprints and "hashes" not in known
-    of_block = partial(_join_block, ranked, judged, joining.repeats == "raise", hashing)
+    rows = None if ranked.is_array or truth.source is None else truth.source.ids
+    of_block = partial(_join_block, ranked, judged, rows, joining.repeats == "raise", hashing)
     bounds = parallel.bounds(ranked.offsets + judged.truth.offsets)
     parts = list(parallel.run(of_block, bounds, joining.n_threads))
     ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged = (
@@ -267,15 +268,39 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
 
 def _join_block(
-    ranked: Flat, judged: Judged, distinct: bool, hashing: bool, lo: int, hi: int
+    ranked: Flat, judged: Judged, rows: Any, distinct: bool, hashing: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and of items of the truth, and which of these each hit is.
 
     Then the grades of the hits and of the truth, best first, and hashes of the relevant items and
-    of all judged ones.
+    of all judged ones. `rows` are the truths as they were given, where lists are dicts of scores.
     """
-    items, listed, lengths = ranked.block(lo, hi)
     truths, offsets, values = judged.truth.block(lo, hi)
+    sizes = np.diff(offsets)
+    if rows is None:
+        found = _joined(ranked, judged, distinct, lo, hi)
+    else:
+        ranks, n_hits, places = ids.looked_up(ranked.ids[lo:hi], rows[lo:hi], ranked.lengths[lo:hi])
+        found = ranks, n_hits, sizes, places
+    ranks, n_hits, n_truth, places = found
+    grades, ideal, hashes, of_judged = values, np.empty(0), *np.empty((2, 0), np.uint64)
+    if len(values):
+        grades = values[np.repeat(offsets[:-1] - offsets[0], n_hits) + places]
+    if hashing:
+        repeated = n_truth < sizes
+        hashes = _row_hashes(judged.relevant.block(lo, hi), judged.words, repeated)
+        if judged.relevant is not judged.truth:
+            of_judged = _row_hashes((truths, offsets, values), judged.words, repeated)
+    if judged.truth.gains is not None and "ideal" not in judged.known:
+        ideal = np.empty(len(truths))
+        ideal = ideal[: kernels.join.ideals(truths, offsets, values, n_truth, ideal)]
+    return ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged
+
+
+def _joined(ranked: Flat, judged: Judged, distinct: bool, lo: int, hi: int) -> tuple[Any, ...]:
+    """Return ranks, numbers of hits and of items of the truth, and which of these each hit is."""
+    items, listed, lengths = ranked.block(lo, hi)
+    truths, offsets, _ = judged.truth.block(lo, hi)
     sizes = np.diff(offsets)
     most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, offsets
@@ -291,19 +316,8 @@ def _join_block(
         user = kernels.join.join(*arrays, distinct, tables, ranks, places, n_hits, n_truth)
         if user >= 0:
             raise _repeat_error(ranked, lo + user)
-    n, ideal, hashes, of_judged = int(n_hits.sum()), np.empty(0), *np.empty((2, 0), np.uint64)
-    ranks, places, grades = ranks[:n].copy(), places[:n].copy(), values
-    if len(values):
-        grades = values[np.repeat(offsets[:-1] - offsets[0], n_hits) + places]
-    if hashing:
-        repeated = n_truth < sizes
-        hashes = _row_hashes(judged.relevant.block(lo, hi), judged.words, repeated)
-        if judged.relevant is not judged.truth:
-            of_judged = _row_hashes((truths, offsets, values), judged.words, repeated)
-    if judged.truth.gains is not None and "ideal" not in judged.known:
-        ideal = np.empty(len(truths))
-        ideal = ideal[: kernels.join.ideals(truths, offsets, values, n_truth, ideal)]
-    return ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged
+    n = int(n_hits.sum())
+    return ranks[:n].copy(), n_hits, n_truth, places[:n].copy()
 
 
 def _row_hashes(
