@@ -125,14 +125,14 @@ class TextTables(TextFile):
             n_threads = 1 if is_json else None
             for text, found in parallel.ahead(self._together, self._texts(stream), n_threads):
                 if found is not None:
-                    first, n_lines = self.line + 1, _n_lines(text)
+                    first, n_lines = self.line + 1, _n_lines(text) if is_json else found[-1]
                     self.line = self.row = self.line + n_lines
                 if is_json and found is not None:
                     table = self._of_records(found, range(first, first + n_lines), alike=True)
                 elif is_json:
                     table = self._of_records(*self._records(text))
                 elif found is not None:
-                    columns, lines = found
+                    columns, lines, _ = found
                     table = self._named(columns, lines + first)
                 else:
                     table = self._of_rows(*self._rows(text))
@@ -385,8 +385,8 @@ UNLIKE = "unlike the lines before: an item or a list, with the same keys"
 
 def _columns(
     text: bytes, delimiter: str, header: Sequence[str], wanted: Wanted
-) -> tuple[list[Any], Ints] | None:
-    """Return the wanted columns of a block and the line of each row, counted from 0.
+) -> tuple[list[Any], Ints, int] | None:
+    """Return the wanted columns of a block, the line of each row, from 0, and how many there are.
 
     Numbers are float64 or, of ranks, int64, all else is text in Arrow. None for what Python has to
     read, or to judge. Fields of TREC are separated by any number of blanks.
@@ -449,7 +449,8 @@ def _columns(
         found[-1] = _exact(found[-1], wanted.rule == "rank")
         if found[-1] is None:
             return None
-    return found, np.arange(n) if len(table) == n else _lines_of_rows(text, bool(delimiter))
+    lines = np.arange(n) if len(table) == n else _lines_of_rows(text, bool(delimiter))
+    return found, lines, n
 
 
 def _is_simple(text: bytes, delimiter: str) -> bool:
