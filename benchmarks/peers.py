@@ -3,6 +3,7 @@
     python benchmarks/peers.py                       # every peer, in temporary environments
     python benchmarks/peers.py ranx --envs envs      # one peer; its environment is kept
     python benchmarks/peers.py toplist ranx --k 10   # another depth
+    python benchmarks/peers.py --users 1000 --length 1000   # fewer users, longer lists
 
 The work: mean nDCG@k and MAP@k of the first users of the workload. With k = 100, the length of the
 lists, no library can skip part of them, and since no truth is longer the two usual divisors of MAP
@@ -302,9 +303,9 @@ BUDGETS = {"arrays": (20, 50), "Python lists and sets": (5, 10)}
 LINE = "{:<32}{:>9}{:>11}{:>10}  {}"
 
 
-def measure(name: str, n_users: int, k: int) -> list[dict[str, Any]]:
+def measure(name: str, n_users: int, length: int, k: int) -> list[dict[str, Any]]:
     """Time a peer's steps, inside its own environment."""
-    full = generate()
+    full = generate(10_000_000 // length, length=length)
     work = full.head(n_users)
     lines = []
     for step, call in PEERS[name].steps(work, k):
@@ -318,20 +319,21 @@ def measure(name: str, n_users: int, k: int) -> list[dict[str, Any]]:
     return lines
 
 
-def inside(name: str, n_users: int, k: int) -> None:
+def inside(name: str, n_users: int, length: int, k: int) -> None:
     """Measure a peer and print the lines as JSON, with the versions at work."""
-    lines = measure(name, n_users, k)
+    lines = measure(name, n_users, length, k)
     packages = dict.fromkeys([PEERS[name].package, "numpy"])
     versions = [f"{package} {version(package)}" for package in packages]
     versions.append(f"Python {platform.python_version()}")
     print(json.dumps({"versions": ", ".join(versions), "lines": lines}))
 
 
-def run(name: str, folder: Path, n_users: int, k: int) -> list[dict[str, Any]]:
+def run(name: str, folder: Path, n_users: int, length: int, k: int) -> list[dict[str, Any]]:
     """Measure a peer in its environment, print the lines and return them."""
     installs = filter(None, [PEERS[name].requirements])
     python = interpreter(folder / name, *installs)
-    command = [python, __file__, "--inside", name, "--users", str(n_users), "--k", str(k)]
+    sizes = "--users", str(n_users), "--length", str(length), "--k", str(k)
+    command = [python, __file__, "--inside", name, *sizes]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     report = json.loads(output.splitlines()[-1])  # a peer may print lines of its own before
     print(f"{name}: {report['versions']}")
@@ -367,19 +369,21 @@ def main() -> None:
     parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
     parser.add_argument("--users", type=int, default=10_000, help="users of the workload")
+    parser.add_argument("--length", type=int, default=100, help="ids of a list")
     parser.add_argument("--k", type=int, default=100, help="depth of the metrics")
     parser.add_argument("--inside", choices=PEERS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if unknown := set(options.peers) - set(PEERS):
         parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")
+    sizes = options.users, options.length, options.k
     if options.inside:
-        return inside(options.inside, options.users, options.k)
+        return inside(options.inside, *sizes)
 
     print(LINE.format("", "first", "ns / id", "x sum", f"nDCG and MAP @{options.k}"))
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.envs or Path(temporary)).resolve()
         names = options.peers or PEERS
-        compare({name: run(name, folder, options.users, options.k) for name in names})
+        compare({name: run(name, folder, *sizes) for name in names})
 
 
 if __name__ == "__main__":
