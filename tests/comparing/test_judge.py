@@ -124,84 +124,57 @@ def test_any_k_and_name_that_both_sides_know():
         judge_corrected(**given, metric="ndcg@5")
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE[:1])}, "at least two labels of people"),
-        (lambda: {"human": evaluated(LISTS, PEOPLE)}, "nothing is judged by the judge alone"),
-        (
-            lambda: {"judged": evaluated(LISTS, JUDGE, [q for q in QUERIES if q != SAMPLE[0]])},
-            "query 'q.*' of human is not in judged, which has queries like 'q.*': judged is of all",
-        ),
-        (
-            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE, convention="recbole")},
-            "judged and human cannot be put together: DIFFERENT CONVENTIONS",
-        ),
-        (
-            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE, empty="skip")},
-            "judged and human cannot be put together: DIFFERENT POLICIES",
-        ),
-        (
-            lambda: {"human": evaluated({q: LISTS[q][:4] for q in SAMPLE}, PEOPLE, SAMPLE)},
-            "judged lists 5 items for query 'q.*' down to k = 5, and human 4: both must be of the",
-        ),
-        (
-            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE, weights=dict.fromkeys(SAMPLE, 2))},
-            "the queries of human have weights",
-        ),
-        (
-            lambda: {"judged": tl.top_k_eval(list(LISTS.values()), [*JUDGE.values()], 5)},
-            "the queries of judged have no keys",
-        ),
-        (
-            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE).without_users()},
-            "this result holds no hits, so the queries of human are unknown",
-        ),
-        (
-            lambda: {"human": {"a": corrected_side(), "b": corrected_side()}},
-            "judged is of one system, and human of a, b: give both of the same",
-        ),
-        (lambda: {"baseline": "a"}, "two systems are needed, and there is"),
-        (lambda: {"metric": "ndcg"}, "'ndcg' is no mean over queries of what is relevant, at one"),
-        (
-            lambda: {"human": evaluated(LISTS, PEOPLE, SAMPLE[:9])},
-            "people judged 9 queries: at least 10 are needed",
-        ),
-        (
-            lambda: in_clusters({q: q[:2] for q in QUERIES}),
-            "judged queries of 7 clusters: at least",
-        ),
-        (lambda: {"level": 95}, "level must be a number between 0 and 1, not 95"),
-        (
-            lambda: sides(metrics=["item_coverage"], catalogue=range(12)) | COVERAGE,
-            "'item_coverage@5' is no mean over queries of what is",
-        ),
-        (
-            lambda: sides(aggregate="pooled") | {"metric": "precision@5"},
-            "'precision@5' is no mean over queries",
-        ),
-    ],
-)
-def test_what_is_refused_with_a_value_error(changed, message):
-    with pytest.raises(ValueError, match=message):
-        corrected(**changed())
+def human(lists=LISTS, queries=SAMPLE, **options):
+    return {"human": evaluated(lists, PEOPLE, queries, **options)}
 
 
-def corrected_side():
-    return evaluated(LISTS, PEOPLE, SAMPLE)
+def two():
+    return dict.fromkeys("ab", human()["human"])
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ([1, 2], "human is list: give a result of top_k_eval, or a dict of two"),
-        ({"a": 1, "b": 2}, "human is a dict of 2: give"),
-        ({}, "human is a dict of 0: give"),
-    ],
-)
-def test_what_is_no_result_is_refused(given, words):
-    with pytest.raises(TypeError, match=words):
-        corrected(human=given)
+VALUE_ERRORS = {
+    "at least two labels of people": lambda: human(queries=SAMPLE[:1]),
+    "people judged 9 queries: at least 10 are needed": lambda: human(queries=SAMPLE[:9]),
+    "judged queries of 7 clusters: at least": lambda: in_clusters({q: q[:2] for q in QUERIES}),
+    "nothing is judged by the judge alone": lambda: human(queries=QUERIES),
+    "query 'q.*' of human is not in judged, which has queries like 'q.*': judged is of all": (
+        lambda: {"judged": evaluated(LISTS, JUDGE, [q for q in QUERIES if q != SAMPLE[0]])}
+    ),
+    "cannot be put together: DIFFERENT CONVENTIONS": lambda: human(convention="recbole"),
+    "judged and human cannot be put together: DIFFERENT POLICIES": lambda: human(empty="skip"),
+    "judged lists 5 items for query 'q.*' down to k = 5, and human 4: both must be of the": (
+        lambda: human({q: LISTS[q][:4] for q in SAMPLE})
+    ),
+    "the queries of human have weights": lambda: human(weights=dict.fromkeys(SAMPLE, 2)),
+    "the queries of judged have no keys": (
+        lambda: {"judged": tl.top_k_eval(list(LISTS.values()), [*JUDGE.values()], 5)}
+    ),
+    "this result holds no hits, so the queries of human are unknown": (
+        lambda: {"human": human()["human"].without_users()}
+    ),
+    "judged is of one system, and human of a, b: give both": lambda: {"human": two()},
+    "two systems are needed, and there is": lambda: {"baseline": "a"},
+    "'ndcg' is no mean over queries of what is relevant, at one": lambda: {"metric": "ndcg"},
+    "level must be a number between 0 and 1, not 95": lambda: {"level": 95},
+    "'item_coverage@5' is no mean over queries of what is": (
+        lambda: sides(metrics=["item_coverage"], catalogue=range(12)) | COVERAGE
+    ),
+    "'precision@5' is no mean over queries": (
+        lambda: sides(aggregate="pooled") | {"metric": "precision@5"}
+    ),
+}
+TYPE_ERRORS = {
+    "human is list: give a result of top_k_eval, or a dict of two": lambda: {"human": [1, 2]},
+    "human is a dict of 2: give": lambda: {"human": {"a": 1, "b": 2}},
+    "human is a dict of 0: give": lambda: {"human": {}},
+}
+
+
+@pytest.mark.parametrize("words", [*VALUE_ERRORS, *TYPE_ERRORS])
+def test_what_is_refused(words):
+    error = ValueError if words in VALUE_ERRORS else TypeError
+    with pytest.raises(error, match=words):
+        corrected(**(VALUE_ERRORS | TYPE_ERRORS)[words]())
 
 
 def test_a_query_that_one_side_leaves_out_is_refused():

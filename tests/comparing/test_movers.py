@@ -148,21 +148,6 @@ def test_which_systems_and_what_is_refused():
             ask()
 
 
-def test_files_and_what_was_saved_give_the_same(tmp_path):
-    memory, results, saved = both(metrics="mrr").movers("mrr@2"), {}, {}
-    truth = "user_id,item_id\n" + "".join(f"{u},{i}\n" for u, row in TRUTH.items() for i in row)
-    (tmp_path / "truth.csv").write_text(truth)
-    for name, lists in (("old", OLD), ("new", NEW)):
-        rows = [f"{u},{i},{r}\n" for u, row in lists.items() for r, i in enumerate(row, 1)]
-        (tmp_path / f"{name}.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
-        paths = tmp_path / f"{name}.csv", tmp_path / "truth.csv"
-        results[name] = tl.top_k_eval(*paths, k=2, metrics="mrr", keep="users")
-        results[name].save(tmp_path / f"{name}.npz")
-        saved[name] = tl.TopKResult.load(tmp_path / f"{name}.npz")
-    for found in (results, saved):
-        assert list(tl.compare(found).movers("mrr@2")) == list(memory)
-
-
 def test_users_by_position_and_metrics_of_the_lists():
     asked = {"metrics": ["mrr", "novelty", "gini"], "counts": {1: 5, 2: 1}, "catalogue": [1, 2]}
     found = compared({"a": [[1, 2], [2, 1]], "b": [[2, 1], [2]]}, [{1}, {2}], 2, **asked)
@@ -195,14 +180,3 @@ def test_what_a_metric_counts_as_relevant_is_what_is_shown():
     assert found.rows[-2:] == tuple(row for row in found if row.difference > 0)
     ann = next(row for row in found if row.user_id == "ann")
     assert (ann.n_relevant, ann.baseline_ranks, ann.system_ranks) == (1, (2,), (1,))
-
-
-def test_many_users_take_no_longer_than_a_sort():
-    """Nothing is sorted in Python but the few, where few are equal."""
-    rng = np.random.default_rng(0)
-    truths = [{int(item)} for item in rng.integers(0, 50, 20_000)]
-    systems = {name: rng.random((20_000, 50)).argsort() for name in "ab"}
-    both = compared(systems, truths, 50, metrics="ndcg")
-    a, b = (one.per_user("ndcg@50") for one in both.results.values())
-    ends = [row.difference for row in both.movers("ndcg@50", n=3)]
-    assert ends == pytest.approx([*np.sort(b - a)[:3], *np.sort(b - a)[-3:]])

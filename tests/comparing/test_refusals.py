@@ -172,6 +172,8 @@ VALUE_ERRORS = {
         {"x": 1.0}, {"y": 1.0}
     ),
     "a has 1 values and b 2": lambda: few([1.0]),
+    "users: 1 keys for 2 rows": lambda: few(users=["x"]),
+    "are of different users: ": lambda: tl.inference.band({"x": [1.0]}, {"y": [1.0]}),
     "correction='maxt' is for the methods": lambda: few(correction="maxt", method="sign"),
     "segment 'b': the value of user 1 is nan": lambda: heterogeneity({"b": [0.1, np.nan]}),
     "segment 'b': values of shape (1, 2)": lambda: heterogeneity({"b": [[0.1, 0.3]]}),
@@ -192,6 +194,11 @@ TYPE_ERRORS = {
     "margin is None": lambda: two().equivalence(margin=None),
     "give a dict of system -> values, not list": lambda: tl.inference.paired_tests([[1.0], [2.0]]),
     "the values of a are no numbers": lambda: few(["x", "y"]),
+    "some by position: ...as arrays": lambda: few({"x": 1.0}),
+    "weights are by position, but the values are by user": lambda: few(
+        users=["x", "y"], weights=[1, 1]
+    ),
+    "by user and the other by position": lambda: tl.inference.band({"x": [1.0]}, [[1.0]]),
     "give clusters as a dict or Series": lambda: two().test("mrr@3", clusters=[0] * 60),
     "give a dict of segment -> differences, not list": lambda: heterogeneity([[0.1], [0.2]]),
 }

@@ -141,10 +141,10 @@ class Aligned(Rows):
 
     def cluster_labels(self) -> Sequence[Any] | None:
         """Return the clusters of the users, given or the same in all results; None without any."""
-        # who has a list and no ground truth, in one result at least
-        extra = [rows >= self.results[system].n_users for system, rows in self.rows.items()]
-        others = np.flatnonzero(np.any(extra, axis=0)).tolist()
         first, rows = next(iter(self.rows.items()))
+        # who has a list and no ground truth, in one result at least
+        extra = [of_one >= self.results[system].n_users for system, of_one in self.rows.items()]
+        others = np.flatnonzero(np.any(extra, axis=0)).tolist()
         if self.clusters is not None and self.users is None:
             of_all = values_by_user(self.clusters, None, self.results[first].n_users, "clusters")[0]
             return [of_all[row] for row in rows.tolist()]
@@ -155,23 +155,19 @@ class Aligned(Rows):
                 )
             _check_labels(all(self.users[row] in self.clusters for row in others))
             return values_by_user(self.clusters, self.users, self.n, "clusters")[0]
-        labels = {system: result.clusters for system, result in self.results.items()}
-        without = [system for system, some in labels.items() if some is None]
-        if len(without) == len(labels):
+        known = {s: one.clusters for s, one in self.results.items() if one.clusters is not None}
+        without = [system for system in self.results if system not in known]
+        if not known:
             return None
         if without:
-            other = next(system for system in labels if system not in without)
             raise NotTestable(
-                f"{other} has clusters and {without[0]} has none: evaluate both with clusters=, or "
-                "give them to test()"
+                f"{next(iter(known))} has clusters and {without[0]} has none: evaluate both with "
+                "clusters=, or give them to test()"
             )
         _check_labels(not others)
-        mine, *several = (
-            [some[row] for row in self.rows[system].tolist()]
-            for system, some in labels.items()
-            if some is not None
-        )
-        for other, theirs in zip([*labels][1:], several, strict=True):
+        labels = {s: [some[row] for row in self.rows[s].tolist()] for s, some in known.items()}
+        mine = labels[first]
+        for other, theirs in labels.items():
             if mine != theirs:
                 at = next(i for i, label in enumerate(mine) if label != theirs[i])
                 row = int(rows[at]) if self.users is None else self.users[at]
@@ -186,12 +182,7 @@ class Aligned(Rows):
         pair = system, baseline
         depth = min(self.results[one].terms.depth for one in pair)
         fills = [self._filler(one, metric, depth) for one in pair]
-
-        def differences(lo: int, hi: int) -> Floats:
-            a, b = (fill(lo, hi) for fill in fills)
-            return snap(a.ravel(), b.ravel()).reshape(a.shape)
-
-        return Sums.over(differences, self.n, depth, n_threads)
+        return Sums.over(lambda lo, hi: snap(*(f(lo, hi) for f in fills)), self.n, depth, n_threads)
 
     def _filler(self, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
         """Return what fills the curves of some users."""
@@ -361,10 +352,11 @@ def united(results: Mapping[str, M]) -> dict[str, M]:
     says.
     """
     found = dict(results)
-    known = [one.hits is not None and has_keys(one) for one in found.values()]
+    known = (
+        one.hits is not None and has_keys(one) and one.terms.weighting == "ips"
+        for one in found.values()
+    )
     if len(found) < 2 or not all(known):
-        return found
-    if any(one.terms.weighting != "ips" for one in found.values()):
         return found
     every: dict[Any, tuple[M, int]] = {}
     for one in found.values():

@@ -11,16 +11,15 @@ from toplist import plots
 from toplist.checks import cached, choice
 from toplist.comparing import samples, segments, views
 from toplist.comparing.aligning import united
-from toplist.comparing.asking import Question
 from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
 from toplist.comparing.samples import pairs_of
-from toplist.comparing.side_by_side import SideBySide
+from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.comparing.tests import Tests, each_of, or_why
 from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.gone import no_attribute
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
-from toplist.results.markup import LOOK, Look, Page
+from toplist.results.markup import LOOK, Cell, Look, Page
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.estimates import RUNS, RunsAre
@@ -106,13 +105,12 @@ def compare(
     given = [next((name_of(key) for key in results if key == one), one) for one in given]
     if baseline is not None:
         pairs_of(list(names), given if several else given[0])
-    baselines = tuple(one for one in given if one is not None)
+    baselines = () if baseline is None else tuple(given)
     if runs == "paired" and len({*map(len, names.values())}) > 1:
         counts = ", ".join(f"{system} {len(some)}" for system, some in names.items())
         raise ValueError(f"runs='paired' needs as many runs of every system; there are {counts}")
-    if any(len(some) > 1 for some in names.values()):
-        return Comparison(found, baselines, names, runs)
-    return Comparison(found, baselines)
+    runs_of = names if any(len(some) > 1 for some in names.values()) else {}
+    return Comparison(found, baselines, runs_of, runs if runs_of else "independent")
 
 
 def name_of(given: Any) -> Any:
@@ -555,15 +553,17 @@ class Comparison(SideBySide):
         """
         tests, why = self._tested if paper or self.baselines else (None, "")
         signs = tests.signs if tests is not None and self.baselines else {}
-        marks = {}
-        if any(signs.values()):  # a blank where others of the table have one
-            places = [(system, name) for system in self.systems for name in self.names()]
-            marks = {(s, name): signs.get((s, self._tested_as[name])) or " " for s, name in places}
+        blank = " " * any(signs.values())  # where others of the table have a mark
         if paper:
             best = {} if tests is None else {n: self._bold(tests, n) for n in self.names()}
         else:
             best = {} if self.baselines else self.best()
-        tables, said = self._tables(every_metric, marks, best, look), []
+
+        def cell(system: str, name: str) -> Cell:
+            mark = signs.get((system, self._tested_as.get(name, name))) or blank
+            return self._cell(system, name, mark, system in best.get(name, ()), look)
+
+        tables, said = self._tables(every_metric, cell), []
         if tests is not None:
             cautions = tests._cautions_of_marks(self._tested_as.items())
             said = [tests.sentence() if paper else tests._legend, *cautions]
@@ -572,20 +572,19 @@ class Comparison(SideBySide):
             said = [f"NOT TESTED{against}: {why}"]
         notes = [*said, *self._of_many(tables), *self._accounts()]
         different = [one.text for one in self.differences]
-        line = "line" if self._turned(self._columns(every_metric)) else "column"
+        best_is = f"best of its {'line' if self._turned(self._columns(every_metric)) else 'column'}"
         if not paper:
-            best_is = f"best of its {line}; {UNTESTED}"
-            return Page(tables, notes, different, legend=notes[0] if marks else "", best=best_is)
-        legend = [] if tests is None else [tests._legend]
+            legend = notes[0] if blank else ""
+            return Page(tables, notes, different, legend=legend, best=f"{best_is}; {UNTESTED}")
+        parts = [] if tests is None else [tests._legend]
         if self.runs:
-            legend.append(self._of_runs() + ", without intervals" * look.intervals)
+            parts.append(self._of_runs() + ", without intervals" * look.intervals)
         elif look.intervals:
-            legend.append("with 95 % intervals")
-        to = f"and different from {each_of(self.baselines)}"
-        to = to if self.baselines else "with those that do not differ from it"
-        return Page(
-            *(tables, notes + different), legend="; ".join(legend), best=f"best of its {line}, {to}"
-        )
+            parts.append("with 95 % intervals")
+        to = "with those that do not differ from it"
+        to = f"and different from {each_of(self.baselines)}" if self.baselines else to
+        legend, best_is = "; ".join(parts), f"{best_is}, {to}"
+        return Page(tables, notes + different, legend=legend, best=best_is)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
@@ -610,14 +609,13 @@ class Comparison(SideBySide):
         top = self._best(name)
         if not top:
             return []
-        beaten, compared, as_name = set(), set(), self._tested_as[name]
+        as_name, marks = self._tested_as[name], dict[str, str]()
         for one in tests:
             if one.name == as_name and top[0] in (one.system, one.baseline):
                 other = one.baseline if one.system == top[0] else one.system
-                compared.add(other)
-                if one.mark:
-                    beaten.add(other)
+                marks[other] = marks.get(other, "") + one.mark
+        beaten = {other for other, mark in marks.items() if mark}
         if not self.baselines:
-            return [*top, *sorted(compared - beaten - set(top))] if beaten else []
+            return [*top, *sorted({*marks} - beaten - {*top})] if beaten else []
         others = {*(self.baselines if top[0] not in self.baselines else self.systems)} - {*top}
         return top if others and others <= beaten else []

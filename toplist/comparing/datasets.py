@@ -13,9 +13,9 @@ import numpy as np
 from toplist.checks import Bools, Floats, cached, choice, counted, prefixed, readable
 from toplist.comparing import aligning
 from toplist.comparing.aligning import few_of
-from toplist.comparing.asking import Question
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
 from toplist.comparing.samples import pairs_of
+from toplist.comparing.side_by_side import Question
 from toplist.comparing.tests import Tests, or_why
 from toplist.inputs.id_hashes import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from toplist.checks import USERS, counted, worded
-from toplist.comparing.asking import Question
+from toplist.checks import USERS, counted, equal, worded
 from toplist.comparing.comparison import compare
 from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
-from toplist.comparing.side_by_side import SideBySide
+from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.means import hits_of
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.stats.distributions import normal_ppf
@@ -466,18 +466,12 @@ def _of_metrics(
 
 def have_the_same_hits(compared: SideBySide) -> bool:
     """Return whether the hits of both have the same ranks and grades, in lists as long."""
-    new, base = compared.results["new"].hits, compared.results["base"].hits
-    assert new is not None  # both have users
-    assert base is not None
-    if new is base:
-        return True
+    new, base = (hits_of(compared.results[one], "nothing is gated")[0] for one in ("new", "base"))
     if new.coverage is not None or base.coverage is not None:  # which groups a hit is of
-        return False
+        return new is base
     arrays = "offsets", "ranks", "n_listed", "n_truth", "grades"
-    if not all(np.array_equal(getattr(new, one), getattr(base, one)) for one in arrays):
-        return False
-    keys = [None if one.users is None else list(one.users) for one in (new, base)]
-    return bool(keys[0] == keys[1])
+    keys = [None if one.users is None else [*one.users] for one in (new, base)]
+    return keys[0] == keys[1] and all(equal(getattr(new, a), getattr(base, a)) for a in arrays)
 
 
 def _decided(

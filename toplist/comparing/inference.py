@@ -96,7 +96,7 @@ from toplist.comparing.judge import judge_corrected
 from toplist.comparing.samples import contrasted, maxt, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import USER, in_one_order, read, read_pairs
+from toplist.comparing.values import USER, read, read_pairs
 from toplist.comparing.views import Band
 from toplist.gone import no_attribute
 from toplist.inputs.flatten import is_frame
@@ -119,8 +119,6 @@ from toplist.stats.units import Alternative, Units, snap
 
 # The name of a measure that has none.
 VALUE = "value"
-# Users whose curves are looked at together.
-ROWS = 1 << 12
 # How the largest statistic of a family is distributed.
 FamilyMethod = Literal["t", "randomization"]
 
@@ -358,8 +356,8 @@ def family(
     >>> (found.p_adjusted >= found.p).all(), found.p_adjusted[0] < 0.05
     (np.True_, np.True_)
     """
-    drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
-    plan = TestPlan(method, "maxt", alternative, level, **drawn).checked()
+    drawn = n_resamples, seed, n_threads
+    plan = TestPlan(method, "maxt", alternative, level, "all", *drawn).checked()
     columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
     found = maxt(columns, Units(len(columns[0])), plan)
     return Family(
@@ -401,22 +399,24 @@ def band(
             "a table of curves may have its users in another order: give both as arrays in one, "
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
-    drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
-    plan = TestPlan(level=level, **drawn).checked()
-    a, b = (np.asarray(one, np.float64) for one in in_one_order(values, baseline))
+    plan = TestPlan(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
+    first, second = values, baseline
+    if isinstance(first, Mapping) != isinstance(second, Mapping):
+        raise TypeError(
+            "one system has curves by user and the other by position: give both alike, by user or, "
+            "if their order is the same, as arrays"
+        )
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        if first.keys() != second.keys():
+            other = next(iter(first.keys() ^ second.keys()))
+            raise ValueError(f"the curves are of different users: only one system has {other!r}")
+        first, second = [*first.values()], [second[user] for user in first]
+    a, b = (np.asarray(one, np.float64) for one in (first, second))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
-    sums = Sums.over(
-        lambda lo, hi: snap(a[lo:hi].ravel(), b[lo:hi].ravel()).reshape(hi - lo, -1),
-        *(a.shape[0], a.shape[1]),
-        n_threads=n_threads,
-    )
-    counts = np.zeros(a.shape[1], np.int64)
-    for low in range(0, len(a), ROWS):
-        rows = slice(low, low + ROWS)
-        counts += np.count_nonzero(snap(a[rows], b[rows]), axis=0)
-    differ = dict(enumerate(counts.tolist(), 1))
-    return Band.of(sums, plan, name=name, systems=names, differ=differ)
+    d = snap(a, b)
+    differ = dict(enumerate(np.count_nonzero(d, axis=0).tolist(), 1))
+    return Band.of(Sums.of(d, n_threads), plan, name=name, systems=names, differ=differ)
 
 
 def ratio(

@@ -195,13 +195,15 @@ def judge_corrected(
     rows = _matched(by_judge, by_people)
     _check(by_judge, by_people, rows, int(k))
     y_hat, n = _values(by_judge, name), len(rows)
-    labels = _clusters(by_judge, by_people)
-    units, clusters = Units(n), None
-    if labels is not None:
-        clusters = labels[rows], np.delete(labels, rows)
+    labels, units, clusters = by_judge.cluster_labels(), Units(n), None
+    if labels is None and by_people.cluster_labels() is not None:
+        raise ValueError("human has clusters and judged has none: evaluate both with clusters=")
+    places = np.arange(len(y_hat)) if labels is None else numbered(labels)
+    if len(np.unique(places)) < len(places):  # else each query is a cluster by itself
+        clusters = places[rows], np.delete(places, rows)
         units = Units.of(n, None, clusters[0])
     if n >= 2 and len(units.sizes) < LEAST:
-        what = f"{n} queries" if labels is None else f"queries of {len(units.sizes)} clusters"
+        what = f"{n} queries" if clusters is None else f"queries of {len(units.sizes)} clusters"
         raise ValueError(
             f"people judged {what}: at least {LEAST} are needed for an interval that holds"
         )
@@ -212,15 +214,6 @@ def judge_corrected(
         found = replace(found, low=found.estimate - half, high=found.estimate + half)
     known: dict[str, Any] = {"df": units.df, "n_clusters": units.n_clusters, **vars(found)}
     return JudgeCorrected(**known, name=name, pair=pair, level=level)
-
-
-def _clusters(judged: Aligned, human: Aligned) -> Ints | None:
-    """Return the numbers of the clusters of all queries; None where each is one by itself."""
-    given = judged.cluster_labels()
-    if given is None and human.cluster_labels() is not None:
-        raise ValueError("human has clusters and judged has none: evaluate both with clusters=")
-    labels = None if given is None else numbered(given)
-    return None if labels is None or len(np.unique(labels)) == len(labels) else labels
 
 
 def _read(side: str, given: Any) -> dict[str, TopKResult]:

@@ -225,16 +225,17 @@ class Moments:
         """Return the moments of results without users; None where they hold users, or know none."""
         choice("users", users, USERS_OF)
         found = {name: getattr(one, "paired", None) for name, one in results.items()}
-        if not any(found.values()) or all(one.hits is not None for one in results.values()):
+        known = [(name, one) for name, one in found.items() if one is not None]
+        if not known or all(one.hits is not None for one in results.values()):
             return None
-        first, where = next((name, one) for name, one in found.items() if one is not None)
+        first, where = known[0]
         for name, one in found.items():
             if one is None or not one.moments.same_as(where.moments):
                 raise NotTestable(
                     f"{name} and {first} are not of one evaluation, so the differences of their "
                     f"users are unknown: {TOGETHER}"
                 )
-        return cls(where.moments, {name: one.system for name, one in found.items() if one}, users)
+        return cls(where.moments, {name: one.system for name, one in known}, users)
 
     def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two results in ``name@k``."""
@@ -347,23 +348,22 @@ def corrected(
     largest: Callable[[Sequence[Column]], MaxT] | None = None,
 ) -> Tests:
     """Return the comparisons with p corrected within each family; `largest` is for "maxt"."""
-    names = [one.name for one in rows]
-    whole = [np.arange(len(rows))]
-    if plan.family == "metric":
-        whole = [np.flatnonzero([one == name for one in names]) for name in dict.fromkeys(names)]
-    known = [sum(rows[i].p == rows[i].p for i in places.tolist()) for places in whole]
+    families: dict[str, list[int]] = {}
+    for place, one in enumerate(rows):
+        families.setdefault(one.name * (plan.family == "metric"), []).append(place)
+    known = [sum(rows[i].p == rows[i].p for i in places) for places in families.values()]
     plan = replace(plan, n_family=max(known, default=0))
-    for places in whole:
-        some = [rows[i] for i in places.tolist()]
+    for places in families.values():
+        some = [rows[i] for i in places]
         if plan.correction == "maxt" and largest is not None:
             adjusted = largest([(one.system, one.baseline, one.name) for one in some]).step_down
             least, words = FEW_FOR_MAXT[plan.method]
-            if some and some[0].n < least:
+            if some[0].n < least:
                 plan = replace(plan, notes=tuple(dict.fromkeys([*plan.notes, words])))
         else:
             correction: Any = plan.correction
             adjusted = adjust([one.p for one in some], correction)
-        for i, p in zip(places.tolist(), adjusted.tolist(), strict=True):
+        for i, p in zip(places, adjusted.tolist(), strict=True):
             own = rows[i].p  # of the same t, but rounded otherwise
             rows[i] = replace(rows[i], p_adjusted=own if p < own else p)
     return Tests(tuple(rows), plan)
@@ -387,12 +387,12 @@ def tukey(sample: Sample, systems: Sequence[str], name: str, level: float) -> Te
     pairs, plan = [(a, b) for b, a in pairs_of(systems, None)], TestPlan()
     found = [sample.difference(*pair, name, plan) for pair in pairs]
     together, rows = simultaneous.tukey(found, level), []
+    kept = "n", "mean", "baseline_mean", "difference", "wins", "ties", "losses"
     for place, (pair, one) in enumerate(zip(pairs, found, strict=True)):
-        row = Contrast(name, *pair, one.n, one.mean, one.baseline_mean, one.difference)
-        keys = "statistic", "low", "high", "p"
-        own: dict[str, Any] = {key: float(getattr(together, key)[place]) for key in keys}
-        own |= {"wins": one.wins, "ties": one.ties, "losses": one.losses}
-        rows.append(replace(row, **own, p_adjusted=own["p"], df=together.df))
+        own: dict[str, Any] = {key: getattr(one, key) for key in kept}
+        for key in ("statistic", "low", "high", "p"):
+            own[key] = float(getattr(together, key)[place])
+        rows.append(Contrast(name, *pair, **own, p_adjusted=own["p"], df=together.df))
     low, high = min(one.std for one in found), max(one.std for one in found)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
     n_family = sum(one.p == one.p for one in rows)
@@ -413,11 +413,8 @@ def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:
     metrics = dict.fromkeys(name.rpartition("@")[0] for group in groups.values() for name in group)
     k, n_pairs = terms.depth, len(systems) * (len(systems) - 1) // 2
     fits = n_pairs * len(metrics) * k * (k + 1) // 2 <= MOST
-    return MomentLayout(
-        tuple(systems),
-        tuple(map(tuple, groups.values())),
-        dict.fromkeys(metrics, k) if fits else {},
-    )
+    depths = dict.fromkeys(metrics, k) if fits else {}
+    return MomentLayout(tuple(systems), tuple(map(tuple, groups.values())), depths)
 
 
 def moments_of(results: Mapping[str, Means]) -> PairedMoments:

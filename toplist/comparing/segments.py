@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
 from toplist.comparing.aligning import few_of
-from toplist.comparing.asking import Question
 from toplist.comparing.contrasts import SameUsers, TestFamily, TestMethod, TestPlan, p_is
-from toplist.comparing.side_by_side import SideBySide
+from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.comparing.tests import CORRECTED, NotTestable, Tests, or_why
 from toplist.inputs.facts import categories
 from toplist.inputs.user_values import values_by_user
@@ -34,8 +33,6 @@ from toplist.stats.simultaneous import Correction, adjust
 from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -282,12 +279,12 @@ class SegmentedComparison(ByLabel[S]):
         blank = " " * any(sign for (_, _, of), sign in signs.items() if of in as_names)
         for label, part in [*self.items(), (None, self.whole)]:
             segment, of = label_text(label, self), part._tested_as.get(name, name)
-            marks = {(s, name): signs.get((segment, s, of)) or blank for s in systems}
+            marks = {s: signs.get((segment, s, of)) or blank for s in systems}
             if part is self.whole:
-                segment, marks = "all", {(system, name): blank for system in systems}
-            best = {} if self.whole.baselines else {name: part._best(name)}
+                segment, marks = "all", dict.fromkeys(systems, blank)
+            best = [] if self.whole.baselines else part._best(name)
             n_users = max(result.n_users for result in part.results.values())
-            cells = [part._cell(system, name, marks, best) for system in systems]
+            cells = [part._cell(s, name, marks[s], s in best) for s in systems]
             rows.append((segment, [Cell(f"{n_users:,}"), *cells]))
         return Table(name, [self.whole.unit, *systems], rows)
 

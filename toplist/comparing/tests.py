@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from toplist.checks import cached, counted, worded
 from toplist.comparing.contrasts import MARKS, NAMES, Contrast, TestPlan, p_is, primary_of
@@ -14,23 +14,12 @@ from toplist.metrics.names import Names, listed
 from toplist.plots import differences
 from toplist.results import markup
 from toplist.results.display import Display
-from toplist.results.markup import (
-    Cell,
-    Look,
-    Page,
-    Table,
-    number,
-    percent,
-    probability,
-    round_significant,
-)
+from toplist.results.markup import LOOK, Cell, Look, Page, Table, number, percent, probability
 from toplist.results.segments import NO_LABEL
 from toplist.stats import planning
 from toplist.stats.estimates import CAUTIONS, FEW
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -251,7 +240,12 @@ class Tests(ForPapers, Sequence[Contrast]):
                 f"Equivalence within ±{plan.margin:g} was tested by {plan.words} over "
                 f"{self._whom}, {corrected}; intervals are {share}."
             )
-            return " ".join([head, *map(self._equivalence, self)])
+            said = (
+                f"{one.system} and {one.baseline} are {self._within(one)} in {one.name} "
+                f"(difference {number(one.difference)}, {_interval(one)}, {p_is(one.p_adjusted)})."
+                for one in self
+            )
+            return " ".join([head, *said])
         sided, runs = plan.alternative == "two-sided", ""
         if plan.runs:
             ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
@@ -269,26 +263,17 @@ class Tests(ForPapers, Sequence[Contrast]):
             return f"{head} p is below 0.05 for {found} of {len(self)} differences."
         return " ".join([head, *map(self._difference, self)])
 
-    def _equivalence(self, one: Contrast) -> str:
-        """Return a sentence about a test of equivalence."""
-        return (
-            f"{one.system} and {one.baseline} are {self._within(one)} in {one.name} (difference "
-            f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
-            f"{p_is(one.p_adjusted)})."
-        )
-
     def _difference(self, one: Contrast) -> str:
         """Return a sentence about a difference."""
-        change = f"exceeds {one.baseline}" if one.difference > 0 else f"is below {one.baseline}"
-        change += f" by {round_significant(abs(one.difference)):.4f}"
-        if one.difference == 0:
-            change = f"equals {one.baseline}"
+        change = f"equals {one.baseline}"
+        if one.difference:
+            change = f"exceeds {one.baseline}" if one.difference > 0 else f"is below {one.baseline}"
+            change += f" by {LOOK.number(abs(one.difference))}"
         size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
         where = "" if one.segment is None else f" (segment {one.segment})"
         return (
-            f"{one.system} {change} in {one.name}{where} ({round_significant(one.mean):.4f} "
-            f"against {round_significant(one.baseline_mean):.4f}, interval [{number(one.low)}, "
-            f"{number(one.high)}], {p_is(one.p_adjusted)}{size}; "
+            f"{one.system} {change} in {one.name}{where} ({LOOK.number(one.mean)} against "
+            f"{LOOK.number(one.baseline_mean)}, {_interval(one)}, {p_is(one.p_adjusted)}{size}; "
             f"{worded(counted(one.wins, 'user'), self.plan.rows)} higher, {one.ties:,} equal, "
             f"{one.losses:,} lower)."
         )
@@ -468,59 +453,48 @@ class Tests(ForPapers, Sequence[Contrast]):
         whole = not (brief and self._is_brief(some))
         marked = plan.margin is None and any(one.sign for one in some)
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
-
-        def p_of(one: Contrast, p: float) -> str:
-            return probability(p, 0.0 if one.exact else floor)
-
-        interval = f"{100 * plan.shown_level:.4g} % interval"
-        interval += " (two-sided)" * (plan.alternative != "two-sided")
-        # titles, what is written below them, and whether it is shown
-        columns: list[tuple[str, Callable[[Contrast], str], bool]] = [
-            (plan.rows, lambda one: f"{one.n:,}", bool(self._segments)),
-            (first.baseline, lambda one: look.number(one.baseline_mean), of_pair),
-            (first.system, lambda one: look.number(one.mean), of_pair),
-            ("mean", lambda one: look.number(one.mean), of_base and not of_pair),
-            (
-                "difference",
-                lambda one: look.signed(one.difference) + (one.sign or " ") * marked,
-                True,
-            ),
-            (
-                interval,
-                lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]",
-                look.intervals,
-            ),
-            (
-                "relative",
-                lambda one: percent(one.relative),
-                any(math.isfinite(one.relative) for one in some),
-            ),
-            (
-                "d_z",
-                lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}",
-                whole and any(one.d_z == one.d_z for one in some),
-            ),
-            ("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}", whole),
-            ("p (equivalence)" if plan.margin else "p", lambda one: p_of(one, one.p), whole),
-            (
-                f"p ({CORRECTED.get(plan.correction)})",
-                lambda one: p_of(one, one.p_adjusted),
-                plan.correction != "none",
-            ),
-        ]
-        shown = [(title, write) for title, write, holds in columns if holds]
+        columns: list[tuple[str, list[str]]] = []
+        if self._segments:
+            columns += [(plan.rows, [f"{one.n:,}" for one in some])]
+        if of_pair:
+            columns += [(first.baseline, [look.number(one.baseline_mean) for one in some])]
+        if of_pair or of_base:
+            title = first.system if of_pair else "mean"
+            columns += [(title, [look.number(one.mean) for one in some])]
+        signed = [look.signed(one.difference) + (one.sign or " ") * marked for one in some]
+        columns += [("difference", signed)]
+        if look.intervals:
+            title = f"{100 * plan.shown_level:.4g} % interval"
+            title += " (two-sided)" * (plan.alternative != "two-sided")
+            ends = [f"[{look.signed(one.low)}, {look.signed(one.high)}]" for one in some]
+            columns += [(title, ends)]
+        if any(math.isfinite(one.relative) for one in some):
+            columns += [("relative", [percent(one.relative) for one in some])]
+        if whole and any(one.d_z == one.d_z for one in some):
+            d_z = ["-" if one.d_z != one.d_z else f"{one.d_z:.2f}" for one in some]
+            columns += [("d_z", d_z)]
+        if whole:
+            counts = [f"{one.wins}/{one.ties}/{one.losses}" for one in some]
+            columns += [("win/tie/loss", counts)]
+        for title, field_of, holds in (
+            ("p (equivalence)" if plan.margin else "p", "p", whole),
+            (f"p ({CORRECTED.get(plan.correction)})", "p_adjusted", plan.correction != "none"),
+        ):
+            floors = [0.0 if one.exact else floor for one in some]
+            p = [getattr(one, field_of) for one in some]
+            columns += [(title, [*map(probability, p, floors)])] * holds
         rows = []
         if of_base and not of_pair:  # the baseline first
             mean = Cell(look.number(first.baseline_mean))
-            rows = [(plan.baselines[0], [mean, *[Cell()] * (len(shown) - 1)])]
-        for one in some:
+            rows = [(plan.baselines[0], [mean, *[Cell()] * (len(columns) - 1)])]
+        for one, *written in zip(some, *(cells for _, cells in columns), strict=True):
             label = one.system if of_base else f"{one.system} - {one.baseline}"
             if of_pair:
                 label = one.name if one.segment is None else one.segment
-            rows.append((label, [Cell(write(one)) for _, write in shown]))
+            rows.append((label, [*map(Cell, written)]))
         corner = first.name if self._segments or not of_pair else ""
         systems = list(dict.fromkeys(chain(*(pair[::-1] for pair in self._pairs))))
-        return Table(corner, [title for title, _ in shown], rows, systems)
+        return Table(corner, [title for title, _ in columns], rows, systems)
 
     def _notes(self, brief: bool = False) -> Iterator[str]:
         """Yield the lines below the table."""
@@ -576,8 +550,7 @@ class Tests(ForPapers, Sequence[Contrast]):
 
     def _detectable(self) -> str:
         """Return the differences that as many users detect, by name."""
-        found: dict[str, list[str]] = {}
-        plan = self.plan
+        plan, found = self.plan, dict[str, list[float]]()
         if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
             return ""
         # Bonferroni's, which is Holm's first step; of the two-sided test at twice the level that of
@@ -588,12 +561,9 @@ class Tests(ForPapers, Sequence[Contrast]):
         for one in self:
             if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
                 least = planning.detectable(one.std, one.n, level=1 - alpha)
-                found.setdefault(one.name, []).append(f"{least:.4f}")
-        ends = {
-            name: sorted({min(some, key=float), max(some, key=float)}, key=float)
-            for name, some in found.items()
-        }
-        return ", ".join(f"{' to '.join(some)} ({name})" for name, some in ends.items())
+                found.setdefault(one.name, []).append(least)
+        ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
+        return ", ".join(f"{' to '.join(dict.fromkeys(e))} ({name})" for name, e in ends.items())
 
 
 def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:
@@ -603,6 +573,10 @@ def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]
         if where:
             few = f"({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
             yield f"{caution}: {worded(meaning, unit)} {few}"
+
+
+def _interval(one: Contrast) -> str:
+    return f"interval [{number(one.low)}, {number(one.high)}]"
 
 
 def _keys(one: Contrast) -> set[tuple[str | None, ...]]:

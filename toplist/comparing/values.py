@@ -90,9 +90,9 @@ def read_pairs(
     """
     if not pairs:
         raise ValueError(f"there are no pairs: give name -> ({', '.join(parts)})")
-    places = [(name, part) for name in pairs for part in parts]
-    flat = dict(zip(places, (one for a, b in pairs.values() for one in (a, b)), strict=True))
-    found, _ = _aligned(flat)
+    found, _ = _aligned(
+        {(n, part): one for n, both in pairs.items() for part, one in zip(parts, both, strict=True)}
+    )
     return {name: (found[name, parts[0]], found[name, parts[1]]) for name in pairs}
 
 
@@ -145,27 +145,6 @@ def order_of(keys: Sequence[Any]) -> Ints:
     if np.any(np.diff(words[order]) == 0):  # two keys of one word
         order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
     return order
-
-
-def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return curves of two systems, by user as dicts user -> (K,), in one order of the users.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If only one has users; for other users.
-    """
-    if not isinstance(a, Mapping) and not isinstance(b, Mapping):
-        return a, b
-    if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
-        raise TypeError(
-            "one system has curves by user and the other by position: give both alike, by user or, "
-            "if their order is the same, as arrays"
-        )
-    if a.keys() != b.keys():
-        other = next(iter(a.keys() ^ b.keys()))
-        raise ValueError(f"the curves are of different users: only one system has {other!r}")
-    return np.array(list(a.values())), np.array([b[user] for user in a])
 
 
 def _opened(system: Any, values: Any) -> Any:
