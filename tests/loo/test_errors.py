@@ -21,7 +21,7 @@ def drawn_from(log, test, **options):
 
 
 ERRORS = [
-    (LEAVE, ([1], [2]), {}, "no column 'timestamp'.*by='random' needs none"),
+    (LEAVE, ([1], [2]), {}, "no column 'timestamp'.*by='random' needs no timestamp"),
     (LEAVE, ([1, 4], [2, 3], [1, None]), {}, r"row 1, of user 4, has no timestamp \(1 such rows\)"),
     (LEAVE, ([1, 4], [2, 3], ["2011-01-01", "soon"]), {}, "'soon' is neither a number nor an ISO"),
     (LEAVE, ([1, 4], [2, 3], np.array([1.0, np.inf])), {}, "timestamp inf is neither"),
@@ -32,7 +32,7 @@ ERRORS = [
     (LEAVE, ([1, 4], [2, 3], [1, True]), {}, "row 1: timestamp True is neither"),
     (LEAVE, ([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is empty in row 1"),
     (LEAVE, ([1, 2], [2], [1, 2]), {}, "columns of different length"),
-    (LEAVE, {"user_id": [1], "item": [2]}, {}, "no column 'item_id' .*, columns="),
+    (LEAVE, {"user_id": [1], "item": [2]}, {}, "no columns 'item_id', 'timestamp' .*, columns="),
     (LEAVE, ONE, {"by": "first"}, "by='first': choose from 'last', 'random', 'basket'"),
     (LEAVE, ONE, {"repeats": "all"}, "repeats='all': choose from"),
     (LEAVE, ONE, {"short": "all"}, "short='all': choose from 'train', 'drop'"),

@@ -42,6 +42,7 @@ class Reader(HTMLParser):
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
+        self.page = page
         self.elements, self.open, self.tables, self.text, self.by_tag = [], [], {}, [], {}
         self._caption = ""
         self.feed(page)

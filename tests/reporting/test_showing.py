@@ -52,9 +52,8 @@ def test_history_and_catalogue():
     table = [(user, item) for user, row in past.items() for item in row]
     forms = *given, pd.DataFrame(table, columns=["user_id", "item_id"]), pd.Series(past)
     for form in forms:
-        found = tl.show(
-            "ann", BOTH, TRUTHS, titles, k=3, items=tl.Items(history=form, catalogue={"tea", "jam"})
-        )
+        items = tl.Items(history=form, catalogue={"tea", "jam"})
+        found = tl.show("ann", BOTH, TRUTHS, titles, k=3, items=items)
         assert found.before == "6 items in the history: a Apple, b, c, d, e, ..."
         assert found.to_text().splitlines()[1] == found.before
         assert f"<bdi>{found.before}</bdi>" in found.to_html()
@@ -65,13 +64,10 @@ def test_history_and_catalogue():
     assert missed.known and missed.places == ["not listed"] * 2
     without = tl.show("ann", BOTH, TRUTHS, k=3)
     assert without.history is None and "history" not in without.to_text()
-    assert (
-        tl.show("ann", BOTH, TRUTHS, items=tl.Items(history={"bob": ["x"]})).before
-        == "0 items in the history"
-    )
-    by_row = tl.show(
-        1, {"a": [[1], [2]]}, [{3}, {2}], items=tl.Items(history=[[7], [8]], catalogue=9)
-    )
+    of_others = tl.show("ann", BOTH, TRUTHS, items=tl.Items(history={"bob": ["x"]}))
+    assert of_others.before == "0 items in the history"
+    items = tl.Items(history=[[7], [8]], catalogue=9)
+    by_row = tl.show(1, {"a": [[1], [2]]}, [{3}, {2}], items=items)
     assert by_row.before == "1 item in the history: 8"
     with pytest.raises(TypeError, match="users of two kinds, 7 in history and 'ann' in ground_tr"):
         tl.show("ann", BOTH, TRUTHS, items=tl.Items(history={7: ["a"]}))
@@ -240,9 +236,8 @@ def texts(tmp_path):
     scored = [f"{u},{i},{-r}\n" for u, row in BOTH["old"].items() for r, i in enumerate(row)]
     text = "user_id,item_id,score\n" + "".join([scored[0], scored[-1], *scored[1:-1]])
     write_text(tmp_path / "scored.csv", text)
-    write_text(
-        tmp_path / "truth.csv", "user_id,item_id\n" + "".join(f"{u},{i}\n" for u, i in TRUTH_ROWS)
-    )
+    pairs = "".join(f"{u},{i}\n" for u, i in TRUTH_ROWS)
+    write_text(tmp_path / "truth.csv", f"user_id,item_id\n{pairs}")
     run = [f"{u} Q0 {i} 0 {-r} x\n" for u, row in BOTH["old"].items() for r, i in enumerate(row)]
     write_text(tmp_path / "old.run", "".join(run))
     qrels = [f"{u} 0 {i} 1\n" for u, i in TRUTH_ROWS]
@@ -278,12 +273,7 @@ def test_users_of_files_are_compared_as_text(texts):
 def test_who_is_not_there_is_said_with_who_may_be_meant(texts):
     rows, ids = {"m": [[1], [2]]}, [{1}, {2}]
     for user, systems, truth, said in (
-        (
-            "anna",
-            BOTH,
-            TRUTHS,
-            "no user 'anna' in the ground truth of 2 users (did you mean 'ann'?)",
-        ),
+        ("anna", BOTH, TRUTHS, "no user 'anna' in the ground truth of 2 users (did you mean 'ann'"),
         ("Ann", {"m": texts / "old.csv"}, texts / "truth.csv", "truth.csv: no user 'Ann' in the"),
         ("7", {"m": {7: [1]}}, {7: {1}}, "in the ground truth of 1 user (did you mean 7?)"),
         ("q", BOTH, TRUTHS, "of 2 users; the first is 'bob'"),

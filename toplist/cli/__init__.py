@@ -100,56 +100,6 @@ toplist COMMAND --help shows all options of a command, with examples.
 """
 
 
-class StandardInput:
-    """Standard input as a file in a folder of its own, since files may be read more than once.
-
-    Its name is ``stdin`` with the extension of its format, which is CSV where no option says
-    another. It may be gzipped.
-    """
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._folder = self._path = ""
-        self._options = options
-
-    def take_place(self) -> None:
-        """Put the path of the file in place of ``-``; ValueError if it is given twice."""
-        for place, format_option in PLACES.items():
-            given = getattr(self._options, place, None)
-            paths = given if isinstance(given, list) else [given]
-            if "-" not in paths:
-                continue
-            if self._path or paths.count("-") > 1:
-                raise ValueError("- is standard input: it can be one of the files, not two")
-            format = getattr(self._options, format_option, None) or "csv"
-            self._folder = tempfile.mkdtemp(prefix="toplist-")
-            extension = "run" if format == "trec" else format
-            self._path = os.path.join(self._folder, f"stdin.{extension}")
-            found = [self._path if one == "-" else one for one in paths]
-            setattr(self._options, place, found if isinstance(given, list) else self._path)
-
-    def read(self) -> None:
-        """Read standard input to its end, if it is given."""
-        if not self._path:
-            return
-        stream: Any = sys.stdin.buffer
-        if stream.peek(2)[:2] == b"\x1f\x8b":
-            stream = gzip.GzipFile(fileobj=stream)
-        try:
-            with open(self._path, "wb") as file:
-                shutil.copyfileobj(stream, file)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{self._path}: not readable: {error}") from None
-
-    def named(self, text: str) -> str:
-        """Return a message with the plain name of the file."""
-        return text.replace(self._folder + os.sep, "") if self._folder else text
-
-    def remove(self) -> None:
-        """Remove the folder."""
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     if arguments is None:  # a process of our own, which soon ends
@@ -163,83 +113,113 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of(name)
     options = parser.read(given[1:])
     options.given = given[1:]
-    stdin = StandardInput(options)
-    try:
-        _check(parser, stdin, options)
-        return _run(parser, stdin, options)
-    except KeyboardInterrupt:
-        print("toplist: interrupted", file=sys.stderr)
-        return 130
-    except MemoryError as error:
-        details = _one_line(error, parser)
-        more = f" ({details})" if details else ""
-        print(f"toplist: not enough memory{more}", file=sys.stderr)
-    except Exception as error:
-        if isinstance(error, FORESEEN) or str(error) == NO_THREAD:
-            print(f"toplist: {stdin.named(_one_line(error, parser))}", file=sys.stderr)
-        elif options.error == 1:
-            raise
-        else:  # Python's own status, 1, would be an answer
-            traceback.print_exc()
-    finally:
-        stdin.remove()
+    options.folder = ""
+    with ExitStack() as stack:
+        try:
+            _check(parser, options, stack)
+            return _run(parser, options)
+        except KeyboardInterrupt:
+            print("toplist: interrupted", file=sys.stderr)
+            return 130
+        except MemoryError as error:
+            details = _one_line(error, parser, options)
+            more = f" ({details})" if details else ""
+            print(f"toplist: not enough memory{more}", file=sys.stderr)
+        except Exception as error:
+            if isinstance(error, FORESEEN) or str(error) == NO_THREAD:
+                print(f"toplist: {_one_line(error, parser, options)}", file=sys.stderr)
+            elif options.error == 1:
+                raise
+            else:  # Python's own status, 1, would be an answer
+                traceback.print_exc()
     return int(options.error)
 
 
-def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) -> None:
+def _check(parser: Parser, options: argparse.Namespace, stack: ExitStack) -> None:
     """Leave with status 2 for wrong usage, before any file is opened."""
     try:
-        stdin.take_place()
+        _take_stdin(options, stack)
         settle_format(options, parser.choices_of("format"))
         parser.checked(options)
         options.check(options)
         check_targets(options)
     except ValueError as error:
-        parser.error(stdin.named(_one_line(error, parser)))
+        parser.error(_one_line(error, parser, options))
 
 
-def _run(parser: Parser, stdin: StandardInput, options: argparse.Namespace) -> int:
+def _take_stdin(options: argparse.Namespace, stack: ExitStack) -> None:
+    """Put the path of a file in place of ``-``, in a folder of its own; ValueError for two of them.
+
+    Files may be read more than once. Its name is ``stdin`` with the extension of its format, which
+    is CSV where no option says another.
+    """
+    options.stdin = ""
+    for place, format_option in PLACES.items():
+        given = getattr(options, place, None)
+        paths = given if isinstance(given, list) else [given]
+        if "-" not in paths:
+            continue
+        if options.stdin or paths.count("-") > 1:
+            raise ValueError("- is standard input: it can be one of the files, not two")
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="toplist-", ignore_cleanup_errors=True)
+        )
+        format = getattr(options, format_option, None) or "csv"
+        options.folder = folder + os.sep
+        options.stdin = f"{options.folder}stdin.{'run' if format == 'trec' else format}"
+        found = [options.stdin if one == "-" else one for one in paths]
+        setattr(options, place, found if isinstance(given, list) else options.stdin)
+
+
+def _read_stdin(path: str) -> None:
+    """Write standard input to a file, to its end; it may be gzipped."""
+    stream: Any = sys.stdin.buffer
+    if stream.peek(2)[:2] == b"\x1f\x8b":
+        stream = gzip.GzipFile(fileobj=stream)
+    try:
+        with open(path, "wb") as file:
+            shutil.copyfileobj(stream, file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path}: not readable: {error}") from None
+
+
+def _run(parser: Parser, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
-    stdin.read()
+    if options.stdin:
+        _read_stdin(options.stdin)
     if getattr(options, "plot", None):
         axes.need_matplotlib()
-    with ExitStack() as stack:
-        stack.enter_context(warnings.catch_warnings())
-        warnings.showwarning = lambda message, *_: _note(stdin, _one_line(message, parser))
+
+    def note(words: str) -> None:
+        print(f"toplist: note: {words}", file=sys.stderr)
+
+    with warnings.catch_warnings(), ExitStack() as quiet:
+        warnings.showwarning = lambda message, *_: note(_one_line(message, parser, options))
         if options.quiet:  # no bar of progress, no warning
-            nowhere = stack.enter_context(open(os.devnull, "w"))
-            stack.enter_context(redirect_stderr(nowhere))
+            nowhere = quiet.enter_context(open(os.devnull, "w"))
+            quiet.enter_context(redirect_stderr(nowhere))
         found = options.run(options)
     report = found if isinstance(found, Output) else Output(found)
-    failed = _print(parser, written(report, options))
-    if report.note and not options.quiet:
-        _note(stdin, printable(report.note))
-    return int(options.error) if failed else report.status
-
-
-def _note(stdin: StandardInput, words: str) -> None:
-    print(f"toplist: note: {stdin.named(words)}", file=sys.stderr)
-
-
-def _print(parser: Parser, text: str) -> bool:
-    """Print the result and return whether it failed; a closed pipe is no error, a full disk is."""
+    text = written(report, options)
     try:
         print(text, end="", flush=True)
     except OSError as error:
         # the rest of the buffer must not raise again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            print(f"toplist: {_one_line(error, parser)}", file=sys.stderr)
-            return True
-    return False
+        if not isinstance(error, BrokenPipeError):  # a closed pipe is no error, a full disk is
+            raise
+    if report.note and not options.quiet:
+        note(printable(report.note).replace(options.folder, ""))
+    return report.status
 
 
-def _one_line(error: Exception, parser: Parser) -> str:
+def _one_line(error: Exception, parser: Parser, options: argparse.Namespace) -> str:
     """Return the message of an error in one line, with keywords as options of the command."""
     if isinstance(error, OSError) and error.strerror:
-        file = "output" if error.filename is None else error.filename
-        return printable(" ".join(f"{file}: {error.strerror}".split()))
-    return printable(" ".join(parser.worded(str(error)).split()))
+        text = f"{'output' if error.filename is None else error.filename}: {error.strerror}"
+    else:
+        text = parser.worded(str(error))
+    return printable(" ".join(text.split())).replace(options.folder, "")
 
 
 def _no_command(given: Sequence[str]) -> NoReturn:

@@ -265,7 +265,17 @@ def run_gate(options: argparse.Namespace) -> Output:
       toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005 \
           --format markdown
     """
-    new, base = _results(options)
+    results = reading.evaluated(options)
+    if len(results) > len(options.recs):
+        raise ValueError("a gate is of two systems: --system gives more of them")
+    of_path = dict(zip(options.recs, results.values(), strict=True))
+    for path, result in of_path.items():
+        if result.hits is None:
+            raise ValueError(
+                f"{path}: without users, whom a gate compares one by one: save what toplist eval "
+                "--save keeps, or a result of keep='users'"
+            )
+    new, base = of_path[options.new], of_path[options.base]
     by = (
         reading.of_users(new, *reading.labels(options, "segments", "user"))
         if options.segments
@@ -276,21 +286,6 @@ def run_gate(options: argparse.Namespace) -> Output:
     text = output.formatted(options, [found], plain=found.to_dict())
     passes = found.verdict == "undecided" and options.undecided == "ok"
     return Output(text, {}, reading.ranked_truth(options), 0 if passes else STATUS[found.verdict])
-
-
-def _results(options: argparse.Namespace) -> tuple[TopKResult, TopKResult]:
-    """Return both results, loaded or evaluated; they must hold their users."""
-    results = reading.evaluated(options)
-    if len(results) > len(options.recs):
-        raise ValueError("a gate is of two systems: --system gives more of them")
-    found = dict(zip(options.recs, results.values(), strict=True))
-    for path, result in found.items():
-        if result.hits is None:
-            raise ValueError(
-                f"{path}: without users, whom a gate compares one by one: save what toplist eval "
-                "--save keeps, or a result of keep='users'"
-            )
-    return found[options.new], found[options.base]
 
 
 NEW_AND_BASE = """

@@ -14,7 +14,6 @@ from toplist.cli.output import Output
 from toplist.metrics.conventions import convention_of
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_name, dump
-from toplist.results.writing import Content
 
 
 def check_eval(options: argparse.Namespace) -> None:
@@ -76,8 +75,16 @@ def run_eval(options: argparse.Namespace) -> Output:
     contents = output.drawn(options, lambda: plots.curves(one), dpi=150)
     if options.per_user:
         contents[options.per_user] = output.per_user_csv(results)
-    if options.save:
-        contents |= _saved(results, options.save)
+    if options.save and os.path.isdir(options.save):
+        odd = [name for name in results if os.path.basename(name) != name]
+        if odd:
+            raise ValueError(
+                f"--save {options.save}: {odd[0]!r} is no name of a file: evaluate it alone"
+            )
+        for name, result in results.items():
+            contents[os.path.join(options.save, f"{name}.npz")] = dump(result)
+    elif options.save:
+        contents[options.save] = dump(next(iter(results.values())))
     return Output(text, contents, reading.ranked_truth(options))
 
 
@@ -96,16 +103,6 @@ def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> di
         return {name: result.by_item(by_item) for name, result in results.items()}
     except (ValueError, TypeError) as error:
         raise prefixed(f"{path}: ", error) from None
-
-
-def _saved(results: Mapping[str, TopKResult], path: str) -> dict[str, Content]:
-    """Return the file of the one result; in a folder, a file for each, named by its system."""
-    if not os.path.isdir(path):
-        return {path: dump(next(iter(results.values())))}
-    odd = [name for name in results if os.path.basename(name) != name]
-    if odd:
-        raise ValueError(f"--save {path}: {odd[0]!r} is no name of a file: evaluate it alone")
-    return {os.path.join(path, f"{name}.npz"): dump(result) for name, result in results.items()}
 
 
 EVALUATED = table(

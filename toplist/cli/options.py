@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, NoReturn
@@ -47,6 +47,8 @@ class Option(NamedTuple):
 
     Attributes
     ----------
+    name : str
+        What it is called among the arguments that were read.
     flags : list of str
         As they are written, or the name of a file.
     keywords : dict
@@ -57,22 +59,14 @@ class Option(NamedTuple):
         What an option with several values holds even where there is a file of that name.
     """
 
+    name: str
     flags: Sequence[str]
     keywords: Mapping[str, Any]
     check: Callable[[Any], object] | None = None
     words: Collection[str] = ()
 
-    @property
-    def name(self) -> str:
-        """What it is called among the arguments that were read."""
-        return _name(self.flags)
-
 
 Group = Sequence[Option]
-
-
-def _name(flags: Sequence[str]) -> str:
-    return flags[-1].lstrip("-").replace("-", "_")
 
 
 def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
@@ -85,8 +79,8 @@ def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
     ----------
     text : str
     **kinds : dict
-        How values are read, by the names of options, as argparse is told; and "check" and "words",
-        as `Option` has them. Those of `KINDS` need none.
+        How values are read, by the names of options: keywords of ``add_argument``; and "check" and
+        "words", as `Option` has them. Those of `KINDS` need none.
 
     Examples
     --------
@@ -100,7 +94,7 @@ def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
         value = "" if head.split()[-1] in flags else head.split()[-1]
         named = bool(flags)
         flags = flags or [value.strip("[].").lower()]
-        name = _name(flags)
+        name = flags[-1].lstrip("-").replace("-", "_")
         given = {"help": help.strip(), **kinds.get(name, KINDS.get(name, {}))}
         check, words = given.pop("check", None), given.pop("words", ())
         if value == "FILE:COLUMN":
@@ -119,7 +113,7 @@ def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
             given["nargs"] = "+"
             if named:
                 given.setdefault("action", "extend")
-        found.append(Option(flags, given, check, words))
+        found.append(Option(name, flags, given, check, words))
     return found
 
 
@@ -357,9 +351,23 @@ HELP = table("""
 def of_files(valid: Sequence[str], sides: str = "") -> list[Option]:
     """Return how files are read: names of columns; formats of both sides, lists without ranks.
 
-    With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``;
-    without, there is one file, which is a table.
+    With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``, and
+    users may be of several columns: ``user_id=user,time``; without, there is one file, a table.
     """
+
+    def read(argument: str) -> tuple[str, str, Any]:
+        """Return side, column, and its name."""
+        ours, equals, theirs = argument.partition("=")
+        side, colon, column = ours.rpartition(":")
+        if not (ours and equals and theirs):
+            raise ValueError(f"{argument!r}: write {valid[0]}=NAME_IN_THE_FILE")
+        if colon and not sides:
+            raise ValueError(f"{argument!r}: there is one file: write {column}={theirs}")
+        if column not in valid:
+            raise ValueError(f"{column!r} is not a column to rename: {', '.join(valid)}")
+        names = theirs.split(",") if sides and column == "user_id" else [theirs]
+        return side, column, names if len(names) > 1 else theirs
+
     alone = f"; in one file alone: {sides}:COLUMN=NAME" if sides else ""
     formats = f"{', '.join(FORMATS)} (default: by the extension; - is csv)"
     text = f"--columns COLUMN=NAME...  other names of {', '.join(valid)}{alone}"
@@ -368,50 +376,22 @@ def of_files(valid: Sequence[str], sides: str = "") -> list[Option]:
     --ranks-format FORMAT  {formats}
     --ground-truths-format FORMAT  {formats}
     --order {{}}  lists without rank or score: the first row is the best"""
-    read = renaming(valid, by_side=bool(sides))
     return table(text, columns={"type": read, "default": []})
-
-
-def renaming(
-    valid: Sequence[str], *, by_side: bool = False
-) -> Callable[[str], tuple[str, str, Any]]:
-    """Return a function that reads one argument of ``--columns``: side, column, and its name.
-
-    With `by_side`, users may be of several columns: ``user_id=user,time``.
-
-    Examples
-    --------
-    >>> renaming(["user_id", "item_id"])("user_id=uid")
-    ('', 'user_id', 'uid')
-    >>> renaming(["user_id", "item_id"], by_side=True)("ground_truths:user_id=uid")
-    ('ground_truths', 'user_id', 'uid')
-    >>> renaming(["user_id", "item_id"], by_side=True)("user_id=user,time")
-    ('', 'user_id', ['user', 'time'])
-    """
-
-    def read(argument: str) -> tuple[str, str, Any]:
-        ours, equals, theirs = argument.partition("=")
-        side, colon, column = ours.rpartition(":")
-        if not (ours and equals and theirs):
-            raise ValueError(f"{argument!r}: write {valid[0]}=NAME_IN_THE_FILE")
-        if colon and not by_side:
-            raise ValueError(f"{argument!r}: there is one file: write {column}={theirs}")
-        if column not in valid:
-            raise ValueError(f"{column!r} is not a column to rename: {', '.join(valid)}")
-        names = theirs.split(",") if by_side and column == "user_id" else [theirs]
-        return side, column, names if len(names) > 1 else theirs
-
-    return read
 
 
 # Options that name a file with a label of users, or of items.
 BESIDE = "clusters", "segments", "titles", "user_titles"
 
 
+def labelled(options: argparse.Namespace) -> list[str]:
+    """Return which of these options are given, of users or of items."""
+    given = {name.removeprefix("item_") for name, one in vars(options).items() if one}
+    return [one for one in BESIDE if one in given]
+
+
 def check_sides(options: argparse.Namespace, sides: Iterable[str]) -> None:
     """Raise ValueError for a name of a column in a file that is none of these, nor beside them."""
-    given = {name for name, one in vars(options).items() if one}
-    sides = dict.fromkeys([*sides, *(one for one in BESIDE if given & {one, f"item_{one}"})])
+    sides = dict.fromkeys([*sides, *labelled(options)])
     for side, column, theirs in options.columns:
         if side and side not in sides:
             raise ValueError(
@@ -451,18 +431,12 @@ def option(name: str, value: Any = None) -> str:
         return name
     if value is False:
         return f"no {name}"
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, Mapping):
-        examples = {"...": "NAME", ...: "..."}
-        values = [f"{ours}={examples.get(one, one)}" for ours, one in _flat(value)]
-    else:
-        values = list(value) if isinstance(value, (list, tuple)) else [value]
+        examples, values = {"...": "NAME", ...: "..."}, []
+        for ours, theirs in value.items():
+            of_side = isinstance(theirs, Mapping)  # {"ranks": {"user_id": "uid"}}
+            for column, one in theirs.items() if of_side else [(ours, theirs)]:
+                said = ",".join(one) if isinstance(one, list) else examples.get(one, one)
+                values.append(f"{ours}:{column}={said}" if of_side else f"{column}={said}")
     return " ".join([name, *(shlex.quote(str(one)) for one in values)])
-
-
-def _flat(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the names of columns; those of one side have its name before them."""
-    for ours, theirs in columns.items():
-        if isinstance(theirs, Mapping):
-            yield from ((f"{ours}:{column}", name) for column, name in theirs.items())
-        else:
-            yield ours, ",".join(theirs) if isinstance(theirs, list) else theirs

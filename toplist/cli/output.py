@@ -145,33 +145,25 @@ def systems(options: argparse.Namespace, found: Shown, **how: Any) -> str:
 
     Several results are side by side; several ones by segment are one below the other.
     """
+    shown: Mapping[str, Any] = found
     split = any(isinstance(one, Segments) for one in found.values())
-    if options.format == "json":
-        contents = {name: _content(one) for name, one in found.items()}
+    if options.format == "json":  # means, spreads, intervals, counts
+        contents = {name: content(one.whole if split else one) for name, one in shown.items()}
+        for name, one in shown.items() if split else ():
+            parts = [{"segment": label, **content(part)} for label, part in one.items()]
+            contents[name]["segments"] = parts
         return text_of(contents if len(contents) > 1 else next(iter(contents.values())))
     if options.format == "csv":
-        return _by_system({name: _grid(one) for name, one in found.items()}).to_csv()
-    if len(found) == 1:
-        return formatted(options, found.values(), **how)
+        grid = segments.grid if split else describe.grid
+        return _by_system({name: grid(one) for name, one in shown.items()}).to_csv()
+    if len(shown) == 1:
+        return formatted(options, shown.values(), **how)
     if not split:
         from toplist.comparing.comparison import compare  # a tenth of the time of one result
 
-        results: Any = found
-        return formatted(options, [compare(results)], **how)
-    title, parts = TITLES[options.format], found.items()
-    return "\n\n".join(title.format(name) + formatted(options, [one]) for name, one in parts)
-
-
-def _content(one: TopKResult | Segments[TopKResult]) -> dict[str, Any]:
-    """Return what JSON has of a system: means, spreads, intervals, counts; and of its segments."""
-    if isinstance(one, TopKResult):
-        return content(one)
-    parts = [{"segment": label, **content(part)} for label, part in one.items()]
-    return content(one.whole) | {"segments": parts}
-
-
-def _grid(one: TopKResult | Segments[TopKResult]) -> Grid:
-    return describe.grid(one) if isinstance(one, TopKResult) else segments.grid(one)
+        return formatted(options, [compare(shown)], **how)
+    title = TITLES[options.format]
+    return "\n\n".join(title.format(s) + formatted(options, [one]) for s, one in shown.items())
 
 
 def _by_system(grids: Mapping[str, Grid]) -> Grid:

@@ -8,7 +8,7 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +17,11 @@ from typing import Any
 from toplist import files
 from toplist.checks import USERS, prefixed, require
 from toplist.cli.options import (
-    BESIDE,
     CONVENTION,
     Group,
     check_labels,
     check_sides,
+    labelled,
     names_of_columns,
     of_files,
     option,
@@ -209,7 +209,15 @@ def check_asked(options: argparse.Namespace) -> None:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
     _settle_truth(options)
     if options.truth is not None:
-        _settle_asked(options)
+        options.metrics = asked_or_usual(options)
+        if options.k is None and all(map(takes_k, options.metrics)):
+            options.k = DEFAULT_KS
+        elif options.k is None:
+            options.metrics = [
+                f"{metric}@{k}" if k else metric
+                for metric in options.metrics
+                for k in (DEFAULT_KS if takes_k(metric) else [None])
+            ]
     if options.k and ALL in options.k:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
@@ -217,9 +225,8 @@ def check_asked(options: argparse.Namespace) -> None:
             raise ValueError(f"-k all: {options.recs[0]} is a saved result, which has its own k")
         options.k = None
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
-    given = {name for name, one in vars(options).items() if one}
     for name in _asked(options) if options.truth is None else ():
-        if name != "columns" or not any(given & {one, f"item_{one}"} for one in BESIDE):
+        if name != "columns" or not labelled(options):
             raise ValueError(
                 f"{_written(options, name)} changes nothing of {options.recs[0]}, a saved result, "
                 "which keeps the options it was made with: leave it out, or give the lists and "
@@ -267,21 +274,6 @@ def asked_or_usual(
     return options.metrics or [name for name in usual if name in known]
 
 
-def _settle_asked(options: argparse.Namespace) -> None:
-    """Put the default metrics and k's where none are given."""
-    options.metrics = asked_or_usual(options)
-    if options.k is not None:
-        return
-    if all(map(takes_k, options.metrics)):
-        options.k = DEFAULT_KS
-        return
-    options.metrics = [
-        f"{metric}@{k}" if k else metric
-        for metric in options.metrics
-        for k in (DEFAULT_KS if takes_k(metric) else [None])
-    ]
-
-
 def takes_k(metric: str) -> bool:
     """Return whether a metric has no k of its own, and is not of the whole list."""
     name = canonical(metric)
@@ -303,25 +295,29 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
         read = GroundTruths(options.truth, columns=columns, format=form)
         truth = read if kept else Path(options.truth)
     of_rows = ":" in (options.clusters or "")
-    clusters, path = labels(options, "clusters", "row") if of_rows else ({}, "")
+    clusters, file = labels(options, "clusters", "row") if of_rows else ({}, "")
     results: dict[str, TopKResult] = {}
-    saved: dict[str, TopKResult] = {}
-    fresh: list[TopKResult] = []
-    for name, recs in zip(names_of(options.recs), options.recs, strict=True):
-        if is_saved(recs):
-            found = {"": _loaded(options, recs)}
+    named, lists = dict(zip(names_of(options.recs), options.recs, strict=True)), lists_of(options)
+    for name, path in named.items():
+        if is_saved(path):
+            found = {"": _loaded(options, path)}
         else:
-            found = _evaluate(options, recs, name, truth, users)
-        if of_rows:
-            found = {one: _clustered(result, clusters, path) for one, result in found.items()}
-        if is_saved(recs):
-            saved[recs] = found[""]
-        else:
-            fresh += found.values()
+            found = _evaluate(options, lists[name], truth, users)
         for one, result in found.items():
-            alone = len(options.recs) == 1
-            results[name if not one else one if alone else f"{name} {one}"] = result
-    _check_alike(options, saved, fresh)
+            if of_rows:
+                known = of_users(result, clusters, file)
+                without = next((row for row in result.users if known.get(row) is None), None)
+                if without is not None:
+                    raise ValueError(f"{file}: has no cluster of row {without!r}")
+                unit = "rows" if result.terms.unit == USERS else result.terms.unit
+                terms, own = replace(result.terms, unit=unit), [known[row] for row in result.users]
+                result = replace(result, terms=terms, clusters=own)
+            system = name if not one else one if len(named) == 1 else f"{name} {one}"
+            results[system] = result
+    saved = {path: results[name] for name, path in named.items() if is_saved(path)}
+    _check_alike(
+        options, saved, [one for name, one in results.items() if named.get(name) not in saved]
+    )
     return results
 
 
@@ -348,31 +344,37 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
     return replace(result, terms=replace(terms, entries=tuple(entries), pooled=pooled))
 
 
+def lists_of(options: argparse.Namespace) -> dict[str, Ranks]:
+    """Return the lists of all files, by system, with how they are read."""
+    how = {"format": options.ranks_format, "order": options.order}
+    found = {}
+    for name, path in zip(names_of(options.recs), options.recs, strict=True):
+        columns = names_of_columns(options, "ranks", name, path)
+        columns.pop(GROUP, None)  # of ground truths alone
+        found[name] = Ranks(path, columns=columns, **how, **given_options(options, "ranks"))
+    return found
+
+
 def _evaluate(
-    options: argparse.Namespace, recs: str, name: str, truth: Any, users: bool
+    options: argparse.Namespace, lists: Ranks, truth: Any, users: bool
 ) -> dict[str, TopKResult]:
     """Evaluate the systems of a file, one without a name; an error names one of several files."""
-    of_lists = names_of_columns(options, "ranks", name, recs)
-    of_truth = names_of_columns(options, "ground_truths")
-    if of_lists != of_truth:
-        of_lists.pop(GROUP, None)  # named for both
-    by_side = {"ranks": of_lists, "ground_truths": of_truth}
-    how = given_options(options, "ranks")
+    recs = str(lists.ranks)
     convention: Any = options.convention  # a synonym is kept where nothing of it is changed
     if policies := given_options(options, "convention"):
         convention = convention_of(convention).replace(**policies)
     try:
         found: Any = top_k_eval(
-            Ranks(recs, format=options.ranks_format, order=options.order, **how),
+            lists,
             truth,
             options.k,
             metrics=options.metrics,
             convention=convention,
-            columns=of_truth if of_lists == of_truth else by_side,
+            columns=names_of_columns(options, "ground_truths"),
             keep="users" if users else None,
             clusters=None if ":" in (options.clusters or "") else options.clusters,
             **given_options(options),
-            **_beside(options, recs, of_lists),
+            **_beside(options, lists),
         )
         return {"": found} if isinstance(found, TopKResult) else found
     except (ValueError, TypeError) as error:
@@ -438,7 +440,7 @@ def _written(options: argparse.Namespace, name: str) -> str:
 # Files beside the lists: their ids are texts, and become numbers where those of the lists are
 
 
-def _beside(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
+def _beside(options: argparse.Namespace, lists: Ranks) -> dict[str, Any]:
     """Return what the files of items say, and the padding, as keywords of an evaluation."""
     known: dict[str, Any] = {"padding": options.padding}
     weighing = given_options(options, "propensities")
@@ -446,23 +448,20 @@ def _beside(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> 
         raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
     named = ("padding", "items_as", "propensities", *ITEMS)
     given = any(getattr(options, name) is not None for name in named)
-    users, items = numbered(options, recs, columns) if given else (False, False)
-    if options.padding is not None and items:
-        known["padding"] = _integers("--padding", [options.padding])[0]
+    users, items = numbered(options, lists) if given else (False, False)
+    if options.padding is not None:
+        known["padding"] = _ids("--padding", [options.padding], items)[0]
     as_documents = items
     if options.items_as is not None:
         chunks, documents, *_ = tables.facts(options.items_as, "document")
-        if items:
-            chunks = _integers(options.items_as, chunks)
-            with suppress(ValueError):  # documents may be text where chunks are numbers
-                documents = list(map(int, documents))
-            as_documents = not documents or isinstance(documents[0], int)
-        known["items_as"] = dict(zip(chunks, documents, strict=True))
+        with suppress(ValueError):  # documents may be text where chunks are numbers
+            documents = _ids("", documents, items)
+        as_documents = items and (not documents or isinstance(documents[0], int))
+        known["items_as"] = dict(zip(_ids(options.items_as, chunks, items), documents, strict=True))
     if options.propensities is not None:
         facts = tables.facts(options.propensities, "number")
-        if as_documents:
-            facts = facts._replace(items=_integers(options.propensities, facts.items))
-        known["propensities"] = Propensities(facts, **weighing)
+        ids = _ids(options.propensities, facts.items, as_documents)
+        known["propensities"] = Propensities(facts._replace(items=ids), **weighing)
     facts_of = facts_of_items(options, (users, as_documents), ITEMS, items)
     return known | {"items": Items(**facts_of, **given_options(options, "items"))}
 
@@ -484,28 +483,27 @@ def facts_of_items(
         if path is None:
             continue
         keys, values, *_ = tables.facts(path, kind)
-        if kind == "items" and (items if of_users is None else of_users):
-            values = [_integers(path, some) for some in values]
-        if users if kind == "items" else items:
-            keys = _integers(path, keys)
+        if kind == "items":
+            values = [_ids(path, some, items if of_users is None else of_users) for some in values]
+        keys = _ids(path, keys, users if kind == "items" else items)
         known[name] = dict(zip(keys, values, strict=True))
     return known
 
 
-def numbered(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> tuple[bool, bool]:
+def numbered(options: argparse.Namespace, lists: Ranks) -> tuple[bool, bool]:
     """Return whether users, and items, of the lists are numbers: only formats with types."""
-    sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
+    sides = (lists.ranks, lists.format), (options.truth, options.ground_truths_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False, False
-    stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
+    stream = stream_of(lists.ranks, "ranks", lists.format, lists.columns, "file")
     first = next(iter(stream.blocks((Texts(), Texts())))).lists
     return first.users.names is None, first.items.names is None
 
 
-def _integers(source: str, ids: Iterable[str]) -> list[int]:
-    """Return ids read as text as integers; `source` is named in the error."""
+def _ids(source: str, ids: Iterable[str], numbers: bool) -> list[Any]:
+    """Return ids read as text, as integers if they are; `source` is named in the error."""
     try:
-        return [int(item) for item in ids]
+        return [int(one) if numbers else one for one in ids]
     except ValueError:
         raise ValueError(
             f"{source}: the ids of the lists are numbers, but not all ids here are"
@@ -567,20 +565,8 @@ def of_users(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> dict[
 def of_items(results: Iterable[TopKResult], by_text: Mapping[Any, Any], path: str) -> Any:
     """Return labels by the items of results, which may be numbers."""
     known = (one.hits.items for one in results if one.hits is not None)
-    if any(isinstance(items.example(), int) for items in known if items is not None):
-        return dict(zip(_integers(path, by_text), by_text.values(), strict=True))
-    return by_text
-
-
-def _clustered(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> TopKResult:
-    """Return a result with the clusters of its rows."""
-    known = of_users(result, by_text, path)
-    without = next((one for one in result.users if known.get(one) is None), None)
-    if without is not None:
-        raise ValueError(f"{path}: has no cluster of row {without!r}")
-    unit = "rows" if result.terms.unit == USERS else result.terms.unit
-    terms = replace(result.terms, unit=unit)
-    return replace(result, terms=terms, clusters=[known[one] for one in result.users])
+    numbers = any(isinstance(items.example(), int) for items in known if items is not None)
+    return dict(zip(_ids(path, by_text, numbers), by_text.values(), strict=True))
 
 
 # Files in each other's place
@@ -589,21 +575,19 @@ def _clustered(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> Top
 def ranked_truth(options: argparse.Namespace) -> str:
     """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
     rank = columns_of(names_of_columns(options, "ground_truths"), "ground_truths")["rank"]
+    path, header = options.truth, []
     with suppress(Exception):  # no note is worth an error
-        if rank in _header(options.truth, options.ground_truths_format):
-            return (
-                f"{options.truth}, the last file, is taken as the ground truth, and it has a "
-                f"column {rank!r} as files of ranked lists have"
-            )
-    return ""
-
-
-def _header(path: str, given: str | None) -> Collection[str]:
-    """Return the names of the columns of a file, by its beginning; qrels of TREC have none."""
-    if not (os.path.isfile(path) or os.path.isdir(path)):
-        return ()  # a pipe, which has been read
-    format = find_format(path, given)
-    if not format.is_text:
-        return parquet.column_names(path)
-    line = first_line(path)
-    return next(csv_rows([line], format.delimiter)) if format.delimiter else json.loads(line)
+        if os.path.isfile(path) or os.path.isdir(path):  # else a pipe, which has been read
+            format = find_format(path, options.ground_truths_format)
+            if not format.is_text:
+                header = parquet.column_names(path)
+            elif format.delimiter:
+                header = next(csv_rows([first_line(path)], format.delimiter))
+            else:  # qrels of TREC have no names
+                header = list(json.loads(first_line(path)))
+    if rank not in header:
+        return ""
+    return (
+        f"{path}, the last file, is taken as the ground truth, and it has a column {rank!r} as "
+        "files of ranked lists have"
+    )

@@ -24,18 +24,15 @@ from toplist.cli.options import (
     table,
 )
 from toplist.cli.output import Output, output, screen_width
-from toplist.comparing.comparison import compare
 from toplist.evaluation.plan import entries_of
-from toplist.files import tables
 from toplist.files.batches import stream_of
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.items import ITEMS, Items
 from toplist.inputs.options import SIDES, Ranks
 from toplist.loo.logs import COLUMNS
-from toplist.metrics.conventions import convention_of, rules_of
+from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
-from toplist.reporting.about import USERS, Report
-from toplist.reporting.lists import ItemsOf, Words, items_of
+from toplist.reporting.about import USERS
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
 # show
@@ -60,36 +57,24 @@ def run_show(options: argparse.Namespace) -> str:
       toplist show u0547 knn.csv ease.csv truth.csv --titles items.csv:title -k 20
       toplist show 301 bm25.run dense.run qrels.trec -m ndcg@10 rbp
     """
-    names = names_of_columns(options, "ground_truths")
-    form = options.ground_truths_format
+    names, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
     truth = of_file(stream_of(options.truth, "ground_truths", form, names), options.user)
-    lists = {}
-    for name, path in zip(reading.names_of(options.recs), options.recs, strict=True):
-        names, form = names_of_columns(options, "ranks", name, path), options.ranks_format
-        stream = stream_of(path, "ranks", form, names, options.order, options.ties)
-        lists[name] = of_file(stream, options.user)
-    title, sides = reading.title_of(options), (truth, *lists.values())
-    past = None
-    if options.history:
-        history = tables.facts(options.history, "items")
-        past = dict(zip(history.items, history.values, strict=True)).get(options.user, [])
-    items = [item for side in sides for row in side.values() for item in row]
-    known = {*tables.facts(options.catalogue, "ids").items} if options.catalogue else None
+    lists, numbers = reading.lists_of(options), False
+    if options.history or options.catalogue:
+        _, numbers = reading.numbered(options, next(iter(lists.values())))
+    of_items = reading.facts_of_items(options, (False, numbers), ("history", "catalogue"))
     found = show(
         options.user,
         lists,
         truth,
-        {item: title(item) for item in (*items, *(past or ()))},
+        reading.title_of(options),
         options.k,
         metrics=options.metrics,
         convention=options.convention,
-        items=Items(
-            history=None if past is None else {options.user: past},
-            catalogue=None if known is None else [item for item in items if str(item) in known],
-        ),
+        items=Items(**of_items),
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
-        user_titles={options.user: reading.title_of(options, "user_titles", "user")(options.user)},
+        user_titles=reading.title_of(options, "user_titles", "user"),
     )
     return found.to_text(screen_width(options) or WIDTH)
 
@@ -107,11 +92,8 @@ ASKED = f"""
     -k K  the first k items of each list (default: 10)
     -m --metrics METRIC...  of this user {reading.USUAL.format(" ".join(METRICS))}
     {CONVENTION}
-    --relevant-from FROM  relevant from this grade on
-    --duplicates {{}}  an item twice in a list (default: raise; collapse with --items-as)
-    --ties {{}}  equal scores: as the rows are, or by item (default: item_desc
-        of TREC and trec_eval)
 """
+SHARED = "relevant_from", "duplicates", "ties"
 
 
 # report
@@ -148,23 +130,27 @@ def run_report(options: argparse.Namespace) -> Output:
     page.need_jinja2()
     results = reading.evaluated(options)
     first = next(iter(results))
-    comparison = compare(results, baseline=first if len(results) > 1 else None)
     labelled = reading.labels(options, "segments", "user")
     by = reading.of_users(results[first], *labelled) if options.segments else None
-    titles = reading.title_of(options), reading.title_of(options, "user_titles", "user")
     n_users = 0 if options.no_users else options.users
+    beside = *ITEMS, *BESIDE, "items_as", "propensities"
+    given = (getattr(options, name) or "" for name in beside)
+    paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
+    files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
+    command = shlex.join(["toplist", "report", *options.given])
     try:
-        words, primary = Words(*titles, not options.pseudonyms), options.primary
-        lists, truths, how = _read(options)
-        how |= reading.given_options(options) | {"items_as": options.items_as}
-        sides = comparison, lists, truths, words
-        found = Report(*sides, primary, by, n_users, options.depth, how)
-        beside = *ITEMS, *BESIDE, "items_as", "propensities"
-        given = (getattr(options, name) or "" for name in beside)
-        paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
-        files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
-        command = shlex.join(["toplist", "report", *options.given])
-        text = page.written(found, page.Origin(command, files, options.stamp))
+        text = page.written(
+            results,
+            *_read(options),
+            page.Origin(command, files, options.stamp),
+            title_of=reading.title_of(options),
+            user_title_of=reading.title_of(options, "user_titles", "user"),
+            named=not options.pseudonyms,
+            asked=options.primary,
+            by=by,
+            n_users=n_users,
+            depth=options.depth,
+        )
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
     notes = [reading.ranked_truth(options)]
@@ -175,32 +161,25 @@ def run_report(options: argparse.Namespace) -> Output:
 
 def _read(
     options: argparse.Namespace,
-) -> tuple[dict[str, ItemsOf], ItemsOf | None, dict[str, Any]]:
-    """Return what gives the lists of users, by system, their relevant items, and options of both.
+) -> tuple[dict[str, Ranks], GroundTruths | None, dict[str, Any]]:
+    """Return the lists of systems, the ground truths, and options of both.
 
     The ids of what is beside the lists are as in the first of them; saved results have none.
     """
+    how = {"convention": options.convention, "items_as": options.items_as}
+    how |= reading.given_options(options)
     if options.truth is None:
-        return {}, None, {}
+        return {}, None, how
     columns = names_of_columns(options, "ground_truths")
     kept = GroundTruths(options.truth, columns=columns, format=options.ground_truths_format)
-    paths = dict(zip(reading.names_of(options.recs), options.recs, strict=True))
-    given = {}
-    for name, path in paths.items():
-        if not reading.is_saved(path):
-            names = names_of_columns(options, "ranks", name, path)
-            how = {"format": options.ranks_format, "order": options.order, "ties": options.ties}
-            given[name] = Ranks(path, columns=names, **how)
-    first, padding, known = next(iter(given)), options.padding, {}
-    if any((padding, options.history, options.catalogue)):
-        columns = names_of_columns(options, "ranks", first, paths[first])
-        numbers = reading.numbered(options, paths[first], columns)
-        padding = int(padding) if padding and numbers[1] else padding
+    lists, how["padding"] = reading.lists_of(options), options.padding
+    lists = {name: one for name, one in lists.items() if not reading.is_saved(str(one.ranks))}
+    if any((options.padding, options.history, options.catalogue)):
+        numbers = reading.numbered(options, next(iter(lists.values())))
+        how["padding"] = int(options.padding) if options.padding and numbers[1] else options.padding
         known = reading.facts_of_items(options, numbers, ("history", "catalogue"))
-    rules = rules_of(options.convention)
-    lists = {one: items_of(kept, ranks, rules, padding=padding) for one, ranks in given.items()}
-    truths = items_of(kept, padding=padding, relevant_from=options.relevant_from)
-    return lists, truths, {"padding": padding, "items": Items(**known)}
+        how["items"] = Items(**known)
+    return lists, kept, how
 
 
 def _file(path: str) -> tuple[str, int, str]:
@@ -287,9 +266,10 @@ COMMANDS = {
         "USER RECS [RECS ...] TRUTH [options]",
         {
             "files": table(SHOWN_FILES),
-            "what to show": table(
-                ASKED, k=KINDS["k"] | {"default": 10}, metrics=reading.OF_METRICS
-            ),
+            "what to show": [
+                *table(ASKED, k=KINDS["k"] | {"default": 10}, metrics=reading.OF_METRICS),
+                *(one for one in reading.USERS_AND_ITEMS if one.name in SHARED),
+            ],
             "how files are read": of_files(files.COLUMNS, "ranks, ground_truths or FILE"),
             "output": output(),
         },

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import counted, prefixed, printable, require
+from toplist.checks import counted, prefixed, printable
 from toplist.cli.options import HELP, Command, names_of_columns, of_files, option, table
 from toplist.files.formats import PathLike, table_format
-from toplist.files.tables import read_table, write_tables
+from toplist.files.tables import write_tables
 from toplist.loo import split
 from toplist.loo.logs import COLUMNS
 from toplist.loo.parts import PARTS, REPEATS, Split
-from toplist.loo.split import held_out_users, windows
 
 # What goes with each way to hold out, beside what goes with all; "" is one row of each user.
 WITH = {
@@ -110,10 +109,8 @@ def run(options: argparse.Namespace) -> str:
     if found and not options.force:
         does, them = ("exists", "it") if len(found) == 1 else ("exist", "them")
         raise ValueError(f"{', '.join(found)} {does}: --force replaces {them}")
-    table = read_table(options.log)
     try:
-        _require_columns(options, table)
-        made = _made(options, table)
+        made = _made(options)
         splits = {str(i): one for i, one in enumerate(made, 1)} if options.windows else {"": made}
         for one in splits.values():
             for part, n in one.report.rows.items():
@@ -121,7 +118,8 @@ def run(options: argparse.Namespace) -> str:
                     remedy = _remedy(options, one, part)
                     raise ValueError(f"the {part} part would be empty: {remedy}")
     except (ValueError, TypeError) as error:
-        raise prefixed(f"{options.log}: ", error) from None
+        named = str(error).startswith(options.log)
+        raise error if named else prefixed(f"{options.log}: ", error) from None
     parts: dict[PathLike, Any] = {
         _path(options, part, folder): getattr(one, part)
         for folder, one in splits.items()
@@ -137,18 +135,7 @@ def run(options: argparse.Namespace) -> str:
     return f"{reports}\nwritten: {printable(', '.join(map(str, parts)))}"
 
 
-def _require_columns(options: argparse.Namespace, table: Any) -> None:
-    """Raise ValueError for several columns that the log has not; one is found by the split."""
-    names = {name: name for name in COLUMNS} | names_of_columns(options)
-    needed = [name for name in COLUMNS if name != "timestamp" or options.by != "random"]
-    found = list(getattr(table, "column_names", table))
-    absent = [name for name in needed if names[name] not in found]
-    if len(absent) > 1:
-        ways = f"columns={dict.fromkeys(absent, 'NAME')} names others"
-        require("", [names[name] for name in needed], found, ways)
-
-
-def _made(options: argparse.Namespace, table: Any) -> Any:
+def _made(options: argparse.Namespace) -> Any:
     """Split the log as the options say."""
     way = _way(options)
     rules: dict[str, Any] = {"columns": names_of_columns(options)}
@@ -159,12 +146,12 @@ def _made(options: argparse.Namespace, table: Any) -> Any:
     if options.validation and way in ("ratio", "last", "held_out_users"):
         rules["validation"] = number(options.validation)
     if way == "windows":
-        return windows(table, options.windows, **rules)
+        return split.windows(options.log, options.windows, **rules)
     if way == "held_out_users":
-        return held_out_users(table, options.held_out_users, **rules)
+        return split.held_out_users(options.log, options.held_out_users, **rules)
     if way:
-        return split.holdout(table, **{way: getattr(options, way)}, **rules)
-    return split.leave_one_out(table, **rules | {"validation": bool(options.validation)})
+        return split.holdout(options.log, **{way: getattr(options, way)}, **rules)
+    return split.leave_one_out(options.log, **rules | {"validation": bool(options.validation)})
 
 
 def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:

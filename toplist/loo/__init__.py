@@ -86,10 +86,17 @@ all items if you can.
 from typing import NoReturn
 
 from toplist.gone import no_attribute
-from toplist.loo.baselines import popular, random
 from toplist.loo.parts import Columns, Core, Report, Split
 from toplist.loo.ranks import from_rank_counts, ranks_of
-from toplist.loo.sampling import Estimate, SampledRanks, corrected, negatives, sampled_ranks
+from toplist.loo.sampling import (
+    Estimate,
+    SampledRanks,
+    corrected,
+    negatives,
+    popular,
+    random,
+    sampled_ranks,
+)
 from toplist.loo.split import Windows, held_out_users, holdout, leave_one_out, windows
 from toplist.results.terms import Sampled, SampledMetricsWarning
 

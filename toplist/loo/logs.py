@@ -154,20 +154,6 @@ class Log:
             return times.values
         return np.unique(times.values, return_inverse=True)[1].astype(np.int64, copy=False)
 
-    def check_times(self) -> None:
-        """Raise ValueError unless every row has a time: all rules except "random" need them."""
-        if self.times is None:
-            raise ValueError(
-                "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
-                "by='random' needs none"
-            )
-        if (missing := np.flatnonzero(self.times.missing)).size:
-            user = self.users.names[self.users.codes[missing[0]]]
-            raise ValueError(
-                f"log: row {missing[0]}, of user {user!r}, has no timestamp ({len(missing):,} such "
-                "rows): leave them out, or hold out with by='random'"
-            )
-
     def take(self, rows: Ints) -> Any:
         """Return some rows in the caller's form."""
         rows = rows if self.rows is None else self.rows[rows]
@@ -200,7 +186,7 @@ class Log:
         return found
 
 
-def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
+def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = False) -> Log:
     """Read a log in any accepted form.
 
     Parameters
@@ -211,19 +197,21 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
         times) of arrays or lists; the path of a CSV, TSV (also .gz) or Parquet file.
     columns : mapping, optional
         The log's own names of user_id, item_id and timestamp.
+    timed : bool
+        Whether every row must have a time, as all rules except "random" need.
 
     Raises
     ------
     TypeError, ValueError
         For other forms, a missing column, columns of different length, an id that is null or of
-        another kind than the others.
+        another kind than the others, a missing time.
     """
-    names = renamed(columns, COLUMNS)
+    names, where = renamed(columns, COLUMNS), "log"
     if isinstance(log, (str, os.PathLike)):
         # gzip and csv: an eighth of the import of toplist
         from toplist.files.tables import read_table
 
-        return read_log(read_table(log), columns)
+        log, where = read_table(log), os.fspath(log)
     log = to_builtin(log, "log")
     is_frame, named = cols.is_frame(log), log
     if is_frame:
@@ -239,36 +227,44 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
             f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or "
             f"the path of a file, not a {type(log).__name__}"
         )
-    own = [names[name] for name in COLUMNS[:2]]
-    absent = {name: "NAME" for name in COLUMNS[:2] if names[name] not in found}
-    others = "others" if len(absent) > 1 else "another"
-    require("log", own, found, f"columns={absent!r} names {others}")
-    time, times = names["timestamp"], None
+    needed = COLUMNS if timed else COLUMNS[:2]
+    absent = {name: "NAME" for name in needed if names[name] not in found}
+    ways = f"columns={absent!r} names {'others' if len(absent) > 1 else 'another'}"
+    ways += "; by='random' needs no timestamp" * ("timestamp" in absent)
+    require(where, [names[name] for name in needed], found, ways)
+    (user, item, time), times = (names[name] for name in COLUMNS), None
     if is_frame:
-        users, items = (Ids.of(cols.read(log, name).ids("log")) for name in own)
+        users, items = (Ids.of(cols.read(log, name).ids(where)) for name in (user, item))
         if time in found:
             times, kind = times_of(cols.values(log, time)), cols.read(log, time).kind
             zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
             times = replace(times, zoned=times.zoned or zone)
-        return Log(users, items, times, log)
-    sizes = {name: len(column) for name, column in named.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"log: columns of different length, {sizes}")
-    users, items = (_numbered(named[names[name]], name) for name in COLUMNS[:2])
-    return Log(users, items, times_of(named[time]) if time in found else None, log)
+    else:
+        sizes = {name: len(column) for name, column in named.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"{where}: columns of different length, {sizes}")
+        users, items = (_numbered(named[names[name]], name, where) for name in COLUMNS[:2])
+        times = times_of(named[time]) if time in found else None
+    if timed and times is not None and (missing := np.flatnonzero(times.missing)).size:
+        raise ValueError(
+            f"{where}: row {missing[0]}, of user {users.names[users.codes[missing[0]]]!r}, has no "
+            f"timestamp ({len(missing):,} such rows): leave them out, or hold out with by='random'"
+        )
+    return Log(users, items, times, log)
 
 
-def _numbered(values: Any, name: str) -> Ids:
+def _numbered(values: Any, name: str, where: str) -> Ids:
     """Return the ids of an array or a list, numbered."""
+    where = f"{where}, column {name!r}"
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return Ids.of(Column(name, signed(values, f"log, column {name!r}")))
+        return Ids.of(Column(name, signed(values, where)))
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
-        raise TypeError(f"log: column {name!r} is a {type(values).__name__}: give an array or list")
+        raise TypeError(f"{where} is a {type(values).__name__}: give an array or list")
     as_list = values.tolist() if isinstance(values, np.ndarray) else values
     empty = next((row for row, value in enumerate(as_list) if value is None or value == ""), None)
     if empty is not None:
-        raise ValueError(f"log: column {name!r} is empty in row {empty}")
-    kinds_of(as_list, f"log, column {name!r}")
+        raise ValueError(f"{where} is empty in row {empty}")
+    kinds_of(as_list, where)
     places: dict[Any, int] = {}
     return Ids(name, numbered_by(places, as_list)[0], list(places))
 

@@ -7,6 +7,7 @@ repeats, and of its k-core. `split_of` ends it, from the number of the part of e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -17,7 +18,7 @@ from toplist import kernels
 from toplist.checks import Bools, Ints, cached, check_positive_int, choice, counted
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.loo.logs import Ids, Log, Times, instant, newest, read_log
+from toplist.loo.logs import Log, Times, instant, newest, read_log
 
 Part = Literal["train", "test", "validation", "history"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -98,9 +99,7 @@ class Histories:
         if seed and by in FIXED:
             why = f"{FIXED[by]} draws nothing at random"
             raise ValueError(f"seed={seed!r} changes nothing: {why}: leave it out")
-        found = read_log(log, columns)
-        if by != "random":
-            found.check_times()
+        found = read_log(log, columns, timed=by != "random")
         users, items = found.users.codes, found.items.codes
         words = (id_hashes.keys_of(ids.names)[ids.codes] for ids in (found.users, found.items))
         numbers = id_hashes.random_numbers(seed, *words)
@@ -408,7 +407,11 @@ class Split:
         row[users.codes[test]] = np.arange(len(test))
         if np.count_nonzero(row >= 0) < len(test):
             raise ValueError("columns: a user has several test items, one each is needed")
-        names, column = _sorted(items.names)
+        names = items.names
+        with suppress(TypeError):  # ids that cannot be compared stay unsorted
+            names = sorted(names)
+        place = {name: at for at, name in enumerate(names)}
+        column = np.array([place[name] for name in items.names], np.int64)
         known = np.concatenate([self.rows[part] for part in PARTS if part != "test"])
         owner = row[users.codes[known]]
         # with repeats="keep" the held-out item may be in train: it is not among the seen ones
@@ -455,12 +458,16 @@ def split_of(
         name: np.sort(rows.rows[part == number]) for number, name in enumerate(PARTS)
     }
     users, items = (
-        {name: _has(ids, places[name]) for name in asked} for ids in (log.users, log.items)
+        {name: np.bincount(ids.codes[places[name]], minlength=len(ids.names)) > 0 for name in asked}
+        for ids in (log.users, log.items)
     )
     train, test = places["train"], places["test"]
     n_tied = n_older = None
     if log.known_times is not None:
-        times, n_tied = log.known_times.values, _n_tied(log)
+        times, n_items = log.known_times.values, max(1, len(log.items.names))
+        last = newest(log.users.codes, log.ordinals)  # before repeats are left out
+        pairs = np.unique(log.users.codes[last] * n_items + log.items.codes[last])
+        n_tied = int(np.sum(np.bincount(pairs // n_items) > 1))
         n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
     left_out = (0, 0, 0) if core is None else core[2:]
     report = Report(
@@ -483,25 +490,3 @@ def split_of(
     )
     parts = {name: log.take(places[name]) if name in asked else None for name in PARTS}
     return Split(**parts, report=report, log=log, rows=places)
-
-
-def _has(ids: Ids, rows: Ints) -> Bools:
-    """Flag the codes of ids that some rows have."""
-    return np.bincount(ids.codes[rows], minlength=len(ids.names)) > 0
-
-
-def _n_tied(log: Log) -> int:
-    """Count users with several items at their newest time, before repeats are left out."""
-    users, items, n_items = log.users.codes, log.items.codes, max(1, len(log.items.names))
-    last = newest(users, log.ordinals)
-    pairs = np.unique(users[last] * n_items + items[last])
-    return int(np.sum(np.bincount(pairs // n_items) > 1))
-
-
-def _sorted(names: list[Any]) -> tuple[list[Any], Ints]:
-    """Return ids sorted, and the place of each code; unsorted if they cannot be compared."""
-    try:
-        order = sorted(range(len(names)), key=names.__getitem__)
-    except TypeError:
-        order = list(range(len(names)))
-    return [names[code] for code in order], np.argsort(order)

@@ -108,7 +108,21 @@ def ranks_of(
     if isinstance(ranks, np.ndarray) and ranks.ndim == 2 and ranks.dtype.kind in kinds:
         if duplicates != "raise" or columns is not None:
             raise TypeError("ranks are scores: duplicates and columns go with lists")
-        return _of_scores(ranks, held_out, exclude, ties or "order", n_threads)
+        ties = ties or "order"
+        choice("ties", ties, TIES)
+        n_users, n_items = ranks.shape
+        held = columns_of(held_out, n_users, n_items)
+        excluded = columns_to_leave_out(exclude, n_users, n_items)
+        counts = np.empty((3, n_users), np.int64)
+
+        def block(lo: int, hi: int) -> None:
+            items, offsets, _ = excluded.block(lo, hi)
+            part, banned = comparable(ranks[lo:hi], single=True), np.zeros(n_items, np.uint8)
+            nan = kernels.scores.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
+            check_no_nan(nan, lo)
+
+        run_blocks(block, n_users, n_items, n_threads)
+        return rank_among(counts, ties)
     given = [name for name, value in (("exclude", exclude), ("ties", ties)) if value is not None]
     if given:
         raise TypeError(
@@ -125,26 +139,6 @@ def ranks_of(
     found = np.zeros(len(hits), np.int64)
     found[np.diff(hits.relevant.offsets) > 0] = hits.relevant.ranks
     return found
-
-
-def _of_scores(
-    scores: NDArray[Any], held_out: Any, exclude: Any, ties: HeldOutTies, n_threads: int | None
-) -> NDArray[Any]:
-    """Return ranks from scores."""
-    choice("ties", ties, TIES)
-    n_users, n_items = scores.shape
-    held = columns_of(held_out, n_users, n_items)
-    excluded = columns_to_leave_out(exclude, n_users, n_items)
-    counts = np.empty((3, n_users), np.int64)
-
-    def block(lo: int, hi: int) -> None:
-        items, offsets, _ = excluded.block(lo, hi)
-        part, banned = comparable(scores[lo:hi], single=True), np.zeros(n_items, np.uint8)
-        nan = kernels.scores.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
-        check_no_nan(nan, lo)
-
-    run_blocks(block, n_users, n_items, n_threads)
-    return rank_among(counts, ties)
 
 
 def rank_among(counts: NDArray[np.int64], ties: HeldOutTies) -> NDArray[Any]:
@@ -223,7 +217,7 @@ def from_rank_counts(
     plan = plan_of(asked, k)
     at = _by_rank(counts)
     n_users = sum(at.values())
-    checked: list[Metric] = []
+    metrics_of_hits: tuple[Metric, ...] = ()
     for metric in (entry.metric for entry in plan.entries):
         name = metric.name
         if (
@@ -234,8 +228,7 @@ def from_rank_counts(
             raise ValueError(f"{name} needs more than the ranks of the held-out items")
         if metric.dividing.by_length and n_listed is None:
             raise ValueError(f"{name} divides by the length of the lists: give n_listed=")
-        checked.append(metric)
-    metrics_of_hits = tuple(checked)
+        metrics_of_hits += (metric,)
     rules = plan.rules
     terms = Terms(plan.entries, rules.name, rules.empty, "zero", Grading(), plan.pooled)
     terms = replace(terms, relevant=rules.relevant, ties=rules.ties or "order")

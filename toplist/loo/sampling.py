@@ -8,13 +8,18 @@ candidates were drawn wherever it is shown, and merges only with results of the 
 from the N - 1 others, the sampled rank of an item of rank r in the catalogue is 1 + a
 hypergeometric number of mean n (r - 1) / (N - 1). The ranks above the first drawn item cannot be
 seen, so no estimate is good at k far below N / n.
+
+Lists of the items that are chosen most, and of items drawn at random, are for a first comparison.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -22,12 +27,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, check_positive_int, choice
+from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import entries_of, plan_of
 from toplist.inputs import id_hashes
 from toplist.inputs.flatten import array
+from toplist.inputs.ids import kinds_of
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
+from toplist.loo.logs import read_log
 from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits
 from toplist.metrics.conventions import CONVENTIONS
@@ -45,6 +53,8 @@ RANKS = 1 << 12
 Z = 1.959963984540054
 # Candidates in a block, and so the most scores that a scoring function returns at once.
 BLOCK = 1 << 20
+# How integers are written.
+_INTEGER = re.compile("-?(0|[1-9][0-9]{0,18})")
 
 
 def negatives(
@@ -259,16 +269,8 @@ def sampled_ranks(
     n_items = check_positive_int(n_items, "n_items")
     held = columns_of(held_out, len(np.asarray(held_out)), n_items)
     excluded = columns_to_leave_out(exclude, len(held), n_items)
-    drawn = negatives(
-        held,
-        n,
-        n_items=n_items,
-        exclude=excluded,
-        popularity=popularity,
-        seed=seed,
-        users=users,
-        n_threads=n_threads,
-    )
+    how: dict[str, Any] = {"popularity": popularity, "seed": seed, "users": users}
+    drawn = negatives(held, n, n_items=n_items, exclude=excluded, n_threads=n_threads, **how)
     ranks = np.empty(len(held), np.int64)
     for lo, hi in parallel.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
         items = np.column_stack([held[lo:hi], drawn[lo:hi]])
@@ -392,7 +394,11 @@ def corrected(
     if not wanted or any(not isinstance(entry.metric, Metric) for entry in entries):
         raise ValueError(f"metrics={metrics!r}: only metrics of hits are estimated from ranks")
     n, n_items = ranks.sampled.n, max(round(ranks.n_candidates), ranks.sampled.n + 1)
-    targets = np.column_stack([_curve(metric, k, n_items) for metric, k in wanted])
+    targets = np.zeros((n_items, len(wanted)))
+    for column, (metric, k) in zip(targets.T, wanted, strict=True):
+        # the metric of a user whose one relevant item has rank 1, 2, ..., k
+        divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
+        column[:k] = (1.0 / metric.discounts(max(k, n_items))[:n_items] / divisor)[:k]
     values = np.vstack([np.zeros(len(wanted)), _least_squares(targets, n, n_items, gamma)])
     moments = Moments.of(values[ranks.ranks], None)  # rank 0, never listed, has value 0
     half = Z * moments.error
@@ -401,15 +407,6 @@ def corrected(
         f"{metric.name}@{k}": Estimate(float(mean), float(mean - h), float(mean + h))
         for (metric, k), mean, h in rows
     }
-
-
-def _curve(metric: Metric, k: int, n_items: int) -> Floats:
-    """Return the metric at k of a user whose one relevant item has rank 1, 2, ..., n_items."""
-    depth = max(k, n_items)
-    divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
-    curve: Floats = 1.0 / metric.discounts(depth)[:n_items] / divisor
-    curve[k:] = 0.0
-    return curve
 
 
 def _least_squares(targets: Floats, n: int, n_items: int, gamma: float) -> Floats:
@@ -443,3 +440,157 @@ def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:
         above = np.arange(lo, min(lo + RANKS, n_items))[:, np.newaxis]
         both = choose(above, drawn) + choose(n_items - 1 - above, n - drawn)
         yield lo, np.exp(both - total)
+
+
+# Baselines
+
+
+def popular(
+    train: Any,
+    k: int,
+    *,
+    users: Iterable[Any] | None = None,
+    exclude: Any = "train",
+    columns: Mapping[str, str] | None = None,
+) -> dict[Any, list[Any]]:
+    """List the k items with the most rows, of each user those not seen yet.
+
+    Parameters
+    ----------
+    train : table, dict of columns, tuple (users, items), or path
+        The training part, in any form of a log; times are not needed.
+    k : int
+        Length of the lists; where fewer items are left, they are shorter.
+    users : iterable of ids, optional
+        Whose lists, such as ``split.truths()``; users who are new have seen nothing. Default: those
+        of `train`.
+    exclude : "train", mapping user -> items, or None
+        What a user is not given: the user's items in `train`, other ones, or nothing.
+    columns : mapping, optional
+        The log's own names of user_id and item_id.
+
+    Returns
+    -------
+    dict user -> list of items
+        Of items chosen as often, integers (text of them, too) come first by number, then text by
+        code point: neither the order of rows nor the kind of the log matters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other forms, and users of another kind than those of the log.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> loo.popular(([1, 1, 2, 3], ["tea", "jam", "jam", "fig"]), 2)
+    {1: ['fig'], 2: ['fig', 'tea'], 3: ['jam', 'tea']}
+    >>> loo.popular(([1, 1, 2], [5, 6, 6]), 1, users=[1, 9], exclude={1: [6]})
+    {1: [5], 9: [6]}
+    """
+    k = check_positive_int(k, "k")
+    given, items, offsets, owner, seen = _read(train, users, exclude, columns, by_popularity=True)
+    k = min(k, len(items))
+    # Seen place s of a user, the i-th, stands before the unseen ones from number s - i on.
+    number = seen - np.arange(len(seen)) + offsets[owner]
+    cells = (owner * k + number)[number < k]
+    before = np.bincount(cells, minlength=len(given) * k).reshape(len(given), k)
+    places = np.arange(k) + np.cumsum(before, axis=1)
+    return {
+        user: [items[place] for place in row if place < len(items)]
+        for user, row in zip(given, places.tolist(), strict=True)
+    }
+
+
+def random(
+    train: Any,
+    k: int,
+    *,
+    seed: int = 0,
+    users: Iterable[Any] | None = None,
+    exclude: Any = "train",
+    columns: Mapping[str, str] | None = None,
+) -> dict[Any, list[Any]]:
+    """List k items at random, all of the training part as likely, of each user those not seen yet.
+
+    Parameters
+    ----------
+    train, k, users, exclude, columns
+        As in `popular`.
+    seed : int
+        A user's list follows from seed, user and the items, whatever the other users are.
+
+    Returns
+    -------
+    dict user -> list of items
+        Shorter where fewer than k items are left.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `popular`.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> loo.random(([1, 1, 2, 3], ["tea", "jam", "jam", "fig"]), 1)
+    {1: ['fig'], 2: ['fig'], 3: ['tea']}
+    """
+    k = check_positive_int(k, "k")
+    given, items, offsets, owner, seen = _read(train, users, exclude, columns, by_popularity=False)
+    n, found = len(items), {user: list[Any]() for user in given}
+    # There is no held-out item: one more, of weight 0, stands for it.
+    draw = partial(negatives, n_items=n + 1, popularity=np.arange(n + 1) < n, seed=seed)
+    n_seen = np.diff(offsets)
+    left = np.minimum(k, n - n_seen)
+    for size in np.unique(left[left > 0]).tolist():
+        rows = left == size
+        own = Lists(offsets_of(n_seen[rows]), seen[rows[owner]])
+        some = list(compress(given, rows.tolist()))
+        drawn = draw(np.full(len(some), n), size, exclude=own, users=some)
+        for user, row in zip(some, drawn.tolist(), strict=True):
+            found[user] = [items[place] for place in row]
+    return found
+
+
+def _read(
+    train: Any,
+    users: Iterable[Any] | None,
+    exclude: Any,
+    columns: Mapping[str, str] | None,
+    by_popularity: bool,
+) -> tuple[list[Any], list[Any], Ints, Ints, Ints]:
+    """Return the users; the items by popularity or id; and where their seen items are.
+
+    These are offsets, the row of the user and the place of the item, by user and place.
+    """
+    log = read_log(train, columns)
+    names, n = log.items.names, max(1, len(log.items.names))
+    counts = np.bincount(log.items.codes, minlength=n) * by_popularity
+    order = sorted(range(len(names)), key=lambda code: (-counts[code], *_by_id(names[code])))
+    place = np.argsort(order)
+    given = log.users.names if users is None else list(dict.fromkeys(users))
+    kinds_of([*log.users.names[:1], *given], "users")
+    row_of = {user: row for row, user in enumerate(given)}
+    pairs = np.empty(0, np.int64)
+    if isinstance(exclude, Mapping):
+        some = {row_of[user]: list(seen) for user, seen in exclude.items() if user in row_of}
+        kinds_of([*names[:1], *chain(*some.values())], "exclude")
+        places = {names[code]: at for at, code in enumerate(order)}
+        found = (
+            row * n + places[item] for row, seen in some.items() for item in seen if item in places
+        )
+        pairs = np.fromiter(found, np.int64)
+    elif exclude is not None:
+        choice("exclude", exclude, ("train",))
+        rows = np.array([row_of.get(user, -1) for user in log.users.names], np.int64)
+        pairs = (rows[log.users.codes] * n + place[log.items.codes])[rows[log.users.codes] >= 0]
+    pairs = np.unique(pairs)
+    offsets = offsets_of(np.bincount(pairs // n, minlength=len(given)))
+    return given, [names[code] for code in order], offsets, pairs // n, pairs % n
+
+
+def _by_id(item: Any) -> tuple[bool, int, str]:
+    """Return the key by which items are sorted: integers, also as text, then other text."""
+    text = str(item)
+    return (False, int(text), "") if _INTEGER.fullmatch(text) else (True, 0, text)

@@ -17,22 +17,9 @@ import numpy as np
 
 from toplist.checks import Bools, Ints, check_positive_int, choice, counted
 from toplist.inputs import id_hashes
+from toplist.loo import parts
 from toplist.loo.logs import UNITS, duration
-from toplist.loo.parts import (
-    HISTORY,
-    LATER,
-    NOWHERE,
-    PARTS,
-    TEST,
-    TRAIN,
-    VALIDATION,
-    Histories,
-    KCore,
-    Part,
-    Repeats,
-    Split,
-    split_of,
-)
+from toplist.loo.parts import PARTS, Histories, KCore, Part, Repeats, Split, split_of
 
 HeldOut = Literal["last", "random", "basket"]
 WAYS: tuple[HeldOut, ...] = get_args(HeldOut)
@@ -285,7 +272,7 @@ def held_out_users(
     known = np.flatnonzero(enough)
     keys = id_hashes.keys_of(rows.log.users.names)[known]
     drawn = known[np.argsort(id_hashes.random_numbers(rows.seed, keys), kind="stable")]
-    part_of = np.full(len(enough), TRAIN)
+    part_of = np.full(len(enough), parts.TRAIN)
     for (option, one), amount in zip(given.items(), amounts, strict=True):
         n = int(held_of(amount, np.array([len(known)]))[0])
         if not 0 < n <= len(drawn):
@@ -293,7 +280,7 @@ def held_out_users(
             raise ValueError(f"{option}={one!r}: {users} with enough rows to choose from")
         part_of[drawn[:n]], drawn = PARTS.index(option), drawn[n:]
     part = part_of[rows.users]
-    part[(part != TRAIN) & (rows.from_the_end >= n_held[rows.users])] = HISTORY
+    part[(part != parts.TRAIN) & (rows.from_the_end >= n_held[rows.users])] = parts.HISTORY
     words = "" if validation is None else f", {validation} more for validation"
     how = f"hold out users, {test}{words}; {hold} of their rows: {ORDERED[by]} ({rows.rules(by)})"
     return split_of(rows, part, ["train", "history", *given], ~enough, how=how, short="train")
@@ -437,7 +424,15 @@ def windows(
     times, step = rows.times, _length(rows, every, "every")
     width = step if horizon is None else _length(rows, horizon, "horizon")
     ordered = times.at(np.sort(times.values[rows.rows], kind="stable"))
-    first = _half(ordered.values) if start is None else _exact(rows.time(start, "start"))
+    if start is not None:
+        first = _exact(rows.time(start, "start"))
+    else:  # the first time before which at least half of the rows lie
+        half = ordered.values[(len(rows.rows) - 1) // 2 :]
+        later = half[half > half[:1]]
+        if not len(later):
+            why = "before no time lie half of the rows"
+            raise ValueError(f"windows: {why}: give the first cut, start=")
+        first = _exact(later[0].item())
     n = _number(rows, first, step, width)
     bounds = [(first + place * step, first + place * step + width) for place in range(n)]
     cuts, lines = [times.written(cut) for cut, _ in bounds], []
@@ -470,15 +465,6 @@ def _length(rows: Histories, given: Any, option: str) -> Fraction:
     return _exact(found.value)
 
 
-def _half(ordered: Any) -> Fraction:
-    """Return the first time before which at least half of the rows lie, of sorted times."""
-    middle = ordered[(len(ordered) - 1) // 2 :]
-    later = middle[middle > middle[:1]]
-    if not len(later):
-        raise ValueError("windows: before no time lie half of the rows: give the first cut, start=")
-    return _exact(later[0].item())
-
-
 def _number(rows: Histories, first: Fraction, step: Fraction, width: Fraction) -> int:
     """Return how many windows end in the unit of the newest row."""
     times, n_rows, unit = rows.times, len(rows.rows), min(Fraction(1), step, width)
@@ -508,31 +494,31 @@ def _held_out(
     how: str,
     held: Sequence[Bools],
     short: str,
-    *,
     n_held: int = 0,
-    by_share: bool = False,
     later: Bools | None = None,
+    **rules: Any,
 ) -> Split:
     """Return the split that holds out some rows of every user who has enough of them.
 
     `held` flags the rows of the test, and of the validation if there is one; `later` those after
     a horizon. Enough are `rows.least` in train, and `n_held` that can be held out. `short` says
-    where the rows of other users go; "test": what would be held out is left out.
+    where the rows of other users go; "test": what would be held out is left out. `rules` are
+    fields of the report.
     """
     if short != "test":
         choice("short", short, SHORT)
-    part = np.select(held, [TEST, VALIDATION][: len(held)], TRAIN)
+    part = np.select(held, [parts.TEST, parts.VALIDATION][: len(held)], parts.TRAIN)
     if later is not None:
-        part[later] = LATER
-    n_train, n_test = rows.n_of(part == TRAIN), rows.n_of(part == TEST)
+        part[later] = parts.LATER
+    n_train, n_test = rows.n_of(part == parts.TRAIN), rows.n_of(part == parts.TEST)
     lacks = (n_train < rows.least) | (rows.counts < n_held) | ((n_test == 0) & (short != "test"))
     lacking = (rows.counts > 0) & lacks
-    moved = lacking[rows.users] & (part != LATER)
+    moved = lacking[rows.users] & (part != parts.LATER)
     if short == "test":
-        moved &= part != TRAIN
-    part[moved] = TRAIN if short == "train" else NOWHERE
+        moved &= part != parts.TRAIN
+    part[moved] = parts.TRAIN if short == "train" else parts.NOWHERE
     asked: tuple[Part, ...] = PARTS[: 1 + len(held)]
-    return split_of(rows, part, asked, lacking, how=how, short=short, by_share=by_share)
+    return split_of(rows, part, asked, lacking, how=how, short=short, **rules)
 
 
 def share_of(value: Any, option: str) -> Fraction:

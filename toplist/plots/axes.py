@@ -284,7 +284,7 @@ def finished(
     high: float = 0.0,
     **of_legend: Any,
 ) -> "Axes":
-    """Return axes with a legend and a caption: users in the means, rules, the parts in `told`."""
+    """Return axes with a legend, and a caption: users in the means, rules, what else is told."""
     of_users = [users_of(results, names)] if names else []
     caption(ax, *of_users, rules_of(results), *told)
     legend(ax, **of_legend)

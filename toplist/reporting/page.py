@@ -24,8 +24,7 @@ from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
-from toplist.reporting.about import DETAILED, USERS, Report
-from toplist.reporting.lists import ItemsOf, Words, items_of, plain, titles_of
+from toplist.reporting.about import DETAILED, USERS, Report, items_of, plain, titles_of
 from toplist.results.describe import json_number
 from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
@@ -52,8 +51,26 @@ def need_jinja2() -> Any:
     return optional("jinja2", "a report is written through jinja2", "report")
 
 
-def written(report: Report, origin: Origin) -> str:
-    """Return the page as HTML.
+def written(
+    results: Mapping[str, TopKResult],
+    given: Mapping[str, Any],
+    kept: Any,
+    options: Mapping[str, Any],
+    origin: Origin,
+    **about: Any,
+) -> str:
+    """Return the page about some results as HTML.
+
+    Parameters
+    ----------
+    results : dict of system -> TopKResult
+    given : dict of system -> lists, as far as they are known
+    kept : KeptTruths, or None
+    options : dict
+        Of the evaluation.
+    origin : Origin
+    **about
+        What else a `Report` says.
 
     Raises
     ------
@@ -63,6 +80,20 @@ def written(report: Report, origin: Origin) -> str:
     jinja2 = need_jinja2()
     from markupsafe import Markup
 
+    columns, padding = options.get("columns"), options.get("padding")
+    named = (one.users for one in given.values() if isinstance(one, Ranks))
+    users = next((users for users in named if users is not None), None)
+    rules, least = rules_of(options.get("convention", "standard")), options.get("relevant_from")
+    lists = {
+        name: items_of(kept, one, rules, columns, padding, users=users)
+        for name, one in given.items()
+    }
+    truths = None
+    if kept is not None:
+        truths = items_of(kept, padding=padding, relevant_from=least, users=users)
+    comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
+    report = Report(comparison, lists, truths, options, **about)
+
     def shown(value: Any) -> Any:
         """Let no text of the data bring characters that are not printed; tags are escaped later."""
         return plain(value) if type(value) is str else value
@@ -71,8 +102,8 @@ def written(report: Report, origin: Origin) -> str:
         autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     environment.filters |= {"plain": plain, "cut": shortened, "px": "{:.1f}".format}
-    environment.filters |= {"kind": lambda block: type(block).__name__, "user": report.words.user}
-    environment.filters |= {"user_title": report.words.user_title}
+    environment.filters |= {"kind": lambda block: type(block).__name__, "user": report.user}
+    environment.filters |= {"user_title": report.user_title}
     script = _file("page.js").strip()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.from_string(_file("page.html")).render(
@@ -199,14 +230,10 @@ def report(
     if options.get("system") is not None:
         raise TypeError("report: system= names systems in one table: give a dict of tables")
     evaluate: Any = top_k_eval
-    columns, padding = options.get("columns"), options.get("padding")
     kept: Any = ground_truths
     if kept is not None and not isinstance(kept, KeptTruths):
-        kept = GroundTruths(kept, columns=columns)
-    named = (one.users for one in systems.values() if isinstance(one, Ranks))
-    users = next((users for users in named if users is not None), None)
-    rules = rules_of(options.get("convention", "standard"))
-    lists: dict[str, ItemsOf] = {}
+        kept = GroundTruths(kept, columns=options.get("columns"))
+    lists: dict[str, Any] = {}
     results: dict[str, TopKResult] = {}
     for name, given in systems.items():
         if isinstance(given, TopKResult):
@@ -223,20 +250,26 @@ def report(
             results[str(name)] = evaluate(given, kept, k, **keep, **options)
         except (TypeError, ValueError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
-        lists[str(name)] = items_of(kept, given, rules, columns, padding, users=users)
-    truths = None
-    if kept is not None:
-        least = options.get("relevant_from")
-        truths = items_of(kept, padding=padding, relevant_from=least, users=users)
-    called = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
-    comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
-    sides, words = (comparison, lists, truths), Words(*called, not pseudonyms)
-    found = Report(*sides, words, primary, by, n_users, depth, options)
+        lists[str(name)] = given
     given_ = {"k": k, **options, "primary": primary}  # others are no words
     plain = {
         n: v for n, v in given_.items() if n in ("k", "metrics") or isinstance(v, (str, float))
     }
     said = ", ".join(f"{name}={value!r}" for name, value in plain.items())
     shown = ", ".join(f"{name!r}: ..." for name in results)
-    command = f"toplist.report({{{shown}}}, truth, {said}, path=...)"
-    write_all({path: written(found, Origin(command, stamp=stamp))})
+    origin = Origin(f"toplist.report({{{shown}}}, truth, {said}, path=...)", stamp=stamp)
+    page = written(
+        results,
+        lists,
+        kept,
+        options,
+        origin,
+        title_of=titles_of(titles),
+        user_title_of=titles_of(user_titles, "user_titles", "user_id"),
+        named=not pseudonyms,
+        asked=primary,
+        by=by,
+        n_users=n_users,
+        depth=depth,
+    )
+    write_all({path: page})

@@ -14,8 +14,7 @@ from toplist.comparing.tests import Tests, or_why
 from toplist.comparing.views import Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.reporting import drawing
-from toplist.reporting.about import Report
-from toplist.reporting.lists import plain
+from toplist.reporting.about import Report, plain
 from toplist.reporting.showing import shown
 from toplist.results import describe
 from toplist.results.markup import Cell, Grid, Page, Table, percent
@@ -461,6 +460,6 @@ def users(report: Report) -> Iterator[Any]:
 def _lists(report: Report, user: Any, pair: tuple[str, str], depth: int) -> Any:
     """Return both lists of a user as `toplist.show` has them."""
     lists = {one: report.rows[one].get(user, []) for one in pair}
-    past = None if report.history is None else report.had.get(user, [])
+    past = None if report.history is None else report.history.get(user, [])
     relevant, beside = report.relevant.get(user, []), (depth, past, report.catalogue)
-    return shown(user, report.k, lists, {}, relevant, report.words.title, *beside)
+    return shown(user, report.k, lists, {}, relevant, report.title, *beside)

@@ -28,7 +28,7 @@ from toplist.inputs.options import ColumnNames, Duplicates
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.reporting.lists import (
+from toplist.reporting.about import (
     TitleOf,
     catalogue_of,
     history_of,
@@ -342,7 +342,10 @@ def show(
     if isinstance(kept, (str, os.PathLike)):
         kept = of_file(stream_of(kept, "ground_truths", None, columns), user)
     kept = kept if isinstance(kept, KeptTruths) else GroundTruths(kept, columns=columns)
-    place = _place(user, kept)
+    keys = range(len(kept)) if kept.users is None else kept.users
+    if user not in keys:
+        raise _unknown(user, keys)
+    place = keys.index(user)
     truth = truth_of(kept.flat, place, padding)
     judged, relevant = [*dict.fromkeys(truth)], cast(Any, [])
     if judged:  # those that are hits, of a list of all; not every convention has a hit
@@ -459,15 +462,6 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
         if not found and stream.side == "ground_truths":
             raise prefixed(f"{stream.path}: ", _unknown(user, lists.keys))
     return {user: found[0]} if found else {}
-
-
-def _place(user: Any, kept: KeptTruths) -> int:
-    """Return the row of a user; ValueError for one who is not there."""
-    keys = range(len(kept)) if kept.users is None else kept.users
-    try:
-        return keys.index(user)
-    except ValueError:
-        raise _unknown(user, keys) from None
 
 
 def _unknown(user: Any, users: Sequence[Any]) -> ValueError:
