@@ -318,6 +318,11 @@ def test_two_files_that_do_not_meet(good):
         said(words, by_words, "a.csv", "t.csv", 3, keep=keep)
         words = "a.csv, other.csv: relevant_from=2 needs ground truths with grades"
         said(words, by_words, "a.csv", "other.csv", 3, keep=keep, relevant_from=2)
+        apart = good("b.csv", R + "ann,b,1\n"), good("c.csv", T + "ann,a\n")  # no id of both
+        words = "padding is 0, but the ids of ranks are like 'b'"
+        said(words, top_k_eval, *apart, 3, keep=keep, padding=0)
+        words, counts = "ids of two kinds, 'b' in ranks and 0 in counts", tl.Items(counts={0: 1})
+        said(words, top_k_eval, *apart, 3, keep=keep, metrics="novelty", items=counts)
         for sides in (("n.jsonl", "other.csv"), ("other.csv", "n.jsonl")):
             said("n.jsonl: ... two kinds", by_words, *sides, 3, keep=keep, order="file")
     for recs, truth, name in (

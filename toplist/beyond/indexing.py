@@ -94,11 +94,11 @@ class Index:
         texts, known = self.kept.get("texts", (ids, np.empty(0, np.int64)))
         if texts is not ids:
             known = np.empty(0, np.int64)
-        known = np.concatenate([known, self._places(ids[len(known) :], flat)])
+        known = np.concatenate([known, self._places(ids[len(known) :], flat, shared=True)])
         self.kept["texts"] = ids, known  # which grow with the parts of a file
         return known
 
-    def _places(self, ids: Any, flat: Flat) -> Ints:
+    def _places(self, ids: Any, flat: Flat, shared: bool = False) -> Ints:
         dense, n = isinstance(ids, range), len(self.ids)
         ids, own = np.arange(len(ids)) if dense else ids, self.ids
         if isinstance(own, range):
@@ -107,8 +107,9 @@ class Index:
             own = np.arange(min(n, 1))  # to show in a message
         if "ids" not in self.kept:
             self.kept["ids"] = _in_one_row(own, self.name)
-        if dense:  # not each of these is there: an error shows one that is
-            encode(_in_one_row(flat.ids[:1], flat.side), self.kept["ids"], False)
+        if dense or shared:  # not each of these is there: an error shows one that is
+            shown = written(flat.ids[:1], flat.names)
+            encode(_in_one_row(shown, flat.side), self.kept["ids"], False)
         found, known = encode(_in_one_row(ids, flat.side), self.kept["ids"], hashing=False)
         numbering = known.once(Numbering, partial(_numbering_of, known.ids))
         places = np.asarray(found.ids, np.int64) if numbering is None else numbering.find(found.ids)

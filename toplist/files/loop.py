@@ -30,11 +30,11 @@ from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.grades import check_no_matrix
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import shaped, unpadded
-from toplist.inputs.keyed import KeptTruths
+from toplist.inputs.keyed import KeptTruths, in_texts
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import SIDES, Options, is_composite
 from toplist.inputs.tables import lists_of as lists_of_side
-from toplist.inputs.texts import Texts, joined
+from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
@@ -514,23 +514,3 @@ class Codes:
         codes, _ = numbered_by(self._others, names)
         self.names = list(self._others)
         return replace(column, codes=recoded(column.codes, codes), names=self.names)
-
-
-def in_texts(column: Column, texts: Texts) -> Column:
-    """Return a column by the numbers of texts; integers are read as decimal text.
-
-    Examples
-    --------
-    >>> column = in_texts(Column("item_id", np.array([7, 5, 7])), Texts())
-    >>> column.codes.tolist(), column[:]
-    ([0, 1, 0], ['7', '5', '7'])
-    """
-    if column.names is texts:
-        return column
-    if column.names is None or isinstance(column.names, Texts):  # of which few may be used
-        numbering = Numbering()  # np.unique takes fifteen times as long
-        codes = numbering.number(column.codes)
-        names = column.decoded(numbering.codes.astype(column.codes.dtype))
-        column = replace(column, codes=codes, names=names)
-    numbers = texts.encode(joined(list(map(str, column.names))))
-    return replace(column, codes=recoded(column.codes, numbers), names=texts)

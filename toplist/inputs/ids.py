@@ -424,7 +424,8 @@ def unpadded(lists: Flat, padding: Any) -> Flat:
         limits = np.iinfo(lists.ids.dtype)
         code = int(padding) if limits.min <= padding <= limits.max else None
     elif names and _kind(type(padding)) is not _kind(type(names[0])):
-        like = f"the ids of {lists.side} are like {names[0]!r}"
+        # of a part of a file, the names are of the whole file, and of the other side
+        like = f"the ids of {lists.side} are like {next(chain.from_iterable(lists.rows))!r}"
         raise TypeError(f"padding is {padding!r}, but {like}")
     elif padding in names:  # of a part of a file, the texts of the whole file: it is looked up
         code = names.index(padding)

@@ -102,18 +102,28 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return next(same), next(same)
     texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
     if texts is not None and isinstance(first, str) and isinstance(other, str):
-        return encoded(a, texts), encoded(b, texts)
+        return in_texts(a, texts), in_texts(b, texts)
     places = {name: code for code, name in enumerate(b.names)}
     codes, _ = numbered_by(places, a.names)
     return Column(a.name, codes[a.codes], list(places)), b
 
 
-def encoded(column: Column, texts: Texts) -> Column:
-    """Return a column of text with the codes of `texts`; one of other ids unchanged."""
-    if column.names is texts or not column.names or not isinstance(column.names[0], str):
+def in_texts(column: Column, texts: Texts) -> Column:
+    """Return a column by the numbers of texts; integers are read as decimal text.
+
+    Examples
+    --------
+    >>> column = in_texts(Column("item_id", np.array([7, 5, 7])), Texts())
+    >>> column.codes.tolist(), column[:]
+    ([0, 1, 0], ['7', '5', '7'])
+    """
+    if column.names is texts:
         return column
-    numbers = texts.encode(joined(list(column.names)))
-    return Column(column.name, recoded(column.codes, numbers), texts)
+    if column.names is None or isinstance(column.names, Texts):  # of which few may be used
+        codes, distinct = numbered(column.codes)
+        column = replace(column, codes=codes, names=column.decoded(distinct))
+    numbers = texts.encode(joined(list(map(str, column.names))))
+    return replace(column, codes=recoded(column.codes, numbers), names=texts)
 
 
 def no_truths(ranked: Any) -> ValueError:
@@ -250,8 +260,11 @@ class KeptTruths:
         if isinstance(self.rows, Flat):
             return self.rows
         found = keyed(self.rows, "ground_truths", padding)
-        columns = zip((found.users, found.items), self.texts, strict=True)
-        return found.under(*(encoded(one, known) for one, known in columns))
+        columns = [
+            in_texts(one, texts) if one.names and isinstance(one.names[0], str) else one
+            for one, texts in zip((found.users, found.items), self.texts, strict=True)
+        ]
+        return found.under(*columns)
 
     @cached
     def flat(self) -> Flat:
