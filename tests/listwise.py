@@ -5,7 +5,7 @@ written in its name, a fact is given as `toplist.Items`. Rows of tests know thes
 """
 
 import toplist as tl
-from toplist.inputs.items import ITEMS
+from toplist.inputs.options import ITEMS
 
 READING = ("duplicates", "padding", "columns", "n_threads", "items_as")
 OF_TRUTH = ("serendipity", "hit_share")

@@ -246,7 +246,7 @@ WRONG = [  # with the truths alone, said when they are read; then with both side
         ([1, 2], ROWS, "ranks is one user's list of ids, ground_truths is of 2 users"),
         ({"b": [1]}, KEYED, "no user is in both: ranks has 'b', ground_truths has 'a'"),
         ({"a": ["x"]}, KEYED, "ids of two kinds"),
-        ({"a": {1}}, KEYED, "user 'a': the ranked list is a set")]),
+        ({"a": {1}}, KEYED, "user 'a' has {1} where a list")]),
 ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ import pytest
 
 import toplist
 from toplist import CONVENTIONS, METRICS
-from toplist.inputs.items import ITEMS
+from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetricName, variant
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -201,7 +201,7 @@ WRONG_TYPES = [
     (lambda: pointwise.auc(["0"], [0.5]), "labels must be numbers, one per row"),
     (lambda: pointwise.auc([[0]], [[0.5]]), "of 2 dimensions"),
     (lambda: pointwise.gauc([0.5], [1], [1]), "0.5 is a float, never an id"),
-    (lambda: pointwise.gauc(np.array([0.5]), [1], [1]), "users are float64"),
+    (lambda: pointwise.gauc(np.array([0.5]), [1], [1]), "users: 0.5 is a float"),
     (lambda: pointwise.gauc([1, "1"], [1, 0], [1, 1]), "ids of two kinds"),
     (lambda: pointwise.gauc("ab", [1, 0], [1, 1]), "users must be ids, one per row"),
 ]

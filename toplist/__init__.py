@@ -88,8 +88,7 @@ import typing as _typing
 
 from toplist.evaluation.evaluate import curves, hit, mrr, ndcg, precision, recall
 from toplist.evaluation.evaluate import map_ as map
-from toplist.inputs.items import Items
-from toplist.inputs.options import Ranks
+from toplist.inputs.options import Items, Ranks
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention

@@ -11,19 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import (
-    Floats,
-    Ints,
-    check_positive_int,
-    choice,
-    counted,
-    prefixed,
-    readable,
-)
+from toplist.checks import Floats, Ints, check_positive_int, choice, counted, prefixed, readable
 from toplist.inputs.factorize import written
-from toplist.inputs.flatten import Flat, is_container, is_truth_container
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import Flat, is_container, is_truth_container, offsets_of
 from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
 from toplist.inputs.texts import Texts
 from toplist.matching.holes import holes

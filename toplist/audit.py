@@ -20,9 +20,8 @@ from toplist.checks import check_positive_int, counted
 from toplist.evaluation.evaluate import hits_of, ruled
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
-from toplist.inputs.flatten import GroupedIds
 from toplist.inputs.forms import side_to_builtin
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import GroupedIds, Lists
 from toplist.inputs.options import SIDES, Joining, Options
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log

@@ -8,11 +8,10 @@ import numpy as np
 
 from toplist.checks import cached, choice
 from toplist.inputs.columns import readable
-from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import check_users, read_sides, side_to_builtin, truths_of_many
 from toplist.inputs.grades import STANDARD, Judged
 from toplist.inputs.keyed import CountedItems, KeptTruths
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Flat, Lists, is_frame
 from toplist.inputs.options import ColumnNames, FormatName
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts

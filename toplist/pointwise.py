@@ -29,16 +29,21 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, choice
-from toplist.inputs.factorize import Numbering
+from toplist.checks import Floats, Ints, choice, require
+from toplist.inputs import columns as cols
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.ids import signed
+from toplist.inputs.keyed import column_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.predictions import Predictions, read
+from toplist.inputs.objects import to_builtin
+from toplist.inputs.options import renamed
 
 __all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]
 
 
 UserWeights = Literal["positives", "rows", "equal"]
 WEIGHTS: tuple[UserWeights, ...] = get_args(UserWeights)
+COLUMNS = ("user_id", "label", "prediction")
 
 # The log loss clips predictions to [CLIP, 1 - CLIP], as scikit-learn does for float64.
 CLIP = float(np.finfo(np.float64).eps)
@@ -91,7 +96,7 @@ def auc(
     >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    rows = read((labels, predictions), columns, weights, finite=False).binary()
+    rows = _read((labels, predictions), columns, weights, finite=False).binary()
     positive = rows.labels > 0
     if rows.weights is None:
         sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
@@ -176,7 +181,7 @@ def user_auc(
     >>> found.auc.tolist()
     [1.0, 0.5, nan]
     """
-    rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
+    rows = _read((users, labels, predictions), columns, finite=False).binary()
     assert rows.users is not None
     numbering = Numbering()
     row_of = numbering.number(rows.users.codes)
@@ -302,7 +307,7 @@ def log_loss(
     """
     if not 0 <= clip < 0.5:
         raise ValueError(f"clip must be from 0 to below 0.5, not {clip!r}")
-    rows = read((labels, predictions), columns, weights).binary()
+    rows = _read((labels, predictions), columns, weights).binary()
     bad = np.flatnonzero((rows.predictions < 0) | (rows.predictions > 1))
     if len(bad):
         raise ValueError(
@@ -332,7 +337,7 @@ def mae(
     >>> mae([4, 2, 5], [3.5, 2, 4])
     0.5
     """
-    return _mean_loss("ABSOLUTE", read((labels, predictions), columns, weights))
+    return _mean_loss("ABSOLUTE", _read((labels, predictions), columns, weights))
 
 
 def rmse(
@@ -354,7 +359,7 @@ def rmse(
     >>> rmse([4, 2], [3, 1])
     1.0
     """
-    return math.sqrt(_mean_loss("SQUARED", read((labels, predictions), columns, weights)))
+    return math.sqrt(_mean_loss("SQUARED", _read((labels, predictions), columns, weights)))
 
 
 def _mean_loss(kind: str, rows: Predictions, clip: float = 0.0) -> float:
@@ -363,3 +368,132 @@ def _mean_loss(kind: str, rows: Predictions, clip: float = 0.0) -> float:
     kind = getattr(kernels.pointwise, kind)
     total, weight = kernels.pointwise.loss(kind, rows.labels, rows.predictions, weights, clip)
     return float(total / weight) if weight > 0 else math.nan
+
+
+# Rows of user, label and prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Labels and predictions, row by row: arrays of floats of one length.
+
+    `users` are their ids as a column. Without weights every row counts the same.
+    """
+
+    labels: Floats
+    predictions: Floats
+    weights: Floats | None = None
+    users: Column | None = None
+
+    def binary(self) -> Predictions:
+        """Raise ValueError for labels other than 0 and 1."""
+        bad = np.flatnonzero((self.labels != 0) & (self.labels != 1))
+        if len(bad):
+            raise ValueError(
+                f"label {self.labels[bad[0]]:g} in row {bad[0]}: labels are 0 or 1; of ratings, "
+                "compare first (ratings >= 4)"
+            )
+        return self
+
+
+def _read(
+    given: tuple[Any, ...],
+    columns: Mapping[str, str] | None = None,
+    weights: Any = None,
+    *,
+    finite: bool = True,
+) -> Predictions:
+    """Read (labels, predictions), (users, labels, predictions), or (table, None, ...).
+
+    In place of a table there may be predictions of Surprise, with their own users.
+
+    Raises
+    ------
+    TypeError
+        For an argument that is missing, or does not hold numbers (users: ids).
+    ValueError
+        For columns that are missing, lengths that differ, and numbers that are NaN or infinite.
+    """
+    wanted = COLUMNS[-len(given) :]
+    names, first = renamed(columns, COLUMNS), to_builtin(given[0], "table")
+    is_table = cols.is_frame(first)
+    fields = getattr(first[0], "_fields", ()) if isinstance(first, (list, tuple)) and first else ()
+    of_surprise = {"uid", "r_ui", "est"} <= set(fields)
+    if (is_table or of_surprise) and any(one is not None for one in given[1:]):
+        what = "a table holds labels" if is_table else "predictions of Surprise hold ratings"
+        raise TypeError(f"{what} and predictions: give {'it' if is_table else 'them'} alone")
+    users: Column | None = None
+    if is_table:
+        table, own = cols.readable(first), isinstance(weights, str)
+        asked = [names[name] for name in wanted] + [weights] * own
+        way = "columns={'label': 'NAME'} names another"
+        require("the table", asked, cols.names_of(table), way)
+        labels, predictions = (_column(table, names[name]) for name in COLUMNS[1:])
+        weights = _column(table, weights) if own else weights
+        if wanted == COLUMNS:
+            users = cols.read(table, names["user_id"]).ids("the table")
+    else:
+        if of_surprise:
+            unrated = next((row for row in first if row.r_ui is None), None)
+            if unrated is not None:
+                raise ValueError(
+                    f"the prediction of user {unrated.uid!r}, item {unrated.iid!r} has no rating, "
+                    "r_ui is None: give predictions of a test set, [one for one in predictions if "
+                    "one.r_ui is not None]"
+                )
+            rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
+            given = tuple(map(list, rows))[-len(wanted) :]
+        missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
+        if missing:
+            every = ", ".join(f"{name}s" for name in wanted)
+            raise TypeError(
+                f"{missing}s is missing: give {every}, each one per row, or a table with these "
+                "columns"
+            )
+        labels, predictions = map(_numbers, given[-2:], COLUMNS[1:])
+        users = _users(given[0]) if wanted == COLUMNS else None
+    if weights is not None:
+        weights = _numbers(weights, "weight")
+    for what, one in (("predictions", predictions), ("weights", weights), ("users", users)):
+        if one is not None and len(one) != len(labels):
+            raise ValueError(f"{len(one)} {what} for {len(labels)} labels: one per row is needed")
+    valid = np.isfinite(predictions) if finite else ~np.isnan(predictions)
+    checked = [("label", labels, np.isfinite(labels), "a finite number")]
+    checked += [("prediction", predictions, valid, "a finite number" if finite else "a number")]
+    if weights is not None:
+        valid = (weights >= 0) & (weights < np.inf)
+        checked += [("weight", weights, valid, "a finite number of at least 0")]
+    for name, one, good, needed in checked:
+        if not good.all():
+            row = int(np.argmin(good))
+            raise ValueError(f"row {row} has {name} {one[row]}: {needed} is needed")
+    return Predictions(labels, predictions, weights, users)
+
+
+def _column(table: Any, name: str) -> Floats:
+    values = cols.values(table, name)
+    if values.dtype.kind != "b":
+        values = cols.read(table, name).numbers("the table")
+    return values.astype(np.float64, copy=False)
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
+        raise TypeError(
+            f"{name}s must be numbers, one per row, not {array.dtype} of {array.ndim} dimensions"
+        )
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _users(values: Any) -> Column:
+    """Return users as a column of ids."""
+    if hasattr(values, "to_numpy"):  # a column of a table
+        values = values.to_numpy()
+    if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) != 1:
+        raise TypeError("users must be ids, one per row, in a list or a 1-D array")
+    if not isinstance(values, np.ndarray):
+        return column_of("users", values, "users")
+    if values.dtype.kind in "iu":
+        return Column("users", signed(values, "users"))
+    return column_of("users", values.tolist(), "users")

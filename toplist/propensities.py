@@ -102,12 +102,11 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import Floats, check_positive_int, choice
 from toplist.inputs.facts import ItemLabels, values_of
-from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import STANDARD
-from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import kinds_of, two_kinds
-from toplist.inputs.lists import offsets_of, places_of
+from toplist.inputs.lists import name_user, offsets_of, places_of
 from toplist.inputs.options import WEIGHTINGS, Weighting
+from toplist.inputs.texts import hashes_of, total_of
 from toplist.matching.hits import above
 from toplist.metrics.definitions import Metric
 from toplist.metrics.weighing import Exposed, needs_one_item

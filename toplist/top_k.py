@@ -9,8 +9,7 @@ from typing import Any, Never, ParamSpec, Protocol, cast, overload
 
 from toplist.checks import did_you_mean, near
 from toplist.evaluation.evaluate import in_memory
-from toplist.inputs.flatten import is_stream
-from toplist.inputs.items import Items
+from toplist.inputs.lists import is_stream
 from toplist.inputs.options import (
     FILES,
     MEMORY,
@@ -18,6 +17,7 @@ from toplist.inputs.options import (
     SPARK,
     STREAM,
     Duplicates,
+    Items,
     Keep,
     Options,
     Source,

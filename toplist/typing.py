@@ -26,8 +26,7 @@ Examples
 """
 
 from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod
-from toplist.inputs.items import Unknown
-from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged, Weighting
+from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged, Unknown, Weighting
 from toplist.metrics.conventions import Aggregate, ConventionName, Missing, Relevant, Ties
 from toplist.metrics.definitions import Empty, Gains
 from toplist.metrics.names import Metrics, Name, NameAtK

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import toplist as tl
 from toplist.beyond.listed import digest_of, fact
 from toplist.inputs.facts import ItemLabels
-from toplist.inputs.items import ITEMS
-from toplist.inputs.options import ItemData
+from toplist.inputs.options import ITEMS, ItemData
 
 LABELS = {0: "war", 1: ["war", "love"], 2: None, 3: "fun"}
 OWN = {"ann": [1, 2, 2], "bob": [3], "eve": []}

@@ -158,8 +158,8 @@ def test_kept_truths_meet_maps_in_turn():
 
 
 @pytest.mark.parametrize("kind", [int, "i{}".format], ids=["integers", "text"])
-@pytest.mark.parametrize("form", ["kept", "map as a table", "readers", "files"])
-def test_maps_beside_kept_truths_streams_and_files(form, kind, tmp_path):
+@pytest.mark.parametrize("form", ["kept", "map as a table", "readers"])
+def test_maps_beside_kept_truths_and_functions_beside_streams(form, kind):
     """A function is asked for each id once, however the lists come."""
     rng = np.random.default_rng(3)
     chunks = {kind(c): kind(500 + c // 4) for c in range(24)}
@@ -172,40 +172,21 @@ def test_maps_beside_kept_truths_streams_and_files(form, kind, tmp_path):
         asked.extend(np.asarray(ids).tolist())
         return [chunks.get(one, one) for one in np.asarray(ids).tolist()]
 
-    rows = [(u, item, rank) for u, row in lists.items() for rank, item in enumerate(row, 1)]
-    judged = [(u, *pair) for u, row in truths.items() for pair in row.items()]
-    tables = [
-        frame_of("pyarrow", as_columns(("user_id", "item_id", value), some))
-        for value, some in (("rank", rows), ("relevance", judged))
-    ]
-    items_as, sides = look, [one.to_reader(3) for one in tables]
-    if form == "kept":
-        items_as, sides = chunks, (lists, tl.GroundTruths(truths))
-    elif form == "map as a table":
+    items_as, sides = chunks, (lists, tl.GroundTruths(truths))
+    if form == "map as a table":
         items_as = frame_of("polars", as_columns(("item_id", "document"), [*chunks.items()]))
         sides = lists, truths
-    elif form == "files":
-        sides = tmp_path / "ranks.parquet", tmp_path / "truth.parquet"
-        for path, one in zip(sides, tables, strict=True):
-            library("pyarrow.parquet").write_table(one, path)
+    elif form == "readers":
+        rows = [(u, item, rank) for u, row in lists.items() for rank, item in enumerate(row, 1)]
+        judged = [(u, *pair) for u, row in truths.items() for pair in row.items()]
+        sides = (("rank", rows), ("relevance", judged))
+        sides = (as_columns(("user_id", "item_id", value), some) for value, some in sides)
+        items_as, sides = look, [frame_of("pyarrow", one).to_reader(3) for one in sides]
     plain = [{u: mapped(row, chunks) for u, row in side.items()} for side in (lists, truths)]
-    documents = sorted({*chunks.values()})
-    known = {"counts": {one: n + 1 for n, one in enumerate(documents)}, "catalogue": documents}
-    how = {"metrics": ["ndcg", "recall", "item_coverage", "novelty"], **known}
+    how = {"metrics": ["ndcg", "recall", "item_coverage"], "catalogue": sorted({*chunks.values()})}
     found, expected = by_words(*sides, 4, items_as=items_as, **how), by_words(*plain, 4, **how)
     assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
     assert len(asked) == len(set(asked)) and bool(asked) == (items_as is look)
-
-
-def test_threads():
-    lists = np.random.default_rng(2).integers(0, 5000, (60_000, 40))
-    chunks, truths = {c: c // 3 for c in range(5000)}, lists[:, 7:9]
-    how = {"items_as": chunks, "metrics": ["ndcg", "gini"], "catalogue": 1700}
-    one, two = (by_words(lists, truths, 9, n_threads=n, **how) for n in (1, 2))
-    assert one.to_dict() == two.to_dict()
-    plain = [once([c // 3 for c in row]) for row in lists[:500].tolist()]
-    some = tl.match(lists[:500], truths[:500], 9, items_as=chunks)
-    assert bits(some) == bits(tl.match(plain, truths[:500] // 3, 9))
 
 
 def test_functions_of_the_lists_take_maps_and_collapse():

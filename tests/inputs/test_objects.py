@@ -85,19 +85,6 @@ def test_ranx():
     assert math.isclose(found, ours["ndcg@3"])
 
 
-@pytest.mark.libraries
-def test_ir_measures_and_pytrec_eval():
-    pytrec_eval = library("pytrec_eval")
-    evaluator = pytrec_eval.RelevanceEvaluator(TRUTHS, {"map", "recip_rank"})
-    theirs = evaluator.evaluate(RUN)
-    options = {"convention": "trec_eval", "ties": "item_desc", "metrics": ["map", "mrr"]}
-    ours = by_words(RUN, TRUTHS, 10, **options)
-    for query, row in theirs.items():
-        place = ours.users.index(query)
-        for name, metric in (("map", "map"), ("recip_rank", "mrr")):
-            assert np.nan_to_num(ours.per_user(metric)[place][-1]) == pytest.approx(row[name])
-
-
 def collections():
     """Return LensKit's collections of lists and truths, and the same as plain dicts."""
     data = library("lenskit.data")

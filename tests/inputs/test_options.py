@@ -205,33 +205,3 @@ def test_what_is_wrong_with_keys_of_several_columns_of_files(tmp_path):
         (text, AT, "text.csv:3: rank 'z' is not a number"),
     ):
         said(words, tl.top_k_eval, side, truth, 2, columns=columns)
-
-
-def test_a_weight_of_zero_counts_nothing_and_one_below_names_the_user():
-    """u0 of weight 1 loses its hit, and u2 of weight 2 gets one: a third, whatever u1 does."""
-    truths, users = {"u0": [1], "u1": [1], "u2": [2]}, ["u0", "u1", "u2"]
-    weights = dict(zip(users, [1.0, 0.0, 2.0], strict=True))
-    some = [{user: [row] for user in users} for row in (1, 2)]
-    a, b = (tl.top_k_eval(one, truths, 1, weights=weights) for one in some)
-    test = tl.compare({"a": a, "b": b}).test("hit@1")[0]
-    assert test.n == 2 and test.difference == pytest.approx(1 / 3) == b["hit@1"] - a["hit@1"]
-    values = {name: dict.fromkeys(users, 0.5) | {"u2": at} for at, name in enumerate("ab")}
-    assert tl.inference.paired_tests(values, weights=weights)[0].n == 2
-    words = "weight of user 'u1' is -1.0: it must be 0 or more"
-    said(words, tl.inference.paired_tests, values, weights=weights | {"u1": -1.0})
-
-
-@pytest.mark.parametrize("n_pads", [1, 2, 5])
-@pytest.mark.parametrize("pad", [-1, ""])
-def test_padding_is_no_item_that_a_baseline_lacks(n_pads, pad):
-    """Both listed items are expected, and nothing else is listed."""
-    a, b, c = (4, 5, 6) if pad == -1 else "abc"
-    ranks, k = [[a, b, *[pad] * n_pads]], 2 + n_pads
-    names = ["unexpectedness", "serendipity"]
-    for row in ([a, b], [a, b, pad], {a, b, pad}, (a, b, pad, pad)):
-        known = {"expected": [row], "padding": pad}
-        found = by_words(ranks, [{a}], k, metrics=names, **known)
-        assert list(found) == [0, 0]
-        assert not listwise.unexpectedness(ranks, k, **known).any()
-    known = {"expected": {b}, "padding": pad}
-    assert list(by_words([[a, b, c, pad]], [{a}], 4, metrics=names, **known)) == [2 / 3, 1 / 4]

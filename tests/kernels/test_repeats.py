@@ -9,8 +9,8 @@ from strategies import int64_ids
 
 import toplist as tl
 from toplist import kernels
-from toplist.inputs.flatten import flatten
 from toplist.inputs.ids import collapsed
+from toplist.inputs.lists import flatten
 
 
 def once(row):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from split_logs import FEW, REPEATS, ROWS, SHUFFLES, TIMES, by_user, columns, kept, parts
 
 from toplist import loo
-from toplist.inputs import id_hashes
+from toplist.inputs.texts import keys_of, random_numbers
 from toplist.loo.logs import instant, times_of
 
 WAYS = st.sampled_from(["last", "random", "basket"])
@@ -316,13 +316,13 @@ def test_all_columns_survive():
 
 def test_seeded_splits_and_samples_stay_what_they_are():
     words = np.array([0, 1, 2**64 - 1], np.uint64)
-    assert id_hashes.random_numbers(0, words).tolist() == [
+    assert random_numbers(0, words).tolist() == [
         -6411193824288604561, 627405149472732430, 3303439293501059696
     ]  # fmt: skip
     words = (np.array([word], np.uint64) for word in (5, 6, 7))
-    assert id_hashes.random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
+    assert random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
     # the text "7" is the integer 7; "007" and "-0" are other ids
-    keys = id_hashes.keys_of(["7", "007", "0", "-0", "00"]).tolist()
+    keys = keys_of(["7", "007", "0", "-0", "00"]).tolist()
     assert keys[::2][:2] == [7, 0] and len(set(keys)) == 5
     users, items = ["ann"] * 6 + ["bob"] * 6, list("abcdef") * 2
     one = loo.leave_one_out((users, items), "random", seed=3)

@@ -298,7 +298,7 @@ class FakeSpark:
         ({"m": FakeSpark()}, TRUTHS, "system 'm': ranks is a Spark FakeSpark, spread over a"),
         ({"m": [OLD]}, TRUTHS, "system 'm': ground_truths is keyed by user, ranks is not"),
         ({"m": [pa.record_batch({"user_id": ["a"]})]}, TRUTHS, "system 'm': ranks is a list of t"),
-        ({"m": {"ann": {"a"}}}, TRUTHS, "system 'm': user 'ann': the ranked list is a set"),
+        ({"m": {"ann": {"a"}}}, TRUTHS, "system 'm': ranks: user 'ann' has {'a'} where a list"),
     ],
 )
 def test_what_is_no_list_is_one_line(systems, truth, said):

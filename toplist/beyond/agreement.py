@@ -14,8 +14,8 @@ from toplist.averages.moments import normal
 from toplist.beyond.indexing import Listed, together
 from toplist.beyond.results import Spread
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
-from toplist.inputs.flatten import first_repeat, name_user
 from toplist.inputs.keyed import counts_rows, is_series
+from toplist.inputs.lists import first_repeat, name_user
 from toplist.inputs.options import Reading
 from toplist.stats.distributions import normal_ppf
 

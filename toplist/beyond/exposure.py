@@ -16,11 +16,9 @@ from toplist import kernels, parallel
 from toplist.beyond.indexing import FREE, Index, Listed
 from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
 from toplist.inputs.facts import ids_of, plain
-from toplist.inputs.flatten import is_frame
-from toplist.inputs.items import UNKNOWN, Unknown, needs
 from toplist.inputs.keyed import is_series
-from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import Duplicates, Reading
+from toplist.inputs.lists import is_frame, offsets_of
+from toplist.inputs.options import UNKNOWN, Duplicates, Reading, Unknown, needs
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
@@ -354,7 +352,7 @@ class Exposure:
         {'new': [1.5, 1.5], 'old': [0.0, 0.5803], None: [1.5, 0.9197]}
         """
         if self.catalogue is None:
-            raise needs("ratios of groups", "catalogue")
+            raise needs("ratios of groups", "catalogue", "")
         places, names = _groups_of(groups, self.catalogue)
         counts = np.zeros((len(names), self.k), np.int64)
         np.add.at(counts, (places[self.pairs.items], self.pairs.ranks), self.pairs.counts)

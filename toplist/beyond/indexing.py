@@ -18,18 +18,19 @@ from toplist import kernels, parallel
 from toplist.checks import Ints, cached, check_positive_int, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, numbered, written
-from toplist.inputs.flatten import (
+from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
+from toplist.inputs.ids import alone, encode, shaped, unpadded
+from toplist.inputs.keyed import CountedItems
+from toplist.inputs.lists import (
     CONTAINERS,
     Flat,
+    Lists,
     flatten,
     is_frame,
     is_truth_container,
     item_twice,
+    offsets_of,
 )
-from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
-from toplist.inputs.ids import alone, encode, shaped, unpadded
-from toplist.inputs.keyed import CountedItems
-from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Joining, Reading, columns_of, named_in
 from toplist.inputs.tables import SideTable, read
 from toplist.inputs.texts import Texts
@@ -429,7 +430,7 @@ def _flat_of(given: Any, name: str, how: Reading, single: bool) -> Flat:
     if isinstance(value, Mapping):
         rows = [row if is_truth_container(row) else [row] for row in value.values()]
         users = None if isinstance(value, CountedItems) else list(value)
-        return replace(flatten(rows, None, name, padding), users=users)
+        return flatten(rows, None, name, padding, users)
     if not isinstance(value, (Lists, np.ndarray, *CONTAINERS)):
         raise TypeError(
             f"{name} is a {type(given).__name__}: give a dict user -> items, a table of user_id "

@@ -19,9 +19,9 @@ from toplist import kernels, parallel
 from toplist.beyond.indexing import Index, Listed, UserItems, numbers_of
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, plain, values_of
-from toplist.inputs.flatten import Flat
-from toplist.inputs.id_hashes import Words, hashes_of, total_of
+from toplist.inputs.lists import Flat
 from toplist.inputs.options import ItemData
+from toplist.inputs.texts import Words, hashes_of, total_of
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 

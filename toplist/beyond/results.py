@@ -19,8 +19,7 @@ from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.indexing import Index, Listed
 from toplist.beyond.listed import OfUsers, digest_of, fact
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.items import OF, needs
-from toplist.inputs.options import ItemData
+from toplist.inputs.options import ItemData, needs
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS
@@ -380,4 +379,4 @@ def _check_needs(metric: ListMetric, known: ItemData) -> None:
     """Raise ValueError for a fact that a metric needs and nobody gave."""
     for name in metric.needs:
         if known.items.get(name) is None:
-            raise needs(metric.name, name, OF)
+            raise needs(metric.name, name)

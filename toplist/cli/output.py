@@ -7,7 +7,7 @@ from math import nan
 from typing import Any, NamedTuple
 
 from toplist.cli.options import HELP, Option, table
-from toplist.inputs.items import ITEMS
+from toplist.inputs.options import ITEMS
 from toplist.results import describe, markup, segments
 from toplist.results.describe import content, text_of
 from toplist.results.display import Display

@@ -34,13 +34,15 @@ from toplist.files.formats import TEXT_IDS, find_format, first_line
 from toplist.files.lines import csv_rows
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import read_gains
-from toplist.inputs.items import ITEMS, UNKNOWN, Items
 from toplist.inputs.options import (
     DEFAULT_METRICS,
     GROUP,
+    ITEMS,
     SIDES,
     UNJUDGED,
+    UNKNOWN,
     WEIGHTINGS,
+    Items,
     Ranks,
     columns_of,
 )

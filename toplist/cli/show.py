@@ -27,8 +27,7 @@ from toplist.cli.output import Output, output, screen_width
 from toplist.evaluation.plan import entries_of
 from toplist.files.batches import stream_of
 from toplist.ground_truths import GroundTruths
-from toplist.inputs.items import ITEMS, Items
-from toplist.inputs.options import SIDES, Ranks
+from toplist.inputs.options import ITEMS, SIDES, Items, Ranks
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page

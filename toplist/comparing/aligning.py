@@ -20,9 +20,8 @@ from toplist.comparing.contrasts import USERS_OF
 from toplist.comparing.samples import TOGETHER, Rows, other_users
 from toplist.comparing.tests import NotTestable
 from toplist.comparing.values import order_of
-from toplist.inputs import items
-from toplist.inputs.keyed import is_series
-from toplist.inputs.user_values import values_by_user
+from toplist.inputs.keyed import is_series, values_by_user
+from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -508,7 +507,7 @@ def unequal_ks(results: Results) -> list[int]:
 
 def _other_data(results: Results) -> Iterator[Difference]:
     """Yield each keyword that gave some results other data than others, where known."""
-    for keyword in items.ITEMS:
+    for keyword in FACTS:
 
         def digest(result: Means, keyword: str = keyword) -> str:
             needed = any(keyword in one.needs for one in result.terms.list_metrics.values())

@@ -17,7 +17,7 @@ from toplist.comparing.comparison import Comparison, Given, compare, name_of
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question
 from toplist.comparing.tests import Tests, or_why
-from toplist.inputs.id_hashes import hashes_of
+from toplist.inputs.texts import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName

@@ -99,7 +99,7 @@ from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, read, read_pairs
 from toplist.comparing.views import Band
 from toplist.gone import no_attribute
-from toplist.inputs.flatten import is_frame
+from toplist.inputs.lists import is_frame
 from toplist.stats import estimates
 from toplist.stats.datasets import (
     borda,

@@ -22,7 +22,7 @@ from toplist.comparing.contrasts import SameUsers, TestFamily, TestMethod, TestP
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.comparing.tests import CORRECTED, NotTestable, Tests, or_why
 from toplist.inputs.facts import categories
-from toplist.inputs.user_values import values_by_user
+from toplist.inputs.keyed import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys

@@ -13,7 +13,7 @@ from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Diff
 from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
 from toplist.comparing.tests import ForPapers, NotTestable, Tests, or_why
-from toplist.inputs.items import ITEMS
+from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names, keys_of, listed

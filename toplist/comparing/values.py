@@ -15,11 +15,10 @@ import numpy as np
 from toplist.checks import Floats, Ints, doubles
 from toplist.comparing.samples import Rows
 from toplist.inputs import columns as cols
-from toplist.inputs.flatten import first_repeat, is_frame, name_user
-from toplist.inputs.id_hashes import hashes_of
-from toplist.inputs.keyed import counts_rows, is_series
+from toplist.inputs.keyed import counts_rows, is_series, keys_of, values_by_user
+from toplist.inputs.lists import first_repeat, is_frame, name_user
 from toplist.inputs.objects import to_builtin
-from toplist.inputs.user_values import keys_of, values_by_user
+from toplist.inputs.texts import hashes_of
 from toplist.stats.units import Units, numbered, weights_of
 
 # The column of users in a table.

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from toplist.averages import per_user
 from toplist.checks import check_positive_int, did_you_mean, near, prefixed
 from toplist.evaluation.plan import Plan, counted_users, plan_of, settled
-from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import are_queries, read_once, read_ranks
 from toplist.inputs.grades import Grading
-from toplist.inputs.items import Items
+from toplist.inputs.lists import Flat, is_frame
 from toplist.inputs.options import (
     MEMORY,
     NO_ITEMS,
@@ -24,6 +23,7 @@ from toplist.inputs.options import (
     ColumnNames,
     Duplicates,
     ItemData,
+    Items,
     Joining,
     Options,
     Unjudged,

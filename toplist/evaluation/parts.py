@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist.checks import Ints
-from toplist.inputs.flatten import Flat, is_frame
 from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.lists import Flat, is_frame
 from toplist.inputs.options import ColumnNames, Joining
 from toplist.results import result as results
 from toplist.results.result import TopKResult
@@ -95,8 +95,8 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     # what few need, so that imports are quick
     from toplist.evaluation.plan import counted_users, lacks
     from toplist.inputs.factorize import Column
-    from toplist.inputs.id_hashes import hashes_of
     from toplist.inputs.tables import lists_of
+    from toplist.inputs.texts import hashes_of
     from toplist.matching.match import closed_up, join
     from toplist.metrics.conventions import convention_of
     from toplist.results.merging import without_users

@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import USERS, cached, check_positive_int
-from toplist.inputs.flatten import name_user
-from toplist.inputs.items import OF, Items, needs
-from toplist.inputs.options import DEFAULT_METRICS, ItemData, Joining, Options, columns_of
+from toplist.inputs.keyed import values_by_user, weights_of
+from toplist.inputs.lists import name_user
+from toplist.inputs.options import (
+    DEFAULT_METRICS,
+    ItemData,
+    Items,
+    Joining,
+    Options,
+    columns_of,
+    needs,
+)
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, variant
 from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
@@ -146,8 +154,6 @@ class Plan:
             counted &= (hits.n_relevant > 0) | (hits.n_listed > 0)
         given = None
         if weights is not None:
-            from toplist.inputs.user_values import weights_of  # imported late: few give weights
-
             given = weights_of(weights, hits.users, len(hits))
         if own is not None:
             given = own if given is None else own * given
@@ -316,7 +322,7 @@ def _of_lists(entry: Entry, items: Items) -> list[Entry]:
     if "label" not in takes(metric.base) or "label" in own:
         return [entry]
     if items.labels is None:
-        raise needs(metric.name, "labels", OF)
+        raise needs(metric.name, "labels")
     labels = list(map(str, items.labels.labels))
     if not labels:
         raise ValueError(f"{metric.name}: labels has no label")
@@ -328,7 +334,6 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     given = options.clusters
     if given is None:
         return None
-    from toplist.inputs.user_values import values_by_user  # imported late: few give clusters
     from toplist.stats.units import numbered
 
     if isinstance(given, str):

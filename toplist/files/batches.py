@@ -33,7 +33,7 @@ from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import Column, numbered
-from toplist.inputs.flatten import Flat
+from toplist.inputs.lists import Flat
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
     GROUP,

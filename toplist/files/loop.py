@@ -24,17 +24,15 @@ from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Block, Source, loaded, stream_of, stream_of_batches
 from toplist.files.errors import named, short
 from toplist.files.memory import free_memory
-from toplist.inputs.factorize import Column, Numbering, numbered, numbered_by, recoded
-from toplist.inputs.flatten import Flat, is_stream
+from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.grades import check_no_matrix
-from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import shaped, unpadded
 from toplist.inputs.keyed import KeptTruths, in_texts
-from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import SIDES, Options, is_composite
+from toplist.inputs.lists import Flat, is_stream, offsets_of
+from toplist.inputs.options import SIDES, Options, columns_of
 from toplist.inputs.tables import lists_of as lists_of_side
-from toplist.inputs.texts import Texts
+from toplist.inputs.texts import Texts, hashes_of
 from toplist.matching.fingerprints import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
@@ -74,7 +72,8 @@ def evaluate_streams(
             kept = KeptTruths(lists, texts)
         relevant = Source("ground_truths", "ground_truths", options.columns, format=None)
     sources = listed, relevant
-    composite = any(is_composite(one.columns, one.side) for one in sources)
+    keys = (columns_of(one.columns, one.side)["user_id"] for one in sources)
+    composite = any(isinstance(key, tuple) for key in keys)
     # metrics of the lists have values by user where all lists are known
     kept_lists = plan.options.keep == "users" and plan.list_metrics
     if not composite and options.system is None and not kept_lists:
@@ -300,7 +299,7 @@ class Loop:
             raise about(ValueError(f"{error}{source.way_out(needed, free)}"), **vars(error))
         try:
             lists = self._encoded(loaded(source, self.texts))
-            lists.check_no_two(numbered(lists.users.codes)[0])
+            _ = lists.places  # no user has two lists
         except (ValueError, TypeError) as wrong:
             raise source.located(wrong) from None
         places = self.truth.places.find(lists.users.codes)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from toplist.checks import Ints, cached, is_missing, optional
 from toplist.inputs.factorize import Column, Numbering, by_value, used_codes
-from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, signed
 from toplist.inputs.keyed import column_of, is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of, places_of
+from toplist.inputs.lists import is_frame as is_frame
 from toplist.inputs.objects import one_result_at_a_time, to_builtin
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
@@ -150,10 +150,6 @@ def read(frame: Any, name: Any) -> Cells:
     if library == "pyarrow":
         return _of_arrow(name, frame.column(name))
     return (_of_polars if library == "polars" else _of_pandas)(name, frame[name])
-
-
-class _NotUtf8Error(ValueError):
-    """Text that is no UTF-8."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,28 +279,25 @@ class Cells:
         """
         if self.array is not None and self.array.dtype.kind in "iu":
             return Column(self.name, signed(self.array, f"{side}, column {self.name!r}"))
-        try:
-            if self.texts is not None:
-                distinct = self._encoded(self.texts, Texts() if known is None else known, side)
-                codes = distinct.codes
-            else:
+        if self.texts is not None:
+            found = self._encoded(self.texts, Texts() if known is None else known, side)
+        else:
+            try:
                 codes, distinct = self._coded(f"{side}, column {self.name!r}")
-        except (MemoryError, WideIdError, _NotUtf8Error):
-            raise
-        except TypeError:  # a NaN among integers makes floats of all
-            missing = [row for row, one in enumerate(self.objects()) if is_missing(one)]
-            if not missing:
+            except WideIdError:
                 raise
-            raise self._missing(side, missing[0], where, offsets) from None
-        except (ValueError, NotImplementedError) as error:  # Arrow's own
-            raise TypeError(
-                f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give "
-                "integers or text"
-            ) from error
-        if codes.min(initial=0) < 0:
-            raise self._missing(side, int(np.argmax(codes < 0)), where, offsets)
-        found = distinct
-        if codes is not distinct.codes:
+            except TypeError:  # a NaN among integers makes floats of all
+                missing = [row for row, one in enumerate(self.objects()) if is_missing(one)]
+                if not missing:
+                    raise
+                raise self._missing(side, missing[0], where, offsets) from None
+            except (ValueError, NotImplementedError) as error:  # Arrow's own
+                raise TypeError(
+                    f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give "
+                    "integers or text"
+                ) from error
+            if codes.min(initial=0) < 0:
+                raise self._missing(side, int(np.argmax(codes < 0)), where, offsets)
             found = replace(distinct, codes=distinct.codes[codes])
         if offsets is None:  # lists may be padded with it
             self._check_empty(found, side, where)
@@ -365,13 +358,17 @@ class Cells:
             return Column(self.name, texts.encode(known), known)
         except UnicodeDecodeError as error:
             way = f"holds text that is no UTF-8: {error}"
-            raise _NotUtf8Error(f"{side}: column {self.name!r} {way}") from None
+            raise ValueError(f"{side}: column {self.name!r} {way}") from None
 
     def lists(self, side: str, where: Where = in_row) -> tuple[Ints, Cells] | None:
         """Return the offsets of a column of lists, and its values; None if it holds none.
 
         `where` names a row, for the message about a null.
         """
+        rows = self.containers(side, where)
+        if rows is not None:
+            values = (row.tolist() if isinstance(row, np.ndarray) else row for row in rows)
+            return offsets_of(list(map(len, rows))), replace(self, data=[*chain(*values)])
         if self.offsets is None:
             return None
         if len(self.null):

@@ -17,11 +17,9 @@ from toplist.checks import Ints
 from toplist.inputs import grades
 from toplist.inputs.factorize import distinct_ids, numbered_by, recoded
 from toplist.inputs.facts import DOCUMENT, by_item
-from toplist.inputs.flatten import Flat, of_column
-from toplist.inputs.id_hashes import hashes_of, total_of
 from toplist.inputs.ids import alone, collapsed, kinds_of, two_kinds, unpadded
-from toplist.inputs.lists import offsets_of
-from toplist.inputs.texts import Texts, joined
+from toplist.inputs.lists import Flat, of_column, offsets_of
+from toplist.inputs.texts import Texts, hashes_of, joined, total_of
 
 NAME = "items_as"
 # Maps of more chunks are compared by their numbers alone: to hash a million takes 0.25 s.

@@ -233,7 +233,7 @@ class Column(Sequence[Any]):
     def hashes(self) -> NDArray[np.uint64] | None:
         """Return the words of integers and texts that know theirs, else None.
 
-        See `toplist.inputs.id_hashes`.
+        See `toplist.inputs.texts.hashes_of`.
         """
         if self.names is None:
             return self.codes.astype(np.int64, copy=False).view(np.uint64)

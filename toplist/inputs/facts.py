@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from toplist.checks import Floats, Ints, about, cached, check_positive_int, is_missing, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import distinct_ids, numbered, numbered_by, recoded
-from toplist.inputs.flatten import CONTAINERS, first_repeat, is_frame
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import check_unique, counts_rows, is_series
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import CONTAINERS, first_repeat, is_frame, offsets_of
 
 
 class Fact(NamedTuple):

@@ -23,19 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from toplist.inputs.flatten import (
-    CONTAINERS,
-    Flat,
-    GroupedRows,
-    array,
-    check_ranked,
-    flatten,
-    is_container,
-    is_frame,
-    is_row,
-    is_tensor,
-    is_truth_container,
-)
 from toplist.inputs.ids import check_width, encode, integers_of, shaped, two_kinds, unpadded
 from toplist.inputs.keyed import (
     CountedItems,
@@ -43,10 +30,24 @@ from toplist.inputs.keyed import (
     beside,
     check_not_counted,
     is_series,
+    keys_of,
     no_common_user,
     no_truths,
 )
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import (
+    CONTAINERS,
+    Flat,
+    GroupedRows,
+    Lists,
+    array,
+    flatten,
+    is_container,
+    is_frame,
+    is_row,
+    is_tensor,
+    is_truth_container,
+    offsets_of,
+)
 from toplist.inputs.objects import Ordering, check_not_swapped, to_builtin, unscored
 from toplist.inputs.options import ColumnNames, Joining
 
@@ -93,7 +94,7 @@ def read_sides(
     if kept is None:
         truths = side_to_builtin(truths, "ground_truths")
     tied = getattr(ranks, "scored", None) if isinstance(ranks, Mapping) else None
-    single, users = False, None
+    single, users, n_extra = False, None, 0
     tables = any(is_frame(side) or isinstance(side, Flat) for side in (ranks, truths))
     if joining.users is not None and (tables or isinstance(ranks, Mapping)):
         keyed = "tables" if tables else "dicts"
@@ -107,33 +108,38 @@ def read_sides(
         ranked, truth, n_extra = read_tables(ranks, kept or truths, joining)
     else:
         _refuse(ranks, truths)
-        n_extra = 0
         if isinstance(ranks, Mapping):
             if not isinstance(truths, Mapping):
                 raise TypeError(
                     "ranks is keyed by user, ground_truths is not: give both as dicts, or both by "
                     "position; dict(zip(USERS, ground_truths)) names the users"
                 )
-            users, rows, n_extra = _by_key(ranks, truths, kept)
+            check_not_counted("ranks", ranks, "ground_truths", truths)
+            check_not_counted("ground_truths", truths, "ranks", ranks)
+            check_users(ranks, "ranks")
+            if kept is None:  # else they were checked when they were read
+                check_users(truths, "ground_truths")
+            users = list(truths) if kept is None else kept.users
+            n_common = sum(map(ranks.__contains__, users))
+            if ranks and not n_common:
+                listed = next(iter(ranks))
+                raise no_common_user(listed, users[0]) if users else no_truths(listed)
+            rows, n_extra = [ranks.get(user, ()) for user in users], len(ranks) - n_common
         else:
             rows, truths, single = _by_position(ranks, truths, kept)
+            users = None if joining.users is None else keys_of(joining.users, len(rows))
         if kept is not None:
             truth = kept.flat if padding is None else kept.flattened(padding)
         else:
-            if users is not None:
+            if isinstance(truths, Mapping):
                 truths = [row if is_truth_container(row) else [row] for row in truths.values()]
-            truth = replace(flatten(truths, None, "ground_truths", padding), users=users)
-        ranked = replace(flatten(rows, depth, "ranks"), users=users)
+            truth = flatten(truths, None, "ground_truths", padding, users)
+        ranked = flatten(rows, depth, "ranks", users=users)
         if len(ranked.lengths) != len(truth.lengths):
             raise ValueError(
                 f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
                 "lists by position need one ground truth each"
             )
-        if joining.users is not None:
-            from toplist.inputs.user_values import keys_of
-
-            ranked = replace(ranked, users=keys_of(joining.users, len(truth.lengths)))
-            truth = truth if kept is not None else replace(truth, users=ranked.users)
         if items_as is not None:
             ranked, truth = items_as.sides(ranked, truth, padding)
         else:
@@ -179,8 +185,7 @@ def read_ranks(
     _refuse(ranks, ())
     if isinstance(ranks, Mapping):
         check_users(ranks, "ranks")
-        check_ranked(ranks)
-        return replace(flatten([*ranks.values()], k, "ranks"), users=[*ranks]), False
+        return flatten([*ranks.values()], k, "ranks", users=[*ranks]), False
     single = not _holds_many(ranks, ())
     return flatten([ranks] if single else ranks, k, "ranks"), single
 
@@ -252,24 +257,6 @@ def _refuse(ranks: Any, truths: Any) -> None:
             f"ranks is a {kind}: give a list of item ids, a list of lists, a dict user -> list, "
             "a 2-D array of ids, a table, or Lists"
         )
-
-
-def _by_key(
-    ranks: Mapping[Any, Any], truths: Any, kept: KeptTruths | None
-) -> tuple[list[Any], list[Any], int]:
-    """Return the users of the truths, their ranked lists, and how many others there are."""
-    check_not_counted("ranks", ranks, "ground_truths", truths)
-    check_not_counted("ground_truths", truths, "ranks", ranks)
-    check_users(ranks, "ranks")
-    if kept is None:  # else they were checked when they were read
-        check_users(truths, "ground_truths")
-    users: Any = list(truths) if kept is None else kept.users
-    n_common = sum(map(ranks.__contains__, users))
-    if ranks and not n_common:
-        listed = next(iter(ranks))
-        raise no_common_user(listed, users[0]) if users else no_truths(listed)
-    check_ranked(ranks)
-    return users, [ranks.get(user, ()) for user in users], len(ranks) - n_common
 
 
 def _by_position(ranks: Any, truths: Any, kept: KeptTruths | None) -> tuple[Any, Any, bool]:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Floats, Ints, about, choice, doubles, plain
-from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import Flat, Lists, name_user, offsets_of, user_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains, GainTable
 
@@ -288,7 +287,7 @@ class Judged:
         judged, relevant = apply(truth, given, grading)
         words: Words | None = getattr(given.names, "hashes", None)
         if isinstance(given.names, list):  # else integers themselves, or texts that know theirs
-            from toplist.inputs.id_hashes import hashes_of_codes
+            from toplist.inputs.texts import hashes_of_codes
 
             words = hashes_of_codes(given.names, truth.items).__getitem__
         return cls(judged, relevant, words, groups)

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, counted
 from toplist.inputs.factorize import Column, Numbering, order_of_ids
-from toplist.inputs.flatten import Flat, GroupedIds, GroupedRows, is_container, name_user
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import (
+    Flat,
+    GroupedIds,
+    GroupedRows,
+    Lists,
+    is_container,
+    name_user,
+    offsets_of,
+)
 
 
 class Groups(GroupedRows):

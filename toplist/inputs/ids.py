@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from toplist import kernels, parallel
 from toplist.checks import Ints, is_missing
 from toplist.inputs.factorize import as_integers
-from toplist.inputs.flatten import Flat, RankedDict
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import Flat, RankedDict, offsets_of
 from toplist.inputs.options import Joining
 
 _NEVER_ID = (
@@ -448,7 +447,7 @@ def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
 
     Examples
     --------
-    >>> from toplist.inputs.flatten import flatten
+    >>> from toplist.inputs.lists import flatten
     >>> lists = collapsed(flatten(np.array([[7, 7, 5, 7], [1, 2, 3, 4]]), None, "ranks"), 1)
     >>> list(lists.rows)
     [[7, 5], [1, 2, 3, 4]]

@@ -23,22 +23,16 @@ import numpy as np
 
 from toplist import kernels
 from toplist.checks import about
-from toplist.inputs.factorize import (
-    EXACT,
-    as_integers,
-    by_value,
-    comparable,
-    places_by_id,
-)
-from toplist.inputs.flatten import (
+from toplist.inputs.factorize import EXACT, as_integers, by_value, comparable, places_by_id
+from toplist.inputs.lists import (
     RankedDict,
     Scored,
     array,
     is_container,
     is_row,
     is_truth_container,
+    offsets_of,
 )
-from toplist.inputs.lists import offsets_of
 
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1

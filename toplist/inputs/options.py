@@ -1,6 +1,7 @@
 """The options of an evaluation, in one table; how lists are read and joined; names of columns.
 
-`Ranks` is what few need to say of a source of lists, beside the lists.
+`Ranks` is what few need to say of a source of lists, beside the lists; `Items` is what is known of
+the items, and of what each user had, for metrics of the lists.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
-from toplist.checks import choice
+from toplist.checks import about, choice
 from toplist.inputs.grades import Grading
-from toplist.inputs.items import Items, Unknown
 from toplist.metrics.conventions import TIES as TIES
 from toplist.metrics.conventions import Convention, ConventionName, Ties
 from toplist.metrics.definitions import Gains, GainTable
@@ -38,6 +38,8 @@ Order = Literal["file"]  # in the order of the file; without it by rank or score
 ORDERS: tuple[Order, ...] = get_args(Order)
 Weighting = Literal["snips", "ips"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+Unknown = Literal["raise", "skip"]
+UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 Keep = Literal["users", "part"]
 FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
 SIDES = ("ranks", "ground_truths")
@@ -54,25 +56,6 @@ class Reading(TypedDict, total=False):
     columns: ColumnNames
     n_threads: int | None
     items_as: Any
-
-
-def repeats_of(duplicates: Duplicates | None, items_as: Any) -> Duplicates:
-    """Return what is done with an id twice in a list: chunks of one document are one item.
-
-    Examples
-    --------
-    >>> repeats_of(None, None), repeats_of(None, {"d1#2": "d1"})
-    ('raise', 'collapse')
-    """
-    if duplicates is None:
-        return "raise" if items_as is None else "collapse"
-    choice("duplicates", duplicates, DUPLICATES)
-    if duplicates == "raise" and items_as is not None:
-        raise ValueError(
-            "duplicates='raise' does not go with items_as=, which makes one item of the chunks of "
-            "a document: leave it out, or write duplicates='first', which keeps their ranks"
-        )
-    return duplicates
 
 
 class Joining(NamedTuple):
@@ -97,8 +80,16 @@ class Joining(NamedTuple):
 
     @property
     def repeats(self) -> Duplicates:
-        """What is done with an id twice in a list."""
-        return repeats_of(self.duplicates, self.items_as)
+        """What is done with an id twice in a list: chunks of one document are one item."""
+        if self.duplicates is None:
+            return "raise" if self.items_as is None else "collapse"
+        choice("duplicates", self.duplicates, DUPLICATES)
+        if self.duplicates == "raise" and self.items_as is not None:
+            raise ValueError(
+                "duplicates='raise' does not go with items_as=, which makes one item of the chunks "
+                "of a document: leave it out, or write duplicates='first', which keeps their ranks"
+            )
+        return self.duplicates
 
     @property
     def collapses(self) -> bool:
@@ -123,6 +114,145 @@ class Joining(NamedTuple):
         """How lists are read."""
         found: Any = {name: getattr(self, name) for name in Reading.__annotations__}
         return found  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Facts of the items beside the lists, for the metrics that need them.
+
+    These metrics are of all lists given, without weights and truths; but serendipity and hit_share
+    are of the users of the truth.
+
+    Parameters
+    ----------
+    catalogue : int or ids, optional
+        All items, as in `toplist.beyond.exposure`, for item_coverage and gini; with streams, for
+        shannon_entropy too.
+    counts : dict item -> number, pandas Series, table, or array, optional
+        Interactions of each item in the training data, for average_popularity, tail_percentage,
+        novelty and popularity_lift.
+    features : dict item -> vector, pandas Series, table, or array, optional
+        For intra_list_diversity. A table has item_id, and a column for each number.
+    labels : dict item -> label or list of labels, pandas Series, or table, optional
+        Genres, providers: for calibration, exposure_share and hit_share, and for
+        intra_list_diversity without features, or with ``(distance=jaccard)``. A table has item_id
+        and one other column, and a row per item and label.
+    distances : square table or array, optional
+        A table has a column for each item, and the items as item_id or the index of pandas.
+        For intra_list_diversity without features, or with ``(distance=given)``.
+    history : dict user -> items, pandas Series, or table, optional
+        What each user had before, for calibration and popularity_lift. By position as the lists
+        are, else by key; users without one are left out of these metrics, and counted. An item
+        counts as often as it is there.
+    expected : dict user -> items, pandas Series, table, or a set of items for everyone, optional
+        What each user could expect, for unexpectedness and serendipity.
+    unknown : {"raise", "skip"}
+        An item of a list or a history that is not among those given: refused, or left out.
+
+    Raises
+    ------
+    ValueError
+        For another word of `unknown`.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> items = tl.Items(catalogue=4, counts={0: 8, 1: 4, 2: 2, 3: 2})
+    >>> items
+    Items(catalogue, counts)
+    >>> tl.top_k_eval([[0, 1]], [{1}], 2, metrics="item_coverage", items=items)["item_coverage@2"]
+    0.5
+    """
+
+    catalogue: Any = None
+    counts: Any = None
+    features: Any = None
+    labels: Any = None
+    distances: Any = None
+    history: Any = None
+    expected: Any = None
+    unknown: Unknown = "raise"
+
+    def __post_init__(self) -> None:
+        """Check the word."""
+        choice("unknown", self.unknown, UNKNOWN)
+
+    def __repr__(self) -> str:
+        """Return the names of what is given."""
+        names = [*self.given, *([f"unknown={self.unknown!r}"] if self.unknown != "raise" else [])]
+        return f"Items({', '.join(names)})"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is given, by name."""
+        found = {name: getattr(self, name) for name in ITEMS}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class ItemKeyword(NamedTuple):
+    """What is said of a fact of `Items`, and how the command line reads it.
+
+    Attributes
+    ----------
+    give : str
+        What to give, in the error of a metric that needs it.
+    file : {"ids", "counts", "number", "numbers", "labels", "matrix", "items"}
+        What a file has of each item, or user: see `toplist.files.tables.facts`.
+    help : str
+        In the help of the command line.
+    """
+
+    give: str
+    file: str
+    help: str
+
+
+ITEMS = {
+    "catalogue": ItemKeyword(
+        give="the number of items, or their ids",
+        file="ids",
+        help="items (CSV, TSV: item_id), for item_coverage and gini",
+    ),
+    "counts": ItemKeyword(
+        give="a dict item -> interactions in the training data, or an array",
+        file="counts",
+        help="item_id and count, or the training data itself, for average_popularity, "
+        "tail_percentage, novelty and popularity_lift",
+    ),
+    "features": ItemKeyword(
+        give="a dict item -> vector, or an array of items x features",
+        file="numbers",
+        help="item_id and numbers, for intra_list_diversity",
+    ),
+    "labels": ItemKeyword(
+        give="a dict item -> label or list of labels, or a table of item_id and label",
+        file="labels",
+        help="item_id and label (several rows of an item: several labels), for calibration, "
+        "exposure_share, hit_share and intra_list_diversity",
+    ),
+    "distances": ItemKeyword(
+        give="a square table with the items as index and columns, or a square array",
+        file="matrix",
+        help="item_id, and a column of numbers for each item, for intra_list_diversity",
+    ),
+    "history": ItemKeyword(
+        give="a dict user -> items, or a table of user_id and item_id",
+        file="items",
+        help="user_id and item_id: the training data, for calibration and popularity_lift",
+    ),
+    "expected": ItemKeyword(
+        give="a dict user -> items that could be expected, or one set of items for everyone",
+        file="items",
+        help="user_id and item_id: what could be expected, for unexpectedness and serendipity",
+    ),
+}
+
+
+def needs(what: str, keyword: str, of: str = "toplist.Items") -> ValueError:
+    """Return the error of a metric that needs a keyword, of `of`; "" where it is its own."""
+    given = f"{of}({keyword}=...)" if of else f"{keyword}="
+    error = ValueError(f"{what} needs {given}: {ITEMS[keyword].give}")
+    return about(error, metric=what, needs=keyword)
 
 
 class ItemData(NamedTuple):
@@ -252,12 +382,7 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, Any]:
         return renamed(columns, keys=True)
     both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
     valid = *COLUMNS, GROUP
-    unknown = [name for name in both if name not in valid]
-    if unknown:
-        raise ValueError(
-            f"columns: {unknown[0]!r} is none of {', '.join(valid)}; for one side only: "
-            f"columns={{'ranks': {{'item_id': 'NAME'}}}} or 'ground_truths'"
-        )
+    renamed(both, valid, keys=True)
     for one in SIDES:
         if not isinstance(columns.get(one, {}), Mapping):
             raise TypeError(
@@ -307,16 +432,11 @@ def named_in(names: Mapping[str, Any], found: Iterable[Any], side: str) -> dict[
     return own
 
 
-def is_composite(columns: ColumnNames, side: str) -> bool:
-    """Return whether the keys of the rows of a side are made of several columns."""
-    return isinstance(columns_of(columns, side)["user_id"], tuple)
-
-
 def refuse_composite(columns: ColumnNames, what: str) -> None:
     """Raise ValueError for keys that are made of several columns, which `what` does not take."""
     for side in SIDES:
-        if is_composite(columns, side):
-            key = columns_of(columns, side)["user_id"]
+        key = columns_of(columns, side)["user_id"]
+        if isinstance(key, tuple):
             given = {"user_id": [*key]}
             raise ValueError(
                 f"columns={given!r}: {what} have one column of users; tables in memory and files "
@@ -334,7 +454,9 @@ def renamed(
         )
     unknown = [name for name in columns or {} if name not in valid]
     if unknown:
-        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(valid)}")
+        way = "; for one side only: columns={'ranks': {'item_id': 'NAME'}} or 'ground_truths'"
+        words = f"columns: {unknown[0]!r} is none of {', '.join(valid)}{way if keys else ''}"
+        raise ValueError(words)
     found: dict[str, Any] = {name: name for name in valid} | dict(columns or {})
     for name, theirs in found.items():
         if isinstance(theirs, (list, tuple)):
@@ -425,31 +547,18 @@ class Ranks:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def columns_beside(columns: ColumnNames, own: ColumnNames) -> ColumnNames:
-    """Return the names of columns of both sides, where lists have names of their own.
-
-    Those of the evaluation are then of the ground truths alone.
-
-    Examples
-    --------
-    >>> columns_beside({"user_id": "who"}, {"item_id": "movieId"})
-    {'ranks': {'item_id': 'movieId'}, 'ground_truths': {'user_id': 'who'}}
-    """
-    if own is None:
-        return columns
-    ranks, truths = SIDES
-    if not isinstance(columns, Mapping):
-        return {ranks: own} if columns is None else columns  # which is refused where it is read
-    of_both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
-    return {ranks: own, truths: of_both | dict(columns.get(truths, {}))}
-
-
 def of_source(ranks: Any, columns: ColumnNames, rules: Convention) -> tuple[Any, dict[str, Any]]:
     """Return lists, and what is said of them, as options: names of columns, ties, users, ..."""
     said: dict[str, Any] = {"columns": columns, "ties": rules.ties}
     if not isinstance(ranks, Ranks):
         return ranks, said
-    said |= ranks.said | {"columns": columns_beside(columns, ranks.columns)}
+    own, (side, other) = ranks.columns, SIDES
+    if own is not None and isinstance(columns, Mapping):  # these are of the truths alone
+        of_both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
+        columns = {side: own, other: of_both | dict(columns.get(other, {}))}
+    elif own is not None and columns is None:
+        columns = {side: own}
+    said |= ranks.said | {"columns": columns}
     if "format" in said:
         said["ranks_format"] = said.pop("format")
     return ranks.ranks, said

@@ -21,31 +21,16 @@ from toplist.inputs.factorize import (
     Column,
     as_integers,
     blocks,
-    by_value,
     comparable,
     in_runs,
     numbered,
     order_of_ids,
     starts_of_runs,
 )
-from toplist.inputs.flatten import (
-    Flat,
-    Scored,
-    check_ranked,
-    first_repeat,
-    is_frame,
-    user_in_two_rows,
-)
 from toplist.inputs.grades import check_ignored, score_in
-from toplist.inputs.keyed import (
-    KeptTruths,
-    align,
-    check_not_counted,
-    column_of,
-    keyed,
-    no_truths,
-)
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.ids import alone
+from toplist.inputs.keyed import KeptTruths, align, check_not_counted, keyed, no_truths
+from toplist.inputs.lists import Flat, Scored, flatten, is_frame, offsets_of
 from toplist.inputs.options import GROUP, SIDES, ColumnNames, Joining, columns_of, named_in
 from toplist.inputs.texts import Texts
 
@@ -102,7 +87,9 @@ def lists_of(
         frame = cols.readable(value)
         names = named_in(columns_of(columns, side), cols.names_of(frame), side)
         known = known or (Texts(), Texts())
-        return read(SideTable(frame, side, names, ties=ties, known=known))
+        lists = read(SideTable(frame, side, names, ties=ties, known=known))
+        _ = lists.places  # no user has two
+        return lists
     if isinstance(value, Flat):
         return value
     if isinstance(value, KeptTruths) and value.users is not None:
@@ -113,8 +100,6 @@ def lists_of(
             f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
             "as tables or dicts"
         )
-    if side == "ranks":
-        check_ranked(value)
     return keyed(value, side, padding)
 
 
@@ -312,76 +297,57 @@ def read(table: SideTable, in_runs: bool = False) -> Flat:
     where: cols.Where = table.where
     user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
     column = table.column(item[0])
-    rows, lists = column.containers(side, where), column.lists(side, where)
-    if rows is None and lists is None and side == "ranks" and table.order is None:
+    rows = column.containers(side, where)
+    lists = column.lists(side, where) if rows is None else None
+    is_long = rows is None and lists is None
+    if is_long and side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     name = None if table.value is None else table.names[table.value]
     given = None if name is None else table.column(name)
-    if rows is not None:
-        return _of_python(table, rows, given)
-    runs = None
-    if lists is not None:
-        offsets, column = lists
-        groups = Groups(table.ids("user_id"), offsets, None)
-        items = column.ids(side, where, table.known[1], offsets)
+    runs = values = None
+    if is_long:
+        if len(user) == 1:
+            runs = table.column(user[0]).runs(side, where, table.known[0])
+        users, ends = (table.ids("user_id"), None) if runs is None else runs
+        groups, items = grouped(users, in_runs, ends), table.ids("item_id")
+    else:
+        users = table.ids("user_id")
+        if lists is not None:
+            offsets, column = lists
+            items = column.ids(side, where, table.known[1], offsets)
+        else:  # arrays, sets and dicts, too
+            flat = alone(flatten(rows, None, side, users=users))
+            offsets, items, values = flat.offsets, flat.items, flat.grades
+        groups = Groups(users, offsets, None)
         if given is not None:
             found = given.lists(side, where)
             if found is None or not np.array_equal(found[0], offsets):
-                raise _unlike(table, () if found is None else np.diff(found[0]) != np.diff(offsets))
+                odd = np.flatnonzero(() if found is None else np.diff(found[0]) != np.diff(offsets))
+                at = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""
+                raise ValueError(
+                    f"{side}: column {name!r} must hold a list per user, as long as the one in "
+                    f"{item[0]!r}{at}"
+                )
             given = found[1]
 
         def of_value(at: int) -> str:
             return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
 
         where = of_value
-    else:
-        if len(user) == 1:
-            runs = table.column(user[0]).runs(side, where, table.known[0])
-        users, ends = (table.ids("user_id"), None) if runs is None else runs
-        groups, items = grouped(users, in_runs, ends), table.ids("item_id")
-    values = None
     if given is not None and table.value == GROUP and len(given):
         values = numbered(given.ids(side, where).codes)[0]
     elif given is not None:  # an empty column is of any type
         values = given.numbers(side, where, table.value == "score")
-    return put_in_order(table, groups, items, values)
-
-
-def _of_python(table: SideTable, rows: list[Any], given: cols.Cells | None) -> Flat:
-    """Read Python lists, and their lists of ranks, scores or grades, if any."""
-    users = table.ids("user_id")
-    keys = users.decoded(users.codes)
-    by_user = dict(zip(keys, rows, strict=True))
-    if len(by_user) < len(keys):
-        first, second = first_repeat(keys) or (0, 0)
-        raise user_in_two_rows(table.side, keys[second], first, second)
-    lists = keyed(by_user, table.side)
-    if given is None:
-        return lists
-    held = given.containers(table.side) or []
-    if not held or list(map(len, held)) != list(map(len, rows)):
-        raise _unlike(table, [len(a) != len(b) for a, b in zip(held, rows, strict=False)])
-    flat = [value for row in held for value in row]
-    values: NDArray[Any] | None
-    if table.value == GROUP:
-        where = f"{table.side}, column {given.name!r}"
-        values = numbered(column_of(given.name, flat, where).codes)[0]
+    grades = None
+    if values is not None and table.value == "score":
+        return by_score(table, values, groups, items)
+    if values is not None and table.value == "rank":
+        items = by_rank(side, values, groups, items)
     else:
-        values = by_value(flat, table.value == "score")
-    if values is None or values.dtype.kind not in "iuf":
-        way = ": integers of 64 bits, or floats" if table.value == "score" else ""
-        raise TypeError(f"{table.side}: column {given.name!r} must hold lists of numbers{way}")
-    return put_in_order(table, Groups(lists.users, lists.offsets, None), lists.items, values)
-
-
-def _unlike(table: SideTable, rows: Any) -> ValueError:
-    """Return the error of values that are not lists like those of items; `rows` are odd ones."""
-    odd = np.flatnonzero(rows)
-    where = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""
-    return ValueError(
-        f"{table.side}: column {table.names[table.value or '']!r} must hold a list per user, as "
-        f"long as the one in {table.names['item_id']!r}{where}"
-    )
+        grades = None if values is None else values.astype(np.float64)
+        items, grades = groups.in_order(items, grades)
+    of_groups = table.value == GROUP and grades is not None
+    return Flat.of(side, groups.users, items, groups.offsets, grades=grades, grouped=of_groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,22 +404,6 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
             return Groups(whose, ends, None)
         rows = np.repeat(rows, np.diff(ends))
     return Groups(whose, offsets_of(np.bincount(rows, minlength=len(distinct))), rows)
-
-
-def put_in_order(
-    table: SideTable, groups: Groups, items: Column, values: NDArray[Any] | None
-) -> Flat:
-    """Put items in the order of ranks or scores; without these, keep their order, with grades."""
-    side, grades = table.side, None
-    if values is not None and table.value == "score":
-        return by_score(table, values, groups, items)
-    if values is not None and table.value == "rank":
-        items = by_rank(side, values, groups, items)
-    else:
-        grades = None if values is None else values.astype(np.float64)
-        items, grades = groups.in_order(items, grades)
-    of_groups = table.value == GROUP and grades is not None
-    return Flat.of(side, groups.users, items, groups.offsets, grades=grades, grouped=of_groups)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:

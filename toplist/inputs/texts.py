@@ -8,11 +8,13 @@ A column is given as `Views` or `Spans` of bytes in UTF-8; texts are compared by
 
 Where texts were chosen to share places of the table, or hashes, which would take quadratic time, a
 dictionary of their bytes takes its place, once and for all.
+
+Hashes of ids, of text and of all else, are at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +33,6 @@ from toplist.inputs.factorize import (
     recoded,
     starts_by,
     starts_of_runs,
-    used_codes,
 )
 from toplist.inputs.lists import offsets_of
 
@@ -44,6 +45,7 @@ FIRST = 1 << 16  # texts of the first part; each part has four times as many as 
 # as the next one is read meanwhile.
 BLOCK = 1 << 18
 _LOW = np.uint64(2**32 - 1)
+_WORD = 1 << 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +186,20 @@ class Texts(Sequence[str]):
         return iter(self.decoded(np.arange(self._n)))
 
     def index(self, text: Any, *_: Any) -> int:
-        """Return the number of a text; ValueError if it has none."""
-        keys = joined([text]).keys(0, 1)
+        """Return the number of a text, without reading the others; ValueError if it has none."""
+        keys, found = joined([text]).keys(0, 1), np.full(1, kernels.texts.UNKNOWN, np.int64)
         with self._lock:
-            number = self._number_of(keys)
-        if number < 0:
+            slow, n = self._slow, -1
+            if slow is None:
+                n = kernels.texts.find_texts(keys.words, self._table, self._keys, found)
+            if n < 0 or not self._agree(keys, found):  # its hash, or its place, is that of others
+                if slow is None:
+                    known = self._known.bytes_of(np.arange(self._n))
+                    slow = {text: number for number, text in enumerate(known)}
+                found[0] = slow.get(keys.bytes_of(np.arange(1))[0], -1)
+        if found[0] < 0:
             raise ValueError(f"{text!r} is not one of the texts")
-        return number
+        return int(found[0])
 
     def __contains__(self, text: object) -> bool:
         """Return whether a text has a number."""
@@ -199,19 +208,6 @@ class Texts(Sequence[str]):
         with suppress(ValueError):
             return self.index(text) >= 0
         return False
-
-    def _number_of(self, keys: Keys) -> int:
-        """Return the number of one text, -1 if it has none; the others are not read for it."""
-        if self._slow is None:
-            found = np.full(1, kernels.texts.UNKNOWN, np.int64)
-            n = kernels.texts.find_texts(keys.words, self._table, self._keys, found)
-            if n >= 0 and self._agree(keys, found):
-                return int(found[0])
-        slow = self._slow  # else its hash, or its place of the table, is that of others
-        if slow is None:
-            known = self._known.bytes_of(np.arange(self._n))
-            slow = {text: number for number, text in enumerate(known)}
-        return slow.get(keys.bytes_of(np.arange(1))[0], -1)
 
     def decoded(self, numbers: Ints) -> list[str]:
         """Return the texts of many numbers."""
@@ -222,7 +218,7 @@ class Texts(Sequence[str]):
         return [text.decode("utf-8", "surrogatepass") for text in found]
 
     def hashes(self, numbers: Ints) -> Words:
-        """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
+        """Return the words of the texts of numbers, see `hashes_of`."""
         words = self._words  # each text is hashed once, for all rows that have it
         if len(words) < self._n:
             data, ends = self._known.copied(np.arange(len(words), self._n))
@@ -239,22 +235,19 @@ class Texts(Sequence[str]):
         UnicodeDecodeError
             If a new text is no UTF-8.
         """
+        codes = np.empty(len(source), np.int64)
         with self._lock:
-            return self._encoded(source)
-
-    def _encoded(self, source: Views | Spans) -> Ints:
-        codes, known = np.empty(len(source), np.int64), self._n
-        lo, size = 0, FIRST
-        while lo < len(codes):
-            hi = min(lo + size, len(codes))
-            if self._n and self._slow is None:
-                self._encode(source, codes, lo, hi)
-            else:
-                codes[lo:hi] = self.number(source.take(np.arange(lo, hi)))
-            lo, size = hi, 4 * size
-        if self._n > known:
-            data, _ = self._known.copied(np.arange(known, self._n))
-            data.tobytes().decode("utf-8", "surrogatepass")
+            known, lo, size = self._n, 0, FIRST
+            while lo < len(codes):
+                hi = min(lo + size, len(codes))
+                if self._n and self._slow is None:
+                    self._encode(source, codes, lo, hi)
+                else:
+                    codes[lo:hi] = self.number(source.take(np.arange(lo, hi)))
+                lo, size = hi, 4 * size
+            if self._n > known:
+                data, _ = self._known.copied(np.arange(known, self._n))
+                data.tobytes().decode("utf-8", "surrogatepass")
         return codes
 
     def _encode(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> None:
@@ -314,20 +307,16 @@ class Texts(Sequence[str]):
             )
             if at < 0:
                 return False
-            if at < len(keys):
-                if not self._grow():
+            if at < len(keys):  # make room for more
+                self._table = np.zeros(4 * len(self._table), np.uint64)
+                self._keys = _longer(self._keys, len(self._table))
+                self._places = _longer(self._places, len(self._table) // 2)
+                if not kernels.texts.place_texts(self._keys[: 2 * self._n], self._table):
                     return False
                 rows = _longer(rows, len(self._table) // 2)
         if self._n > known:
             self._keep(keys, rows[known : self._n])
         return self._agree(keys, codes)
-
-    def _grow(self) -> bool:
-        """Make room for more texts; return whether it was done."""
-        self._table = np.zeros(4 * len(self._table), np.uint64)
-        self._keys = _longer(self._keys, len(self._table))
-        self._places = _longer(self._places, len(self._table) // 2)
-        return bool(kernels.texts.place_texts(self._keys[: 2 * self._n], self._table))
 
     def _keep(self, keys: Keys, rows: Ints) -> None:
         """Keep the bytes of new texts: those of `rows`."""
@@ -349,50 +338,34 @@ class Texts(Sequence[str]):
 
 
 class TextColumn(NamedTuple):
-    """A column of texts: `texts` themselves, or `codes` of these.
+    """A column of texts: `texts` themselves, or `codes` of these."""
 
-    Or codes of texts that only the library knows: ``texts_at(rows)`` returns those of some rows.
-    """
-
-    texts: Views | Spans | None = None
+    texts: Views | Spans
     codes: NDArray[Any] | None = None
-    texts_at: Callable[[Ints], Views | Spans] | None = None
 
     def encode(self, known: Texts) -> Ints:
         """Return the number of each row's text, as `Texts.encode` does."""
-        if self.texts_at is not None and self.codes is not None:
-            used, rows = used_codes(self.codes)
-            numbers = np.zeros(int(used[-1]) + 1, np.int64)
-            numbers[used] = known.encode(self.texts_at(rows))
-        else:
-            assert self.texts is not None
-            numbers = known.encode(self.texts)
+        numbers = known.encode(self.texts)
         return numbers if self.codes is None else recoded(self.codes, numbers)
 
     def runs(self) -> tuple[TextColumn, Ints] | None:
         """Return the texts of runs of equal rows, and where each begins; None if there are few."""
-        if self.codes is not None:
-            if not len(self.codes) or not in_runs(self.codes):
+        codes, texts = self.codes, self.texts
+        if codes is not None:
+            if not len(codes) or not in_runs(codes):
                 return None
-            starts, at = starts_of_runs(self.codes), self.texts_at
-            of_runs = None if at is None else lambda rows: at(starts[rows])
-            return TextColumn(self.texts, self.codes[starts], of_runs), starts
-        assert self.texts is not None
-        found = _starts_of_runs(self.texts)
-        return None if found is None else (TextColumn(self.texts.take(found)), found)
+            starts = starts_of_runs(codes)
+            return TextColumn(texts, codes[starts]), starts
 
+        def find(lo: int, hi: int, out: Ints) -> int:
+            keys = texts.keys(lo, hi)
+            return int(kernels.texts.starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
 
-def _starts_of_runs(source: Views | Spans) -> Ints | None:
-    """Return where each run of equal texts begins; None if there are few."""
-
-    def find(lo: int, hi: int, out: Ints) -> int:
-        keys = source.keys(lo, hi)
-        return int(kernels.texts.starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
-
-    first = min(len(source), FIRST)
-    if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:
-        return None
-    return starts_by(find, len(source), BLOCK)
+        first = min(len(texts), FIRST)
+        if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:
+            return None
+        starts = starts_by(find, len(texts), BLOCK)
+        return TextColumn(texts.take(starts)), starts
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -402,3 +375,119 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     longer = np.empty(max(size, 2 * len(array)), array.dtype)
     longer[: len(array)] = array
     return longer
+
+
+# Hashes of ids, 64 bits each and the same in every process, by two rules; codes never enter.
+#
+# `hashes_of` is the rule of fingerprints, which say whether two results have the same ground
+# truths: 17 and "17" are two ids there, since no evaluation takes one for the other. An integer is
+# its own word (modulo 2^64), a text is hashed by its bytes in UTF-8, anything else by its repr.
+#
+# `keys_of` is the rule of seeded splits and samples: 17 and "17" are one id there, so that a log
+# gives the same split from a table of integers as from a text file.
+#
+# Saved results hold fingerprints, and published splits depend on a seed. So both rules stay as they
+# are, to the bit.
+
+
+def hashes_of(ids: Sequence[Any]) -> Words:
+    """Return the word of each id.
+
+    Examples
+    --------
+    >>> hashes_of([7, -1]).tolist()
+    [7, 18446744073709551615]
+    >>> hashes_of(["7", "b"])[1:] == hashes_of(["b"])
+    array([ True])
+    """
+    if hasattr(ids, "hashes"):
+        words = ids.hashes()
+        if words is not None:
+            return words  # type: ignore[no-any-return]
+    if len(ids) and type(ids[0]) is int:
+        array = np.array(ids)
+        if array.dtype == np.int64:  # all are integers: half the time of looking at their types
+            return array.view(np.uint64)
+    kinds = set(map(type, ids))
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        with suppress(OverflowError):  # labels may be wider, ids are not
+            return np.array(ids, np.int64).view(np.uint64)
+    texts = [one if isinstance(one, str) else repr(one) for one in ids]
+    found, hashes = joined(texts), np.empty(len(texts), np.int64)
+    kernels.texts.hash_strings(found.text, found.ends, hashes)
+    return hashes.view(np.uint64)
+
+
+def hashes_of_codes(names: Sequence[Any], codes: Ints) -> Words:
+    """Return the words of names by code; only those that `codes` refer to need be right."""
+    if len(names) <= 2 * len(codes) + 64:
+        return hashes_of(names)
+    used = np.unique(codes)
+    words = np.zeros(len(names), np.uint64)
+    words[used] = hashes_of([names[code] for code in used.tolist()])
+    return words
+
+
+def keys_of(ids: Sequence[Any] | NDArray[Any]) -> Words:
+    """Return a 64-bit key of every id: an integer itself, a hash of the text of anything else.
+
+    A text that an integer is written as has the key of this integer.
+
+    Examples
+    --------
+    >>> keys_of([17, -2]).tolist() == keys_of(["17", "-2"]).tolist()
+    True
+    """
+    if isinstance(ids, list) and set(map(type, ids)) == {int}:
+        with suppress(OverflowError):
+            ids = np.array(ids, np.int64)  # the same keys, faster
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        wide = ids.astype(np.uint64 if ids.dtype.kind == "u" else np.int64)
+        return wide.view(np.uint64)
+    from hashlib import blake2b  # a tenth of the import of toplist
+
+    return np.array([_key(one, blake2b) for one in ids], np.uint64)
+
+
+def _key(one: Any, digest: Any) -> int:
+    text = one.decode("latin-1") if isinstance(one, bytes) else str(one)
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 21 and str(int(text)) == text:
+        number = int(text)
+        if -(1 << 63) <= number < _WORD:
+            return number % _WORD
+    hashed: bytes = digest(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(hashed)
+
+
+def seed_of(seed: Any) -> int:
+    """Return a whole number from 0 on as one word of 64 bits; ValueError for anything else."""
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number from 0 on, not {seed!r}")
+    return int(seed) % _WORD
+
+
+def random_numbers(seed: int, *words: Words) -> Ints:
+    """Return a random number per row: a hash of the seed and of the row's words.
+
+    They belong to the row itself, not to its place, so they are the same for any order of rows and
+    any number of threads.
+
+    Examples
+    --------
+    >>> random_numbers(7, keys_of(["ann", "bob"]), keys_of([1, "-2"])).tolist()
+    [6569632781302755664, -1739117178626306073]
+    """
+    hashes = np.zeros(len(words[0]), np.uint64)
+    for word in (np.full(len(hashes), seed % _WORD, np.uint64), *words):
+        kernels.hashing.mix_in(word, hashes)
+    return hashes.view(np.int64)
+
+
+def total_of(*columns: NDArray[Any]) -> int:
+    """Return the sum of a hash of each row of words and numbers; 0.0 and -0.0 are one number.
+
+    The order of the rows does not matter, so that it tells whether two tables hold the same.
+    """
+    words = (one if one.dtype == np.uint64 else (one + 0.0).view(np.uint64) for one in columns)
+    return int(random_numbers(0, *words).view(np.uint64).sum(dtype=np.uint64))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Bools, Ints, cached, check_positive_int, choice, counted
-from toplist.inputs import id_hashes
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.texts import keys_of, random_numbers, seed_of
 from toplist.loo.logs import Log, Times, instant, newest, read_log
 
 Part = Literal["train", "test", "validation", "history"]
@@ -95,14 +95,14 @@ class Histories:
     ) -> Histories:
         """Order the rows of a log by time, or all at random; without repeats, and of its k-core."""
         choice("repeats", repeats, REPEATS)
-        least, seed = check_positive_int(min_history, "min_history", 0), id_hashes.seed_of(seed)
+        least, seed = check_positive_int(min_history, "min_history", 0), seed_of(seed)
         if seed and by in FIXED:
             why = f"{FIXED[by]} draws nothing at random"
             raise ValueError(f"seed={seed!r} changes nothing: {why}: leave it out")
         found = read_log(log, columns, timed=by != "random")
         users, items = found.users.codes, found.items.codes
-        words = (id_hashes.keys_of(ids.names)[ids.codes] for ids in (found.users, found.items))
-        numbers = id_hashes.random_numbers(seed, *words)
+        words = (keys_of(ids.names)[ids.codes] for ids in (found.users, found.items))
+        numbers = random_numbers(seed, *words)
         rows, offsets = _by_user(users, found.ordinals, numbers)
         nth, later = np.empty((2, len(rows)), np.int32)
         room = np.full(len(found.items.names), -1)

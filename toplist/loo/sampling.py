@@ -30,11 +30,10 @@ from toplist.averages.moments import Moments
 from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import entries_of, plan_of
-from toplist.inputs import id_hashes
-from toplist.inputs.flatten import array
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import Lists, array, offsets_of
 from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
+from toplist.inputs.texts import keys_of, seed_of
 from toplist.loo.logs import read_log
 from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits
@@ -123,8 +122,8 @@ def negatives(
         cumulative = np.cumsum(np.ldexp(weights, -np.frexp(weights.max())[1]))
     if users is not None and len(users) != n_users:
         raise ValueError(f"{len(users)} users for {n_users} held-out items")
-    keys = id_hashes.keys_of(np.arange(n_users) if users is None else users)
-    word, out = np.uint64(id_hashes.seed_of(seed)), np.empty((n_users, n), np.int64)
+    keys = keys_of(np.arange(n_users) if users is None else users)
+    word, out = np.uint64(seed_of(seed)), np.empty((n_users, n), np.int64)
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
@@ -282,7 +281,7 @@ def sampled_ranks(
     ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
     seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
-    marked = Sampled(int(n), n_items, sampler, id_hashes.seed_of(seed), ties)
+    marked = Sampled(int(n), n_items, sampler, seed_of(seed), ties)
     keys = None if users is None else list(users)
     return SampledRanks(ranks, marked, n_items - float(seen), keys)
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 
 from toplist.checks import Bools, Ints, check_positive_int, choice, counted
-from toplist.inputs import id_hashes
+from toplist.inputs.texts import keys_of, random_numbers
 from toplist.loo import parts
 from toplist.loo.logs import UNITS, duration
 from toplist.loo.parts import PARTS, Histories, KCore, Part, Repeats, Split, split_of
@@ -270,8 +270,8 @@ def held_out_users(
     n_held = held_of(of_each, rows.counts)
     enough = (n_held > 0) & (rows.counts - n_held >= rows.least)
     known = np.flatnonzero(enough)
-    keys = id_hashes.keys_of(rows.log.users.names)[known]
-    drawn = known[np.argsort(id_hashes.random_numbers(rows.seed, keys), kind="stable")]
+    keys = keys_of(rows.log.users.names)[known]
+    drawn = known[np.argsort(random_numbers(rows.seed, keys), kind="stable")]
     part_of = np.full(len(enough), parts.TRAIN)
     for (option, one), amount in zip(given.items(), amounts, strict=True):
         n = int(held_of(amount, np.array([len(known)]))[0])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Ints
-from toplist.inputs.flatten import Scored
+from toplist.inputs.lists import Scored
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint

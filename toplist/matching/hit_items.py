@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.factorize import written
-from toplist.inputs.flatten import Flat
-from toplist.inputs.lists import Lists, offsets_of, places_of
+from toplist.inputs.lists import Flat, Lists, offsets_of, places_of
 
 if TYPE_CHECKING:
     from toplist.inputs.facts import ItemLabels

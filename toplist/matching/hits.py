@@ -485,7 +485,7 @@ class Hits:
 def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
     if users is None:
         return None
-    from toplist.inputs.user_values import keys_of
+    from toplist.inputs.keyed import keys_of
 
     return keys_of(users, n_rows)
 

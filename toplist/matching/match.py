@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from toplist import kernels, parallel
 from toplist.checks import Bools, check_positive_int
 from toplist.inputs import ids
-from toplist.inputs.flatten import Flat, first_repeat, item_twice
 from toplist.inputs.forms import read_sides
 from toplist.inputs.grades import Judged, Words
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import Flat, first_repeat, item_twice, offsets_of
 from toplist.inputs.options import (
     MEMORY,
     ColumnNames,
@@ -260,7 +259,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
     varied = bool((hashes[1:] != hashes[:1]).any())
     if users is not None:
-        from toplist.inputs.id_hashes import hashes_of
+        from toplist.inputs.texts import hashes_of
 
         kernels.hashing.mix_in(hashes_of(users), hashes)
         varied = len(hashes) > 0

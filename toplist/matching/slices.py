@@ -15,9 +15,9 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Ints
 from toplist.inputs.factorize import Column
 from toplist.inputs.facts import ItemLabels
-from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.texts import hashes_of
 from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, above
 

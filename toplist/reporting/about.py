@@ -19,10 +19,10 @@ from toplist.comparing.tests import Tests, or_why
 from toplist.comparing.views import SEED, Movers
 from toplist.files.batches import Source, loaded, stream_of
 from toplist.inputs.facts import Fact, by_item, ids_of
-from toplist.inputs.flatten import Flat
 from toplist.inputs.forms import read_sides
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.keyed import KeptTruths
+from toplist.inputs.lists import Flat
 from toplist.inputs.options import ColumnNames, Joining, of_source
 from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.metrics.properties import equal_names

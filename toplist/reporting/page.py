@@ -19,8 +19,8 @@ from toplist.checks import optional, prefixed
 from toplist.comparing.comparison import compare
 from toplist.comparing.views import SEED
 from toplist.ground_truths import GroundTruths
-from toplist.inputs.flatten import is_container
 from toplist.inputs.keyed import KeptTruths
+from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections

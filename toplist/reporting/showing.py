@@ -22,9 +22,8 @@ from toplist.checks import (
 )
 from toplist.files.batches import Source, loaded, stream_of
 from toplist.ground_truths import GroundTruths
-from toplist.inputs.items import Items
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.options import ColumnNames, Duplicates
+from toplist.inputs.options import ColumnNames, Duplicates, Items
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics

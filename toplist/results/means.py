@@ -24,7 +24,7 @@ from toplist.results.terms import Entry, Terms
 if TYPE_CHECKING:
     from toplist.averages.moments import Errors
     from toplist.beyond.results import ListResult
-    from toplist.inputs.flatten import Scored
+    from toplist.inputs.lists import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population

@@ -62,7 +62,7 @@ FORMS: Mapping[str, str] = {
     "about": "matching.about:About",
     "fingerprint": "matching.fingerprints:Fingerprint",
     "unmatched": "matching.about:Unmatched",
-    "scored": "inputs.flatten:Scored",
+    "scored": "inputs.lists:Scored",
     "exposed": "metrics.weighing:Exposed",
     "lists": "beyond.results:ListResult",
     "spread": "beyond.results:Spread",

@@ -16,7 +16,7 @@ from toplist.averages import per_user
 from toplist.checks import Bools, Ints, is_missing, worded
 from toplist.checks import counted as in_words
 from toplist.inputs.facts import categories, ordered
-from toplist.inputs.user_values import values_by_user
+from toplist.inputs.keyed import values_by_user
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.earned import Preference
