@@ -378,18 +378,14 @@ class Flat:
         """Whether the ids are in an array, not in rows of Python's."""
         return isinstance(self.ids, np.ndarray)
 
-    def given(self, user: int) -> Any:
-        """Return the container of ids that one user was given as, or a list of them."""
+    def row(self, user: int) -> list[Any]:
+        """Return the ids of one user as a list of Python objects, as they were written."""
         if self.source is not None:
-            return self.source.given(user)
+            return self.source.row(user)
         if not self.is_array:
-            return self.ids[user]
+            return list(self.ids[user])
         start = self.offsets[user]
         return written(self.ids[start : start + self.lengths[user]], self.names)
-
-    def row(self, user: int) -> Sequence[Any]:
-        """Return the ids of one user as a list of Python objects, as they were written."""
-        return list(self.given(user))
 
     def name_user(self, user: int) -> str:
         """Name a user in a message: by key, or by position."""
