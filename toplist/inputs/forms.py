@@ -94,7 +94,8 @@ def read_sides(
     if kept is None:
         truths = side_to_builtin(truths, "ground_truths")
     tied = getattr(ranks, "scored", None) if isinstance(ranks, Mapping) else None
-    single, users, n_extra = False, None, 0
+    single, n_extra = False, 0
+    users: Any = None
     tables = any(is_frame(side) or isinstance(side, Flat) for side in (ranks, truths))
     if joining.users is not None and (tables or isinstance(ranks, Mapping)):
         keyed = "tables" if tables else "dicts"

@@ -304,7 +304,8 @@ def read(table: SideTable, in_runs: bool = False) -> Flat:
         table.one_of("rank", "score")
     name = None if table.value is None else table.names[table.value]
     given = None if name is None else table.column(name)
-    runs = values = None
+    values: NDArray[Any] | None = None
+    runs = None
     if is_long:
         if len(user) == 1:
             runs = table.column(user[0]).runs(side, where, table.known[0])
