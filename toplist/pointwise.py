@@ -101,7 +101,7 @@ def auc(
     if rows.weights is None:
         sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
         pairs = 2 * len(sides[0]) * len(sides[1])
-        twice = kernels.pointwise.wins(*sides)
+        twice = kernels.scores.wins(*sides)
         return float(twice / pairs) if pairs else math.nan
     arrays, sums = [], []
     for side in (positive, ~positive):
@@ -111,7 +111,7 @@ def auc(
         sums.append(math.fsum(weight))
     weight_of_pairs = 2 * sums[0] * sums[1]
     return (
-        float(kernels.pointwise.weighted_wins(*arrays) / weight_of_pairs)
+        float(kernels.scores.weighted_wins(*arrays) / weight_of_pairs)
         if weight_of_pairs
         else math.nan
     )
@@ -190,12 +190,12 @@ def user_auc(
     n_positives = np.bincount(row_of[positive], minlength=len(numbering))
     offsets = offsets_of(n_rows)
     front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
-    kernels.pointwise.place_by_label(row_of, positive, rows.predictions, front, back, placed)
+    kernels.scores.place_by_label(row_of, positive, rows.predictions, front, back, placed)
     twice = np.zeros(len(numbering), np.int64)
 
     def count(lo: int, hi: int) -> None:
         part = placed[offsets[lo] : offsets[hi]]
-        kernels.pointwise.wins_by_user(offsets[lo : hi + 1], front[lo:hi], part, twice[lo:hi])
+        kernels.scores.wins_by_user(offsets[lo : hi + 1], front[lo:hi], part, twice[lo:hi])
 
     parallel.each(count, parallel.bounds(offsets), n_threads)
     pairs = 2 * n_positives * (n_rows - n_positives)
@@ -365,8 +365,8 @@ def rmse(
 def _mean_loss(kind: str, rows: Predictions, clip: float = 0.0) -> float:
     """Return the weighted mean of a loss, by its name in the kernels; NaN without rows."""
     weights = np.empty(0) if rows.weights is None else rows.weights
-    kind = getattr(kernels.pointwise, kind)
-    total, weight = kernels.pointwise.loss(kind, rows.labels, rows.predictions, weights, clip)
+    kind = getattr(kernels.scores, kind)
+    total, weight = kernels.scores.loss(kind, rows.labels, rows.predictions, weights, clip)
     return float(total / weight) if weight > 0 else math.nan
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from toplist.kernels.grouping import count_tied
-from toplist.kernels.sorting import order_of_rows
+from toplist.kernels.hashing import order_of_rows
 
 
 @pytest.mark.parametrize("distinct", [1, 3, 1000, 2**62])

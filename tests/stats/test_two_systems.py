@@ -23,7 +23,7 @@ from paired_data import (
     share_as_extreme,
 )
 
-from toplist.kernels.randomization import studentised_means, studentised_ratios
+from toplist.kernels.chance import studentised_means, studentised_ratios
 from toplist.stats import randomization as draws
 from toplist.stats.distributions import t_ppf
 from toplist.stats.estimates import Sums, estimate, ratio, runs

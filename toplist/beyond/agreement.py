@@ -276,7 +276,7 @@ def rbo(
     def fill(shared: Any, union: Any, short: Ints, long: Ints, out: Floats) -> None:
         with np.errstate(under="ignore"):
             powers = np.concatenate([[1.0], p ** np.arange(1.0, out.shape[1] + 1)])
-        kernels.list_values.extrapolated(shared, short, long, powers, p, out)
+        kernels.lists.extrapolated(shared, short, long, powers, p, out)
 
     found = _compared(f"rbo(p={p})", a, b, k, reading, fill)
     weight = _weight(p, found.k)
@@ -319,7 +319,7 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
         part = [(codes, starts[lo:hi], lengths[lo:hi]) for codes, starts, lengths in sides]
         seen = np.full(both[0].n_items, -1, np.int32)
         shared, union = np.empty((2, hi - lo, depth), np.int32)
-        kernels.list_values.count(*part[0], *part[1], seen, shared, union)
+        kernels.lists.count_shared(*part[0], *part[1], seen, shared, union)
         lengths = part[0][2], part[1][2]
         fill(shared, union, np.minimum(*lengths), np.maximum(*lengths), out[lo:hi])
 

@@ -406,8 +406,8 @@ class Exposure:
         k = 0
         for k, (items, counts) in enumerate(ranks, start=1):
             sums[k] = sums[k - 1]
-            kernels.exposure.concentrate(items, counts, at, reach, sums[k])
-            shannon[k - 1] = kernels.exposure.entropy(reach, sums[k, 0])
+            kernels.lists.concentrate(items, counts, at, reach, sums[k])
+            shannon[k - 1] = kernels.lists.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
@@ -433,13 +433,13 @@ class Exposure:
 
         A few ranks are read at a time, the next ones while these are looked at.
         """
-        everyone, width = listed.block(0, len(listed)), kernels.exposure.RANKS
+        everyone, width = listed.block(0, len(listed)), kernels.lists.RANKS
         longest = int(listed.flat.lengths.max(initial=0))
         room = np.empty((2, width, len(listed)), np.int32)  # new room would cost as much again
 
         def read(step: int) -> list[NDArray[np.int32]]:
             out, first = room[step % 2], step * width
-            n = kernels.exposure.at_ranks(*everyone, first, out)
+            n = kernels.lists.at_ranks(*everyone, first, out)
             return [row[:n] for row in out[: longest - first]]
 
         steps = range(-(-longest // width))
@@ -556,7 +556,7 @@ def _curves_of_counts(ranks: Iterator[tuple[NDArray[np.int32], Ints]], n_items: 
         reach = np.cumsum(n[::-1])[::-1]  # items of at least each level
         total, spread = int((level * n).sum()), int((level**2 * n).sum())
         squares = int((np.diff(level, prepend=0) * reach**2).sum())
-        entropy = kernels.exposure.entropy_of(levels, sizes, float(total))
+        entropy = kernels.lists.entropy_of(levels, sizes, float(total))
         rows.append((total, covered, squares, spread, entropy))
     columns: Any = np.array(rows, object).reshape(-1, 5).T
     total, covered, squares, spread, entropy = columns

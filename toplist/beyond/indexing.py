@@ -254,9 +254,12 @@ class Listed:
     def _once(self, repeats: str) -> Listed:
         """Return the lists with -1 in place of repeats; raise where these are refused."""
 
+        out = np.empty(0, np.int64)
+
         def look(lo: int, hi: int) -> tuple[int, int, int]:
             last = np.full(self.n_items, -1, np.int32)
-            n, user, place = kernels.grouping.first_repeat(*self.block(lo, hi), last)
+            part = out[slice(*self.flat.offsets[[lo, hi]])]
+            n, user, place = kernels.grouping.repeats(*self.block(lo, hi), last, part)
             return n, lo + user, place
 
         found = [part for part in self.blocks(look) if part[0]]
@@ -271,12 +274,7 @@ class Listed:
             who = self.flat.name_user(user)
             raise item_twice(who, row[place], first + 1, place + 1, fills)
         out = np.full(len(self.codes), -1)
-
-        def clean(lo: int, hi: int) -> None:
-            last, part = np.full(self.n_items, -1, np.int32), slice(*self.flat.offsets[[lo, hi]])
-            kernels.grouping.without_repeats(*self.block(lo, hi), last, out[part])
-
-        self.blocks(clean)
+        self.blocks(look)
         return replace(self, codes=out)
 
     def at(self, index: Index, whole: bool = True) -> Listed:

@@ -231,7 +231,7 @@ class Expected:
         def flag(lo: int, hi: int) -> None:
             own = rows[lo:hi], self.own, self.given.flat.offsets, np.full(n, -1, np.int32)
             part = out[slice(*offsets[[lo, hi]])]
-            kernels.list_values.flag_known(*listed.block(lo, hi), *own, part)
+            kernels.lists.flag_known(*listed.block(lo, hi), *own, part)
 
         listed.blocks(flag)
         if self.left_out:
@@ -262,9 +262,9 @@ class Listwise:
 
         def fills(listed: Listed, *_: Any) -> Fill:
             if not by_rank:
-                return _filled(kernels.list_values.means, listed, values)
+                return _filled(kernels.lists.means, listed, values)
             weights = _weights(listed.depth, by_rank)
-            return _filled(kernels.list_values.weighted_means, listed, values, weights)
+            return _filled(kernels.lists.weighted_means, listed, values, weights)
 
         return OfUsers(self._items(fact, other is not None, way_out), fills, values)
 
@@ -303,9 +303,9 @@ class Listwise:
 
         def fills(listed: Listed, *_: Any) -> Fill:
             if distance == "cosine":
-                return _filled(kernels.list_values.mean_cosine, listed, numbers, single)
+                return _filled(kernels.lists.mean_cosine, listed, numbers, single)
             given = numbers, sets, _PAIRS.index(distance), len(fact.ids), single
-            return _filled(kernels.list_values.mean_distance, listed, *given)
+            return _filled(kernels.lists.mean_distance, listed, *given)
 
         return OfUsers(self._items(fact, nan, "intra_list_diversity(unknown=nan) gives NaN"), fills)
 
@@ -325,7 +325,7 @@ class Listwise:
 
             def fill(lo: int, hi: int, out: Floats) -> None:
                 lists = *listed.block(lo, hi), rows[lo:hi]
-                kernels.labels.calibration(*lists, *own, *how, *sizes, out)
+                kernels.lists.calibration(*lists, *own, *how, *sizes, out)
 
             return fill
 
@@ -336,7 +336,7 @@ class Listwise:
         values = np.array([0.0, 1.0])
 
         def fills(listed: Listed, *_: Any) -> Fill:
-            return _filled(kernels.list_values.means, listed, values)
+            return _filled(kernels.lists.means, listed, values)
 
         return OfUsers(Expected.of(expected, left_out=True), fills)
 
@@ -384,7 +384,7 @@ def _weights(depth: int, by_rank: bool) -> Floats:
 def _of_hits(
     above: Floats, below: Floats, over: str
 ) -> Callable[[Listed, Hits | None, bool], Fill]:
-    """Return what writes sums over hits, as `kernels.list_values.shares_of_hits`.
+    """Return what writes sums over hits, as `kernels.lists.shares_of_hits`.
 
     NaN of users without relevant items.
     """
@@ -402,7 +402,7 @@ def _of_hits(
         def fill(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = read.block(lo, hi)
             given = listed.codes, starts[lo:hi], lengths[lo:hi], offsets, ranks
-            kernels.list_values.shares_of_hits(*given, above, below, code, out)
+            kernels.lists.shares_of_hits(*given, above, below, code, out)
             out[read.n_relevant[lo:hi] == 0] = np.nan
 
         return fill

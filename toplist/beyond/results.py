@@ -92,7 +92,7 @@ class Spread:
         """Return the mean of values (n, K), NaN where a user has none."""
         users = np.zeros(values.shape[1], np.int64)
         mean, deviation = np.zeros((2, values.shape[1]))
-        kernels.list_values.moments(values, users, mean, deviation)
+        kernels.lists.moments(values, users, mean, deviation)
         return cls(users, mean, deviation)
 
 

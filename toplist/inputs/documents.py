@@ -195,7 +195,7 @@ def _once(truth: Flat) -> Flat:
         found = collapsed(truth, None, own=True).compact()
         ids, offsets, largest = found.items, found.offsets, None
     else:
-        order, again = kernels.sorting.order_of_rows(truth.ids, truth.offsets)
+        order, again = kernels.hashing.order_of_rows(truth.ids, truth.offsets)
         first = np.ones(len(order), bool)
         first[again] = False
         starts = np.flatnonzero(first)

@@ -151,14 +151,14 @@ class Coverage:
         labels: Any = truth.gains
         order = _ranked(ids, flat)
         numbers, n_groups = np.empty(len(ids), np.int64), np.empty(len(truth), np.int64)
-        if not kernels.coverage.number_runs(offsets, labels, numbers, n_groups):
-            rows, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
+        if not kernels.truths.number_runs(offsets, labels, numbers, n_groups):
+            rows, _ = kernels.hashing.order_of_rows(labels.astype(np.int64), offsets)
             ids, order = ids[rows], order[rows]
-            kernels.coverage.number_runs(offsets, labels[rows], numbers, n_groups)
+            kernels.truths.number_runs(offsets, labels[rows], numbers, n_groups)
         items, places, sizes = np.empty((3, len(ids)), np.int64)
         groups = np.empty(len(ids), np.int32)
         found = items, np.empty(len(truth), np.int64), sizes, groups, places
-        n = kernels.coverage.by_item(offsets, ids, numbers, *found)
+        n = kernels.truths.by_item(offsets, ids, numbers, *found)
         if order is not truth.items:
             order_of_items = np.empty(n, np.int64)
             order_of_items[places[places >= 0]] = order[places >= 0]
@@ -171,9 +171,7 @@ class Coverage:
         """Return a hash of each user's groups, by the words of their ids."""
         found = np.empty(len(truth), np.uint64)
         starts = offsets_of(self.sizes)
-        kernels.coverage.hash_groups(
-            truth.offsets, words, starts, self.groups, self.n_groups, found
-        )
+        kernels.truths.hash_groups(truth.offsets, words, starts, self.groups, self.n_groups, found)
         return found
 
     @classmethod
@@ -232,18 +230,18 @@ class Coverage:
         places = offsets_of(n_relevant)[:-1]
         most = self.sizes[np.repeat(places, np.diff(offsets)) + self.items].sum()
         found, n_found = np.empty(most, np.int32), np.empty(len(n_relevant), np.int64)
-        n = kernels.coverage.first_found(
+        n = kernels.truths.first_found(
             *(offsets, ranks, self.items, offsets_of(n_relevant), starts, self.groups),
             *(self.n_groups, found, n_found),
         )
         return offsets_of(n_found), found[:n]
 
     def novelty(self, offsets: Ints, n_relevant: Ints, alpha: float) -> tuple[Floats, Floats]:
-        """Return the gains of hits and of a greedy ideal order, as `kernels.coverage.novelty`."""
+        """Return the gains of hits and of a greedy ideal order, as `kernels.truths.novelty`."""
         gains, ideal = np.empty(len(self.items)), np.empty(len(self.sizes))
         best = offsets_of(n_relevant)
-        order, _ = kernels.sorting.order_of_rows(~self.order, best)  # the highest id first
-        kernels.coverage.novelty(
+        order, _ = kernels.hashing.order_of_rows(~self.order, best)  # the highest id first
+        kernels.truths.novelty(
             *(offsets, self.items, best, order, offsets_of(self.sizes), self.groups),
             *(1.0 - alpha, gains, ideal),
         )

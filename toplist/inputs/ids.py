@@ -346,7 +346,7 @@ def looked_up(
     ends = offsets_of(np.fromiter(map(len, dicts), np.int64, len(dicts)))
     ranks = np.empty(len(scores), np.int64)
     sought = ~as_integers(scores)
-    kernels.sorting.find_in_rows(sought, offsets, np.concatenate(keys), ends, ranks)
+    kernels.hashing.find_in_rows(sought, offsets, np.concatenate(keys), ends, ranks)
     listed = ~np.isnan(scores)
     ranks[~listed] = 0
     users = np.repeat(np.arange(len(rows)), np.diff(offsets))
@@ -458,7 +458,7 @@ def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
     def collapse(out: Ints, lo: int, hi: int) -> None:
         part, lengths = slice(flat.offsets[lo], flat.offsets[hi]), flat.lengths[lo:hi]
         rows = ids[part], flat.offsets[lo : hi + 1], lengths
-        kernels.repeats.collapse(*rows, out[part], n_kept[lo:hi], out is ids)
+        kernels.join.collapse(*rows, out[part], n_kept[lo:hi], out is ids)
 
     if not own:  # most lists have no repeats, and need no copy: the first block often tells
         count_kept = partial(collapse, np.empty(0, np.int64))

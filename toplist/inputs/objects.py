@@ -277,7 +277,7 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     as_floats = bool(((scores >= -EXACT) & (scores <= EXACT)).all()) or scores.dtype.kind == "f"
     keys = ~as_integers(scores.astype(np.float64) if as_floats else comparable(scores))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    order, again = kernels.sorting.order_of_rows(keys, offsets)
+    order, again = kernels.hashing.order_of_rows(keys, offsets)
     tied = set[int]()
     if ordering.ties != "order":
         tied.update((np.searchsorted(offsets, again, side="right") - 1).tolist())

@@ -1,4 +1,4 @@
-"""Integers to numbers by a hash table, rows of long tables put in lists, and lists by item."""
+"""Integers to numbers by a hash table; rows of long tables put in lists, rows of a log in order."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,7 @@ import numpy as np
 from numpy import generic, int64, uint64
 
 from toplist.kernels import in_steps, kernel
-from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
-from toplist.kernels.sorting import order_of_rows
+from toplist.kernels.hashing import GOLDEN, most_probes_of_rows, order_of_rows
 
 
 def number(codes: Any, table: Any, known: Any, n_known: int, rows: Any) -> int:
@@ -218,7 +217,7 @@ def sort_by_score_and_key(
 
 
 @kernel
-def first_repeat(codes: int64, offsets: int64, lengths: int64, last):
+def repeats(codes: int64, offsets: int64, lengths: int64, last, out):
     """Return how many places of lists hold an item again, and the user and position of the first.
 
     Parameters
@@ -227,27 +226,63 @@ def first_repeat(codes: int64, offsets: int64, lengths: int64, last):
         The items of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
     last : int32 (n_items,), -1; written
         The last user whose list held the item.
+    out : int64, written
+        Becomes the items, with -1 in place of repeats; or is empty.
     """
     n_repeats, user, place = 0, -1, -1
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         for r in range(lengths[u]):
             code = uint64(codes[begin + r])
-            if last[code] == u:
-                if n_repeats == 0:
-                    user, place = u, r
-                n_repeats += 1
-            else:
-                last[code] = u
+            again = last[code] == u
+            if again and n_repeats == 0:
+                user, place = u, r
+            n_repeats += again
+            last[code] = u
+            if len(out):
+                out[begin + r] = -1 if again else codes[begin + r]
     return n_repeats, user, place
 
 
-@kernel
-def without_repeats(codes: int64, offsets: int64, lengths: int64, last, out):
-    """Copy `codes`, with -1 in place of repeats; `last` is as in `first_repeat`."""
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        for r in range(begin, begin + lengths[u]):
-            code = uint64(codes[r])
-            out[r] = -1 if last[code] == u else codes[r]
-            last[code] = u
+@in_steps
+def order_ties(offsets: int64, times: int64, numbers: int64, rows):
+    """Order rows of one user and one time by their numbers.
+
+    Parameters
+    ----------
+    offsets : int64 (n_users + 1,)
+        User u's rows are ``rows[offsets[u]:offsets[u + 1]]``, by time.
+    times, numbers : int64, by row
+    rows : int64, written
+        Of equal numbers too, the first stays the first.
+    """
+    for u in range(len(offsets) - 1):
+        begin = offsets[u]
+        for i in range(begin + 1, offsets[u + 1] + 1):
+            if i == offsets[u + 1] or times[rows[i]] != times[rows[begin]]:
+                if i - begin > 1:
+                    part = rows[begin:i]
+                    part[:] = part[np.argsort(numbers[part], kind="mergesort")]
+                begin = i
+
+
+@in_steps
+def occurrences(offsets: int64, items: int64, rows: int64, room, nth, later):
+    """Count how often the item of a row occurs in earlier and later rows of its user.
+
+    Parameters
+    ----------
+    offsets, rows : int64, as `order_ties` leaves them
+    items : int64, by row
+    room : int64 (n_items,), -1, written
+        ``offsets[u]`` and how often user u has had the item: no user before has come further.
+    nth, later : int32, by row, written
+    """
+    for u in range(len(offsets) - 1):
+        first = offsets[u]
+        for i in range(first, offsets[u + 1]):
+            item = items[rows[i]]
+            room[item] = max(room[item], first) + 1
+            nth[rows[i]] = room[item] - first - 1
+        for i in range(first, offsets[u + 1]):
+            later[rows[i]] = room[items[rows[i]]] - first - 1 - nth[rows[i]]

@@ -106,7 +106,7 @@ class Histories:
         rows, offsets = _by_user(users, found.ordinals, numbers)
         nth, later = np.empty((2, len(rows)), np.int32)
         room = np.full(len(found.items.names), -1)
-        kernels.sampling.occurrences(offsets, items, rows, room, nth, later)
+        kernels.grouping.occurrences(offsets, items, rows, room, nth, later)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
         n_repeats, core = len(found) - len(rows), None
@@ -188,7 +188,7 @@ def _by_user(users: Ints, times: Ints, numbers: Ints) -> tuple[Ints, Ints]:
     places = np.argsort(times, kind="stable")
     of_user, next_of = users[places], offsets[:-1].copy()
     kernels.grouping.place_in_order(of_user, places, nothing, next_of, rows, nothing)
-    kernels.sampling.order_ties(offsets, times, numbers, rows)
+    kernels.grouping.order_ties(offsets, times, numbers, rows)
     return rows, offsets
 
 

@@ -131,7 +131,7 @@ def negatives(
         user, lacking = lo, False
         while user < hi and not lacking:
             part, own = slice(user, hi), offsets[user - lo :]
-            n_done, lacking = kernels.sampling.draw(
+            n_done, lacking = kernels.chance.draw(
                 *(keys[part], word, held[part], items[own[0] - offsets[0] :], own),
                 *(weights, cumulative, *room, out[part]),
             )

@@ -86,7 +86,7 @@ class TruthItems:
         """The places of items that their user has at an earlier place, too."""
         if self.distinct:
             return np.empty(0, np.int64)
-        order, again = kernels.sorting.order_of_rows(self.truth.items, self.truth.offsets)
+        order, again = kernels.hashing.order_of_rows(self.truth.items, self.truth.offsets)
         places: Ints = order[again]
         return places
 

@@ -85,7 +85,7 @@ def _parts(
 
     def count(lo: int, hi: int) -> Ints:
         found = np.zeros((3, n_labels), np.int64)
-        kernels.slices.count(*block(lo, hi), label_of, used, *found)
+        kernels.truths.count_slices(*block(lo, hi), label_of, used, *found)
         return found
 
     # users, items of their truths and hits by label, those of a label one after another: where
@@ -101,7 +101,7 @@ def _parts(
     def fill(lo: int, hi: int) -> None:
         at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
         numbers = users, n_truth, n_hits_of, judged, order
-        kernels.slices.fill(*block(lo, hi), lo, *at, *numbers)
+        kernels.truths.fill_slices(*block(lo, hi), lo, *at, *numbers)
 
     parallel.each(fill, blocks, None)
     bounds = begins[:, :: len(blocks)]

@@ -316,7 +316,7 @@ def resampled(
 
     def add(low: int, high: int) -> None:
         for ends, differ in zip(pairwise(edges), rows, strict=True):
-            kernels.randomization.add_resampled(differ, *ends, low, how.key, means[low:high])
+            kernels.chance.add_resampled(differ, *ends, low, how.key, means[low:high])
 
     parallel.each(add, parallel.bounds(np.arange(n_resamples + 1) * n, DRAWS), n_threads)
     means /= n

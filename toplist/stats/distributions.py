@@ -255,10 +255,10 @@ def range_sf(q: float, n_groups: float, df: float) -> float:
     # the largest of n_groups numbers is below this with a probability of 1e-18
     lowest = normal_ppf(math.pow(1e-18, 1.0 / n_groups))
     if df > ENDLESS:
-        tail = kernels.distributions.range_tail(float(q), float(n_groups), lowest, nodes, weights)
+        tail = kernels.chance.range_tail(float(q), float(n_groups), lowest, nodes, weights)
     else:
         log_scale, step, _, _ = _chi_steps(df, 5.0)
-        tail = kernels.distributions.studentised_range_tail(
+        tail = kernels.chance.studentised_range_tail(
             float(q), float(n_groups), lowest, float(df), log_scale, step, nodes, weights
         )
     return min(float(tail), 1.0)

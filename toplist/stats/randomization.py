@@ -197,9 +197,9 @@ def bootstrap(d: ArrayLike, units: Units | None = None, **options: Any) -> Boots
 
     def fill(low: int, high: int) -> None:
         if plain:
-            kernels.randomization.studentised_means(centred, low, how.key, drawn[low:high])
+            kernels.chance.studentised_means(centred, low, how.key, drawn[low:high])
         else:
-            kernels.randomization.studentised_ratios(centred, sizes, low, how.key, drawn[low:high])
+            kernels.chance.studentised_ratios(centred, sizes, low, how.key, drawn[low:high])
 
     tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
     parallel.each(fill, tasks, how.n_threads)
@@ -371,12 +371,12 @@ def flipped_sums(values: Floats, how: How) -> Floats:
     """
     sums = np.zeros(how.n_resamples)
     tasks = parallel.bounds(np.arange(len(sums) + 1), TASK)
-    users = max(STEP // len(sums) // kernels.randomization.GROUP, 1) * kernels.randomization.GROUP
+    users = max(STEP // len(sums) // kernels.chance.GROUP, 1) * kernels.chance.GROUP
     for first in range(0, len(values), users):
         part = values[first : first + users]
 
         def add(low: int, high: int, part: Floats = part, first: int = first) -> None:
-            kernels.randomization.add_flips(part, first, low, how.key, sums[low:high])
+            kernels.chance.add_flips(part, first, low, how.key, sums[low:high])
 
         parallel.each(add, tasks, how.n_threads)
     return sums

@@ -1,7 +1,12 @@
-"""Differences of users at random: signs flipped, users drawn again."""
+"""Chance: signs flipped, users drawn again, candidates drawn; and the tails of a range.
+
+Of differences of users, of items, and of normal numbers, plain and studentised.
+"""
+
+import math
 
 import numpy as np
-from numpy import float64, uint64
+from numpy import float64, int64, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
@@ -185,3 +190,169 @@ def _studentised(total, spread, squares, n):
     if spread > NOISE * squares:
         return total / np.sqrt(n * spread / (n - 1))
     return 0.0 if total == 0.0 else np.copysign(np.inf, total)
+
+
+# Draws per wanted item; after them the rest is drawn in one pass (`_finish`). Where few items are
+# left, or few have nearly all the weight, drawing again and again would not end.
+MAX_TRIES = 16
+# Items looked at by `_finish` in one call: a second of work, since Ctrl-C is heard between calls.
+MOST_ITEMS = 1 << 23
+TINY = np.finfo(float64).tiny
+
+
+@kernel
+def draw(
+    keys: uint64, seed, held: int64, excluded: int64, offsets: int64,
+    weights: float64, cumulative: float64, banned, times, out,
+):  # fmt: skip
+    """Draw items for every user, each in proportion to its weight among those not drawn yet.
+
+    Parameters
+    ----------
+    keys : uint64 (n_users,)
+        A key per user. Random numbers are hashes of seed, key and a counter.
+    seed : uint64
+    held : int64 (n_users,)
+        The held-out items, never drawn.
+    excluded, offsets : int64
+        User u never draws ``excluded[offsets[u] - offsets[0] : ...]``.
+    weights, cumulative : float64 (n_items,)
+        Weights; and added up, all times a power of two where the sum would overflow.
+    banned : uint8 (n_items,), zeros
+        Room to mark items; zeros again on return.
+    times : float64 (n_items,)
+        Room for the order of the remaining items.
+    out : int64 (n_users, n), written
+
+    Returns
+    -------
+    int, bool
+        The number of users who are done, fewer than all where it takes long; and whether the next
+        one has fewer than n items of positive weight to draw.
+    """
+    n_items, n = len(cumulative), out.shape[1]
+    total, looked_at = cumulative[-1], 0
+    for u in range(len(keys)):
+        key = mix(seed ^ mix(keys[u]))
+        first, last = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        for e in range(first, last):
+            banned[excluded[e]] = 1
+        banned[held[u]] = 1
+        found, counter = 0, uint64(0)
+        while found < n and counter < uint64(MAX_TRIES * n):
+            item = np.searchsorted(cumulative, _uniform(key, counter) * total, side="right")
+            counter += uint64(1)
+            if item < n_items and not banned[item]:
+                banned[item] = 1
+                out[u, found] = item
+                found += 1
+        if found < n:
+            found = _finish(key, counter, weights, banned, times, out[u], found)
+            looked_at += n_items
+        for e in range(first, last):
+            banned[excluded[e]] = 0
+        banned[held[u]] = 0
+        for i in range(found):
+            banned[out[u, i]] = 0
+        if found < n:
+            return u, True
+        if looked_at > MOST_ITEMS:
+            return u + 1, False
+    return len(keys), False
+
+
+@kernel
+def _finish(key, counter, weights, banned, times, out, found):
+    """Draw the rest in one pass; return the number of all items drawn.
+
+    Every item gets an exponential waiting time with its weight as rate. In order of these times
+    the items are as if drawn one by one in proportion to weight (Efraimidis and Spirakis 2006).
+    Times too long or too short for a float64 are compared by their logarithms.
+    """
+    extreme = False
+    for item in range(len(weights)):
+        times[item] = np.inf
+        if weights[item] > 0 and not banned[item]:
+            times[item] = _exponential(key, counter + uint64(item)) / weights[item]
+            extreme |= not TINY <= times[item] < np.inf
+    for item in range(len(weights) if extreme else 0):
+        if weights[item] > 0 and not banned[item]:
+            time = _exponential(key, counter + uint64(item))
+            times[item] = np.log(time) - np.log(weights[item])
+    for item in np.argsort(times, kind="mergesort"):
+        if found == len(out) or times[item] == np.inf:
+            break
+        out[found] = item
+        found += 1
+    return found
+
+
+@kernel
+def _exponential(key, counter):
+    """Return a waiting time of rate 1."""
+    return -np.log1p(-_uniform(key, counter))
+
+
+@kernel
+def _uniform(key, counter):
+    """Return a number in [0, 1) with 53 random bits."""
+    return float64(mix(key + counter) >> uint64(11)) * 2.0**-53
+
+
+# How far from half the range its largest number can lie, in standard deviations.
+REACH = 8.0
+# Terms below this share of the sum end it.
+NOTHING = 1e-17
+
+
+@kernel
+def range_tail(w, n_groups, lowest, nodes: float64, weights: float64):
+    """Return P(range > w) for the range of n_groups normal numbers.
+
+    The integral over the largest number z:
+
+        n phi(z) (Phi(z)^(n-1) - (Phi(z) - Phi(z - w))^(n-1))
+
+    By Gauss and Legendre's points within `REACH` of w / 2, but not below `lowest`, where no largest
+    number lies. The difference is written as Phi(z)^(n-1) (1 - (1 - Phi(z - w) / Phi(z))^(n-1)),
+    so that small tails keep their digits.
+    """
+    low, high = max(0.5 * w - REACH, lowest), 0.5 * w + REACH
+    total = 0.0
+    for i in range(len(nodes)):
+        z = 0.5 * (low + high) + 0.5 * (high - low) * nodes[i]
+        below = 0.5 * math.erfc(-z / math.sqrt(2.0))
+        share = 0.5 * math.erfc((w - z) / math.sqrt(2.0)) / below
+        rest = -math.expm1((n_groups - 1.0) * math.log1p(-share)) if share < 1.0 else 1.0
+        total += weights[i] * math.exp(-0.5 * z * z) * below ** (n_groups - 1.0) * rest
+    return min(total * 0.5 * (high - low) * n_groups / math.sqrt(2.0 * math.pi), 1.0)
+
+
+_range_tail = range_tail.compiled  # what a kernel calls
+
+
+@kernel
+def studentised_range_tail(
+    q, n_groups, lowest, df, log_scale, step, nodes: float64, weights: float64
+):
+    """Return P(range > q S) for S = chi / sqrt(df), summed over x = log S at equal steps.
+
+    The density of x is exp(log_scale + df (x - (exp(2 x) - 1) / 2)). Density times tail has one
+    peak, since both have concave logarithms. The sum starts where the peak would be if the
+    tail were exp(-q^2 S^2 / 4), which is at the peak or below it, and goes both ways until nothing
+    is added.
+    """
+    start = int64(math.floor(0.5 * math.log(df / (df + 0.5 * q * q)) / step))
+    total = 0.0
+    for way in (-1, 1):
+        i = start if way == 1 else start - 1
+        while True:
+            x = i * step
+            term = math.exp(log_scale + df * (x - 0.5 * math.expm1(2.0 * x)))
+            if term > 0.0:
+                term *= _range_tail(q * math.exp(x), n_groups, lowest, nodes, weights)
+            total += term
+            if not term > NOTHING * total:
+                break
+            i += way
+    return total * step
