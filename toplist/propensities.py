@@ -109,7 +109,7 @@ from toplist.inputs.options import WEIGHTINGS, Weighting
 from toplist.inputs.texts import hashes_of, total_of
 from toplist.matching.hits import above
 from toplist.metrics.definitions import Metric
-from toplist.metrics.weighing import Exposed, needs_one_item
+from toplist.metrics.properties import Exposed, needs_one_item
 
 if TYPE_CHECKING:
     from toplist.matching.hits import Hits

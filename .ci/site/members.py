@@ -10,7 +10,7 @@ from typing import Any, get_args
 from sphinx.pycode import ModuleAnalyzer
 
 from toplist.metrics.definitions import Metric
-from toplist.metrics.formulas import formula
+from toplist.metrics.properties import formula
 
 # operators and protocols that users write, with a docstring of their own
 SPECIAL = {"__getitem__", "__iter__", "__add__", "__len__", "__contains__", "__float__", "__eq__"}

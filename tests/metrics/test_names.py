@@ -15,7 +15,7 @@ from toplist.cli import main
 from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import OTHER_NAMES
-from toplist.metrics.weighing import SCORED
+from toplist.metrics.properties import SCORED
 
 RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}]
 READ = {  # by other names
@@ -44,7 +44,6 @@ MEANT = {  # misspelt, or of several definitions
     "ndcg@10": "ndgc@10 nddcg@10",
     "recall": "recall_at_k",
     "recall@20": "recal@20",
-    "recall@2": "R2",
     "map": "meanAveragePrecisionAt",
     "precision": "precision@ precison presison",
     "f1@10": "f1_beta@10",
@@ -170,8 +169,8 @@ def test_a_name_of_ranx_at_the_gate(tmp_path, monkeypatch, capsys):
 
 OF_A_RESULT = {
     "hit@3": "accuracy@3",
-    "ndcg": "ndgc",
-    "ndcg@3": "ndcg3 ndgc@3",
+    "ndcg": "ndgc ndcg3",
+    "ndcg@3": "ndgc@3",
     "rbp(p=0.5)@3": "rbp@3",
     "rbp(p=0.5)": "RBP",
 }

@@ -16,7 +16,7 @@ import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
 from toplist.checks import worded
 from toplist.cli import main
-from toplist.metrics.formulas import GAIN_WORDS
+from toplist.metrics.properties import GAIN_WORDS
 
 LISTS, HELD, GRADED = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}], [{1: 3, 9: 1}, {6: 2}]
 RUN = {"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d3": 0.7}}

@@ -98,8 +98,8 @@ class Moments:
         counts = self.n + other.n, self.weight + other.weight, self.weight2 + other.weight2
         both = ((one.weight, one.mean, one.deviation) for one in (self, other))
         alike = self.mean2 is None and other.mean2 is None
-        more = () if alike else _together(self._squares, other._squares)
-        return Moments(*counts, *_together(*both), *more)
+        more = () if alike else together(self._squares, other._squares)
+        return Moments(*counts, *together(*both), *more)
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | None) -> Moments:
@@ -115,7 +115,7 @@ class Moments:
         return cls(n, weight, weight2, *own, *squares)
 
 
-Sums = tuple[float, Floats, Floats]
+Sums = tuple[Any, Floats, Floats]
 
 
 def _spread(values: Floats, weights: Floats) -> Sums:
@@ -126,7 +126,7 @@ def _spread(values: Floats, weights: Floats) -> Sums:
     return float(weight), mean, (column * (values - mean) ** 2).sum(axis=0)
 
 
-def _together(one: Sums, other: Sums) -> tuple[Floats, Floats]:
+def together(one: Sums, other: Sums) -> tuple[Floats, Floats]:
     """Return mean and squared deviations of both sets (Chan, Golub, LeVeque 1979)."""
     weight = one[0] + other[0]
     mean = (one[0] * one[1] + other[0] * other[1]) / weight

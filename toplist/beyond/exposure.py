@@ -232,11 +232,12 @@ class Exposure:
 
     def _over(self, catalogue: Any) -> UserItemPairs:
         """Return the pairs over the same ids in another order, or form; ValueError for others."""
-        ours, theirs = self.catalogue, catalogue
-        if len(ours) == len(theirs):
-            if _same(ours, theirs):
+        ours = self.catalogue
+        if len(ours) == len(catalogue):
+            equal = np.array_equal if isinstance(ours, np.ndarray) else operator.eq
+            if type(ours) is type(catalogue) and equal(ours, catalogue):  # without a look at each
                 return self.pairs
-            place = {one: row for row, one in enumerate(_listed(theirs))}
+            place = {one: row for row, one in enumerate(_listed(catalogue))}
             places = np.array([place.get(one, -1) for one in _listed(ours)], np.int64)
             if (places >= 0).all():
                 pairs = self.pairs
@@ -523,14 +524,6 @@ def _rising(ranks: Ints, items: NDArray[Any]) -> bool:
     """Whether ranks rise, and the items of each."""
     later = np.diff(ranks)
     return bool(((later > 0) | ((later == 0) & (np.diff(items) > 0))).all())
-
-
-def _same(ours: Any, theirs: Any) -> bool:
-    """Whether two catalogues are equal as they stand: quicker than to look up each id."""
-    if type(ours) is not type(theirs):
-        return False
-    equal = np.array_equal if isinstance(ours, np.ndarray) else operator.eq
-    return bool(equal(ours, theirs))
 
 
 def _counted(items: NDArray[Any], n_items: int) -> tuple[Ints, Ints]:

@@ -253,7 +253,6 @@ class Listed:
 
     def _once(self, repeats: str) -> Listed:
         """Return the lists with -1 in place of repeats; raise where these are refused."""
-
         out = np.empty(0, np.int64)
 
         def look(lo: int, hi: int) -> tuple[int, int, int]:

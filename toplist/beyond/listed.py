@@ -8,7 +8,7 @@ that neither their order matters nor their form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -27,6 +27,9 @@ from toplist.metrics.beyond_accuracy import ListMetric
 
 # Writes the curves of the users lo..hi into an array (hi - lo, K).
 Fill = Callable[[int, int, Floats], None]
+# Returns what writes curves, given lists as indices, the hits of the truth where one is given, and
+# whether these are all users.
+Fills = Callable[[Listed, Hits | None, bool], Fill]
 # Values of users that are computed at a time: 2 MB. A quarter of it took 1.3 x as long.
 BLOCK = 1 << 18
 # Makes the words of texts others than those of integers: that of "" is 0.
@@ -153,12 +156,11 @@ def _words(ids: Any) -> Words:
 class OfUsers:
     """A metric of each user: how lists become indices, and what fills in the curves.
 
-    `values` are those of the items, of a mean of values. `fills` returns what writes curves, given
-    lists as indices, the hits of the truth where one is given, and whether these are all users.
+    `values` are those of the items, of a mean of values.
     """
 
     items: Index | Expected
-    fills: Callable[[Listed, Hits | None, bool], Fill]
+    fills: Fills
     values: Any = None
 
     @classmethod
@@ -259,14 +261,8 @@ class Listwise:
         1).
         """
         values = np.append(values, 0.0 if other is None else other)
-
-        def fills(listed: Listed, *_: Any) -> Fill:
-            if not by_rank:
-                return _filled(kernels.lists.means, listed, values)
-            weights = _weights(listed.depth, by_rank)
-            return _filled(kernels.lists.weighted_means, listed, values, weights)
-
-        return OfUsers(self._items(fact, other is not None, way_out), fills, values)
+        items = self._items(fact, other is not None, way_out)
+        return OfUsers(items, _means(values, by_rank), values)
 
     def lift(self, means: OfUsers, history: UserItems) -> OfUsers:
         """Return by which share of it means of the list are above that of the user's history."""
@@ -314,31 +310,20 @@ class Listwise:
     ) -> OfUsers:
         """Return the distance of the labels of a list from those of the user's history."""
         labels, items = fact.data, self._items(fact, False, NO_LABEL)
-        codes = _indices(items, history.flat)
+        own = _indices(items, history.flat), history.flat.offsets, labels.offsets, labels.codes
         n_labels, most = len(labels.labels), int(np.diff(labels.offsets).max(initial=0))
 
         def fills(listed: Listed, hits: Hits | None, whole: bool) -> Fill:
             rows = history.rows(listed.users, len(listed), whole)
-            own = codes, history.flat.offsets, labels.offsets, labels.codes
             how = _weights(listed.depth, by_rank), alpha, hellinger
             sizes = n_labels, min(n_labels, most * listed.depth)
-
-            def fill(lo: int, hi: int, out: Floats) -> None:
-                lists = *listed.block(lo, hi), rows[lo:hi]
-                kernels.lists.calibration(*lists, *own, *how, *sizes, out)
-
-            return fill
+            return _filled(kernels.lists.calibration, listed, *own, *how, *sizes, of_user=[rows])
 
         return OfUsers(items, fills)
 
     def unexpected(self, expected: UserItems) -> OfUsers:
         """Return the share of the list that was not expected."""
-        values = np.array([0.0, 1.0])
-
-        def fills(listed: Listed, *_: Any) -> Fill:
-            return _filled(kernels.lists.means, listed, values)
-
-        return OfUsers(Expected.of(expected, left_out=True), fills)
+        return OfUsers(Expected.of(expected, left_out=True), _means(np.arange(2.0)))
 
     def share(self, fact: Fact, values: Floats) -> OfUsers:
         """Return the mean value of the hits."""
@@ -366,13 +351,25 @@ def _indices(items: Any, flat: Flat) -> Ints:
     return codes
 
 
-def _filled(kernel: Any, listed: Listed, *given: Any) -> Fill:
-    """Return what writes the curves of a kernel."""
+def _filled(kernel: Any, listed: Listed, *given: Any, of_user: Sequence[Ints] = ()) -> Fill:
+    """Return what writes the curves of a kernel, which takes lists, and what each user has."""
 
     def fill(lo: int, hi: int, out: Floats) -> None:
-        kernel(*listed.block(lo, hi), *given, out)
+        kernel(*listed.block(lo, hi), *(one[lo:hi] for one in of_user), *given, out)
 
     return fill
+
+
+def _means(values: Floats, by_rank: bool = False) -> Fills:
+    """Return what writes running means of the values of items."""
+
+    def fills(listed: Listed, *_: Any) -> Fill:
+        if not by_rank:
+            return _filled(kernels.lists.means, listed, values)
+        weights = _weights(listed.depth, by_rank)
+        return _filled(kernels.lists.weighted_means, listed, values, weights)
+
+    return fills
 
 
 def _weights(depth: int, by_rank: bool) -> Floats:
@@ -381,9 +378,7 @@ def _weights(depth: int, by_rank: bool) -> Floats:
     return weights
 
 
-def _of_hits(
-    above: Floats, below: Floats, over: str
-) -> Callable[[Listed, Hits | None, bool], Fill]:
+def _of_hits(above: Floats, below: Floats, over: str) -> Fills:
     """Return what writes sums over hits, as `kernels.lists.shares_of_hits`.
 
     NaN of users without relevant items.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.averages.moments import Moments
+from toplist.averages.moments import together
 from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.indexing import Index, Listed
 from toplist.beyond.listed import OfUsers, digest_of, fact
@@ -68,17 +68,15 @@ class Spread:
         return error
 
     def __add__(self, other: "Spread") -> "Spread":
-        """Return the mean over both sets of users: that of `Moments`, at every k on its own."""
-        parts = [np.maximum(one.users, 0) for one in (self, other)]  # of `Moments`, one number
-        with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
-            one, more = (
-                Moments(1, n, n, np.nan_to_num(part.mean), part.deviation)  # type: ignore[arg-type]
-                for part, n in zip((self, other), parts, strict=True)
-            )
-            both = one + more
+        """Return the mean over both sets of users, at every k on its own."""
         users = np.where((self.users < 0) | (other.users < 0), -1, self.users + other.users)
-        mean = np.where(users > 0, both.mean, np.nan)
-        deviation = np.where(users > 0, both.deviation, 0.0)
+        parts = (
+            (np.maximum(one.users, 0), np.nan_to_num(one.mean), one.deviation)
+            for one in (self, other)
+        )
+        with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
+            mean, deviation = together(*parts)
+        mean, deviation = np.where(users > 0, mean, np.nan), np.where(users > 0, deviation, 0.0)
         return Spread(users, mean, deviation, self.n_left_out + other.n_left_out)
 
     def after(self, near: "Spread") -> "Spread":

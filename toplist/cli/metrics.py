@@ -19,9 +19,8 @@ from toplist.metrics.conventions import (
     same_formula,
 )
 from toplist.metrics.definitions import METRICS, Metric
-from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, formula
 from toplist.metrics.names import parse
-from toplist.metrics.weighing import SCORED, is_scored
+from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
 from toplist.results.markup import Grid, Page, markdown
 
 

@@ -51,7 +51,7 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, convention_of
 from toplist.metrics.definitions import EMPTY, METRICS
 from toplist.metrics.names import canonical
-from toplist.metrics.weighing import SCORED
+from toplist.metrics.properties import SCORED
 from toplist.propensities import Propensities
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry

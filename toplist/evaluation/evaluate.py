@@ -34,8 +34,8 @@ from toplist.matching.match import joined
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric
-from toplist.metrics.formulas import formula
 from toplist.metrics.names import parse
+from toplist.metrics.properties import formula
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:

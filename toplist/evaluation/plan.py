@@ -28,7 +28,8 @@ from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, vari
 from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.earned import Preference
-from toplist.metrics.names import SCORED_NAMES, Metrics, of_trec_eval, parse
+from toplist.metrics.names import Metrics, of_trec_eval, parse
+from toplist.metrics.properties import SCORED, is_scored, weighed
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -260,10 +261,9 @@ def _weighed(
     Then the names of those that are propensity-scored.
     """
     names = {entry.metric.name for entry in entries}
-    if options.propensities is None and names.isdisjoint(SCORED_NAMES):
+    if options.propensities is None and names.isdisjoint(SCORED):
         return options, entries, rules, []
-    from toplist.metrics.weighing import is_scored, weighed  # what few need: imports stay quick
-    from toplist.propensities import Propensities
+    from toplist.propensities import Propensities  # what few need: imports stay quick
 
     scored = [entry.metric.name for entry in entries if is_scored(entry.metric)]
     if options.propensities is None:

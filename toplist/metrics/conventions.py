@@ -171,13 +171,8 @@ class Convention:
         >>> xgboost.empty, xgboost.replace(empty="skip").empty
         ('one', 'skip')
         """
-        given: dict[str, Any] = {
-            "empty": empty,
-            "missing": missing,
-            "relevant": relevant,
-            "aggregate": aggregate,
-            "gains": gains,
-        }
+        given: dict[str, Any] = {"empty": empty, "missing": missing, "relevant": relevant}
+        given |= {"aggregate": aggregate, "gains": gains}
         changed = {name: policy for name, policy in given.items() if policy is not None}
         names = tuple(dict.fromkeys([*self.replaced, *changed]))
         if empty is not None:
@@ -201,11 +196,8 @@ def _others() -> Mapping[str, Metric]:
         f"clipped_{name}": replace(METRICS[name], discount="log2(max(r,2))")
         for name in ("ndcg", "dcg")
     }
-    r_cap = Metric(
-        *("r_cap", "each", "1", "min(k,R)"),
-        text="recall capped at k: hits over the most that k places can hold",
-    )
-    calibrated = "hits over the most that k places can hold"
+    most = "hits over the most that k places can hold"
+    r_cap = Metric("r_cap", "each", "1", "min(k,R)", text=f"recall capped at k: {most}")
     return {
         **clipped,
         "binary_clipped_ndcg": replace(clipped["clipped_ndcg"], graded=False),
@@ -213,12 +205,10 @@ def _others() -> Mapping[str, Metric]:
         "n_hits": replace(METRICS["cg"], graded=False),
         "found_groups": replace(METRICS["group_recall"], name="recall"),
         "map_at_k": replace(METRICS["map"], name="map_at_k"),
-        "map_at_r": replace(
-            METRICS["map"],
-            name="map_at_r",
-            divisor="R",
-            cut="R",
+        "map_at_r": Metric(
+            *("map_at_r", "nth", "r", "R"),
             text="average precision of the first R ranks, over R (Musgrave et al. 2020)",
+            cut="R",
         ),
         "mar": Metric(
             *("mar", "nth", "1", "R^2"),
@@ -229,7 +219,7 @@ def _others() -> Mapping[str, Metric]:
             text="sum of reciprocal ranks of the hits over that of the ideal order",
         ),
         "r_cap": r_cap,
-        "calibrated_recall": replace(r_cap, name="calibrated_recall", text=calibrated),
+        "calibrated_recall": replace(r_cap, name="calibrated_recall", text=most),
     }
 
 
@@ -358,11 +348,8 @@ def known_of(metric: Metric) -> str:
     """Return what the ground truth of a user has, who is not empty in a metric, in words."""
     if metric.of == "judged":  # from grade 0 on, whatever counts as relevant
         return "a judgement"
-    return (
-        KNOWN
-        if metric.relevant_from is None
-        else f"items of grade {metric.relevant_from:g} or more"
-    )
+    least = metric.relevant_from
+    return KNOWN if least is None else f"items of grade {least:g} or more"
 
 
 def policies(

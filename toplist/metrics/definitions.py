@@ -483,19 +483,16 @@ def nerr(*, max: Largest | None = None) -> Metric:
     return Metric("nerr", _cascade(max), "r", "ideal(min(k,R))", graded=True, text=text)
 
 
-def iprec(*, recall: Fraction = 0.1) -> Metric:
-    """Return interpolated precision: the best from the rank on that reaches a recall."""
-    first = f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
-    return _iprec(recall, earned.Interpolated(recall), *first)
+def iprec(trec: bool = False, *, recall: Fraction = 0.1) -> Metric:
+    """Return interpolated precision: the best from the rank on that reaches a recall.
 
-
-def trec_iprec(*, recall: Fraction = 0.1) -> Metric:
-    """Return interpolated precision, where trec_eval says which hit reaches a recall."""
-    first = f"int({recall:g} R + .9)", rf"\lfloor {recall:g} R + 0.9 \rfloor"
-    return _iprec(recall, earned.TrecInterpolated(recall), *first)
-
-
-def _iprec(recall: float, earning: earned.Interpolated, first: str, latex: str) -> Metric:
+    With `trec`, trec_eval says which hit reaches it.
+    """
+    earning = earned.Interpolated(recall)
+    first, latex = f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
+    if trec:
+        earning = earned.TrecInterpolated(recall)
+        first, latex = f"int({recall:g} R + .9)", rf"\lfloor {recall:g} R + 0.9 \rfloor"
     rise = Earned(
         f"[j >= {first}] (m_j - m_(j-1))",
         earning,
@@ -521,70 +518,56 @@ def alpha_ndcg(*, alpha: Fraction = 0.5) -> Metric:
     return Metric("alpha_ndcg", novelty, "log2(r+1)", "ideal(min(k,R))", text=text)
 
 
+_PREFERENCE = Earned(
+    "(1 - min(b_j, R) / min(N, R))",
+    earned.Preference(),
+    r"\left(1 - \frac{\min(b_j, R)}{\min(N, R)}\right)",
+    "within 1",
+    "b_j: judged items that are not relevant above the j-th hit; N: those in all",
+)
 #: The metrics by name, as convention "standard" computes them. Read-only.
 METRICS: Mapping[str, Metric] = table_of(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
     Metric("precision", "each", "1", "k", text="share of the first k ranks that are hits"),
     Metric("recall", "each", "1", "R", text="share of the relevant items found in the first k"),
     Metric(
-        "map",
-        "nth",
-        "r",
-        "min(k,R)",
+        *("map", "nth", "r", "min(k,R)"),
         text="average precision: sum of the precision at each hit, over min(k, R)",
     ),
     Metric(
-        "ndcg",
-        "each",
-        "log2(r+1)",
-        "ideal(min(k,R))",
+        *("ndcg", "each", "log2(r+1)", "ideal(min(k,R))"),
         graded=True,
         text="discounted gain over that of the ideal order (Jarvelin, Kekalainen 2002)",
     ),
     Metric("mrr", "first", "r", "1", text="reciprocal rank of the first hit, 0 below k"),
     Metric("dcg", "each", "log2(r+1)", "1", graded=True, text="discounted cumulative gain"),
     Metric(
-        "cg",
-        "each",
-        "1",
-        "1",
+        *("cg", "each", "1", "1"),
         graded=True,
         text="cumulative gain: number of hits, or sum of grades",
     ),
     Metric("f1", "each", "1", "(k+R)/2", text="harmonic mean of precision and recall"),
     rbp(),
     Metric(
-        "r_precision",
-        "each",
-        "1",
-        "R",
+        *("r_precision", "each", "1", "R"),
         text="precision at rank R, the number of relevant items (Buckley, Voorhees 2005): that of "
         "trec_eval from k = R on; recall over min(k,R) is what others call R-precision at k",
         cut="R",
     ),
     Metric(
-        "judged",
-        "each",
-        "1",
-        "min(k,n)",
+        *("judged", "each", "1", "min(k,n)"),
         text="share of the listed items in the first k that were judged, relevant or not, over the "
         "users who have a judgement; 1 - judged is the share of holes",
         of="judged",
         empty="skip",
     ),
     Metric(
-        "complete",
-        Earned("[j = R]", earned.complete, "[j = R]", "0 or 1"),
-        "1",
-        "1",
+        *("complete", Earned("[j = R]", earned.complete, "[j = R]", "0 or 1"), "1", "1"),
         text="1 if all relevant items are in the first k, or an id of every group",
         of="groups",
     ),
     Metric(
-        "group_recall",
-        "each",
-        "1",
-        "R",
+        *("group_recall", "each", "1", "R"),
         text="share of the groups of which any id is in the first k; without groups, recall",
         of="groups",
     ),
@@ -592,16 +575,7 @@ METRICS: Mapping[str, Metric] = table_of(
     err(),
     nerr(),
     Metric(
-        "bpref",
-        Earned(
-            "(1 - min(b_j, R) / min(N, R))",
-            earned.Preference(),
-            r"\left(1 - \frac{\min(b_j, R)}{\min(N, R)}\right)",
-            "within 1",
-            "b_j: judged items that are not relevant above the j-th hit; N: those in all",
-        ),
-        "1",
-        "R",
+        *("bpref", _PREFERENCE, "1", "R"),
         text="binary preference: judged items that are not relevant above each hit; items without "
         "a judgement, or with a grade below 0, have no part (Buckley, Voorhees 2004)",
         cut="n",
@@ -610,7 +584,7 @@ METRICS: Mapping[str, Metric] = table_of(
 )
 
 #: `iprec` as convention "trec_eval" computes it.
-TREC_IPREC = trec_iprec()
+TREC_IPREC = iprec(True)
 # The parameters of every metric: relevant are items from a grade on, whatever the evaluation says.
 _OF_ALL = {"rel": Parameter.of(Grade, None)}
 _MAKERS = {make().name: make for make in (rbp, err, nerr, iprec, alpha_ndcg)}
@@ -645,7 +619,7 @@ def with_parameters(metric: Metric, given: Mapping[str, Any]) -> Metric:
     own = values_of(metric.name, takes(metric.name), given)
     relevant_from = own.pop("rel", None)
     if own:
-        metric = (trec_iprec if metric == TREC_IPREC else _MAKERS[metric.base])(**own)
+        metric = iprec(True, **own) if metric == TREC_IPREC else _MAKERS[metric.base](**own)
     if relevant_from is not None:
         own["rel"] = relevant_from
     return replace(metric, name=named(metric.name, own.items()), relevant_from=relevant_from)

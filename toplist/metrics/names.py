@@ -7,15 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal
 
-from toplist.checks import LARGEST_INT, did_you_mean, plain, spellings
+from toplist.checks import LARGEST_INT, NAME, did_you_mean, plain, spellings
 from toplist.metrics import beyond_accuracy, definitions
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
 from toplist.metrics.conventions import Convention
 from toplist.metrics.declared import Parameter, written
 from toplist.metrics.definitions import METRICS, Metric, MetricName
+from toplist.metrics.properties import SCORED
 
-# Propensity-scored metrics, in `toplist.metrics.weighing`.
-SCORED_NAMES = "psp", "psndcg"
 # What type checkers and editors know of names: these are completed, and any other text is taken,
 # since names with another k, with a parameter, and those of own metrics cannot all be listed.
 Name = Literal[MetricName, ListMetricName]
@@ -95,7 +94,7 @@ PACKAGE_NAMES = {"evaluate": "top_k_eval", "eval": "top_k_eval", "load": "TopKRe
 _FUNCTIONS = {row[0] for row in _ROWS if "." in row[0]}
 _OF_TREC_EVAL = {*map(plain, _ours(1))}
 # By the plain spelling: of all conventions, and of those whose words are others.
-_READ = spellings([*METRICS, *SCORED_NAMES, *LIST_METRICS], _ours(1, 2))
+_READ = spellings([*METRICS, *SCORED, *LIST_METRICS], _ours(1, 2))
 _OF_CONVENTION: dict[str, dict[str, str]] = {}
 for _own, _ours_of_it in _ours(4).items():
     _library, _, _word = _own.partition(": ")
@@ -113,13 +112,6 @@ _NUMBERED = {
         r"(?P<name>iprec)(_at_recall_|@)(?P<value>[01]?\.\d+)(?P<k>)", re.IGNORECASE
     ),
 }
-# What is near one of these: "rbp(0.95)"; and "recall_at_10", "ndcg_cut_10", "map_cut.100", "P@5",
-# "precisionAt", "map@k"; 0.5 holds no k.
-_PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
-_FOREIGN_SPELLING = re.compile(
-    r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",
-    re.IGNORECASE,
-)
 
 
 def _parts(entry: str, convention: str) -> tuple[str, list[tuple[str, str]], str] | None:
@@ -216,53 +208,41 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
         meant = _did_you_mean(entry, convention)
         raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
     name, pairs, at = found
+    metric: Metric | ListMetric
     if name in LIST_METRICS:
-        given = _once_each(name, pairs)
-        of_lists = beyond_accuracy.variant(name, given) if given else LIST_METRICS[name]
-        return of_lists, _k_of(entry, at) if at else None
-    if name in convention.metrics:
+        metric = LIST_METRICS[name]
+    elif name in convention.metrics:
         metric = convention.metrics[name]
-    elif name in SCORED_NAMES:
-        from toplist.metrics.weighing import SCORED  # what few need, so that imports are quick
-
+    elif name in SCORED:
         metric = SCORED[name]
-    elif name in METRICS:
-        valid = ", ".join(convention.metrics)
-        what = f"metric {name!r} is not in convention {convention.name!r}"
-        raise ValueError(f"{what}: choose from {valid}")
     else:
-        valid = f"{', '.join(convention.metrics)}; of the lists themselves: "
-        what = f"metric {entry!r}{_did_you_mean(entry, convention)}"
-        raise ValueError(f"{what}: choose from {valid}{', '.join(LIST_METRICS)}")
-    k = _k_of(entry, at) if at else None
-    if pairs:
-        metric = definitions.with_parameters(metric, _once_each(name, pairs))
-    if metric.cut == "n" and k is not None:
-        raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
-    return metric, k
-
-
-def _once_each(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return parameters by name; ValueError for one that is given twice."""
+        valid, what = ", ".join(convention.metrics), f"metric {entry!r}"
+        if name in METRICS:
+            what = f"metric {name!r} is not in convention {convention.name!r}"
+        else:
+            what += _did_you_mean(entry, convention)
+            valid += f"; of the lists themselves: {', '.join(LIST_METRICS)}"
+        raise ValueError(f"{what}: choose from {valid}")
+    if at and not (at.isascii() and at.isdigit() and 0 < int(at) <= LARGEST_INT):
+        raise ValueError(
+            f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {at!r}"
+        )
     given = dict(pairs)
     if len(given) < len(pairs):
         names = [key for key, _ in pairs]
         twice = next(one for one in names if names.count(one) > 1)
         raise ValueError(f"metric {name!r}: {twice} is given twice")
-    return given
+    if isinstance(metric, ListMetric):
+        return beyond_accuracy.variant(name, given) if given else metric, int(at) if at else None
+    if given:
+        metric = definitions.with_parameters(metric, given)
+    if metric.cut == "n" and at:
+        raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
+    return metric, int(at) if at else None
 
 
 def _did_you_mean(entry: Any, convention: Convention) -> str:
-    return did_you_mean(metric_meant(entry, [*convention.metrics, *SCORED_NAMES, *LIST_METRICS]))
-
-
-def _k_of(entry: Any, k: str) -> int:
-    """Return the k that is written in an entry of `metrics`."""
-    if not (k.isascii() and k.isdigit() and 0 < int(k) <= LARGEST_INT):
-        raise ValueError(
-            f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {k!r}"
-        )
-    return int(k)
+    return did_you_mean(metric_meant(entry, [*convention.metrics, *SCORED, *LIST_METRICS]))
 
 
 def hangs_on_convention(entry: str) -> bool:
@@ -347,43 +327,23 @@ def metric_meant(entry: Any, valid: Iterable[str]) -> str | None:
     ['hit', 'ndcg@10', 'recall@10', 'hit@5', 'f1']
     >>> metric_meant("auc", valid), metric_meant("rbp@5", valid), metric_meant("nope", valid)
     ('toplist.pointwise.auc', 'rbp(p=0.5)@5', None)
-    >>> metric_meant("rbp.95", ["rbp"]), metric_meant("RBP(p=0.8)@10", ["rbp"])
-    ('rbp(p=0.95)', 'rbp(p=0.8)@10')
     """
-    found = _FOREIGN_SPELLING.fullmatch(entry) if isinstance(entry, str) else None
-    if not found:
+    from difflib import get_close_matches  # imported late: only for errors
+
+    if not isinstance(entry, str) or len(entry) > NAME:
         return None
-    valid, rbp = [*valid], _PERSISTENCE.fullmatch(entry)
-    if rbp and "rbp" in valid:
-        return f"rbp(p={float(rbp['p'])}){rbp['k'] or ''}"
+    given, valid = entry.partition("(")[0], [*valid]
+    found = _AT_K.fullmatch(given)
     bases = {one.partition("(")[0]: one for one in reversed(valid)}
-    valid, synonyms = [*valid, *_FUNCTIONS], METRIC_NAMES | bases
-    whole = spellings(valid, synonyms).get(plain(entry))
-    if whole is not None:  # "F1" is not F at 1
-        return whole
-    name = _misspelt(plain(found["name"]), spellings(valid, synonyms))
-    return name if name in _FUNCTIONS or not (name and found["k"]) else f"{name}@{found['k']}"
-
-
-def _misspelt(given: str, names: Mapping[str, str]) -> str | None:
-    """Return the name that is the one given, or that with a letter wrong, two of a long one.
-
-    No more, and not the first letter: "err" is no "rr", "iprec" no "prec", "mape" no "map".
-    """
-    if given in names:
-        return names[given]
-    from difflib import SequenceMatcher  # imported late: only for errors
-
-    best: tuple[float, str | None] = (0, None)
-    for name, ours in names.items():
-        longest, wrong = max(len(given), len(name)), 1 if len(given) < 8 else 2
-        apart = abs(len(given) - len(name))
-        if given[:1] != name[:1] or apart > (wrong if len(given) > 4 else 0) or longest < 4:
-            continue
-        alike = SequenceMatcher(None, given, name).ratio()
-        if alike > 1 - (wrong + 0.01) / longest:
-            best = max(best, (alike, ours))
-    return best[1]
+    names = spellings([*valid, *_FUNCTIONS], METRIC_NAMES | bases)
+    word, k = (plain(found["name"]), f"@{found['k']}") if found else (plain(given), "")
+    # the first letter is right, and a short name has as many: "err" is no "rr", "mape" no "map"
+    alike = [
+        one for one in names if one[:1] == word[:1] and (len(word) > 4 or len(one) == len(word))
+    ]
+    close = get_close_matches(word, alike, 1, cutoff=0.75)
+    name = names[close[0]] if close else None
+    return name if name is None or name in _FUNCTIONS else name + k
 
 
 def no_attribute(
@@ -401,14 +361,11 @@ def no_attribute(
     >>> no_attribute("hit_rate", ["hit", "recall", "top_k_eval"])
     AttributeError("module 'toplist' has no attribute 'hit_rate' (did you mean toplist.hit?)")
     """
-    places = [one.__name__ for one in modules if name in getattr(one, "__all__", ())]
-    found = f"{places[0]}.{name}" if places else _meant_in_package(name, [*public])
-    question = f" (did you mean {found}?)" if found and not name.startswith("_") else ""
+    found = next((f"{m.__name__}.{name}" for m in modules if name in getattr(m, "__all__", ())), "")
+    if not found and not name.startswith("_"):
+        public = [*public]
+        other = spellings([*public, *PACKAGE_NAMES.values()], PACKAGE_NAMES).get(plain(name))
+        found = (other or metric_meant(name, public) or "").partition("@")[0]
+        found = found if not found or found in _FUNCTIONS else f"toplist.{found}"
+    question = f" (did you mean {found}?)" if found else ""
     return AttributeError(f"module 'toplist' has no attribute {name!r}{question}")
-
-
-def _meant_in_package(name: str, public: list[str]) -> str:
-    other = spellings([*public, *PACKAGE_NAMES.values()], PACKAGE_NAMES).get(plain(name))
-    found = other or metric_meant(name, public) or ""
-    found = found.partition("@")[0]
-    return found if not found or found in _FUNCTIONS else f"toplist.{found}"

@@ -1,17 +1,136 @@
-"""What follows from the definition of a metric, whatever its values: bounds, and identities.
+"""What follows from the definition of a metric, whatever its values.
 
-Some of it follows only where no user has more than one relevant item, or where the ground truth has
-no grades: that is the `Population`.
+Its formula, as text and in LaTeX, composed from its three choices; bounds and identities, some of
+which hold only where no user has more than one relevant item, or where the ground truth has no
+grades: that is the `Population`; and what becomes of it under ``propensities=``, where relevant
+items count 1 / p, with the two metrics that need these by name (the chapter is
+`toplist.propensities`).
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Metric
+from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Discount, Metric, table_of
+
+Style = Literal["text", "latex"]
+STYLES: tuple[Style, ...] = get_args(Style)
+
+_COUNT_WORDS = {"each": "1", "nth": "j", "first": "[j = 1]"}
+# What hits are, where not relevant items.
+_HITS = {"judged": "hits: judged items", "groups": "hits: groups, R of them, each counted once"}
+SYMBOLS = {
+    "text": "r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list",
+    "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
+    r"$n$: length of the list",
+}
+GAIN_WORDS: dict[str, str] = {
+    "linear": "gain_j: the grade of the j-th hit, 1 without grades",
+    "exponential": "gain_j: 2^grade - 1 of the j-th hit, 1 without grades",
+}
+WEIGHT_WORDS = {
+    "ips": "gain_j: 1 / propensity of the j-th hit",
+    "snips": "gain_j: 1 / propensity of the j-th hit, over the sum of 1 / propensity of the user's "
+    "relevant items, which is the user's weight",
+}
+
+
+def formula(metric: Metric, style: Style = "text") -> str:
+    r"""Return ``name@k = ...`` for one user.
+
+    Parameters
+    ----------
+    metric : Metric
+    style : {"text", "latex"}
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> formula(METRICS["map"])
+    'map@k = sum over r_j <= k of j / r_j, divided by min(k,R)'
+    >>> print(formula(METRICS["mrr"], "latex"))
+    \mathrm{mrr}@k = \sum_{j : r_j \le k} \frac{[j = 1]}{r_j}
+    """
+    return _latex(metric) if style == "latex" else _text(metric)
+
+
+def _text(metric: Metric) -> str:
+    """Return the formula as text."""
+    term, last = _term(metric), {"k": "k", "R": "min(k,R)", "n": "n"}[metric.cut]
+    divisor = metric.dividing.name
+    if metric.dividing.ideal:
+        deepest = divisor.removeprefix("ideal(").removesuffix(")")
+        each = term if metric.earning else _term(replace(metric, counts="each"))
+        total = "the same sum" if term == each else f"the sum of {each}"
+        divisor = f"{total} over hits at all ranks up to {deepest}, best gains first"
+    if metric.dividing.by_hits:
+        divisor = f"the number of hits with r_j <= {last}"
+    divided = "" if divisor == "1" else f", divided by {divisor}"
+    if metric.dividing.balanced:
+        own = f"1 / {metric.discounting.name.replace('r', 'i')}"
+        divided += f"; of each user both over the sum of {own} for i up to min(k,R)"
+    which = f" ({_HITS[metric.of]})" if metric.of in _HITS else ""
+    if metric.relevant_from is not None:
+        which = f" (relevant: from grade {metric.relevant_from:g} on)"
+    if metric.earning is not None and metric.earning.where:
+        which += f" ({metric.earning.where})"
+    return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
+
+
+def _term(metric: Metric) -> str:
+    """Return what a hit adds: its count over the discount, or times the weight of its rank."""
+    earning = metric.earning
+    count = earning.name if earning else _COUNT_WORDS[metric.counts]  # type: ignore[index]
+    if metric.graded and not earning:
+        count = "gain_j" if count == "1" else f"{count} gain_j"
+    discount = metric.discounting
+    if discount.weight:
+        weight = re.sub(r"\br\b", "r_j", discount.weight)
+        return weight if count == "1" else f"{count} * {weight}"
+    if isinstance(metric.discount, (str, Discount)):
+        name = re.sub(r"\br\b", "r_j", discount.name)
+    else:
+        name = f"{discount.name}(r_j)"
+    return count if name == "1" else f"{count} / {name}"
+
+
+def _latex(metric: Metric) -> str:
+    """Return the formula in LaTeX: the metric's own one, or the composed one."""
+    if metric.latex:
+        return metric.latex
+    earning, discount = metric.earning, metric.discounting.latex
+    count = earning.latex if earning else _COUNT_WORDS[metric.counts]  # type: ignore[index]
+    if metric.graded and not earning:
+        count = "g_j" if count == "1" else f"{count} g_j"
+    last = {"k": "k", "R": r"\min(k, R)", "n": "n"}[metric.cut]
+    term = _fraction(count, discount)
+    if weight := metric.discounting.weight_latex:
+        term = weight if count == "1" else rf"{count} \cdot {weight}"
+    total = rf"\sum_{{j : r_j \le {last}}} {term}"
+    dividing = metric.dividing
+    divisor = dividing.latex.replace("k", last) if dividing.by_hits else dividing.latex
+    if dividing.ideal:
+        ideal = discount.replace("r_j", "i")
+        gain = "g^*_i" if metric.graded or earning else "1"
+        divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
+    which = rf"\quad\text{{({_HITS[metric.of]})}}" if metric.of in _HITS else ""
+    if dividing.balanced:
+        own = discount.replace("r_j", "i")
+        which = (
+            rf"\quad\text{{(both over }} \sum_{{i \le \min(k, R)}} \frac{{1}}{{{own}}}\text{{)}}"
+        )
+    name = metric.name.replace("_", r"\_")
+    return rf"\mathrm{{{name}}}@k = {_fraction(total, divisor)}{which}"
+
+
+def _fraction(above: str, below: str) -> str:
+    """Return a fraction in LaTeX; the numerator alone if the denominator is 1."""
+    return above if below == "1" else rf"\frac{{{above}}}{{{below}}}"
+
 
 # Cut-offs 1 to DEPTH, numbers of relevant items and lengths at which a bound is looked for.
 DEPTH = 64
@@ -49,16 +168,8 @@ def is_proportion(metric: Metric) -> bool:
     """
     if metric.earning is not None:
         return metric.earning.most == "0 or 1"
-    if metric.counts != "first" or metric.graded:
-        return False
-    if metric.discounting != DISCOUNTS["1"] or metric.dividing not in DIVISORS.values():
-        return False
-    return _divides_by_one(metric)
-
-
-@lru_cache(maxsize=256)
-def _divides_by_one(metric: Metric) -> bool:
-    return bool(np.all(_divisors(metric, _SIZES) == 1))
+    chosen = metric.counts, metric.graded, metric.discounting, metric.dividing
+    return chosen == ("first", False, DISCOUNTS["1"], DIVISORS["1"])
 
 
 def is_within_one(metric: Metric, population: Population) -> bool:
@@ -84,7 +195,7 @@ def _within_one(metric: Metric, single: bool) -> bool:
     sizes = np.ones(1, np.int64) if single else _SIZES
     try:
         discounts = metric.discounts(DEPTH)
-        divisors = _divisors(metric, sizes)
+        divisors = metric.divisors(*_pairs(sizes), DEPTH)
     except ValueError:  # functions that are not meant for all sizes
         return False
     if np.any(np.diff(discounts) < 0):
@@ -100,12 +211,15 @@ def _within_one(metric: Metric, single: bool) -> bool:
 _known_within_one = lru_cache(maxsize=256)(_within_one)
 
 
-def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:
+def identity(
+    metric: Metric, population: Population, pooled: bool, at_one: bool = False
+) -> tuple[Any, ...]:
     """Return a key that is equal for metrics that are equal for every user by definition.
 
     These have the same three choices; or no user has more than one relevant item, and discount and
     divisor are the same there, as those of hit and recall in leave-one-out. `pooled` is whether
-    the metric is a ratio of sums, in which users without relevant items have a part.
+    the metric is a ratio of sums, in which users without relevant items have a part. With `at_one`
+    it is at k = 1, one place, so that each, the nth and the first hit count alike.
 
     Examples
     --------
@@ -113,48 +227,25 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
     >>> keys = [identity(METRICS[m], Population(True, False), False) for m in ("map", "mrr", "hit")]
     >>> keys[0] == keys[1], keys[0] == keys[2]
     (True, False)
-    """
-    graded = metric.graded and population.graded
-    dividing = metric.dividing
-    if not population.single:
-        return metric.counts, metric.discounting, dividing, graded, pooled, *_reading(metric)
-    if dividing not in DIVISORS.values():
-        return metric.discounting, dividing, graded, pooled, *_reading(metric)
-    sizes = np.array([0, 1] if pooled else [1])
-    ideal = graded and dividing.ideal  # then the divisor has the user's grade
-    by_hits = pooled and dividing.by_hits  # then a user without a hit has no part in the ratio
-    of_divisors = _divisors(metric, sizes).tobytes(), ideal, by_hits
-    return metric.discounting, of_divisors, graded, pooled, *_reading(metric)
-
-
-def _reading(metric: Metric) -> tuple[Any, ...]:
-    """Return which hits a metric reads, and what they earn where that is no count."""
-    return metric.cut, metric.of, metric.relevant_from, metric.earning
-
-
-def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:
-    """Return a key that is equal for metrics that are equal by definition at k = 1.
-
-    There is one place, so that each, the nth and the first hit count alike.
-
-    Examples
-    --------
-    >>> from toplist.metrics.definitions import METRICS
-    >>> several = Population(False, False)
-    >>> names = "hit", "precision", "map", "ndcg", "mrr", "recall"
-    >>> keys = [identity_at_one(METRICS[name], several, False) for name in names]
+    >>> several, names = Population(False, False), ("hit", "precision", "map", "mrr", "recall")
+    >>> keys = [identity(METRICS[name], several, False, at_one=True) for name in names]
     >>> [key == keys[0] for key in keys]
-    [True, True, True, True, True, False]
+    [True, True, True, True, False]
     """
-    dividing = metric.dividing
-    if metric.discounting not in DISCOUNTS.values() or dividing not in DIVISORS.values():
-        return identity(metric, population, pooled)
-    sizes = np.ones(1, np.int64) if population.single else _SIZES
-    R, n = _pairs(np.concatenate([[0] * pooled, sizes]).astype(np.int64))
-    numbers = metric.discounts(1).tobytes(), metric.divisors(R, n, 1).tobytes()
-    graded = metric.graded and population.graded
-    of_hits = graded and dividing.ideal, dividing.by_hits
-    return *numbers, graded, *of_hits, pooled, *_reading(metric)
+    dividing, discounting = metric.dividing, metric.discounting
+    graded, known = metric.graded and population.graded, dividing in DIVISORS.values()
+    at_one = at_one and known and discounting in DISCOUNTS.values()
+    reading = metric.cut, metric.of, metric.relevant_from, metric.earning
+    if not (population.single or at_one):
+        return metric.counts, discounting, dividing, graded, pooled, *reading
+    if not known:
+        return discounting, dividing, graded, pooled, *reading
+    sizes = np.array([0] * pooled + ([1] if population.single else _SIZES.tolist()))
+    divisors = metric.divisors(*_pairs(sizes), 1 if at_one else DEPTH).tobytes()
+    discount = metric.discounts(1).tobytes() if at_one else discounting
+    ideal = graded and dividing.ideal  # then the divisor has the user's grade
+    by_hits = dividing.by_hits and (pooled or at_one)  # a user without a hit has no part then
+    return discount, divisors, ideal, by_hits, graded, pooled, *reading
 
 
 def equal_names(
@@ -190,6 +281,97 @@ def _pairs(sizes: Any) -> tuple[Any, Any]:
     return np.repeat(sizes, len(_SIZES)), np.tile(_SIZES, len(sizes))
 
 
-def _divisors(metric: Metric, sizes: Any) -> Any:
-    """Return the divisors of these R with every length of a list, at k = 1 to `DEPTH`."""
-    return metric.divisors(*_pairs(sizes), DEPTH)
+def places(k: Any, R: Any, n: Any) -> Any:
+    """Return how many places relevant items can take; by its name, results are stored."""
+    return np.minimum(k, R)
+
+
+_IDEAL = replace(DIVISORS["ideal(min(k,R))"], function=places, balanced=True)
+
+#: Propensity-scored metrics by name: ratios of sums over users. Read-only.
+SCORED = table_of(
+    Metric(
+        *("psp", "each", "1", "ideal(min(k,R))"),
+        graded=True,
+        text="propensity-scored precision: hits count 1 / p, over the best k relevant items by 1 / "
+        "p (Jain, Prabhu, Varma 2016)",
+    ),
+    Metric(
+        *("psndcg", "each", "log2(r+1)", _IDEAL),
+        graded=True,
+        text="propensity-scored nDCG: hits count 1 / p, over the best order by 1 / p; both are "
+        "sums of users' DCG over the ideal one without weights (Jain, Prabhu, Varma 2016)",
+    ),
+)
+
+
+class Exposed(NamedTuple):
+    """How many relevant items count 1 / p, of how many p was clipped; Σ 1 / p, Σ 1 / p²."""
+
+    n: int
+    clipped: int
+    weight: float
+    weight2: float
+
+    def __add__(self, other: Any) -> Any:
+        """Return the numbers of the relevant items of both."""
+        return Exposed(*(one + more for one, more in zip(self, other, strict=True)))
+
+    def words(self, clip: float | None) -> str:
+        """Return the numbers in a line, with Kish's effective number."""
+        effective = self.weight**2 / self.weight2 if self.n else 0.0
+        more = "" if clip is None else f"; {self.clipped:,} of them clipped at {clip:g}"
+        of = f"{self.n:,} relevant item{'s' * (self.n != 1)} count{'s' * (self.n == 1)}"
+        return f"{of} as much as {effective:,.1f} of equal propensity{more}"
+
+
+# Divisors that do not hang on which relevant items were observed.
+_FIXED = "1", "k", "min(k,n)"
+
+
+def is_scored(metric: Any) -> bool:
+    """Return whether a metric is one of `SCORED`, whatever is done with empty ground truths."""
+    known = isinstance(metric, Metric) and metric.name in SCORED
+    return known and metric.formula == SCORED[metric.name]
+
+
+def weighed(metric: Any, weighting: str) -> Any:
+    """Return what a metric is where relevant items count 1 / p; one of lists as it is.
+
+    ValueError for a metric that has no such estimate.
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> weighed(METRICS["recall"], "snips").divisor, weighed(METRICS["precision"], "ips").graded
+    ('ideal(R)', True)
+    """
+    if is_scored(metric) or not isinstance(metric, Metric):
+        return metric
+    divisor = metric.dividing.name
+    known = metric.of == "relevant" and metric.cut == "k" and metric.relevant_from is None
+    if metric.earning is not None or not known:
+        raise ValueError(
+            f"{metric.name} takes no propensities, as a hit earns what other items leave it: "
+            "give recall, dcg, psp or psndcg"
+        )
+    if weighting == "ips":
+        if metric.counts == "each" and divisor in _FIXED:
+            return replace(metric, graded=True)
+        raise ValueError(
+            f"{metric.name} has no IPS estimate: it hangs on how many relevant items there are, "
+            "and only some were observed; give cg, dcg or precision, or weighting='snips'"
+        )
+    if metric.counts == "each" and divisor == "R" and metric.discounting.name == "1":
+        return replace(metric, graded=True, divisor="ideal(R)")
+    return replace(metric, graded=True) if metric.counts == "each" and divisor == "1" else metric
+
+
+def needs_one_item(metric: Metric) -> bool:
+    """Return whether the SNIPS estimate of a weighed metric is of users with one relevant item.
+
+    Others are sums over hits, or ratios of such sums.
+    """
+    ways = ("1", metric.discounting.name), ("ideal(R)", "1")
+    plain = (metric.dividing.name, metric.discounting.name) in ways
+    return not is_scored(metric) and not (metric.graded and metric.counts == "each" and plain)

@@ -11,8 +11,14 @@ from toplist.checks import counted, worded
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
-from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, WEIGHT_WORDS, Style, formula
-from toplist.metrics.properties import equal_names
+from toplist.metrics.properties import (
+    GAIN_WORDS,
+    SYMBOLS,
+    WEIGHT_WORDS,
+    Style,
+    equal_names,
+    formula,
+)
 from toplist.results.markup import LOOK as LOOK
 from toplist.results.markup import NOTHING, Cell, Grid, Look, Page, Table
 from toplist.results.means import Means, has_keys

@@ -18,6 +18,7 @@ from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.properties import Exposed, Population, identity, is_proportion, is_within_one
 from toplist.results.terms import Entry, Terms
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from toplist.inputs.lists import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
-    from toplist.metrics.properties import Population
-    from toplist.metrics.weighing import Exposed
     from toplist.stats.units import Units
 
 
@@ -314,8 +313,6 @@ class Means:
     @cached
     def population(self) -> Population:
         """What is known of the users in the means before any value."""
-        from toplist.metrics.properties import Population
-
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
         return Population(single, self.graded)
@@ -337,11 +334,9 @@ class Means:
         metric, terms = self.terms.asked.get(name), self.terms
         if not isinstance(metric, Metric):
             return metric, name
-        from toplist.metrics.properties import identity, identity_at_one
-
-        ks = terms.ks_of[name]
-        of, where = (identity_at_one, 1 in ks) if k == "1" else (identity, ks)
-        return of(metric, self._population_of(metric), name in terms.pooled), metric.empty, where
+        ks, population = terms.ks_of[name], self._population_of(metric)
+        key = identity(metric, population, name in terms.pooled, at_one=k == "1")
+        return key, metric.empty, 1 in ks if k == "1" else ks
 
     def is_proportion(self, name: str) -> bool:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
@@ -354,7 +349,6 @@ class Means:
     @cached
     def _bounds(self) -> dict[str, str]:
         """What a user's value is by definition: "0 or 1", "within 1" or "" for any number."""
-        from toplist.metrics.properties import is_proportion, is_within_one
 
         def bound(metric: Metric | ListMetric) -> str:
             if isinstance(metric, ListMetric):

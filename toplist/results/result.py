@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice
-from toplist.metrics.formulas import STYLES, Style
 from toplist.metrics.names import keys_of, metric_meant
+from toplist.metrics.properties import STYLES, Style
 from toplist.results.display import Display
 from toplist.results.means import Means
 from toplist.results.terms import chosen

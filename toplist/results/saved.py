@@ -63,7 +63,7 @@ FORMS: Mapping[str, str] = {
     "fingerprint": "matching.fingerprints:Fingerprint",
     "unmatched": "matching.about:Unmatched",
     "scored": "inputs.lists:Scored",
-    "exposed": "metrics.weighing:Exposed",
+    "exposed": "metrics.properties:Exposed",
     "lists": "beyond.results:ListResult",
     "spread": "beyond.results:Spread",
     "known": "beyond.results:Known",
@@ -73,7 +73,7 @@ FORMS: Mapping[str, str] = {
 # Functions that metrics of the tables are made of.
 FUNCTIONS: Mapping[str, str] = {
     "complete": "metrics.earned:complete",
-    "places": "metrics.weighing:places",
+    "places": "metrics.properties:places",
 }
 # Whose arrays kernels trust, made by what checks them.
 CHECKED: Mapping[str, str] = {"exposure": "beyond.exposure:Exposure.of_counts"}

@@ -12,7 +12,8 @@ from toplist.inputs.options import Unjudged, Weighting
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, Missing, Relevant, Ties
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Empty, Metric, Of
-from toplist.metrics.names import SCORED_NAMES, Names, canonical, listed, metric_meant
+from toplist.metrics.names import Names, canonical, listed, metric_meant
+from toplist.metrics.properties import SCORED
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -289,7 +290,7 @@ class Terms:
             its = standard.get(name)
             if its and its.earning and one.earning and its.earning.name == one.earning.name:
                 its = replace(its, counts=one.counts)  # with the largest grade that was found
-            same = its.formula == one.formula if its else name in SCORED_NAMES
+            same = its.formula == one.formula if its else name in SCORED
             same |= its is not None and self.weighting is not None
             own += [] if of_tables or same else [one.name]
         text = f"convention {self.convention}"
