@@ -36,7 +36,7 @@ def forms():
     return {
         "catalogue": (
             [4, np.int64(4), range(4), [3, 1, 2, 0], {0, 1, 2, 3}, np.arange(4),
-             pl.Series(range(4))],
+             pl.Series(range(4)), pd.Series([3, 1, 2, 0])],
             [5, [1, 2, 3, 4], ["0", "1", "2", "3"], [0, 1, 2, 2**40]],
         ),
         "counts": (
@@ -61,7 +61,8 @@ def forms():
             [MATRIX, {"b": MATRIX[0], "a": MATRIX[1], "c": MATRIX[2]}, frame * 2],
         ),
         "history": (
-            [full, pd.DataFrame(owned), pl.DataFrame(owned), {"bob": 3, "ann": [2, 2, 1]}],
+            [full, pd.DataFrame(owned), pl.DataFrame(owned), {"bob": 3, "ann": [2, 2, 1]},
+             pd.Series([*full.values()], index=[*full]), pd.DataFrame(owned | {"rating": 5})],
             [OWN, {**full, "ann": [1, 2]}, {"ann": [3], "bob": [1, 2, 2]}, [[1, 2, 2], [3]]],
         ),
         "expected": (

@@ -547,11 +547,7 @@ def test_tables(library, kind):
         names = "who", "item_id", "rank"
         return make(dict(zip(names, map(list, zip(*rows[::-1], strict=True)), strict=True)))
 
-    options = {"columns": {"user_id": "who"}}
-    catalogue = list(map(kind, range(8)))
-    found = listwise.item_coverage(table(LISTS), catalogue=catalogue, **options)
-    assert found.tolist() == [0.5, 0.75, 0.875]
-    counts = {kind(i): i for i in range(8)}
+    options, counts = {"columns": {"user_id": "who"}}, {kind(i): i for i in range(8)}
     found = listwise.average_popularity(table(LISTS), 2, counts=counts, **options)
     assert found[:, 0].tolist() == [5, 1, 2, 4, 5]  # users as they first appear
     written = {f"u{u}": list(map(kind, one)) for u, one in enumerate(OTHERS)}
@@ -561,39 +557,6 @@ def test_tables(library, kind):
         assert found.users == ["u4", "u3", "u2", "u1", "u0"]
         assert np.array_equal(found.per_user, plain[::-1])
     assert np.array_equal(beyond.overlap(written, table(LISTS), **options).per_user, plain)
-
-
-def test_series_of_counts_of_ids_and_of_distances():
-    pandas = pytest.importorskip("pandas")
-    train = pandas.Series([3, 3, 5, 7, 7, 7])
-    found = listwise.average_popularity([[5, 7, 3]], counts=train.value_counts())
-    assert found.tolist() == [[1, 2, 2]]
-    assert listwise.item_coverage([[5, 7]], catalogue=train)[-1] == pytest.approx(2 / 3)
-    given = pandas.DataFrame([[0.5, 0.0], [0.0, 0.5]], index=["y", "x"], columns=["x", "y"])
-    assert listwise.intra_list_diversity([["x", "y"]], distances=given).tolist() == [[0, 0.5]]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "Series"])
-def test_every_form_of_history_and_labels_is_the_same(library):
-    """In order of rows; a label may be a column among others."""
-    module = pytest.importorskip("pandas" if library == "Series" else library)
-    lists = {u: [f"i{(u * 3 + r) % 10}" for r in range(4)] for u in range(6)}
-    history = {u: [f"i{(u + 2 * r) % 10}" for r in (0, 1, 1)] for u in range(5)}
-    labels = {f"i{i}": [["x"], ["y", "x"], []][i % 3] for i in range(10)}
-    plain = listwise.calibration(lists, history=history, labels=labels)
-    if library == "Series":
-        given = [module.Series([*one.values()], index=[*one]) for one in (history, labels)]
-    else:
-        make = module.table if library == "pyarrow" else module.DataFrame
-        users, items = zip(*((u, i) for u, row in history.items() for i in row), strict=True)
-        ids, names = zip(*((i, n) for i, row in labels.items() for n in row or [None]), strict=True)
-        rated = {"user_id": users, "item_id": items, "rating": [5] * len(users)}
-        given = [
-            make({name: list(column) for name, column in table.items()})
-            for table in (rated, {"genre": names, "item_id": ids})
-        ]
-    found = listwise.calibration(lists, history=given[0], labels=given[1])
-    assert found.tobytes() == plain.tobytes() and np.isnan(plain[5]).all()
 
 
 def test_padding():

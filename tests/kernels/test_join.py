@@ -20,22 +20,6 @@ TRUTH_SIZES = [0, 1, 2, 512, 513, 2048, 2049, 8193, 32_767, 32_768, 32_769, 65_5
 COLLIDING_SIZES = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
 
 
-def test_a_full_disk_leaves_a_kernel_uncached(monkeypatch):
-    from numba.core import caching
-
-    from toplist import kernels
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
-
-    def twice(values: np.float64):
-        return 2 * values[0]
-
-    assert kernels.kernel(twice)([4.0]) == 8
-
-
 def times(numbers, factor):
     """Return the products modulo 2^64: those with the inverse are ids that collide."""
     return (numbers.astype(np.uint64) * np.uint64(factor)).view(np.int64)

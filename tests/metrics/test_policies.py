@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from differential import agree, columns, expectations
-from doors import by_words, curve
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
-from strategies import graded_populations, populations
+from strategies import populations
 
 import toplist as tl
 
@@ -39,9 +39,6 @@ def test_a_value_in_every_metric(value):
     for name in oracle.METRICS:
         one = np.nan if name == "judged" else value  # which is over users with a judgement
         np.testing.assert_array_equal(result.per_user(name)[[1, 3]], np.full((2, 2), one), name)
-        values = curve(name, RANKS, TRUTHS, 2, empty=empty)
-        np.testing.assert_array_equal(values, result.per_user(name))
-    assert result["recall@2"] == (0.5 + 1 + 2 * value) / 4
     assert line(result, "evaluated") == (
         f"4 of 4 users evaluated, 2 of them without relevant items (counted as {value}), "
         "judged: over 2, those with a judgement"
@@ -69,9 +66,6 @@ def test_a_policy_per_metric(population, k, empty, missing):
         agree(result.per_user(name), columns(expected), name)
         agree(result.per_user(f"{name}@{k}"), expected[-1].per_user, name)
         assert result.n_of(name) == expected[-1].n_evaluated
-    parts = by_words(*population, k, metrics=OWN, **options).by([0] * len(population[0]))
-    whole = by_words(*population, k, metrics=OWN, **options)
-    agree(list(parts[0]), list(whole), "one segment of all")
 
 
 def test_the_account_says_which_metrics_count_whom():
@@ -112,59 +106,7 @@ def test_nothing_relevant_enough_scores_1_where_the_policy_says_so():
     assert found["ndcg@2"] == pytest.approx((2 + alone) / 3) and alone < 1
 
 
-# a has both, b no list, c no relevant item, d neither; e has an empty list, f neither
-LISTS = {"a": [1, 2], "c": [2], "e": [], "f": []}
-BOTH = LISTS, {"a": {1}, "b": {1}, "c": set(), "d": set(), "e": {2}, "f": set()}
-VALUES = {"zero": 0.0, "one": 1.0, "skip": np.nan}
-
-
-def by_policies(user, empty, missing):
-    """Return the reciprocal rank of a user: who is left out by either policy is left out."""
-    lists, truths = BOTH
-    if missing == "skip" and not lists.get(user):
-        return np.nan
-    return (1.0 if user == "a" else 0.0) if truths[user] else VALUES[empty]
-
-
-@pytest.mark.parametrize("missing", ["zero", "skip"])
-@pytest.mark.parametrize("empty", ["zero", "one", "skip"])
-def test_who_is_left_out_by_either_policy_is_left_out(empty, missing):
-    lists, truths = BOTH
-    expected = {user: by_policies(user, empty, missing) for user in truths}
-    known = [value for value in expected.values() if not np.isnan(value)]
-    rows = [[*lists.get(user, [])] for user in truths], [[*truths[user]] for user in truths]
-    doors = [(*BOTH, {}), (*rows, {"users": [*truths]}), (tl.match(*BOTH), None, {})]
-    for *sides, options in doors:
-        options |= {"metrics": ["mrr@2", "hit@2"], "empty": empty, "missing": missing}
-        whole = by_words(*sides, **options)
-        for result in (whole, sum(whole.by({user: user for user in expected}).values())):
-            for name in ("mrr@2", "hit@2"):
-                assert result[name] == np.mean(known)
-                found = dict(zip(result.users, result.per_user(name), strict=True))
-                np.testing.assert_equal(found, expected)
-            assert (result.n_users, result.n_evaluated) == (6, len(known))
-            assert (result.n_skipped, result.n_missing) == (6 - len(known), 2)
-    if missing == "skip":
-        assert "users without a list are left out" in whole.formula("mrr")
-
-
 # Truths that are known for listed items only: R is the number of hits in the list
-
-
-@settings(deadline=None, max_examples=40)
-@given(populations() | graded_populations(), st.integers(1, 15), st.sampled_from([None, 2]))
-def test_against_the_truth_that_is_listed(population, k, relevant_from):
-    graded = any(isinstance(truth, dict) and truth for truth in population[1])
-    join = {"relevant_from": relevant_from} if graded else {}
-    how = {"empty": "zero", "missing": "zero"} | join
-    result = by_words(*population, k, metrics=list(oracle.METRICS), relevant="listed", **how)
-    whole = population[0], [*map(oracle.listed_truth, *population)]
-    for name, twin in oracle.METRICS.items():
-        known = population if name == "judged" else whole  # judged or not does not hang on the list
-        expected = expectations(known, k, twin, **how)
-        agree(result[name], [one.mean for one in expected], name)
-        agree(result.per_user(name), columns(expected), name)
-        agree(curve(name, *population, k, relevant="listed", **how), columns(expected), name)
 
 
 def test_what_is_said_of_listed_truths():
@@ -179,19 +121,6 @@ def test_what_is_said_of_listed_truths():
     with pytest.raises(ValueError, match="relevant is 'listed' in one and 'all' in the other"):
         result + everything
     assert "DIFFERENT CONVENTIONS" in str(tl.compare({"a": result, "b": everything}))
-
-
-@pytest.mark.parametrize(
-    "truth", [{"a": {"x": 2, "z": 3}, "d": {"y": 2}}, {"a": {"x"}, "d": {"y"}}]
-)
-def test_users_without_a_list_go_by_the_policy_for_them(truth):
-    options = {"k": 1, "relevant": "listed", "metrics": ["ndcg", "recall"]}
-    zero, skip = (
-        by_words({"a": ["x"], "d": []}, truth, missing=missing, empty=empty, **options)
-        for missing, empty in (("zero", "one"), ("skip", "skip"))
-    )
-    assert (zero["ndcg@1"], zero["recall@1"], zero.n_missing, zero.n_evaluated) == (0.5, 0.5, 1, 2)
-    assert (skip["ndcg@1"], skip.n_missing, skip.n_evaluated) == (1.0, 1, 1)
 
 
 # judged: the share of the first k with a judgement
@@ -212,37 +141,3 @@ def test_judged_is_over_all_with_a_judgement(convention, empty):
     alone = by_words({"a": [1], "b": [2]}, {"a": {1: 1}, "b": {2: 0}}, 1, metrics="judged",
                      empty="raise")  # fmt: skip
     assert alone["judged@1"] == 1
-
-
-def test_tests_of_judged_are_over_all_with_a_judgement():
-    truths = {"a": {1: 1}, "b": {2: 0}, "c": {3: 2, 4: 0}}
-    results = {
-        name: tl.top_k_eval(dict.fromkeys("abc", ids), truths, 2, metrics=["hit", "judged"])
-        for name, ids in {"x": [1, 2], "y": [4, 3]}.items()
-    }
-    tests = tl.compare(results).test(["hit@2", "judged@2"])
-    assert {one.name: one.n for one in tests} == {"hit@2": 2, "judged@2": 3}
-
-
-def test_grade_0_of_qrels_is_judged_by_every_way_in(tmp_path):
-    run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
-    run.write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n")
-    qrels.write_text("q1 0 a 1\nq1 0 b 0\nq1 0 c -1\n")
-    lists, truths = tl.files.read_ranks(run), tl.files.read_truths(qrels)
-    for sides in (lists, truths), (run, truths), (lists, qrels), (run, qrels):
-        for how in ({}, {"relevant_from": 1}):
-            assert tl.top_k_eval(*sides, 2, metrics="judged", **how)["judged@2"] == 1
-
-
-def test_judged_of_parts_where_a_user_has_no_relevant_item(tmp_path):
-    arrow = pytest.importorskip("pyarrow")
-    ranks, truths = tmp_path / "ranks.csv", tmp_path / "truths.csv"
-    ranks.write_text("user_id,item_id,rank\na,5,1\nb,6,1\n")
-    truths.write_text("user_id,item_id,relevance\na,5,1\nb,6,0\n")
-    tables = (
-        arrow.table({"user_id": ["a", "b"], "item_id": [5, 6], name: [1, one]})
-        for name, one in (("rank", 1), ("relevance", 0))
-    )
-    for sides in ((ranks, truths), [table.to_reader(1) for table in tables]):
-        result = by_words(*sides, 1, metrics="judged")
-        assert result["judged@1"] == 1 and result.n_of("judged") == 2
