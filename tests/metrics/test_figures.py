@@ -1,25 +1,17 @@
-"""Figures from outside: other projects' tests, printed examples, trec_eval, real purchases.
+"""Figures from outside: other projects' tests, printed examples, trec_eval.
 
 The files lie beside the repository (`../shared`); what is absent is skipped.
 """
 
-import csv
-import gzip
 import json
-import math
-from collections import Counter, defaultdict
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 import cases
-import numpy as np
 import pytest
 from doors import by_words, curve
-from oracle import hits as oracle
 from systems import RANKS, TRUTHS
 
 import toplist as tl
-from toplist import cli
 from toplist.files import read_ranks, read_truths
 
 DATA = cases.FOLDER.parent / "data"
@@ -230,44 +222,6 @@ def test_the_threshold_of_trec_eval_does_not_touch_its_ndcg():
     assert not wrong
 
 
-# A shop: what sold best against what was bought in the thirty days after
-
-RETAIL = DATA / "online-retail" / "interactions.csv.gz"
-
-
-def best_sellers_and_purchases():
-    """Return the 100 items with most buyers until the last 30 days, and who bought what then."""
-    with gzip.open(RETAIL, "rt", encoding="utf-8", newline="") as stream:
-        rows = [
-            (row["timestamp"], row["user_id"], row["item_id"]) for row in csv.DictReader(stream)
-        ]
-    last = max(rows)[0]
-    start = str(datetime.fromisoformat(last) - timedelta(days=30))
-    buyers = Counter(item for _, item in {(u, i) for time, u, i in rows if time < start})
-    best = sorted(buyers, key=lambda item: (-buyers[item], item))[:100]
-    bought = defaultdict(set)
-    for time, user, item in rows:
-        if time >= start:
-            bought[user].add(item)
-    return best, dict(bought)
-
-
-@pytest.mark.skipif(not RETAIL.exists(), reason="no purchases beside the repository")
-def test_best_sellers_of_a_shop():
-    best, bought = best_sellers_and_purchases()
-    assert len(bought) > 1500
-    ranks = dict.fromkeys(bought, best)
-    result = tl.top_k_eval(ranks, bought, [1, 10, 100])
-    for name in SIX:
-        for k in (1, 10, 100):
-            expected = oracle.evaluate(ranks, bought, k, oracle.METRICS[name])
-            at_k = f"{name}@{k}"
-            assert np.allclose(result.per_user(at_k), expected.per_user, rtol=0, atol=1e-12)
-            assert math.isclose(result[at_k], expected.mean, abs_tol=1e-12)
-            assert math.isclose(result.std(at_k), expected.std, abs_tol=1e-12)
-            assert result[at_k] > 0
-
-
 # Cases that are not of plain lists: scores with ties, and a ratio of sums
 
 
@@ -299,17 +253,3 @@ def test_figures_of_implicits_pooled_precision():
         case["ranks"], case["truths"], case["k"], metrics="precision", convention="implicit"
     )
     assert result["precision@2"] == pytest.approx(case["expected"], abs=case["tolerance"])
-
-
-@pytest.mark.skipif(not TREC.exists(), reason="no trec_eval files beside the repository")
-def test_trec_eval_by_the_command_line(capsys):
-    files = [str(TREC / "results.test"), str(TREC / "qrels.test")]
-    formats = ["--ranks-format", "trec", "--ground-truths-format", "trec", "--format", "json"]
-    ks = ["5", "10", "15", "20", "30", "100", "200", "500", "1000"]
-    options = ["-k", *ks, "--convention", "trec_eval", *formats]
-    assert cli.main(["eval", *files, *options]) == 0
-    values = json.loads(capsys.readouterr().out)["values"]
-    figures = printed_by_trec_eval(TREC / "out.test.a", 1000)
-    golden = {key: figure for key, figure in figures.items() if key[0] in values}
-    assert len(golden) == 4 * 9 + 2 + 3  # hit at 5 and 10; map, ndcg and mrr of the whole lists
-    assert {key: f"{values[key[0]]:.4f}" for key in golden} == golden

@@ -245,20 +245,6 @@ def test_what_differs_beside_a_synonym_is_what_is_told():
         tl.top_k_eval(LISTS, TRUTHS, 2, convention="pyvespa") + other
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("pyvespaa", "pyvespa"),
-        ("Keras_RS", "keras-rs"),
-        ("XGBoost", "xgboost"),
-        ("lightfn", "lightfm"),
-    ],
-)
-def test_a_near_name_is_offered(name, meant):
-    with pytest.raises(ValueError, match=f"{name}' .did you mean '{meant}'.*quepid.*, kaggle$"):
-        tl.top_k_eval(LISTS, TRUTHS, 2, convention=name)
-
-
 def test_kaggle():
     """benhamner/Metrics@9a637ae Python/ml_metrics/test/test_average_precision.py."""
 

@@ -241,12 +241,19 @@ OF_CONVENTIONS = {
     "mteb": "BEIR",
     "standard": "Standard",
     "llamaindex": "llama_index",
+    "pyvespa": "pyvespaa",
+    "keras-rs": "Keras_RS",
+    "xgboost": "XGBoost",
+    "lightfm": "lightfn",
 }
 
 
 @pytest.mark.parametrize(("name", "meant"), pairs(OF_CONVENTIONS))
 def test_conventions(name, meant):
-    said = re.escape(f"convention {name!r} (did you mean {meant!r}?): choose from standard, ")
+    said = (
+        re.escape(f"convention {name!r} (did you mean {meant!r}?): choose from standard, ")
+        + ".*, kaggle$"
+    )
     for call in (tl.ndcg, tl.top_k_eval):
         with pytest.raises(ValueError, match=f"^{said}"):
             call(RANKS, TRUTHS, 5, convention=name)

@@ -500,10 +500,8 @@ def exposure(
     >>> exposure([[5, 7, 3], [4, 5, 2]], catalogue=8)
     Exposure(2 lists, 8 items, read to k=3)
     """
-    how: Reading = {
-        **{"duplicates": duplicates, "padding": padding, "columns": columns},
-        **{"n_threads": n_threads, "items_as": items_as},
-    }
+    how: Reading = {"duplicates": duplicates, "padding": padding, "columns": columns}
+    how |= {"n_threads": n_threads, "items_as": items_as}
     choice("unknown", unknown, UNKNOWN)
     lists = Listed.of(ranks, k, how)
     ids = None if catalogue is None else ids_of(catalogue)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,15 +94,10 @@ def _sort_key(one: Any) -> Any:
 
 def fact(name: str, known: ItemData) -> Any:
     """Return what a keyword gave, read once: a `Fact`, or the items of users."""
-    if name not in known.sources:
-        given: Any = known.items
-        of_users = name in ("history", "expected")
-        known.sources[name] = (
-            UserItems.of(given[name], name, known.reading)
-            if of_users
-            else Fact.of(name, given[name])
-        )
-    return known.sources[name]
+    given = known.items[name]
+    if name in ("history", "expected"):
+        return known.once(name, lambda: UserItems.of(given, name, known.reading))
+    return known.once(name, lambda: Fact.of(name, given))
 
 
 def digest_of(given: Fact | UserItems) -> str:
@@ -166,11 +162,9 @@ class OfUsers:
     @classmethod
     def of(cls, metric: ListMetric, known: ItemData) -> OfUsers:
         """Return a metric of users beside what is known of the items, made once."""
-        key = f"metric {metric.name}"
-        if key not in known.sources:
-            facts = {name: fact(name, known) for name in metric.needs}
-            known.sources[key] = metric.of(Listwise(known), facts)
-        found: OfUsers = known.sources[key]
+        facts = {name: fact(name, known) for name in metric.needs}
+        made = partial(metric.of, Listwise(known), facts)
+        found: OfUsers = known.once(f"metric {metric.name}", made)
         return found
 
     @property

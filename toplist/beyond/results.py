@@ -262,10 +262,8 @@ def evaluate_lists(
     indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         for keyword in metric.needs:
-            digest = f"digest of {keyword}"
-            if digest not in known.sources:
-                known.sources[digest] = digest_of(fact(keyword, known))
-            given[keyword] = known.sources[digest]
+            digest = partial(digest_of, fact(keyword, known))
+            given[keyword] = known.once(f"digest of {keyword}", digest)
         if not metric.of_users:
             continue
         source, of_truth = OfUsers.of(metric, known), hits if metric.of_truth else None
@@ -351,10 +349,8 @@ def _catalogue(known: ItemData) -> Index | None:
     """Return the ids of the catalogue; None without one."""
     if known.items.get("catalogue") is None:
         return None
-    if "index" not in known.sources:
-        ids = fact("catalogue", known).ids
-        known.sources["index"] = Index(ids, unknown=-1 if known.unknown == "skip" else None)
-    found: Index = known.sources["index"]
+    ids, unknown = fact("catalogue", known).ids, -1 if known.unknown == "skip" else None
+    found: Index = known.once("index", partial(Index, ids, unknown=unknown))
     return found
 
 

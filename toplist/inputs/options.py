@@ -6,7 +6,7 @@ the items, and of what each user had, for metrics of the lists.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
@@ -270,6 +270,10 @@ class ItemData(NamedTuple):
     def of(cls, items: Items, reading: Reading) -> ItemData:
         """Return what is given of the items, for lists that are read so."""
         return cls(items.given, items.unknown, reading, {})
+
+    def once(self, what: str, make: Callable[[], Any]) -> Any:
+        """Return what `make` returns, computed once for all parts of the lists."""
+        return self.sources[what] if what in self.sources else self.sources.setdefault(what, make())
 
 
 # Where an evaluation reads from, in the words of an error.

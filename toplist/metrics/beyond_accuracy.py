@@ -18,16 +18,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import Floats
 from toplist.metrics import declared
-from toplist.metrics.declared import (
-    Count,
-    Parameter,
-    Part,
-    Positive,
-    Share,
-    Whole,
-    parameters_of,
-    values_of,
-)
+from toplist.metrics.declared import Parameter, parameters_of, values_of
 
 # The names of `LIST_METRICS`, for type checkers and editors.
 ListMetricName = Literal[
@@ -299,7 +290,7 @@ _COUNT = "a number, as in {}(unknown=1), is their count"
     formula="average_popularity@k = mean of count(i) over the first k items",
     latex=r"\frac{1}{\min(k, n)} \sum_{r \le k} c(i_r)",
 )
-def average_popularity(lists: Any, counts: Any, *, unknown: Count | None = None) -> Any:
+def average_popularity(lists: Any, counts: Any, *, unknown: declared.Count | None = None) -> Any:
     """RecBole's AveragePopularity, with unknown=0; ARP in Abdollahpouri, Burke, Mobasher 2019."""
     return lists.mean(counts, counts.data, unknown, _COUNT.format("average_popularity"))
 
@@ -314,9 +305,9 @@ def tail_percentage(
     lists: Any,
     counts: Any,
     *,
-    share: Share | None = None,
-    n_items: Whole | None = None,
-    max_count: Count | None = None,
+    share: declared.Share | None = None,
+    n_items: declared.Whole | None = None,
+    max_count: declared.Count | None = None,
     unknown: Literal["tail", "head"] | None = None,
 ) -> Any:
     """Of the items in `counts`, the tail is the least popular, or those with at most a count.
@@ -359,7 +350,11 @@ def _tail(by: Mapping[str, Any]) -> str:
     ),
 )
 def novelty(
-    lists: Any, counts: Any, *, total: Positive | None = None, unknown: Positive | None = None
+    lists: Any,
+    counts: Any,
+    *,
+    total: declared.Positive | None = None,
+    unknown: declared.Positive | None = None,
 ) -> Any:
     """Zhou et al. 2010, "Solving the apparent diversity-accuracy dilemma of recommender systems".
 
@@ -390,7 +385,9 @@ def _of_all(by: Mapping[str, Any]) -> tuple[str, str, str]:
     latex=r"\frac{\bar{c}(L_u^{(k)}) - \bar{c}(H_u)}{\bar{c}(H_u)}",
     whom="with a list and a history",
 )
-def popularity_lift(lists: Any, history: Any, counts: Any, *, unknown: Count | None = None) -> Any:
+def popularity_lift(
+    lists: Any, history: Any, counts: Any, *, unknown: declared.Count | None = None
+) -> Any:
     """Abdollahpouri, Mansoury, Burke, Mobasher 2019, "The unfairness of popularity bias".
 
     There the means are over a group of users first. Without a value: users of whose history all
@@ -565,7 +562,7 @@ def calibration(
     *,
     distance: Literal["kl", "hellinger"] = "kl",
     weights: Literal["equal", "rank"] = "equal",
-    alpha: Part = 0.01,
+    alpha: declared.Part = 0.01,
 ) -> Any:
     """Steck 2018, "Calibrated recommendations"; with natural logarithms.
 

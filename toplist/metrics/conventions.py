@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from toplist.checks import choice, did_you_mean, near, readable
 from toplist.metrics.definitions import (
@@ -24,12 +24,10 @@ from toplist.metrics.definitions import (
     GAINS,
     METRICS,
     TREC_IPREC,
-    DivisorName,
     Empty,
     Gains,
     GainTable,
     Metric,
-    MetricName,
     table_of,
 )
 
@@ -231,8 +229,8 @@ def _metrics(words: str, graded: bool, others: Mapping[str, Metric]) -> Mapping[
         if word in others:
             chosen.append(others[word])
         else:
-            row = METRICS[cast(MetricName, name)]
-            divided = cast(DivisorName, divisor) or row.divisor
+            row = METRICS[name]
+            divided: Any = divisor or row.divisor
             chosen.append(replace(row, divisor=divided, graded=graded and row.graded))
     return {metric.name: metric for metric in chosen}
 

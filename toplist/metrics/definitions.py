@@ -23,17 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
-from toplist.metrics import earned
-from toplist.metrics.declared import (
-    Fraction,
-    Grade,
-    Largest,
-    Parameter,
-    Part,
-    named,
-    parameters_of,
-    values_of,
-)
+from toplist.metrics import declared, earned
+from toplist.metrics.declared import Parameter, named, parameters_of, values_of
 
 Array = NDArray[Any]
 # Ranks down to which discounts are kept.
@@ -447,7 +438,7 @@ class Geometric:
 # Metrics with parameters in their names: functions of these.
 
 
-def rbp(*, p: Part = 0.8) -> Metric:
+def rbp(*, p: declared.Part = 0.8) -> Metric:
     """Return rank-biased precision of persistence `p` (Moffat and Zobel 2008)."""
     weight = f"{1 - p:g} * {p:g}^(r-1)"
     latex = rf"{1 - p:g} \cdot {p:g}^{{r_j - 1}}"
@@ -468,7 +459,7 @@ def _cascade(largest: float | None) -> Earned:
     )
 
 
-def err(*, max: Largest | None = None) -> Metric:
+def err(*, max: declared.Largest | None = None) -> Metric:
     """Return expected reciprocal rank (Chapelle et al. 2009); `max` is the largest grade there is.
 
     Without it, the largest grade of the ground truths.
@@ -477,13 +468,13 @@ def err(*, max: Largest | None = None) -> Metric:
     return Metric("err", _cascade(max), "r", "1", graded=True, text=text)
 
 
-def nerr(*, max: Largest | None = None) -> Metric:
+def nerr(*, max: declared.Largest | None = None) -> Metric:
     """Return expected reciprocal rank over that of the ideal order."""
     text = "expected reciprocal rank over that of the ideal order"
     return Metric("nerr", _cascade(max), "r", "ideal(min(k,R))", graded=True, text=text)
 
 
-def iprec(trec: bool = False, *, recall: Fraction = 0.1) -> Metric:
+def iprec(trec: bool = False, *, recall: declared.Fraction = 0.1) -> Metric:
     """Return interpolated precision: the best from the rank on that reaches a recall.
 
     With `trec`, trec_eval says which hit reaches it.
@@ -505,7 +496,7 @@ def iprec(trec: bool = False, *, recall: Fraction = 0.1) -> Metric:
     return Metric("iprec", rise, "1", "1", text=text)
 
 
-def alpha_ndcg(*, alpha: Fraction = 0.5) -> Metric:
+def alpha_ndcg(*, alpha: declared.Fraction = 0.5) -> Metric:
     """Return nDCG whose gains fall with repeated groups (Clarke et al. 2008)."""
     novelty = Earned(
         f"g_j, the sum over its groups of {1 - alpha:g}^m",
@@ -586,7 +577,7 @@ METRICS: Mapping[str, Metric] = table_of(
 #: `iprec` as convention "trec_eval" computes it.
 TREC_IPREC = iprec(True)
 # The parameters of every metric: relevant are items from a grade on, whatever the evaluation says.
-_OF_ALL = {"rel": Parameter.of(Grade, None)}
+_OF_ALL = {"rel": Parameter.of(declared.Grade, None)}
 _MAKERS = {make().name: make for make in (rbp, err, nerr, iprec, alpha_ndcg)}
 #: The metrics that take others in their names.
 PARAMETRIC = frozenset(_MAKERS)
