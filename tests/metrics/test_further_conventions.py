@@ -3,20 +3,12 @@
 Figures are those that a library's own tests or documents print, with the file beside them.
 """
 
-import random
-import sys
-from pathlib import Path
-
 import pytest
 from doors import by_words
 
 import toplist as tl
 from toplist.cli import main
 from toplist.metrics.conventions import CONVENTION_CHOICES, SYNONYMS
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "conformance"))
-
-import sources
 
 
 def labelled(labels):
@@ -185,19 +177,6 @@ def test_autorag():
         values = [row[place] for row in AUTORAG]
         assert result.per_user(f"{name}@5")[:6].tolist() == pytest.approx(values), name
         assert result[f"{name}@5"] == pytest.approx(sum(values) / 6)  # no groups, not counted
-
-
-def test_autorag_of_random_groups():
-    source = random.Random(0)
-    for _ in range(200):
-        items = source.sample(range(30), 30)
-        groups = [items[i : i + source.randint(1, 3)] for i in range(0, source.randint(1, 12), 3)]
-        ranked, k = source.sample(range(30), source.randint(1, 20)), source.randint(1, 25)
-        truths = tl.Groups([groups])
-        metrics = ["precision", "recall", "ndcg"]
-        result = tl.top_k_eval([ranked], truths, k, metrics=metrics, convention="autorag")
-        values = sources.of_groups(ranked[:k], [*map(set, groups)])
-        assert {name: result[f"{name}@{k}"] for name in metrics} == pytest.approx(values)
 
 
 # Names that share a convention
