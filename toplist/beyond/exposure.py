@@ -23,10 +23,6 @@ from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
 
-# Of merged exposures over more lists than this, the counts are sorted anew at every rank: a table
-# of the numbers of items by count has a place for every list, and takes a step for every listing.
-LARGE = 1 << 24
-
 
 class Curves(NamedTuple):
     """The sums from which the metrics of a whole population are computed, (K,) over all lists.
@@ -399,35 +395,18 @@ class Exposure:
     @cached
     def curves(self) -> Curves:
         """Return the sums from which the metrics are computed, at every k."""
-        n_items, ranks = self._ranks()
-        if not isinstance(self.source, Listed) and self.n_users > LARGE:
-            return _curves_of_counts(ranks, n_items)
-        at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
+        if isinstance(self.source, UserItemPairs):
+            return _curves_of(self.source, self.n_items)
+        at, reach = np.zeros(self.source.n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
-        for k, (items, counts) in enumerate(ranks, start=1):
+        for k, items in enumerate(self._items_at_ranks(self.source), start=1):
             sums[k] = sums[k - 1]
-            kernels.lists.concentrate(items, counts, at, reach, sums[k])
+            kernels.lists.concentrate(items, at, reach, sums[k])
             shannon[k - 1] = kernels.lists.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
-
-    def _ranks(self) -> tuple[int, Iterator[tuple[NDArray[np.int32], Ints]]]:
-        """Return a number of items, and the items (numbered up to it) and counts at each rank.
-
-        Empty counts mean once per entry.
-        """
-        if isinstance(self.source, Listed):
-            once = np.empty(0, np.int64)
-            return self.source.n_items, ((row, once) for row in self._items_at_ranks(self.source))
-        starts, items, counts = self.pairs
-        n_items = self.n_items
-        if n_items > FREE + 2 * len(items):  # only those that are listed
-            listed, items = np.unique(items, return_inverse=True)
-            n_items = len(listed)
-        cuts = pairwise(starts.tolist())
-        return n_items, ((items[lo:hi], counts[lo:hi]) for lo, hi in cuts)
 
     def _items_at_ranks(self, listed: Listed) -> Iterator[NDArray[np.int32]]:
         """Yield the items at each rank that a list reaches; they are overwritten later.
@@ -534,14 +513,19 @@ def _counted(items: NDArray[Any], n_items: int) -> tuple[Ints, Ints]:
     return found, listed[found]
 
 
-def _curves_of_counts(ranks: Iterator[tuple[NDArray[np.int32], Ints]], n_items: int) -> Curves:
+def _curves_of(pairs: UserItemPairs, n_items: int) -> Curves:
     """Return the sums at every k, the whole ones exactly, from how many items have each count."""
+    starts, items, counts = pairs
+    if n_items > FREE + 2 * len(items):  # only those that are listed
+        listed, items = np.unique(items, return_inverse=True)
+        n_items = len(listed)
     x, rows = np.zeros(n_items, np.int64), []
-    for items, counts in ranks:
-        x[items] += counts
-        levels, sizes = np.unique(x[x > 0], return_counts=True)
+    for lo, hi in pairwise(starts.tolist()):
+        x[items[lo:hi]] += counts[lo:hi]
+        most = int(x.max(initial=0))
+        levels, sizes = _counted(x[x > 0], most + 1)
         covered = int(sizes.sum())
-        largest = float(levels.astype(np.float64) @ sizes) * max(covered, int(x.max(initial=0)))
+        largest = float(levels.astype(np.float64) @ sizes) * max(covered, most)
         kind: Any = np.int64 if largest < 2**62 else object  # Python's integers do not wrap
         level, n = levels.astype(kind), sizes.astype(kind)
         reach = np.cumsum(n[::-1])[::-1]  # items of at least each level

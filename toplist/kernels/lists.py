@@ -41,15 +41,13 @@ def at_ranks(codes: int64, offsets: int64, lengths: int64, first, out):
 
 
 @kernel
-def concentrate(items: int32, counts: int64, at, reach, sums):
+def concentrate(items: int32, at, reach, sums):
     """Count more listings of items, and update the sums that coverage and Gini's index need.
 
     Parameters
     ----------
     items : int32
         The items at a rank; those below 0 are left out.
-    counts : int64
-        How often each of them is listed there; no counts: once each.
     at : int64 (n_items,), written
         How often an item is listed so far.
     reach : int64 (largest count + 2,), written
@@ -65,26 +63,15 @@ def concentrate(items: int32, counts: int64, at, reach, sums):
     n T - sum of reach[m]^2, so that Gini's index needs neither a sort nor a float.
     """
     n, reached, levels = 0, 0, 0  # sums over the listings: of 1, reach[m], m
-    if len(counts) == 0:
-        for item in items:
-            if item >= 0:
-                m = uint64(at[uint32(item)] + 1)  # unsigned: no check for negative indices
-                at[uint32(item)] = m
-                here = reach[m]
-                reach[m] = here + 1
-                reached += here
-                levels += int64(m)
-                n += 1
-    for i in range(len(counts)):
-        before = at[items[i]]
-        after = before + counts[i]
-        at[items[i]] = after
-        n += counts[i]
-        for m in range(before + 1, after + 1):
+    for item in items:
+        if item >= 0:
+            m = uint64(at[uint32(item)] + 1)  # unsigned: no check for negative indices
+            at[uint32(item)] = m
             here = reach[m]
             reach[m] = here + 1
             reached += here
-            levels += m
+            levels += int64(m)
+            n += 1
     sums[0] += n
     sums[1] = reach[1]
     sums[2] += 2 * reached + n
