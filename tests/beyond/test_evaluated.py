@@ -343,7 +343,6 @@ def test_counts_of_a_log_and_distances_of_a_file(folder, good):
 def test_eval_says_what_is_needed_and_what_is_wrong(folder, cli, good):
     files = folder / "recs.csv", folder / "truth.csv"
     asked = {
-        ("gini",): "gini needs --catalogue FILE: items (CSV, TSV: item_id)",
         ("calibration", "--labels", folder / "labels.csv"): "toplist: calibration needs --history "
         "FILE: user_id and item_id: the training data\n",
         ("average_popularity", "--counts", folder / "truth.csv"): "user 'u0' lists item '7' at "

@@ -115,7 +115,7 @@ class Moments:
         return cls(n, weight, weight2, *own, *squares)
 
 
-Sums = tuple[Any, Floats, Floats]
+Sums = tuple[float, Floats, Floats]
 
 
 def _spread(values: Floats, weights: Floats) -> Sums:
@@ -126,7 +126,9 @@ def _spread(values: Floats, weights: Floats) -> Sums:
     return float(weight), mean, (column * (values - mean) ** 2).sum(axis=0)
 
 
-def together(one: Sums, other: Sums) -> tuple[Floats, Floats]:
+def together(
+    one: tuple[Any, Floats, Floats], other: tuple[Any, Floats, Floats]
+) -> tuple[Floats, Floats]:
     """Return mean and squared deviations of both sets (Chan, Golub, LeVeque 1979)."""
     weight = one[0] + other[0]
     mean = (one[0] * one[1] + other[0] * other[1]) / weight
