@@ -50,8 +50,7 @@ from toplist import files
 from toplist.stats import datasets
 from toplist.stats.distributions import f_sf, normal_sf, t_sf
 from toplist.stats.estimates import Difference, difference, estimate, runs, welch
-from toplist.stats.planning import not_worse
-from toplist.stats.prediction_powered import ppi
+from toplist.stats.planning import not_worse, ppi
 from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import maxt_t, tukey
 from toplist.stats.units import Units

@@ -21,7 +21,7 @@ from toplist.comparing.comparison import Comparison
 from toplist.files import formats
 from toplist.inputs.options import DEFAULT_METRICS
 from toplist.metrics import beyond_accuracy, conventions, definitions, names
-from toplist.results import display
+from toplist.results.display import Display
 
 PACKAGE = Path(toplist.__file__).parent
 MODULES = [
@@ -166,7 +166,7 @@ def public_classes():
     ]
     results = [module for module in MODULES if module.__name__.startswith("toplist.results.")]
     shown = [one for module in results for one in vars(module).values() if inspect.isclass(one)]
-    found = [one for one in shown if issubclass(one, display.Display) and not one.__subclasses__()]
+    found = [one for one in shown if issubclass(one, Display) and not one.__subclasses__()]
     found += [one for one in published if inspect.isclass(one) and not issubclass(one, Warning)]
     return dict.fromkeys(found)
 

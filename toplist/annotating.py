@@ -22,7 +22,7 @@ from toplist.matching.match import read_and_joined
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.results.markup import Grid, aligned
-from toplist.results.writing import PathLike, write_all
+from toplist.results.saved import PathLike, write_all
 
 if TYPE_CHECKING:
     from pandas import DataFrame

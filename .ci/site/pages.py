@@ -63,7 +63,7 @@ RETURNED = {
     "toplist.results.segments": ["Segments"],
     "toplist.comparing.segments": ["SegmentedComparison", "Heterogeneity"],
     "toplist.comparing.judge": ["JudgeCorrected"],
-    "toplist.stats.prediction_powered": ["Corrected"],
+    "toplist.stats.planning": ["Corrected"],
 }
 
 PROJECT = {

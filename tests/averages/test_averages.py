@@ -4,20 +4,15 @@ That they are those of the plain formulas, under all options, is said by propert
 """
 
 import dataclasses
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from cluster_case import DF, ERROR, LABELS, D
 from doors import by_words
-from oracle import hits as oracle
 
 import toplist as tl
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
 LISTED = [[1, 1, 1], [1, 2, 3], [2, 3, 3]]
 
 
@@ -36,14 +31,6 @@ def test_where_the_hits_stand_does_not_change_a_mean_of_proportions(ranks):
     assert result.std("hit@3") == result.std("recall@3")
     parts = [tl.top_k_eval(hits.subset(some), k=3) for some in ([0, 3, 4], [1, 2, 5, 6, 7, 8, 9])]
     assert tl.merge(parts, disjoint=True)["hit@3"] == 0.3
-
-
-def test_systems_of_equal_hit_rates_are_both_the_best():
-    systems = {
-        str(ranks): tl.top_k_eval(tl.Hits.from_ranks(ranks + [0] * 7, 3), k=3, metrics="hit")
-        for ranks in LISTED
-    }
-    assert repr(tl.compare(systems)).count("*0.3000") == len(LISTED)
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(1, 41) / 7])
@@ -105,16 +92,6 @@ def test_the_interval_of_a_metric_that_grows_with_the_rank():
 # Ratios of sums
 
 
-@pytest.mark.parametrize("gains", ["linear", "exponential"])
-def test_pooled_ratios_with_grades(gains):
-    ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1: 3, 3: 1, 9: 2}, {5: 2, 6: 1}]
-    how = {"exponential": gains == "exponential"}
-    earned = [oracle.dcg(r, t, 2, **how) for r, t in zip(ranks, truths, strict=True)]
-    ideal = [oracle.dcg(oracle.best_list(t), t, 2, **how) for t in truths]
-    result = pooled(ranks, truths, 2, metrics="ndcg", gains=gains)
-    assert result["ndcg@2"] == pytest.approx(sum(earned) / sum(ideal), abs=1e-15)
-
-
 def test_a_pooled_ideal_beyond_the_relevant_items():
     """An ideal of k ranks goes on with gains of 1 where the relevant items end."""
     metric = dataclasses.replace(tl.METRICS["ndcg"], divisor="ideal(k)")
@@ -147,44 +124,3 @@ def test_a_pooled_ratio_of_users_who_are_all_alike_has_no_error(n):
     mixed = pooled([[7], [8]] * n, [{7}] * 2 * n, None, metrics=["f1@12"])
     low, high = mixed.interval("f1@12")
     assert low < mixed["f1@12"] < high
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"weights": [1.0, 2.0, 0.5, 3.0]},
-        {"aggregate": "pooled"},
-        {"weights": [1, 2, 3, 4], "aggregate": "pooled"},
-        {},
-        {"gains": "exponential"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("graded", [False, True])
-def test_merged_parts_equal_the_whole(options, graded):
-    ranks = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [3, 2, 1]]
-    truths = [{1: 1, 9: 1}, {6: 1}, {9: 2, 8: 1}, {3: 1, 1: 5}]  # of the first, gains of 1 only
-    truths = truths if graded else [set(truth) for truth in truths]
-
-    def evaluate(part):
-        chosen = options | {name: options[name][part] for name in options.keys() & {"weights"}}
-        return by_words(ranks[part], truths[part], [1, 3], **chosen)
-
-    whole, parts = evaluate(slice(None)), evaluate(slice(0, 1)) + evaluate(slice(1, None))
-    for name in whole.terms.metrics:
-        assert parts[name] == pytest.approx(whole[name], abs=1e-14)
-        assert parts.std(name) == pytest.approx(whole.std(name), abs=1e-12, nan_ok=True)
-        assert np.array_equal(parts.per_user(name), whole.per_user(name), equal_nan=True)
-        for mine, theirs in zip(parts.interval(name), whole.interval(name), strict=True):
-            assert mine == pytest.approx(theirs, abs=1e-7)
-
-
-def test_the_specification_of_clusters_says_so():
-    if not CASES.exists():
-        pytest.skip("needs ../shared, which stands beside the repository")
-    case = json.loads(CASES.read_text())["clusters"]
-    assert [case["error"], case["df"]] == pytest.approx([ERROR, DF], abs=1e-10)
-    a, b = np.array(D) + 0.3, np.full(12, 0.3)
-    found = tl.inference.paired_tests({"b": b, "a": a}, baseline="b", clusters=LABELS)["a", "value"]
-    for name in ("difference", "error", "df", "p", "low", "high"):
-        assert getattr(found, name) == pytest.approx(case[name], rel=1e-9)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from toplist.files import write_text
-from toplist.results import writing
+from toplist.results.saved import write_all
 
 
 def test_text_is_written_as_it_is(put, tmp_path):
@@ -75,12 +75,10 @@ def test_all_files_or_none(put, tmp_path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(OSError, match="No space left on device: 'b.csv'"):
-        writing.write_all({"a.csv": "new a", "b.csv": full, "c.csv": b"new"})
+        write_all({"a.csv": "new a", "b.csv": full, "c.csv": b"new"})
     assert sorted(os.listdir()) == ["a.csv", "b.csv"]
     assert (tmp_path / "a.csv").read_text() == "old a"
-    writing.write_all(
-        {"a.csv": "new a", "b.csv": lambda p: put(os.path.basename(p), "b"), "c.csv.gz": "c"}
-    )
+    write_all({"a.csv": "new a", "b.csv": lambda p: put(os.path.basename(p), "b"), "c.csv.gz": "c"})
     assert sorted(os.listdir()) == ["a.csv", "b.csv", "c.csv.gz"]
     assert (tmp_path / "b.csv").read_text() == "b"
     assert gzip.decompress((tmp_path / "c.csv.gz").read_bytes()) == b"c"
@@ -99,7 +97,7 @@ def test_a_failed_rename_names_the_file(put, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(OSError, match="refused: 'c.csv'"):
-        writing.write_all({"a.csv": "new", "c.csv": "new"})
+        write_all({"a.csv": "new", "c.csv": "new"})
     assert sorted(os.listdir()) == ["a.csv", "c.csv"]  # no temporary file is left
     assert (tmp_path / "a.csv").read_text() == "new"
     assert (tmp_path / "c.csv").read_text() == "old c"
@@ -110,10 +108,10 @@ def test_targets_that_cannot_be(put, tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
     (tmp_path / "folder").mkdir()
     with pytest.raises(ValueError, match="two of the files to write are one"):
-        writing.write_all({"a.csv": "", "link.csv": ""})
+        write_all({"a.csv": "", "link.csv": ""})
     with pytest.raises(IsADirectoryError, match="'folder'"):
-        writing.write_all({"a.csv": "new", "folder": "new"})
+        write_all({"a.csv": "new", "folder": "new"})
     with pytest.raises(FileNotFoundError, match="'none/b.csv'"):
-        writing.write_all({"a.csv": "new", "none/b.csv": "new"})
+        write_all({"a.csv": "new", "none/b.csv": "new"})
     assert (tmp_path / "a.csv").read_text() == "old"
     assert sorted(os.listdir()) == ["a.csv", "folder", "link.csv"]

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from dataclasses import replace
 
+import doors
 import numpy as np
 import pytest
 from doors import by_words
@@ -11,6 +12,7 @@ from file_helpers import sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from systems import RANKS, TRUTHS
+from world import draw
 
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
@@ -294,42 +296,29 @@ def test_of_lists_of_other_lengths_the_longest_decides():
 # Equal scores
 
 
-def test_equal_scores_are_counted_by_every_way_in_and_add_up(tmp_path):
-    def evaluate(*sides, **options):
-        return by_words(*sides, 2, metrics="mrr", **options)
+SCORING = ["dicts", "merged", "pandas", "pyarrow", "nested", "stream", "csv", "jsonl", "trec"]
 
-    arrow = pytest.importorskip("pyarrow")
-    rows = [(user, item, score) for user, row in SCORED.items() for item, score in row.items()]
-    columns = zip(("user_id", "item_id", "score"), map(list, zip(*rows, strict=True)), strict=True)
-    table, truth = (
-        arrow.table(dict(columns)),
-        arrow.table({"user_id": ["u", "v"], "item_id": ["b", "d"]}),
-    )
-    lists, relevant, run = tmp_path / "lists.csv", tmp_path / "truth.csv", tmp_path / "a.run"
-    lists.write_text("user_id,item_id,score\n" + "".join(f"{u},{i},{s}\n" for u, i, s in rows))
-    relevant.write_text("user_id,item_id\nu,b\nv,d\n")
-    run.write_text("".join(f"{u} Q0 {i} 1 {s} t\n" for u, i, s in rows))
-    parts = [evaluate({user: SCORED[user]}, {user: WANTED[user]}) for user in "uv"]
-    for result in (
-        *(evaluate(SCORED, WANTED), evaluate(table, truth), evaluate(lists, relevant)),
-        evaluate(table.take([3, 0, 4, 2, 1]), truth),
-        *(
-            evaluate(lists, relevant, keep="users"),
-            evaluate(run, relevant),
-            evaluate(lists, WANTED),
-        ),
-        *(evaluate(table.to_reader(2), truth.to_reader()), parts[0] + parts[1]),
-    ):
-        assert result.scored == sent(result).scored == (2, 5)
-    found = json.loads((parts[0] + parts[1]).to_json())
+
+@pytest.mark.parametrize("door", SCORING)
+def test_equal_scores_are_counted_by_every_way_in_and_add_up(door, tmp_path):
+    options = {"k": [5], "metrics": ["mrr"]}
+    world = doors.seen(draw(1, ties=True, odd=False), options, door)
+    result = doors.DOORS[door](doors.Case(world, options), tmp_path)
+    tied = [row.count(score) > 1 for row in world.scores.values() for score in row]
+    assert result.scored == sent(result).scored == (sum(tied), len(tied))
+
+
+def test_the_order_of_equal_scores_is_said(tmp_path):
+    found = json.loads(top_k_eval(SCORED, WANTED, 2).to_json())
     assert found["scores"] == {"tied": 2, "listed": 5} and found["policies"]["ties"] == "order"
+    run = tmp_path / "a.run"
     run.write_text("q Q0 a 1 5.0 t\nq Q0 b 2 5.0 t\n")
     for ties, mean, words in (
         (None, 0.5, "equal scores by item id, descending"),
         ("order", 1.0, "equal scores in the order of the rows"),
         ("item", 1.0, "equal scores by item id, ascending"),
     ):
-        result = evaluate(run, {"q": {"a"}}, ties=ties)
+        result = by_words(run, {"q": {"a"}}, 2, metrics="mrr", ties=ties)
         assert result["mrr@2"] == mean and words in str(result) and words in result.formula("mrr")
 
 

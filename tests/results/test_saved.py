@@ -22,7 +22,6 @@ from toplist.cli import main
 
 RANKS = {"a": [5, 7, 8, 9, 3], "b\0": [4, 6, 2, 1, 10], "": [1], "😀\ud800": [2, 6], "e": [4]}
 GRADES = {"a": {7: 3, 3: 1}, "b\0": {4: 2, 2: 0, 1: 1}, "": {}, "😀\ud800": {2: 1}, "d": {2: 2}}
-SETS = {user: {item for item, grade in one.items() if grade} for user, one in GRADES.items()}
 GROUPS = tl.Groups({"a": [[7, 8], [3], [99]], "b\0": [[4, 2], [2]], "": [], "d": [[1]]})
 NAMES = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "rbp(p=0.5)"]
 ITEMS = range(1, 11)
@@ -67,16 +66,10 @@ def deepened(short, long):
 
 WAYS = {
     "grades": evaluated,
-    "sets": lambda: evaluated(SETS),
     "whole lists": lambda: evaluated(k=None, metrics=["bpref", "ndcg", "r_precision"]),
     "earned": lambda: evaluated(metrics=["bpref", "iprec", "err", "nerr", "complete"]),
     "groups": lambda: evaluated(GROUPS, metrics=["group_recall", "alpha_ndcg", "hit"]),
-    "groups of listed": lambda: evaluated(GROUPS, metrics=["group_recall"], relevant="listed"),
     "listed and judged": lambda: evaluated(relevant="listed", unjudged="drop"),
-    "missing": lambda: evaluated(missing="skip"),
-    "weights": lambda: evaluated(weights=[1, 0, 0.1, 3, 2.5]),
-    "pooled": lambda: evaluated(aggregate="pooled"),
-    "table of gains": lambda: evaluated(gains={1: 1, 2: 4, 3: 9}),
     "threshold": lambda: evaluated(
         convention="trec_eval", relevant_from=np.float32(2), metrics=["ndcg", "map"]
     ),
@@ -92,13 +85,9 @@ WAYS = {
     "deepened": lambda: deepened(*of_lengths("xa", range(2000))),
     "numbers": lambda: keyed([10**12, -7, 0, 300, 2**40]),
     "tuples": lambda: keyed(TUPLES, clusters={user: (user[0], "x") for user in TUPLES}),
-    "lists": lambda: evaluated(**OF_LISTS),
     "lists in clusters": lambda: evaluated(**OF_LISTS, clusters=CLUSTERS),
     "no other lists": lambda: evaluated(
         ranks={user: RANKS[user] for user in reversed(RANKS) if user in GRADES}, **OF_LISTS
-    ),
-    "propensities": lambda: evaluated(
-        SETS, metrics=["cg", "precision"], propensities={i: 1 / i for i in ITEMS}, weighting="ips"
     ),
     "without users": lambda: evaluated().without_users(),
     "counts": lambda: tl.loo.from_rank_counts({1: 2, None: 1}, 1),

@@ -77,25 +77,6 @@ def test_labels_by_key_absent_ones_and_unused_ones():
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("weighted", [False, True])
-def test_segments_are_bits_of_the_whole_and_merge_to_it(seed, weighted):
-    world = draw(seed, graded=seed % 2 == 0)
-    weights = {user: world.weights[user] for user in world.truths} if weighted else None
-    whole = by_words(world.lists, world.truths, 5, weights=weights, empty="zero")
-    labels = {user: label for user, label in world.segments.items() if label != "mid"}
-    found = whole.by(labels | {world.users[0]: math.nan})
-    assert [*found] == ["new", "old", None]
-    for name in whole.names():
-        values = whole.per_user(name, keyed=True)
-        for part in found.values():
-            of_part = [values[user] for user in part.users]
-            assert np.array_equal(part.per_user(name), of_part, equal_nan=True)
-        assert sum(found.values())[name] == pytest.approx(whole[name], rel=1e-12, nan_ok=True)
-    for count in ("n_users", "n_evaluated", "n_skipped", "n_missing"):
-        assert sum(getattr(part, count) for part in found.values()) == getattr(whole, count)
-
-
 def test_labels_keep_their_order():
     for labels, order in (
         (["x", 1, "x", 1], ["x", 1]),
@@ -404,12 +385,3 @@ def test_systems_are_compared_in_every_slice():
     assert "users: with relevant items of the slice" in str(found)
     with pytest.raises(ValueError, match="other relevant items"):
         tl.compare({"x": slices["a"]["head"], "y": slices["a"]["tail"]}).test(users="common")
-
-
-def test_slices_are_drawn():
-    pytest.importorskip("matplotlib")
-    ax = evaluated().by_item(ITEMS).plot("ndcg@3")
-    labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert labels == ["head\n2 users", "tail\n2 users", "no label\n1 user"]
-    ax = tl.compare({"a": evaluated(), "b": evaluated()}).by_item(ITEMS).plot("ndcg@3")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]

@@ -134,13 +134,6 @@ def test_the_ends_of_ranks():
     assert (nothing.statistic, nothing.p, nothing.ties) == (0.0, 1.0, 0.0)
 
 
-def test_friedman_beside_scipy():
-    stats = pytest.importorskip("scipy.stats")
-    table = np.random.default_rng(1).integers(0, 5, (12, 4)) / 4
-    found, expected = datasets.friedman(table), stats.friedmanchisquare(*table.T)
-    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue))
-
-
 # Users drawn again
 
 

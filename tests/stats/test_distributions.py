@@ -1,8 +1,6 @@
 """Distributions against scipy and formulas; scipy is read by the tests only."""
 
 import math
-import subprocess
-import sys
 from fractions import Fraction
 from itertools import product
 
@@ -216,16 +214,3 @@ def test_the_tail_of_added_variances_is_that_of_their_quantile(parts, p):
     assert mixed_t_sf(-t, tuple(parts)) == pytest.approx(1 - p)
     far = mixed_t_sf(1e5, ((1.0, 1e6), (0.001, 1.0)))
     assert far == pytest.approx(t_sf(1e5 * 1001, 1.0), rel=1e-3)
-
-
-def test_the_modules_need_numpy_alone_until_a_kernel_runs():
-    code = (
-        "import sys; from toplist.stats import distributions, estimates, planning, simultaneous; "
-        "planning.detectable(1.0, 50); simultaneous.adjust([0.1]); "
-        "estimates.difference([0.0, 1.0], [1.0, 1.0]); "
-        "print({'numba', 'scipy', 'statsmodels', 'pandas'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
-    )
-    assert done.stdout.strip() == "set()"

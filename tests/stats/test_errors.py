@@ -9,7 +9,7 @@ from toplist.stats import datasets, planning
 from toplist.stats import randomization as draws
 from toplist.stats.distributions import probability
 from toplist.stats.estimates import Sums, difference, ratio, runs
-from toplist.stats.prediction_powered import ppi
+from toplist.stats.planning import ppi
 from toplist.stats.simultaneous import adjust, maxt_flips, tukey
 from toplist.stats.units import Units
 

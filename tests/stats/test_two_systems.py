@@ -193,7 +193,7 @@ def test_against_scipy(side):
 
 def test_sums_against_numpy():
     a, b = example(9000)
-    found = PairSums.of(a, b)
+    found = PairSums.of_column(sums_of(a[None], b[None])[:, 0])
     assert found.difference().std == pytest.approx((a - b).std(ddof=1), rel=1e-12)
     for ours, theirs in ((found.aa, a), (found.bb, b)):
         assert ours == pytest.approx(len(a) * theirs.var(), rel=1e-12)
@@ -469,8 +469,6 @@ def test_a_resample_that_does_not_vary_is_infinite_whatever_rounding_says(n):
 
 
 def test_draws_agree_with_the_t_test():
-    d = np.random.default_rng(0).normal(0.05, 1, 2000)
-    assert draws.randomization(d).p == pytest.approx(paired(d, 0 * d).test.p, abs=0.01)
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 200, 2000)
     d = rng.normal(0.1, 1, 2000) + rng.normal(0, 0.5, 200)[labels]

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments, Pooled, at
 from toplist.averages.per_user import (
-    SizeGroups,
     counted_in,
     cut_offs,
     filler,
@@ -79,8 +78,7 @@ class Histograms:
         """
         if metric is not None and metric.counts_others and metric.name in self.gathered:
             return self.gathered[metric.name].n
-        n_counted, n_with_relevant = self._sizes
-        return n_with_relevant if empty == "skip" else n_counted
+        return int(self.n_users[(self.n_relevant > 0) | (empty != "skip")].sum())
 
     @cached
     def near(self) -> int:
@@ -88,10 +86,6 @@ class Histograms:
         far = np.flatnonzero(self.cuts != np.arange(1, len(self.cuts) + 1))
         known = int(far[0]) if len(far) else len(self.cuts)
         return min(self.depth, known) if self.gathered else self.depth
-
-    @cached
-    def _sizes(self) -> tuple[int, int]:
-        return int(self.n_users.sum()), int(self.n_users[self.n_relevant > 0].sum())
 
     def n_with_value(self, metric: Metric, k: int) -> int:
         """Return the number of users with another value than 0 at k, by the relevant items."""
@@ -105,10 +99,6 @@ class Histograms:
     def _single(self) -> NDArray[np.intp]:
         """The rows in which no user has a second hit."""
         return np.flatnonzero((self.each == self.first).all(axis=1))
-
-    def __add__(self, other: "Histograms") -> "Histograms":
-        """Return the histograms of both sets of users together."""
-        return merged([self, other])
 
     def sums(self, metric: Metric) -> Floats:
         """Return the mean sum over hits of the users of each row at every k, (rows, K).
@@ -310,14 +300,6 @@ def _undiscounted(metric: Metric) -> bool:
     return metric.counts == "each" and metric.discounting.name == "1"
 
 
-def rows_of(
-    hits: RelevantHits, counted: Bools, metrics: Sequence[Metric], depth: int
-) -> tuple[SizeGroups, Ints]:
-    """Return the rows of the histograms, with the number of users in each."""
-    rows = size_groups(hits, counted, any(one.dividing.by_length for one in metrics), depth)
-    return rows, np.bincount(rows.of_user + 1, minlength=len(rows.n_relevant) + 1)[1:]
-
-
 def count(
     hits: Hits,
     counted: Bools,
@@ -329,7 +311,10 @@ def count(
     threshold_in_gains: bool = True,
     n_threads: int | None = None,
 ) -> Histograms:
-    """Return the histograms of the users in `counted`, with the averages that need the curves."""
+    """Return the histograms of the users in `counted`, with the averages that need the curves.
+
+    Those in `counted` have positive weights.
+    """
     whole = _counts(hits.relevant, counted, metrics, ks, n_threads)
     cuts = whole.cuts
 
@@ -344,7 +329,7 @@ def count(
 
         def block(lo: int, hi: int) -> Average:
             out = values(lo, hi)
-            kept = mine[lo:hi] if weights is None else mine[lo:hi] & (weights[lo:hi] > 0)
+            kept = mine[lo:hi]
             of_kept = None if weights is None else weights[lo:hi][kept]
             if divisors is None:
                 return Moments.of(out[kept], of_kept)
@@ -383,27 +368,14 @@ def _counts(
 ) -> Histograms:
     """Return the histograms of some hits, without the averages that need the curves."""
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
-    rows, n_users = rows_of(hits, counted, metrics, max(ks))
+    rows = size_groups(hits, counted, any(one.dividing.by_length for one in metrics), max(ks))
+    n_users = np.bincount(rows.of_user + 1, minlength=len(rows.n_relevant) + 1)[1:]
     for metric in metrics:
         # the user's function may be wrong
         if callable(metric.discount) or callable(metric.divisor):
             metric.discounts(depth)
             metric.divisors(rows.n_relevant, rows.n_listed, cuts)
-    integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
-    each, nth, first = integers
-    sizes = rows.n_relevant, rows.n_listed, n_users
-    return Histograms(metrics, *sizes, each, nth, first, spreads, gathered={}, cuts=cuts)
-
-
-def _tables(
-    hits: RelevantHits,
-    rows: SizeGroups,
-    n_users: Ints,
-    sums: list[Metric],
-    depth: int,
-    n_threads: int | None,
-) -> tuple[Ints, Floats]:
-    """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
+    sums = sums_of(metrics)
     codes = [COUNTS.index(metric.counts) for metric in sums]
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     shape = (len(rows.n_relevant), depth)
@@ -444,7 +416,9 @@ def _tables(
             deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
             starts = np.flatnonzero(np.diff(of_user, prepend=-1))
             squares[i][of_user[starts]] += np.add.reduceat(deviations, starts, axis=0)
-    return integers, squares
+    each, nth, first = integers
+    sizes = rows.n_relevant, rows.n_listed, n_users
+    return Histograms(metrics, *sizes, each, nth, first, squares, gathered={}, cuts=cuts)
 
 
 def _sums_at_every_k(hits: RelevantHits, users: Ints, metric: Metric, depth: int) -> Floats:

@@ -309,23 +309,20 @@ def of_rows(
         y = divisors(lo, hi)[:, at] if divisors else 1.0
         return numerators(lo, hi)[:, at] - mean * y
 
-    def sums(lo: int, hi: int) -> tuple[int, Floats]:
-        """Return the first cluster of a block of rows, and the sums over each in the block."""
+    def sums(lo: int, hi: int) -> tuple[int, int, Floats]:
+        """Return the clusters that end in a block of rows, and the sums over each in the block."""
         first = np.searchsorted(begins, lo, "right") - 1
         bounds = np.maximum(begins[first : np.searchsorted(begins, hi)] - lo, 0)
-        return int(first), np.add.reduceat(w[lo:hi, np.newaxis] * left(lo, hi), bounds, axis=0)
+        parts = np.add.reduceat(w[lo:hi, np.newaxis] * left(lo, hi), bounds, axis=0)
+        return int(first), int(np.searchsorted(ends, hi, "right")), parts
 
-    pulls = np.sqrt(units.whole / (units.whole - sizes))[:, np.newaxis]
-    squares, whole, last = np.zeros(len(cuts)), np.zeros(len(cuts)), 0
+    ends, pulls = np.append(begins[1:], len(rows)), np.sqrt(units.whole / (units.whole - sizes))
+    squares, whole = np.zeros(len(cuts)), np.zeros(len(cuts))
     blocks = parallel.bounds(np.arange(len(rows) + 1) * len(cuts))
-    for first, parts in parallel.run(sums, blocks, None):
-        if first == last:  # a cluster that goes on from the block before
-            parts[0] += whole
-        else:
-            squares += (whole * pulls[last]) ** 2
-        squares += ((parts[:-1] * pulls[first : first + len(parts) - 1]) ** 2).sum(axis=0)
-        whole, last = parts[-1], first + len(parts) - 1
-    squares += (whole * pulls[last]) ** 2
+    for first, last, parts in parallel.run(sums, blocks, None):
+        parts[0] += whole  # of a cluster that goes on from the block before
+        found = parts[: last - first] * pulls[first:last, np.newaxis]
+        squares, whole = squares + (found**2).sum(axis=0), parts[last - first :].sum(axis=0)
     total: Any = average.y if isinstance(average, Pooled) else units.whole
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
     return Errors(error, np.full(len(cuts), units.df))

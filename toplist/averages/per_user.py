@@ -22,11 +22,7 @@ PART = 1 << 16
 
 
 def curves(
-    hits: RelevantHits,
-    counted: Bools,
-    metric: Metric,
-    depth: int,
-    n_threads: int | None = None,
+    hits: RelevantHits, counted: Bools, metric: Metric, depth: int, n_threads: int | None = None
 ) -> Floats:
     """Return one metric of every user at every k, (n_users, depth); NaN for users not counted."""
     out = empty((len(hits), depth))

@@ -20,7 +20,7 @@ from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
-from toplist.results.writing import Content
+from toplist.results.saved import Content
 from toplist.stats.datasets import OF
 from toplist.stats.planning import check_margin
 from toplist.stats.units import ALTERNATIVES

@@ -13,8 +13,8 @@ from toplist.results.describe import content, text_of
 from toplist.results.display import Display
 from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
+from toplist.results.saved import Content, write_all
 from toplist.results.segments import Segments
-from toplist.results.writing import Content, write_all
 from toplist.stats.units import snap
 
 Results = Mapping[str, TopKResult]

@@ -112,8 +112,7 @@ from toplist.stats.datasets import (
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.estimates import RunsAre, Sums, TTest
-from toplist.stats.planning import detectable, n_needed, power
-from toplist.stats.prediction_powered import ppi
+from toplist.stats.planning import detectable, n_needed, power, ppi
 from toplist.stats.simultaneous import Correction, adjust
 from toplist.stats.units import Alternative, Units, snap
 

@@ -20,7 +20,7 @@ from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
 from toplist.stats.distributions import t_ppf
-from toplist.stats.prediction_powered import Corrected, ppi
+from toplist.stats.planning import Corrected, ppi
 from toplist.stats.units import Units, checked, numbered, snap
 
 # With ten queries of people the interval covers 91 % in place of 95, with fewer much less.
@@ -110,7 +110,7 @@ def judge_corrected(
     A judge, such as a language model, labels all queries, and is wrong in its own way. People label
     a random sample of them. The difference of the two on the sample corrects the mean of the judge
     (prediction-powered inference, PPI++: Angelopoulos, Duchi, Zrnic 2023, arXiv 2311.01453; the
-    formula is in `toplist.stats.prediction_powered.ppi`): the estimate is of what people would say
+    formula is in `toplist.stats.planning.ppi`): the estimate is of what people would say
     of all queries, and the better the judge goes with people, the narrower its interval.
 
     Queries are matched by their keys. Of queries in clusters, such as those of users, the errors go

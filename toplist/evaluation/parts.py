@@ -12,7 +12,7 @@ from toplist.checks import Ints
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Flat, is_frame
 from toplist.inputs.options import ColumnNames, Joining
-from toplist.results import result as results
+from toplist.results import merging
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
@@ -73,21 +73,23 @@ def merge(
     (0.5, 0.3333)
     """
     truths = [one for one in more if not isinstance(one, TopKResult)]
-    if not truths:
-        return results.merge(parts, *more, disjoint=disjoint)
     found = [parts] if isinstance(parts, TopKResult) else list(parts)
+    if not truths:
+        found += more
+        return merging.merge(found, disjoint)
     found += [one for one in more if isinstance(one, TopKResult)]
     known = isinstance(truths[0], Mapping) or is_frame(truths[0]) or hasattr(truths[0], "lists")
     if len(truths) > 1 or not known:
-        return results.merge(found, *truths)  # says what it takes
+        found += truths
+        return merging.merge(found)  # says what it takes
     if any(isinstance(one, TopKResult) and one.listed is None for one in found):
         raise ValueError(
             "merge: ground truths go beside parts: give keep='part' in each evaluation"
         )
-    whole = results.merge(found, disjoint=True)  # they know their users
+    whole = merging.merge(found, disjoint=True)  # they know their users
     found = [whole, _absent(whole, truths[0], columns)]
     # of lists alone, nothing is added
-    return replace(results.merge(found, disjoint=True), lists=whole.lists, scored=whole.scored)
+    return replace(merging.merge(found, disjoint=True), lists=whole.lists, scored=whole.scored)
 
 
 def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
@@ -99,7 +101,6 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     from toplist.inputs.texts import hashes_of
     from toplist.matching.match import closed_up, join
     from toplist.metrics.conventions import convention_of
-    from toplist.results.merging import without_users
 
     _check_known(whole)
     terms, grading = whole.terms, whole.terms.grading
@@ -137,7 +138,7 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     rules = convention_of(terms.convention)
     rules = replace(rules, empty=terms.empty, missing=terms.missing)
     counted = counted_users(hits, rules, terms.metrics.values())
-    found = without_users(TopKResult.of(terms, hits, counted))
+    found = merging.without_users(TopKResult.of(terms, hits, counted))
     return replace(found, listed=words[rows])
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from toplist.checks import choice
 from toplist.inputs.options import FormatName as FormatName
-from toplist.results.writing import PathLike as PathLike
+from toplist.results.saved import PathLike as PathLike
 
 ColumnNames = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int

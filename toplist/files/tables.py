@@ -18,7 +18,7 @@ from toplist.files.numbers import LARGEST, parse, way_out
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts
-from toplist.results.writing import Content, write_all
+from toplist.results.saved import Content, write_all
 
 Ints = NDArray[np.int64]
 # Names of columns, or what returns them from the header.

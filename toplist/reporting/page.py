@@ -28,7 +28,7 @@ from toplist.reporting.about import DETAILED, USERS, Report, items_of, plain, ti
 from toplist.results.describe import json_number
 from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
-from toplist.results.writing import PathLike, write_all
+from toplist.results.saved import PathLike, write_all
 from toplist.top_k import top_k_eval
 
 # Bytes of a page, at most.

@@ -7,7 +7,7 @@ import numpy as np
 
 from toplist.averages import per_user
 from toplist.averages.per_user import read_by
-from toplist.checks import Bools, Floats, Ints, readable
+from toplist.checks import Bools, Floats, readable
 from toplist.inputs.lists import offsets_of
 from toplist.matching.holes import filled, holes
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -66,17 +66,18 @@ def bounds(result: Means, name: str) -> Bounds:
             "unjudged one may be of any group"
         )
     at, counted = f"{metric.name}@{k}", in_means(result, [metric.name])
+    mean = result[at]
     users, ranks = holes(hits, k)
     some = counted[users]
     users, ranks = users[some], ranks[some]
     pooled = tuple(one for one in terms.pooled if one == metric.name)
-    graded = (
-        metric.graded and per_user.gains_of(hits, _plain(metric), terms.threshold_in_gains).graded
-    )
+    # the grades are read, whatever a hit earns
+    plain = metric if metric.earning is None else replace(metric, counts="each")
+    graded = metric.graded and per_user.gains_of(hits, plain, terms.threshold_in_gains).graded
     if metric.empty != "one" and _rises(metric, bool(pooled)):
         asked = replace(terms, entries=(Entry(metric, (k,), scalar=True),), pooled=pooled)
         best = type(result).of(asked, filled(hits, users, ranks), counted, result.weights)
-        return Bounds(result[at], best[at])
+        return Bounds(mean, best[at])
     if pooled or graded or not _gains_by_rank(metric, k):
         what = "ratios of sums over users" if pooled else "ground truths with grades" * graded
         what += " where users without relevant items score 1" * (metric.empty == "one")
@@ -85,20 +86,35 @@ def bounds(result: Means, name: str) -> Bounds:
             "relevant may lower it; bounds of any ground truths have hit, precision, recall, mrr, "
             "f1, rbp, cg, dcg and err, without grades also map, ndcg, r_precision and the like"
         )
-    return _of_users(result, metric, k, (users, ranks))
+    n_of = np.bincount(users, minlength=len(hits))
+    first = np.arange(len(users)) - offsets_of(n_of)[users]  # its place, from above
+    last = n_of[users] - 1 - first
 
+    def values(chosen: Bools) -> Floats:
+        read = filled(hits, users[chosen], ranks[chosen])
+        mine = read_by(metric, read, counted, terms.threshold_in_gains)
+        return per_user.values(*mine, metric, k)
 
-def _plain(metric: Metric) -> Metric:
-    """Return a metric that reads the same grades, whatever a hit earns."""
-    return metric if metric.earning is None else replace(metric, counts="each")
+    # of each user, for every number of items that are relevant: if they are the first, and the last
+    given = low = high = values(np.zeros(len(users), bool))
+    for n in range(1, int(n_of.max(initial=0)) + 1):
+        some = n_of[users] >= n
+        for place in (first, last):
+            found = np.where(n_of >= n, values(some & (place < n)), given)
+            low, high = np.fmin(low, found), np.fmax(high, found)
+    weights = None if result.weights is None else result.weights[counted]
+    ends = []
+    for end in (low, high):
+        same = np.array_equal(end[counted], given[counted]) or not counted.any()
+        ends.append(mean if same else float(np.average(end[counted], weights=weights)))
+    return Bounds(*ends)
 
 
 def _rises(metric: Metric, pooled: bool) -> bool:
     """Return whether every item that becomes relevant raises a metric, or leaves it as it is."""
     divisor, earning = metric.dividing.name, metric.earning
-    named = divisor in DIVISORS and metric.discounting in DISCOUNTS.values()
-    if isinstance(metric.discounting.function, Geometric):
-        named = divisor in DIVISORS
+    known = isinstance(metric.discounting.function, Geometric)
+    named = divisor in DIVISORS and (known or metric.discounting in DISCOUNTS.values())
     if earning is not None:
         return isinstance(earning.function, Cascade) and (divisor, metric.cut) == ("1", "k")
     if not named or metric.cut != "k" or metric.counts == "nth":
@@ -120,35 +136,3 @@ def _gains_by_rank(metric: Metric, k: int) -> bool:
         rising = known is complete or isinstance(known, (Cascade, Interpolated, Novelty))
         return rising and metric.cut != "n"
     return bool(np.all(np.diff(metric.discounts(k)) >= 0)) and metric.of != "judged"
-
-
-def _of_users(result: Means, metric: Metric, k: int, unjudged: tuple[Ints, Ints]) -> Bounds:
-    """Return the means of the least and the largest value of each user.
-
-    For every number of unjudged items that are relevant: if they are the first ones, and the last.
-    """
-    hits, _ = hits_of(result, "it has no bounds")
-    counted, (users, ranks) = in_means(result, [metric.name]), unjudged
-    n_of = np.bincount(users, minlength=len(hits))
-    first = np.arange(len(users)) - offsets_of(n_of)[users]  # its place, from above
-    last = n_of[users] - 1 - first
-
-    def values(chosen: Bools) -> Floats:
-        read = filled(hits, users[chosen], ranks[chosen])
-        mine = read_by(metric, read, counted, result.terms.threshold_in_gains)
-        return per_user.values(*mine, metric, k)
-
-    low = values(np.zeros(len(users), bool))
-    given, high = low.copy(), low.copy()
-    for n in range(1, int(n_of.max(initial=0)) + 1):
-        some = n_of[users] >= n
-        for place in (first, last):
-            found = np.where(n_of >= n, values(some & (place < n)), given)
-            low, high = np.fmin(low, found), np.fmax(high, found)
-    weights = None if result.weights is None else result.weights[counted]
-    mean = result[f"{metric.name}@{k}"]
-    ends = []
-    for end in (low, high):
-        same = np.array_equal(end[counted], given[counted]) or not counted.any()
-        ends.append(mean if same else float(np.average(end[counted], weights=weights)))
-    return Bounds(*ends)

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import counted, worded
@@ -19,8 +20,7 @@ from toplist.metrics.properties import (
     equal_names,
     formula,
 )
-from toplist.results.markup import LOOK as LOOK
-from toplist.results.markup import NOTHING, Cell, Grid, Look, Page, Table
+from toplist.results.markup import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 from toplist.results.means import Means, has_keys
 from toplist.results.merging import fingerprints_of
 
@@ -169,7 +169,8 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         peers = []  # conventions differ in what the threshold does to gains
     of_gains = metric.graded and not metric.earning
     gain_words = WEIGHT_WORDS.get(terms.weighting or "", GAIN_WORDS.get(gains, terms.grading.words))
-    if reads_all_grades(result, metric):
+    ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
+    if ignored and metric.graded and metric.relevant_from is None:
         gain_words += f"; items of lower grades than {terms.grading.relevant_from:g} gain, too"
     lines = [
         formula(metric, style),
@@ -177,19 +178,10 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         *([gain_words] if of_gains else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
-        *sampling(result),
-        *equal_scores(result),
-        *result.notes,
+        *reading(result),
         account(result),
     ]
     return "\n".join(lines)
-
-
-def reads_all_grades(result: Means, metric: Metric) -> bool:
-    """Return whether the gains of a metric ignore from which grade on items are relevant."""
-    terms = result.terms
-    ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
-    return ignored and metric.graded and metric.relevant_from is None
 
 
 def deeper(results: Sequence[Means]) -> list[str]:
@@ -212,19 +204,19 @@ def deeper(results: Sequence[Means]) -> list[str]:
 MANY_TIED = 0.01
 
 
-def equal_scores(result: Means) -> list[str]:
-    """Return how many scores are equal, if many are, and that they stand as the rows do.
+def reading(result: Means) -> list[str]:
+    """Return how the lists were made and read: sampled candidates, equal scores, and notes.
 
-    Any other order is among the rules.
+    Of scores, how many are equal, if many are, and that they stand as the rows do; any other order
+    is among the rules.
     """
-    if result.scored is None or not result.scored.tied:
-        return []
-    tied, listed = result.scored
-    parts = ["equal scores in the order of the rows"] if result.terms.ties == "order" else []
+    tied, listed = result.scored or (0, 0)
+    in_order = tied and result.terms.ties == "order"
+    parts = ["equal scores in the order of the rows"] if in_order else []
     if tied > MANY_TIED * listed:
         share = f"{100 * tied / listed:.1f} %"
         parts.append(f"{share} of the listed items share a score with a neighbour")
-    return ["; ".join(parts)] if parts else []
+    return [*sampling(result), *(["; ".join(parts)] if parts else []), *result.notes]
 
 
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
@@ -237,8 +229,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     lines += intervals([result, *parts])
     lines += [result.exposed.words(result.terms.clip)] if result.exposed else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    said = *sampling(result), *equal_scores(result), *result.notes, *deeper([result])
-    return [*lines, *said, account(result)]
+    return [*lines, *reading(result), *deeper([result]), account(result)]
 
 
 # With fewer users who have another value than 0 an interval by t is called rough.
@@ -255,18 +246,24 @@ def intervals(results: Sequence[Means]) -> list[str]:
     95 % interval, ± half or [low, high]: Wilson for hit; Student's t for map (rough: only 2 users)
     """
     whole, kinds, dashes = results[0], dict[str, list[str]](), False
-    rough: list[tuple[int, int, str]] = []
+    users, values = [FEW_USERS], [(FEW_USERS, "")]  # of metrics; and who has another value than 0
     for name in whole.terms.asked:
         held: dict[str, None] = {}
         for result in results:
-            cuts = result.terms.ks_of[name]
+            metric, cuts = result.terms.asked[name], result.terms.ks_of[name]
             said = [_says(*result.interval(f"{name}@{k}")) for k in cuts]
             dashes |= False in said
-            if any(said):
-                kind = _kind(result, name)
-                held[kind] = None
-                some = [k for k, one in zip(cuts, said, strict=True) if one]
-                rough += [_fewest(result, name, some)] * (kind != "Wilson")
+            some = [k for k, one in zip(cuts, said, strict=True) if one]
+            if not some:
+                continue
+            kind = _kind(result, name)
+            held[kind] = None
+            if kind == "Wilson":
+                continue
+            users.append(min(result.n_of(f"{name}@{k}") for k in some))
+            if isinstance(metric, Metric) and name not in result.terms.of_judged:
+                counts = result.histograms.n_with_value
+                values += [(counts(metric, k), f"{name}@{k}") for k in some]
         if held:
             kinds.setdefault(" or ".join(held), []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
@@ -277,43 +274,22 @@ def intervals(results: Sequence[Means]) -> list[str]:
     if not kinds:
         return [*[f"95 % interval: {none}"] * dashes, *lacking]
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
-    text = "; ".join(which if len(which) > 1 else kinds)
-    few = _few_units(results) if whole.by_rows and not lacking else ""
-    few = few or _few(rough, whole.terms.unit)
+    text, few = "; ".join(which if len(which) > 1 else kinds), ""
+    if whole.by_rows and not lacking:
+        # where units are of very different size, values often go with it, and intervals cover less
+        given: list[tuple[str, ...]] = [(name,) for name in whole.terms.metrics] or [()]
+        units = [result.units_of(*names) for result in results for names in given]
+        least = min(units, key=lambda one: one.df if one.df > 0 else math.inf)
+        what = "weights" if least.clusters is None else "clusters"
+        few = f"rough: {what} {least.rough}" if least.rough else ""
+    fewest, where = min(values, key=itemgetter(0))
+    if not few and min(users) < FEW_USERS:
+        few = worded(f"rough: only {counted(min(users), 'user')}", whole.terms.unit)
+    elif not few and fewest < FEW_USERS:
+        few = worded("rough where few users have a value other than 0", whole.terms.unit)
+        few += f": {fewest} for {where}"
     few = f" ({few})" if few else ""
     return [f"95 % interval, ± half or [low, high]: {text}{few}" + f"; {none}" * dashes, *lacking]
-
-
-def _few_units(results: Sequence[Means]) -> str:
-    """Say that intervals are rough: where few units, or a few large ones, are in them.
-
-    Where units are of very different size, values often go with size: then intervals cover less.
-    """
-    names: list[tuple[str, ...]] = [(name,) for name in results[0].terms.metrics] or [()]
-    every = [result.units_of(*name) for result in results for name in names]
-    least = min(every, key=lambda one: one.df if one.df > 0 else math.inf)
-    what = "weights" if least.clusters is None else "clusters"
-    return f"rough: {what} {least.rough}" if least.rough else ""
-
-
-def _few(rough: Sequence[tuple[int, int, str]], unit: str) -> str:
-    """Say that intervals are rough: where few users, or few values other than 0, are in them."""
-    users = min((n for n, _, _ in rough), default=FEW_USERS)
-    if users < FEW_USERS:
-        return worded(f"rough: only {counted(users, 'user')}", unit)
-    _, fewest, where = min(rough, key=lambda one: one[1], default=(0, FEW_USERS, ""))
-    words = worded("rough where few users have a value other than 0", unit)
-    return f"{words}: {fewest} for {where}" if fewest < FEW_USERS else ""
-
-
-def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, str]:
-    """Return the number of users of a metric, and of the fewest with a value other than 0."""
-    metric = result.terms.asked[name]
-    n = min(result.n_of(f"{name}@{k}") for k in cuts)
-    if n < FEW_USERS or not isinstance(metric, Metric) or name in result.terms.of_judged:
-        return n, n, name  # of judged items other hits are read
-    fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
-    return n, fewest, f"{name}@{k}"
 
 
 def _kind(result: Means, name: str) -> str:
@@ -367,16 +343,13 @@ def page(result: Means, every_metric: bool = False) -> Page:
         first = group[0]
         cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
         rows.append((" = ".join(group), cells))
-    with_k = {k for name, one in result.terms.asked.items() for k in shown[name] if has_k(one)}
+    # metrics of whole lists, as bpref, have no k
+    kinds = {name: getattr(one, "cut", "k") for name, one in result.terms.asked.items()}
+    with_k = {k for name, cut in kinds.items() for k in shown[name] if cut != "n"}
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
     symbols = worded(SYMBOLS["text"], result.terms.unit)
     formulas = [*map(formula, result.terms.metrics.values()), symbols]
     return Page([table], rule_lines(result), formulas=formulas)
-
-
-def has_k(metric: Metric | ListMetric) -> bool:
-    """Return whether a metric has a k; others are of whole lists, as bpref."""
-    return not isinstance(metric, Metric) or metric.cut != "n"
 
 
 def grid(result: Means) -> Grid:

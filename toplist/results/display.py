@@ -38,11 +38,7 @@ class Display:
         return self.to_text(width=markup.terminal_width())
 
     def to_text(
-        self,
-        every_metric: bool = False,
-        *,
-        names: Names | None = None,
-        width: int | None = None,
+        self, every_metric: bool = False, *, names: Names | None = None, width: int | None = None
     ) -> str:
         """Return the table as it is printed.
 

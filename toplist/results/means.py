@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import at, normal, wilson
+from toplist.averages.moments import Errors, at, by_kish, normal, of_rows, of_values, wilson
 from toplist.checks import Bools, Floats, Ints, cached, equal
 from toplist.matching.about import Unmatched
 from toplist.matching.hits import Hits
@@ -23,7 +23,6 @@ from toplist.results.terms import Entry, Terms
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
-    from toplist.averages.moments import Errors
     from toplist.beyond.results import ListResult
     from toplist.inputs.lists import Scored
     from toplist.matching.fingerprints import Fingerprint
@@ -76,10 +75,14 @@ class Means:
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        sizes, scored = (len(hits), n_missing_of(hits), hits.about.n_extra), hits.about.scored
+        n_missing = int(np.count_nonzero((hits.n_relevant > 0) & (hits.n_listed == 0)))
+        sizes = len(hits), n_missing, hits.about.n_extra
         given = terms, found, hits, counted, *sizes, weights, clusters
-        graded = is_graded(terms, hits)
-        return cls(*given, graded=graded, scored=scored, longest=hits.deepest)
+        # whether ground truths have grades, or a metric reads such; ERR has gains always
+        usual = (one for one in terms.metrics.values() if one.graded and one.earning is None)
+        read = (per_user.gains_of(hits, one, terms.threshold_in_gains) for one in usual)
+        graded = hits.graded or any(one.graded for one in read)
+        return cls(*given, graded=graded, scored=hits.about.scored, longest=hits.deepest)
 
     @property
     def n_evaluated(self) -> int:
@@ -364,15 +367,12 @@ class Means:
 
     def _ends(self, level: float, metric: Metric | ListMetric, cuts: Ints) -> Floats:
         """Return the ends (2, K) of the intervals of a metric at some k's."""
+        from toplist.stats.distributions import normal_ppf, t_ppf
+
         name, average = metric.name, self._average(metric, cuts)
         proportion = name not in self.terms.pooled and self.is_proportion(name)
         if proportion and name not in self.by_rows:
-            from statistics import NormalDist  # a fifth of the import of toplist
-
-            z = NormalDist().inv_cdf((1 + level) / 2)
-            return np.stack(wilson(average.mean, average.effective, z))
-        from toplist.stats.distributions import t_ppf
-
+            return np.stack(wilson(average.mean, average.effective, normal_ppf((1 + level) / 2)))
         error, df = self._errors(metric, cuts)
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
@@ -398,8 +398,6 @@ class Means:
 
     def _errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
         """Return the standard errors of a mean at some k's, and their degrees of freedom."""
-        from toplist.averages.moments import Errors, by_kish
-
         if metric.name not in self.by_rows:
             average = self._average(metric, cuts)
             if self.terms.weighting is not None and isinstance(metric, Metric):
@@ -418,8 +416,6 @@ class Means:
         return {}
 
     def _of_rows(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
-        from toplist.averages.moments import Errors, of_rows, of_values
-
         if isinstance(metric, ListMetric):  # which have no weights
             values = np.empty((0, len(cuts)))
             known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
@@ -507,23 +503,6 @@ def weighing(counted: Bools, weights: Floats | None) -> Bools:
     return counted if weights is None else counted & (weights > 0)
 
 
-def n_missing_of(hits: Hits) -> int:
-    """Return the number of users with relevant items but without a list."""
-    return int(np.count_nonzero((hits.n_relevant > 0) & (hits.n_listed == 0)))
-
-
-def is_graded(terms: Terms, hits: Hits) -> bool:
-    """Return whether ground truths have grades, or a metric reads such."""
-    threshold, metrics = terms.threshold_in_gains, terms.metrics.values()
-    usual = (one for one in metrics if one.graded and one.earning is None)  # ERR has gains always
-    read = (per_user.gains_of(hits, one, threshold) for one in usual)
-    return hits.graded or any(one.graded for one in read)
-
-
-class OwnerlessError(ValueError):
-    """Lists that have no ground truth, and of which nothing says whose they are."""
-
-
 def in_means(result: Means, names: Iterable[str]) -> Bools:
     """Return the users who are in the mean of every one of some metrics, by ``name@k`` or name.
 
@@ -531,9 +510,7 @@ def in_means(result: Means, names: Iterable[str]) -> Bools:
     value, at k or at every k, whatever their truth.
     """
     hits, counted = hits_of(result, "its users are not known")
-    if result.weights is not None:
-        counted = np.logical_and(counted, result.weights > 0)
-    asked = _asked_of(result, names)
+    counted, asked = weighing(counted, result.weights), _asked_of(result, names)
     if asked and all(isinstance(metric, ListMetric) for metric in asked.values()):
         counted = np.ones(len(hits), bool)
     for given, metric in asked.items():
@@ -551,7 +528,7 @@ def in_means_of_all(result: Means, names: Sequence[str]) -> tuple[Bools, Sequenc
 
     Raises
     ------
-    OwnerlessError
+    ValueError
         If nobody knows whose the lists are that have no ground truth.
     """
     asked = _asked_of(result, names)
@@ -561,7 +538,7 @@ def in_means_of_all(result: Means, names: Sequence[str]) -> tuple[Bools, Sequenc
     values, keys = zip(*map(result.values_of_all, asked), strict=True)
     counted = reduce(np.logical_and, map(_have_values, values))
     if keys[0] is None and counted[n:].any():
-        raise OwnerlessError(
+        raise ValueError(
             f"the means of {', '.join(asked)} are also over {np.count_nonzero(counted[n:]):,} "
             "lists without a ground truth, and nothing says whose they are: evaluate again"
         )
@@ -571,12 +548,8 @@ def in_means_of_all(result: Means, names: Sequence[str]) -> tuple[Bools, Sequenc
 def _asked_of(result: Means, names: Iterable[str]) -> dict[str, Metric | ListMetric]:
     """Return the metrics of some names, with ``@k`` or without, that are means over users."""
     known = result.terms.asked
-    found = {one: known.get(one) or known.get(one.rpartition("@")[0]) for one in names}
-    return {
-        name: one
-        for name, one in found.items()
-        if isinstance(one, Metric) or (one is not None and one.of_users)
-    }
+    found = ((one, known.get(one) or known.get(one.rpartition("@")[0])) for one in names)
+    return {name: one for name, one in found if one and getattr(one, "of_users", True)}
 
 
 def _have_values(values: Floats) -> Bools:

@@ -6,27 +6,30 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import histograms
+from toplist.matching import fingerprints
+from toplist.matching.fingerprints import Fingerprint
 from toplist.matching.hits import Hits
 from toplist.results.means import Means, has_keys
 from toplist.results.terms import difference
-
-if TYPE_CHECKING:
-    from toplist.matching.fingerprints import Fingerprint
 
 M = TypeVar("M", bound=Means)
 T = TypeVar("T")
 
 
-def merged(parts: Sequence[M], disjoint: bool = False) -> M:
+def merge(parts: Sequence[M], disjoint: bool = False) -> M:
     """Merge results over different users, in one step; see `toplist.merge`."""
-    from toplist.matching import fingerprints
-
+    for part in parts:
+        if not isinstance(part, Means):
+            kind = type(part).__name__
+            raise TypeError(f"merge takes results of top_k_eval, not {kind}")
+    if not parts:
+        raise ValueError("merge: there is no part: give at least one result")
     parts = in_line(parts)
     first = parts[0]
     for part in parts:
@@ -37,10 +40,10 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
 
     def joined(name: str, join: Callable[[list[Any]], Any]) -> Any:
         """Return what all parts have; None where one of them lacks it."""
-        found = all_of([getattr(part, name) for part in parts])
-        return join(found) if found else None
+        found = [getattr(part, name) for part in parts]
+        return None if any(one is None for one in found) else join(found)
 
-    hits = joined("hits", lambda found: in_pairs(_mergeable(found, disjoint), operator.add))
+    hits = joined("hits", partial(in_pairs, join=partial(Hits.merged, disjoint=disjoint)))
     if len({part.clusters is None for part in parts}) > 1:
         raise ValueError("cannot merge: some parts have clusters and others have none")
     how: dict[str, Callable[[list[Any]], Any]] = {
@@ -75,18 +78,15 @@ def _together(words: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
 
 def without_users(result: M) -> M:
     """Return a result without hits and weights; see `TopKResult.without_users`."""
-    from toplist.matching.fingerprints import together
-
     if result.clusters is not None:
         raise ValueError(
             "intervals by clusters follow from the rows, and nothing is left of these: save the "
             "result as it is, and to_dict() and to_pandas() give its figures"
         )
     prints = fingerprints_of(result)
-    whole = (together(prints),) if prints else ()
+    whole = (fingerprints.together(prints),) if prints else ()
     lists = None if result.lists is None else result.lists.without_users()
-    bare = replace(result, hits=None, counted=None, weights=None, lists=lists)
-    return replace(bare, fingerprints=whole)
+    return replace(result, hits=None, counted=None, weights=None, lists=lists, fingerprints=whole)
 
 
 def in_line(results: Sequence[M]) -> list[M]:
@@ -99,12 +99,6 @@ def in_line(results: Sequence[M]) -> list[M]:
             one = replace(one, terms=one.terms.with_longest(k), hits=hits)
         found.append(one)
     return found
-
-
-def all_of(found: Sequence[T | None]) -> list[T] | None:
-    """Return the values if no part lacks its own, else None."""
-    kept = [one for one in found if one is not None]
-    return kept if len(kept) == len(found) else None
 
 
 def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
@@ -121,17 +115,8 @@ def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
     return parts[0]
 
 
-def _mergeable(hits: Sequence[Hits], disjoint: bool) -> Sequence[Hits]:
-    """Return hits that merge, of other users without a look at their ground truths."""
-    if not disjoint:
-        return hits
-    return [one.of_part(fingerprints=()) if one.about.fingerprints else one for one in hits]
-
-
 def fingerprints_of(result: Means) -> tuple[Fingerprint, ...]:
     """Return the fingerprints of a result; a part without truths to hash is a part all the same."""
-    from toplist.matching.fingerprints import Fingerprint
-
     if result.fingerprints or result.hits is None:
         return result.fingerprints
     return result.hits.about.fingerprints or (Fingerprint(0, result.n_users, varied=False),)

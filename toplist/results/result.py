@@ -1,4 +1,4 @@
-"""`TopKResult`: what an evaluation returns, displayed as a table; `merge` of several."""
+"""`TopKResult`: what an evaluation returns, displayed as a table."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from toplist.metrics.names import AnyName, Name, Names
     from toplist.results.bounds import Bounds
     from toplist.results.markup import Page
+    from toplist.results.saved import PathLike
     from toplist.results.segments import Segments
-    from toplist.results.writing import PathLike
     from toplist.stats.systems import SystemRef
 
 
@@ -178,9 +178,9 @@ class TopKResult(Means, Display):
             If metrics, k, convention or policies differ, or a user is in both; of users by
             position, if both parts have the same ground truths.
         """
-        from toplist.results.merging import merged  # what few need, so that imports are quick
+        from toplist.results.merging import merge  # what few need, so that imports are quick
 
-        return merged([self, other]) if isinstance(other, TopKResult) else NotImplemented
+        return merge([self, other]) if isinstance(other, TopKResult) else NotImplemented
 
     def __radd__(self, other: Any) -> TopKResult:
         """Let ``sum(results)`` start from 0."""
@@ -487,18 +487,3 @@ class TopKResult(Means, Display):
         from toplist import plots
 
         return plots.curves(self, metrics, level=level, ax=ax)
-
-
-def merge(parts: Iterable[TopKResult], *more: TopKResult, disjoint: bool = False) -> TopKResult:
-    """Merge results over different users into that of all of them; see `toplist.merge`."""
-    from toplist.results.merging import merged
-
-    found = [parts] if isinstance(parts, TopKResult) else list(parts)
-    found += more
-    for part in found:
-        if not isinstance(part, TopKResult):
-            kind = type(part).__name__
-            raise TypeError(f"merge takes results of top_k_eval, not {kind}")
-    if not found:
-        raise ValueError("merge: there is no part: give at least one result")
-    return merged(found, disjoint)

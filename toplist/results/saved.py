@@ -1,20 +1,26 @@
-"""Results as one file, an npz of numpy: a tree of objects of known classes, beside its arrays.
+"""Files that are never half written; results as one file, a tree of known classes with its arrays.
 
-The tree is JSON: what is no number, text or None is an object with one key, the word of a class in
-`FORMS`, or what kind of value it is. Only what these tables name is made when a file is read: there
-is no pickle in it. Arrays are not compressed, so that none takes more memory than the file has
-bytes of it, and a digest of all of them says whether the file is as it was written.
+A result is an npz of numpy. Its tree is JSON: what is no number, text or None is an object with one
+key, the word of a class in `FORMS`, or what kind of value it is. Only what these tables name is
+made when a file is read: there is no pickle in it. Arrays are not compressed, so that none takes
+more memory than the file has bytes of it, and a digest of all of them says whether the file is as
+it was written.
 """
 
 from __future__ import annotations
 
+import errno
+import gzip
 import io
 import json
 import math
 import os
 import re
+import shutil
+import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from hashlib import blake2b
 from importlib import import_module
@@ -27,7 +33,11 @@ from numpy.typing import NDArray
 
 from toplist.checks import prefixed
 from toplist.results.means import Means
-from toplist.results.writing import PathLike, write_all
+
+PathLike = str | os.PathLike[str]
+# Bytes, text (UTF-8, gzipped if the name of the file ends in .gz), or a function that writes the
+# file whose path it is given; that path ends as the target does.
+Content = bytes | str | Callable[[str], object]
 
 M = TypeVar("M", bound=Means)
 Arrays = dict[str, NDArray[Any]]
@@ -364,3 +374,93 @@ def _imported(place: str) -> Any:
     """Return what stands at a place, whatever notes follow it."""
     module, _, name = place.split()[0].partition(":")
     return attrgetter(name)(import_module(f"toplist.{module}"))
+
+
+def write_all(contents: Mapping[PathLike, Content]) -> None:
+    r"""Write several files; until all of them are complete, those that are there stay as they are.
+
+    Every file is written in the folder of its target, under another name, and then put in its
+    place by `os.replace`. Links go on pointing to their files; pipes and devices are written.
+
+    Parameters
+    ----------
+    contents : mapping
+        From the path of each file to bytes, text, or a function that writes the file whose path
+        it is given.
+
+    Raises
+    ------
+    OSError
+        For a file that cannot be written; it names the target.
+    ValueError
+        For two targets that are one file.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_all({f"{folder}/a.txt": "one\n", f"{folder}/b.txt": lambda path: 1 / 0})
+    Traceback (most recent call last):
+        ...
+    ZeroDivisionError: division by zero
+    """
+    targets = {os.path.realpath(path): os.fspath(path) for path in contents}
+    if len(targets) < len(contents):
+        raise ValueError(f"two of the files to write are one: {', '.join(targets.values())}")
+    written: dict[str, str] = {}  # the temporary file of each target
+    try:
+        for (target, path), content in zip(targets.items(), contents.values(), strict=True):
+            if os.path.isdir(target):
+                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+            written[target] = _beside(target)
+            with _naming(path, written[target]):
+                _fill(written[target], content)
+        for target, path in targets.items():
+            temporary = written[target]
+            with _naming(path, temporary):
+                if _is_plain(target):
+                    os.replace(temporary, target)
+                    continue
+                # a pipe or a device gets what is in it
+                with open(temporary, "rb") as source, open(target, "wb") as sink:
+                    shutil.copyfileobj(source, sink)
+    finally:
+        for temporary in written.values():
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+
+def _is_plain(target: str) -> bool:
+    """Whether a target is a file, or none yet: a pipe or a device is not replaced."""
+    return os.path.isfile(target) or not os.path.exists(target)
+
+
+def _beside(target: str) -> str:
+    """Return a name that no file has, in the folder of a target, with its ending."""
+    folder = os.path.dirname(target) if _is_plain(target) else tempfile.gettempdir()
+    plain, packed = os.path.splitext(target)
+    ending = os.path.splitext(plain)[1] + packed if packed.lower() == ".gz" else packed
+    return os.path.join(folder, f".{os.urandom(8).hex()}{ending}")
+
+
+def _fill(path: str, content: Content) -> None:
+    """Write one file, which must not exist."""
+    if isinstance(content, str):
+        content = content.encode()
+        if path.lower().endswith(".gz"):
+            content = gzip.compress(content, mtime=0)  # no time: same text, same bytes
+    if not isinstance(content, bytes):
+        content(path)
+        return
+    with open(path, "xb") as stream:
+        stream.write(content)
+
+
+@contextmanager
+def _naming(path: str, temporary: str) -> Iterator[None]:
+    """Let errors name the file that was asked for, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and error.filename in (None, temporary):
+            raise OSError(error.errno, error.strerror, path) from None
+        raise

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from toplist import parallel
 from toplist.averages import per_user
 from toplist.checks import Bools, Ints, is_missing, worded
 from toplist.checks import counted as in_words
-from toplist.inputs.facts import categories, ordered
+from toplist.inputs.facts import ItemLabels, categories, ordered
 from toplist.inputs.keyed import values_by_user
+from toplist.matching import slices
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.earned import Preference
@@ -26,8 +27,6 @@ from toplist.results.markup import Cell, Grid, Page, Table
 from toplist.results.means import Means, has_keys, hits_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -124,15 +123,13 @@ class Segments(ByLabel[R]):
 
     def _notes(self) -> list[str]:
         """Return what does not split so, and how many labels are not used."""
-        lines = []
-        if self.of_items and self.left_out:
-            lines.append(f"not split by item, left out: {', '.join(self.left_out)}")
-        elif self.left_out:
-            bases = {name: LIST_METRICS[name.partition("(")[0]] for name in self.left_out}
-            whole = [name for name, one in bases.items() if not one.of_users]
-            others = [name for name, one in bases.items() if one.of_users]
-            for why, some in (("of all lists together", whole), ("no values of users", others)):
-                lines += [f"{why}, left out: {', '.join(some)}"] if some else []
+        bases = {n: LIST_METRICS[n.partition("(")[0]] for n in self.left_out if not self.of_items}
+        whys = {
+            "not split by item": [name for name in self.left_out if self.of_items],
+            "of all lists together": [name for name, one in bases.items() if not one.of_users],
+            "no values of users": [name for name, one in bases.items() if one.of_users],
+        }
+        lines = [f"{why}, left out: {', '.join(some)}" for why, some in whys.items() if some]
         if self.n_unused:
             unused, whose = in_words(self.n_unused, "label"), UNKNOWN[self.of_items]
             lines.append(worded(f"{unused} of {whose} (unused)", self.whole.terms.unit))
@@ -232,9 +229,6 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
 
 def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
     """Split the relevant items of a result; see `TopKResult.by_item`."""
-    from toplist.inputs.facts import ItemLabels
-    from toplist.matching import slices
-
     hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
     if result.terms.weighting is not None:
         raise ValueError(

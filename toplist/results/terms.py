@@ -58,8 +58,14 @@ class Sampled:
     ties: str
 
     def depth(self, k: int) -> int:
-        """Return about which rank of the whole catalogue rank k of the sample corresponds to."""
-        return min(self.n_items, catalogue_rank(k, self.n, self.n_items))
+        """Return about which rank of the whole catalogue rank k of the sample corresponds to.
+
+        f(k) = 1 + (k - 1) (N - 1) / n, rounded down, is the rank among all items whose mean rank
+        among n sampled items is k: the linear mapping of Li, Jin, Gao and Liu, "On Sampling Top-K
+        Recommendation Evaluation" (KDD 2020, doi 10.1145/3394486.3403262), for the hit rate, and
+        approximately.
+        """
+        return min(self.n_items, 1 + (k - 1) * (self.n_items - 1) // self.n)
 
     @property
     def words(self) -> str:
@@ -85,21 +91,6 @@ class Sampled:
             f"first {depth:,} of all items, and may order systems otherwise than k={k} among all "
             "does (Krichene and Rendle 2020): rank all items, or see toplist.loo.corrected"
         )
-
-
-def catalogue_rank(k: int, n: int, n_items: int) -> int:
-    """Return f(k), the rank among all items whose mean rank among n sampled items is k.
-
-    f(k) = 1 + (k - 1) (N - 1) / n, rounded down: the linear mapping of Li, Jin, Gao and Liu, "On
-    Sampling Top-K Recommendation Evaluation" (KDD 2020, doi 10.1145/3394486.3403262), for the hit
-    rate, and approximately.
-
-    Examples
-    --------
-    >>> catalogue_rank(10, n=100, n_items=9066)
-    816
-    """
-    return 1 + (k - 1) * (n_items - 1) // n
 
 
 # How items of equal scores are ordered, in words.
@@ -205,8 +196,6 @@ class Terms:
 
     def with_longest(self, k: int) -> Terms:
         """Return the same with this k in the metrics of whole lists."""
-        if self.longest in (0, k):
-            return self
         whole = (getattr(one.metric, "cut", "k") == "n" for one in self.entries)
         pairs = zip(self.entries, whole, strict=True)
         return replace(self, entries=tuple(replace(e, ks=(k,)) if w else e for e, w in pairs))

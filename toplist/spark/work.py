@@ -12,7 +12,8 @@ from toplist.files.loop import evaluate_part
 from toplist.inputs import columns as cols
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
-from toplist.results.result import TopKResult, merge
+from toplist.results.merging import merge
+from toplist.results.result import TopKResult
 from toplist.results.saved import dump, read
 from toplist.stats.systems import PairedMoments, SystemRef
 

@@ -4,8 +4,8 @@
 has means, ratios and differences with their errors, and the t test; `randomization` the tests by
 sign flips, resamples and ranks, and how far the best of many systems leads by chance;
 `simultaneous` what many comparisons need: corrected p, the distribution of the largest of many
-statistics, and Tukey's test; `planning` margins, losses within them, and power; `systems` what
-parts of the users send in place of their values; `datasets` what holds over several data sets;
-`prediction_powered` means of few labels by people and many by an automatic judge; and
-`distributions` the probabilities behind them.
+statistics, and Tukey's test; `planning` margins, losses within them, power, and means of few labels
+by people and many by an automatic judge; `systems` what parts of the users send in place of their
+values; `datasets` what holds over several data sets; and `distributions` the probabilities behind
+them.
 """

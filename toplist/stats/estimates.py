@@ -158,11 +158,7 @@ class Sums:
 
     @classmethod
     def over(
-        cls,
-        fill: Callable[[int, int], Floats],
-        n: int,
-        m: int,
-        n_threads: int | None = None,
+        cls, fill: Callable[[int, int], Floats], n: int, m: int, n_threads: int | None = None
     ) -> Sums:
         """Return the sums of rows that a function makes block by block.
 
@@ -365,22 +361,18 @@ def difference(
     counts = int((d > 0).sum()), int((d < 0).sum()), int(np.count_nonzero(units.sums(d)))
     std = 0.0 if std <= TIE * abs(value) else std
     n_bounded = min(units.df + 1, kish) if bounded else 0.0
-    found = described(
-        n, units.mean(x), base, one, std, *counts, of_ratio, n_bounded, alternative, level
-    )
+    means, sided = (units.mean(x), base), (alternative, level)
+    found = described(n, means, one, std, counts, of_ratio, n_bounded, *sided)
     known = len(units.sizes), units.skewness(d), bool(units.rough)
     return found._replace(cautions=cautions(found.wins + found.losses, *known))
 
 
 def described(
     n: int,
-    mean: float,
-    base: float,
+    means: tuple[float, float],
     one: Estimate,
     std: float,
-    wins: int,
-    losses: int,
-    differ: int,
+    counts: tuple[int, int, int],
     of_ratio: float,
     n_bounded: float,
     alternative: str,
@@ -388,8 +380,10 @@ def described(
 ) -> Difference:
     """Return all that is said of a difference, from numbers that rows, or sums of them, have.
 
-    `one` is the estimate of the difference, and `of_ratio` the error of mean / base.
+    `means` are those of the system and its baseline, `one` is the estimate of their difference, and
+    `of_ratio` the error of their ratio; `counts` are wins, losses, and units that differ.
     """
+    (mean, base), (wins, losses, differ) = means, counts
     value, error, df = float(one.value[0]), float(one.error[0]), one.df
     d_z = over(value, std)
     share = error / std if std else 0.0

@@ -289,17 +289,15 @@ def differences(d: ArrayLike) -> Floats:
     return pair(d, d)[0]
 
 
-def resamples(n_resamples: Any) -> int:
-    """Return the number of resamples if it is a whole number from 99 on.
+def resamples(n_resamples: Any) -> None:
+    """Raise ValueError unless the number of resamples is a whole one from 99 on.
 
     Examples
     --------
     >>> resamples(99)
-    99
     """
     if check_positive_int(n_resamples, "n_resamples") < FEWEST:
         raise ValueError(f"n_resamples must be at least {FEWEST}, not {n_resamples}")
-    return int(n_resamples)
 
 
 def seeded(seed: Any) -> np.uint64:

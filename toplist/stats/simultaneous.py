@@ -6,7 +6,6 @@ multivariate t with their correlation. Of sign flips it is drawn with the same s
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -162,8 +161,23 @@ def maxt_t(found: Estimate, **options: Any) -> MaxT:
     if len(columns) > 1:
         order = np.argsort(observed, kind="stable")
         columns, observed = columns[order], observed[order]
-        use = functools.partial(_counts, observed=observed, two_sided=two_sided)
-        parts = [*zip(*_drawn(use, root[order], df, how), strict=True)]
+
+        def counts(draws: Floats) -> tuple[Ints, Floats, Floats]:
+            """Count how often the largest of 1, ..., K draws (K, m) reaches the last's statistic.
+
+            And return the largest of all, towards the alternative, and by its absolute value.
+            """
+            if two_sided:
+                np.abs(draws, out=draws)
+            largest = np.abs(draws).max(axis=0)
+            if not two_sided:
+                draws *= np.where(observed < 0, -1.0, 1.0)[:, None]
+            for i in range(1, len(draws)):  # half the time of np.maximum.accumulate
+                np.maximum(draws[i], draws[i - 1], out=draws[i])
+            reached = np.count_nonzero(draws >= observed[:, None], axis=1)
+            return reached, draws[-1].copy(), largest
+
+        parts = [*zip(*_drawn(counts, root[order], df, how), strict=True)]
         best, largest = np.sort(np.concatenate(parts[1])), np.concatenate(parts[2])
         steps = (1 + sum(parts[0])) / (n_resamples + 1)
         single = (1 + n_resamples - np.searchsorted(best, observed)) / (n_resamples + 1)
@@ -327,26 +341,6 @@ def tukey(pairs: Sequence[Difference], level: float = 0.95) -> TukeyPairs:
     p = np.array([range_sf(q, n_systems, df) for q in statistic.tolist()])
     half = critical * error
     return TukeyPairs(statistic, p, value - half, value + half, df, critical)
-
-
-def _counts(draws: Floats, observed: Floats, two_sided: bool) -> tuple[Ints, Floats, Floats]:
-    """Return what a block of draws (K, m) says of observed statistics, which rise.
-
-    Returns
-    -------
-    (K,) int64
-        How often the largest of the first 1, 2, ..., K draws reaches the statistic of the last.
-    (m,), (m,) float64
-        The largest of all, towards the alternative, and by its absolute value.
-    """
-    if two_sided:
-        np.abs(draws, out=draws)
-    largest = np.abs(draws).max(axis=0)
-    if not two_sided:
-        draws *= np.where(observed < 0, -1.0, 1.0)[:, None]
-    for i in range(1, len(draws)):  # half the time of np.maximum.accumulate
-        np.maximum(draws[i], draws[i - 1], out=draws[i])
-    return np.count_nonzero(draws >= observed[:, None], axis=1), draws[-1].copy(), largest
 
 
 def _root(correlation: Floats) -> Floats:

@@ -14,11 +14,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from toplist.checks import Floats
 from toplist.stats.estimates import Difference, Sums, cautions, described
-from toplist.stats.units import TIE, pair, snap
+from toplist.stats.units import TIE, snap
 
 # Users whose values are in memory at a time.
 USERS_AT_A_TIME = 1 << 12
@@ -55,18 +54,6 @@ class PairSums:
     ddd: float
 
     @classmethod
-    def of(cls, a: ArrayLike, b: ArrayLike) -> PairSums:
-        """Return the sums of the values of two systems, user by user.
-
-        Examples
-        --------
-        >>> PairSums.of([0.3, 0.5, 0.1 + 0.2], [0.1, 0.6, 0.3]).wins
-        1
-        """
-        x, y = pair(a, b)
-        return cls.of_column(sums_of(x[np.newaxis], y[np.newaxis])[:, 0])
-
-    @classmethod
     def of_column(cls, column: Floats) -> PairSums:
         """Return the sums whose fields are the numbers of a column."""
         n, wins, losses, *others = column.tolist()
@@ -84,7 +71,8 @@ class PairSums:
 
         Examples
         --------
-        >>> found = PairSums.of([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1]).difference()
+        >>> both = np.array([[0.5, 0.9, 0.1, 0.4]]), np.array([[0.2, 0.1, 0.2, 0.1]])
+        >>> found = PairSums.of_column(sums_of(*both)[:, 0]).difference()
         >>> round(found.p, 4), found.wins
         (0.176, 3)
         """
@@ -102,10 +90,8 @@ class PairSums:
         std = float(one.error[0]) * math.sqrt(n)
         whole = float(n) if bounded else 0.0
         differ = self.wins + self.losses
-        counts = self.wins, self.losses, differ
-        found = described(
-            n, self.mean_a, base, one, std, *counts, of_ratio, whole, alternative, level
-        )
+        means, counts = (self.mean_a, base), (self.wins, self.losses, differ)
+        found = described(n, means, one, std, counts, of_ratio, whole, alternative, level)
         skewness = math.sqrt(n) * self.ddd / math.pow(self.dd, 1.5) if self.dd > 0 else math.nan
         return found._replace(cautions=cautions(differ, n, skewness))
 
