@@ -260,16 +260,6 @@ def test_less_is_better_where_the_metric_says_so():
     assert found.rank_low[0] == 1
 
 
-def test_weights_are_those_of_the_users():
-    sets = {
-        name: evaluated(seed, weights=np.random.default_rng(seed).integers(1, 4, 300) / 2)
-        for seed, name in enumerate(["one", "two"])
-    }
-    found = tl.across(sets, "ndcg@10", baseline="knn", n_resamples=300)
-    assert found.means[0, 0] == sets["one"][found.systems[0]]["ndcg@10"]
-    assert found.behind.any() and found.contrast("ease").these.p < 0.05
-
-
 def test_what_is_refused(sets):
     def refused(words, given=sets, name="ndcg@10", error=ValueError, **options):
         with pytest.raises(error, match=words):

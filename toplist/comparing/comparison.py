@@ -109,8 +109,9 @@ def compare(
     if runs == "paired" and len({*map(len, names.values())}) > 1:
         counts = ", ".join(f"{system} {len(some)}" for system, some in names.items())
         raise ValueError(f"runs='paired' needs as many runs of every system; there are {counts}")
-    runs_of = names if any(len(some) > 1 for some in names.values()) else {}
-    return Comparison(found, baselines, runs_of, runs if runs_of else "independent")
+    if any(len(some) > 1 for some in names.values()):
+        return Comparison(found, baselines, names, runs)
+    return Comparison(found, baselines)
 
 
 def name_of(given: Any) -> Any:
@@ -286,8 +287,6 @@ class Comparison(SideBySide):
         metric = self.names()[0].rpartition("@")[0] if metric is None else metric
         if "@" not in metric:
             return plots.curves(self.results, metric, level=level, ax=ax)
-        for one in self.results.values():
-            one.terms.find(metric)
         means = {system: self._mean(system, metric) for system in self.systems}
         ends = [one.interval(metric, level) for one in self.results.values() if not self.runs]
         every = self.results.values()
@@ -609,11 +608,12 @@ class Comparison(SideBySide):
         top = self._best(name)
         if not top:
             return []
-        as_name, marks = self._tested_as[name], dict[str, str]()
-        for one in tests:
-            if one.name == as_name and top[0] in (one.system, one.baseline):
-                other = one.baseline if one.system == top[0] else one.system
-                marks[other] = marks.get(other, "") + one.mark
+        as_name = self._tested_as[name]
+        marks = {  # of each that it was compared with
+            one.baseline if one.system == top[0] else one.system: one.mark
+            for one in tests
+            if one.name == as_name and top[0] in (one.system, one.baseline)
+        }
         beaten = {other for other, mark in marks.items() if mark}
         if not self.baselines:
             return [*top, *sorted({*marks} - beaten - {*top})] if beaten else []

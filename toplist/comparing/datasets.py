@@ -370,10 +370,7 @@ class Across(Display):
 
     def _tested(self, one: Comparison, system: str, baseline: str) -> tuple[Tests | None, str]:
         """Return the one-sided test of two systems in one data set, or why it has none."""
-        runs = {name: one.runs[name] for name in (baseline, system)} if one.runs else {}
-        names = [run for some in runs.values() for run in some] or [baseline, system]
-        results = {name: one.results[name] for name in names}
-        pair = replace(one, results=results, runs=runs, baselines=(baseline,))
+        pair = replace(one._with([baseline, system]), baselines=(baseline,))
         side: Alternative = "greater" if self._higher else "less"
         return or_why(lambda: pair.test(self.name, correction="none", alternative=side))
 

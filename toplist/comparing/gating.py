@@ -15,6 +15,7 @@ from toplist.comparing.comparison import compare
 from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
+from toplist.plots import axes
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
@@ -539,11 +540,9 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
 def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Iterator[str]:
     """Yield how it was tested, by which rules, and over whom."""
     new, level = question.compared.results["new"], plan.level
-    sizes = sorted({one.n for one in rows if one.segment is None and one.margin is not None})
+    sizes = {one.n for one in rows if one.segment is None and one.margin is not None}
     if sizes:
-        *most, last = sizes
-        users = worded(counted(last, "user"), new.terms.unit)
-        over = " or ".join([*(f"{n:,}" for n in most), users])
+        over = axes.counted(sizes, new.terms.unit)
         weighted = ", weighted" * (new.weights is not None)
         clustered = question.clusters is not None or new.clusters is not None
         yield (

@@ -210,9 +210,12 @@ class SideBySide(ForPapers):
             mean = self._mean(system, at) if known else math.nan
             return mean != mean, -mean if metric.higher_is_better else mean
 
-        order = sorted(self.systems, key=place)
-        runs = {system: self.runs[system] for system in order} if self.runs else {}
-        every = (run for system in order for run in runs.get(system, (system,)))
+        return self._with(sorted(self.systems, key=place))
+
+    def _with(self, systems: Sequence[str]) -> Self:
+        """Return the same with these systems alone, in this order."""
+        runs = {system: self.runs[system] for system in systems} if self.runs else {}
+        every = (run for system in systems for run in runs.get(system, (system,)))
         return replace(self, results={run: self.results[run] for run in every}, runs=runs)
 
     def _directed(self, name: AnyName) -> tuple[str, Metric | ListMetric]:

@@ -18,6 +18,7 @@ from toplist.comparing.side_by_side import Question
 from toplist.comparing.tests import cautioned
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
+from toplist.plots import axes
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, number, probability, shortened
 from toplist.results.means import Means, hits_of
@@ -177,11 +178,10 @@ def band(
     for one in pair:
         question.find(one, metric)
     question.check_mean(f"{metric}@1")
-    source, differ = question.plain(f"{metric}@1"), {}
-    for name in compared.results[pair[0]].names():
-        k = question.find(pair[0], name)
-        if name.rpartition("@")[0] == metric and k and name in compared.results[pair[1]].names():
-            differ[k] = source.difference(*pair, name, plan).differ
+    source = question.plain(f"{metric}@1")
+    ks, others = (compared.results[one].terms.ks_of[metric] for one in pair)
+    both = (k for k in ks if k in others)
+    differ = {k: source.difference(*pair, f"{metric}@{k}", plan).differ for k in both}
     higher, plan = compared._higher(f"{metric}@1"), replace(plan, unit=compared.unit)
     known = {"name": metric, "systems": pair, "higher_is_better": higher, "differ": differ}
     return Band.of(source.curve(*pair, metric, plan.n_threads), plan, **known)
@@ -300,11 +300,11 @@ class Lead(Display):
         """Return a DataFrame with a row per name."""
         import pandas
 
-        found = pandas.DataFrame([*self.rows.values()])
+        rows = [one._asdict() | {"share": one.share} for one in self.rows.values()]
+        found = pandas.DataFrame(rows).rename(columns={"place": "system"})
+        found["system"] = [self.systems[place] for place in found["system"]]
         found.insert(0, "name", [*self.rows])
-        found["place"] = [self.systems[place] for place in found["place"]]
-        found["share"] = [one.share for one in self.rows.values()]
-        return found.rename(columns={"place": "system"})
+        return found
 
     def _page(self, every_metric: bool = False) -> Page:
         look, floor, rows = Look(), 1 / (self.n_resamples + 1), []
@@ -314,11 +314,10 @@ class Lead(Display):
             ahead = look.signed(one.lead), look.signed(one.by_chance)
             cells = [*map(Cell, (*means, *ahead, share, probability(one.p, floor)))]
             rows.append((f"{self.systems[one.place]} {name}", cells))
-        n, users = len(self.systems), sorted({one.n for one in self.rows.values()})
-        over = " or ".join(f"{some:,}" for some in users)
+        n, users = len(self.systems), {one.n for one in self.rows.values()}
         notes = [
-            f"best of {counted(n, 'system')} on the same {over} {self.unit}, chosen by the mean "
-            "shown; lead: over the mean of all",
+            f"best of {counted(n, 'system')} on the same {axes.counted(users, self.unit)}, chosen "
+            "by the mean shown; lead: over the mean of all",
             f"by chance: mean lead of the best of {n} with equal means ({self.n_resamples:,} sign "
             f"flips, seed {self.seed}); by at most so much is the mean of the best too high, on "
             "average; p: of a lead as long by chance",
@@ -474,7 +473,7 @@ def movers(
             f"comparison.results[{first!r}], {more[-1]!r}: ...}})"
         )
     pair = question.pair(system, baseline, "movers")
-    both = replace(compared, results={one: compared.results[one] for one in pair}, baselines=())
+    both = replace(compared._with(pair), baselines=())
     asked = replace(question, compared=both)
     name = asked.one(name)
     source = asked.rows([name], "movers()")
