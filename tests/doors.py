@@ -503,13 +503,13 @@ def rows_of(held, width):
     return rows
 
 
-def command_line(case, folder, files=()):
-    """Run ``toplist eval`` on two files, or on these, and read the JSON that it prints."""
+def command_line(case, folder):
+    """Run ``toplist eval`` on two files and read the JSON that it prints."""
     from toplist.cli import main
 
     words = case.words()
     metrics, k = words.pop("metrics"), words.pop("k")
-    arguments = ["eval", *map(str, files or files_of(case, folder, "csv")), "-m", *metrics]
+    arguments = ["eval", *map(str, files_of(case, folder, "csv")), "-m", *metrics]
     if not all("@" in name for name in metrics):
         arguments += ["-k", *map(str, k if isinstance(k, list) else [k or "all"])]
     arguments += flags(words)
@@ -539,16 +539,6 @@ def command_line(case, folder, files=()):
         raise ValueError(err.getvalue().strip())
     found = json.loads(out.getvalue())
     return found["a"] if "system" in names else found
-
-
-def saved_again(world, options, more):
-    """Save a result, and evaluate it under more options on the command line."""
-    case = Case(seen(world, options | more, "command line"), options)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "result.npz"
-        by_key(case, Path(folder)).save(path)
-        again = Case(case.world, options | more)
-        return without_k(answer(command_line(again, Path(folder), [path])))
 
 
 # Parts of a result

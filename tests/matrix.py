@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from doors import EVERYWHERE, ROWS, UnsaidError, call, saved_again, seen
+from doors import EVERYWHERE, ROWS, UnsaidError, call, seen
 from oracle import hits
 from world import draw
 
@@ -278,22 +278,3 @@ def verdict(options, door, seed, text=True):
     if sure:
         return f"{what}: not refused, though {sure[0]}"
     return f"{what}: {found[:2]} of {len(found)}" if found else ""
-
-
-def verdict_of_saved(more, seed):
-    """Return what is wrong where an option is beside a saved result on the command line.
-
-    It changes what is printed as it does of the files, or is named in an error.
-    """
-    options = {"k": [2, 5], "metrics": ["precision", "map", "ndcg"]}
-    world = world_of(more, seed)
-    try:
-        expected = oracle.evaluate(seen(world, options | more, "command line"), options | more)
-        found = saved_again(world, options, more)
-    except UnsaidError:
-        return None
-    except ValueError as error:
-        said = str(error).replace("--", "").replace("-", "_")
-        return "" if next(iter(more)) in said else str(error)
-    wrong = apart(expected, found)
-    return f"{more}: {wrong[:2]} of {len(wrong)}" if wrong else ""

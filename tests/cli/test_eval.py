@@ -309,11 +309,8 @@ def test_clusters_of_a_file_or_of_the_key(good):
         assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
 
 
-def test_clusters_of_plain_keys_and_of_several_systems(good):
+def test_clusters_of_several_systems(good):
     pytest.importorskip("pyarrow")
-    ask = "eval", *ALONE[:3], 2, "-m", "mrr"
-    put("people.csv", "user_id,person\nu1,x\nu2,y\nu4,x\n")
-    assert "3 of 3 rows evaluated, of 2 clusters" in good(*ask, "--clusters", "people.csv:person")
     both = "keyed.csv", "other.csv", "keyed_truth.csv", "-k", 2, "-m", "mrr", *KEYS
     text = good("compare", *both, "--clusters", "who.csv:person", "--power")
     assert "paired t over 4 rows in 2 clusters" in text and "rows  clusters  effective" in text

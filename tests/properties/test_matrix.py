@@ -74,19 +74,6 @@ def test_a_metric_by_another_name(convention, called, name):
     same(draw(1), options | {"metrics": [name]}, found, called)
 
 
-ONES = [
-    {name: value}
-    for name, values in matrix.OPTIONS.items()
-    for value in values
-    if name not in ("metrics", "k", "propensities", "groups", "padding", "whole", "unknown")
-]
-
-
-@pytest.mark.parametrize("more", ONES, ids=[str(*one.items()) for one in ONES])
-def test_an_option_beside_a_saved_result_is_used_or_refused(more):
-    assert not matrix.verdict_of_saved(more, 3)
-
-
 # Parts of a result, and two systems, in memory
 
 ALONE = {"users", "columns", "system", "keep"}

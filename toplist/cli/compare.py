@@ -98,24 +98,20 @@ def run_compare(options: argparse.Namespace) -> Output:
         parts = [tests, *_more(options, comparison, tests)]
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    text = output.formatted(options, parts, tests.to_dict()) + _rules(options, comparison.rules())
+    text, rules = output.formatted(options, parts, tests.to_dict()), comparison.rules()
+    below = {
+        "table": "\n".join(markup.fitted(rules, output.screen_width(options))),
+        "markdown": "\n\n".join(rules),
+        "latex": "\n".join(f"% {line}" for line in rules),
+    }
+    if options.format in below:
+        text = f"{text}\n\n{below[options.format]}"
     files: dict[str, Content] = {}
     if options.per_user:
         pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
         files[options.per_user] = output.differences_csv(results, pairs)
     files |= output.drawn(options, tests.plot, bbox_inches="tight")
     return Output(text, files, reading.ranked_truth(options))
-
-
-def _rules(options: argparse.Namespace, rules: Iterable[str]) -> str:
-    """Return by which rules the systems were evaluated, below the tables."""
-    if options.format == "table":
-        return "\n\n" + "\n".join(markup.fitted(rules, output.screen_width(options)))
-    if options.format == "markdown":
-        return "\n\n" + "\n\n".join(rules)
-    if options.format == "latex":
-        return "\n\n" + "\n".join(f"% {line}" for line in rules)
-    return ""
 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:

@@ -8,16 +8,9 @@ from typing import Any
 from toplist.audit import conformance
 from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, option, table
 from toplist.cli.output import formatted, output
+from toplist.metrics import conventions
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, takes
-from toplist.metrics.conventions import (
-    CONVENTIONS,
-    SYNONYMS,
-    Convention,
-    convention_of,
-    known_of,
-    policies,
-    same_formula,
-)
+from toplist.metrics.conventions import CONVENTIONS, SYNONYMS, Convention, convention_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
@@ -70,8 +63,9 @@ def _one_metric(metric: Metric, convention: Convention) -> str:
     gains = WEIGHT_WORDS["ips"] if is_scored(metric) else GAIN_WORDS[str(convention.gains)]
     pooled = convention.is_pooled(metric) or is_scored(metric)
     ratio = "ratio of sums over users" if pooled else "mean over users"
-    whom = policies(convention.policy_of(metric), convention.missing, of=known_of(metric))
-    same = same_formula(metric, convention.relevant, convention.gains)
+    known = conventions.known_of(metric)
+    whom = conventions.policies(convention.policy_of(metric), convention.missing, of=known)
+    same = conventions.same_formula(metric, convention.relevant, convention.gains)
     lines = [
         _words(metric),
         formula(metric),
@@ -105,10 +99,10 @@ def _grouped(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
             groups.setdefault(f"{row[name]:.4f}", []).append(row["convention"])
     wrap = textwrap.TextWrapper(WIDTH - 1, break_on_hyphens=False)
     lines = [name]
-    for value, conventions in groups.items():
+    for value, names in groups.items():
         wrap.initial_indent = f"  {value}  "
         wrap.subsequent_indent = " " * len(wrap.initial_indent)
-        lines += wrap.wrap(", ".join(conventions))
+        lines += wrap.wrap(", ".join(names))
     return lines
 
 

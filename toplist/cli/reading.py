@@ -44,7 +44,6 @@ from toplist.inputs.options import (
     WEIGHTINGS,
     Items,
     Ranks,
-    columns_of,
 )
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
@@ -576,7 +575,7 @@ def of_items(results: Iterable[TopKResult], by_text: Mapping[Any, Any], path: st
 
 def ranked_truth(options: argparse.Namespace) -> str:
     """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
-    rank = columns_of(names_of_columns(options, "ground_truths"), "ground_truths")["rank"]
+    rank = names_of_columns(options, "ground_truths").get("rank", "rank")
     path, header = options.truth, []
     with suppress(Exception):  # no note is worth an error
         if os.path.isfile(path) or os.path.isdir(path):  # else a pipe, which has been read

@@ -27,7 +27,7 @@ from toplist.cli.output import Output, output, screen_width
 from toplist.evaluation.plan import entries_of
 from toplist.files.batches import stream_of
 from toplist.ground_truths import GroundTruths
-from toplist.inputs.options import ITEMS, SIDES, Items, Ranks
+from toplist.inputs.options import ITEMS, SIDES, Items
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
@@ -137,10 +137,26 @@ def run_report(options: argparse.Namespace) -> Output:
     paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
     files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
     command = shlex.join(["toplist", "report", *options.given])
+    how: dict[str, Any] = {"convention": options.convention, "items_as": options.items_as}
+    how |= reading.given_options(options)
+    lists, kept = {}, None  # as of saved results alone
+    if options.truth is not None:
+        every = reading.lists_of(options).items()
+        lists = {name: one for name, one in every if not reading.is_saved(str(one.ranks))}
+        columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
+        kept = GroundTruths(options.truth, columns=columns, format=form)
+        how["padding"] = options.padding
+    if any((options.padding, options.history, options.catalogue)):  # ids as in the first lists
+        numbers = reading.numbered(options, next(iter(lists.values())))
+        how["padding"] = int(options.padding) if options.padding and numbers[1] else options.padding
+        known = reading.facts_of_items(options, numbers, ("history", "catalogue"))
+        how["items"] = Items(**known)
     try:
         text = page.written(
             results,
-            *_read(options),
+            lists,
+            kept,
+            how,
             page.Origin(command, files, options.stamp),
             title_of=reading.title_of(options),
             user_title_of=reading.title_of(options, "user_titles", "user"),
@@ -156,29 +172,6 @@ def run_report(options: argparse.Namespace) -> Output:
     if n_users and not options.pseudonyms:
         notes.append("the page holds ids of users, without --pseudonyms or --no-users")
     return Output(text, {}, "; ".join(filter(None, notes)))
-
-
-def _read(
-    options: argparse.Namespace,
-) -> tuple[dict[str, Ranks], GroundTruths | None, dict[str, Any]]:
-    """Return the lists of systems, the ground truths, and options of both.
-
-    The ids of what is beside the lists are as in the first of them; saved results have none.
-    """
-    how = {"convention": options.convention, "items_as": options.items_as}
-    how |= reading.given_options(options)
-    if options.truth is None:
-        return {}, None, how
-    columns = names_of_columns(options, "ground_truths")
-    kept = GroundTruths(options.truth, columns=columns, format=options.ground_truths_format)
-    lists, how["padding"] = reading.lists_of(options), options.padding
-    lists = {name: one for name, one in lists.items() if not reading.is_saved(str(one.ranks))}
-    if any((options.padding, options.history, options.catalogue)):
-        numbers = reading.numbered(options, next(iter(lists.values())))
-        how["padding"] = int(options.padding) if options.padding and numbers[1] else options.padding
-        known = reading.facts_of_items(options, numbers, ("history", "catalogue"))
-        how["items"] = Items(**known)
-    return lists, kept, how
 
 
 def _file(path: str) -> tuple[str, int, str]:

@@ -27,15 +27,7 @@ from toplist.inputs.options import ColumnNames, Duplicates, Items
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.reporting.about import (
-    TitleOf,
-    catalogue_of,
-    history_of,
-    ranked,
-    row_of,
-    titles_of,
-    truth_of,
-)
+from toplist.reporting import about
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import top_k_eval
 
@@ -345,7 +337,7 @@ def show(
     if user not in keys:
         raise _unknown(user, keys)
     place = keys.index(user)
-    truth = truth_of(kept.flat, place, padding)
+    truth = about.truth_of(kept.flat, place, padding)
     judged, relevant = [*dict.fromkeys(truth)], cast(Any, [])
     if judged:  # those that are hits, of a list of all; not every convention has a hit
         all_of = {user: judged}, {user: truth}, len(judged)
@@ -361,22 +353,23 @@ def show(
     how |= {"convention": convention, "relevant_from": relevant_from}
     for name, given in ((str(name), given) for name, given in systems.items()):
         try:
-            ranks = ranked(given, kept, rules, columns, padding, lambda s: of_file(s, user))
-            row = row_of(ranks, place)
+            ranks = about.ranked(given, kept, rules, columns, padding, lambda s: of_file(s, user))
+            row = about.row_of(ranks, place)
             lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
             values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
-    of_items, of_users = titles_of(titles), titles_of(user_titles, "user_titles", "user_id")
+    of_items = about.titles_of(titles)
+    of_users = about.titles_of(user_titles, "user_titles", "user_id")
 
-    def title(item: Any, title_of: TitleOf = of_items) -> str:
+    def title(item: Any, title_of: about.TitleOf = of_items) -> str:
         return "" if is_missing(found := title_of(item)) else str(found)
 
     past = None
     if items.history is not None:
         n = None if kept.users else len(kept)
-        past = history_of(items.history, n, columns, padding)([user]).get(user, [])
-    known = catalogue_of(items.catalogue)
+        past = about.history_of(items.history, n, columns, padding)([user]).get(user, [])
+    known = about.catalogue_of(items.catalogue)
     found = shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
     return replace(found, title=title(user, of_users))
 
@@ -449,7 +442,7 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
 
     def rows(lists: Any) -> list[Any]:
         own = [i for i, one in enumerate(lists.keys) if str(one) == str(user)]
-        return [truth_of(lists, place) for place in own]
+        return [about.truth_of(lists, place) for place in own]
 
     found = []
     with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
