@@ -119,8 +119,19 @@ class ItemMap:
         """Return the document of each id: an integer, or a code."""
         codes, used, asked = distinct_ids(flat.ids, flat.names)
         if self._function is not None:
-            new: Any = [one for one in asked if one not in self._places]
-            self._ask(np.array(new, np.int64) if flat.names is None else new)
+            new = [one for one in asked if one not in self._places]
+            if new:  # each is asked for once
+                answer = self._function(np.array(new, np.int64) if flat.names is None else new)
+                found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
+                if found is None or len(found) != len(new):
+                    kind = TypeError if found is None else ValueError
+                    what = f"a {type(answer).__name__}"
+                    what = what if found is None else f"{len(found):,} documents"
+                    raise kind(
+                        f"{NAME}= returned {what} for {len(new):,} ids: it must return a document "
+                        "for each, in a list"
+                    )
+                self._learn(new, found)
         places = [self._places.get(one) for one in asked]
         if None in places:
             unknown = used[[place is None for place in places]]
@@ -128,22 +139,6 @@ class ItemMap:
         documents = np.empty(used.max(initial=-1) + 1, np.int64)
         documents[used] = places
         return recoded(codes, documents)
-
-    def _ask(self, ids: Any) -> None:
-        """Ask the function for the documents of ids that it was not asked for."""
-        if not len(ids):
-            return
-        assert self._function is not None
-        answer = self._function(ids)
-        found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
-        if found is None or len(found) != len(ids):
-            what = f"a {type(answer).__name__}" if found is None else f"{len(found):,} documents"
-            kind = TypeError if found is None else ValueError
-            raise kind(
-                f"{NAME}= returned {what} for {len(ids):,} ids: it must return a document for "
-                "each, in a list"
-            )
-        self._learn(ids if isinstance(ids, list) else ids.tolist(), found)
 
     def _learn(self, chunks: list[Any], documents: Sequence[Any]) -> None:
         """Keep the documents of chunks; of a dict, documents are their own."""

@@ -64,7 +64,7 @@ def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
         if (integers := both(integers_of)) is not None:
             same = truth.once("integers", partial(replace, truth, ids=integers[1]))
             return replace(ranked, ids=integers[0]), same
-        if hashing and _of_text(ranked) and _distinct(truth):
+        if hashing and _are_looked_up(ranked, truth):
             texts = truth.once(hashed, partial(hashed, truth))
             if texts is not None:
                 return ranked, texts  # whose ids are looked up
@@ -302,24 +302,22 @@ def hashed(flat: Flat) -> Flat | None:
     return replace(flat, ids=hashes, offsets=offsets, source=replace(flat))
 
 
-def _of_text(ranked: Flat) -> bool:
-    """Whether the lists are dicts of scores whose items are text; users without one have ()."""
-    if isinstance(ranked.ids, np.ndarray):
+def _are_looked_up(ranked: Flat, truth: Flat) -> bool:
+    """Whether lists are dicts of scores whose items are text, beside sets, or dicts of grades.
+
+    Users without a list have ().
+    """
+    if ranked.is_array or truth.is_array:
         return False
     if RankedDict not in (kinds := set(map(type, ranked.ids))) or not kinds <= {RankedDict, tuple}:
+        return False
+    if not set(map(type, truth.ids)) <= {dict, set, frozenset}:
         return False
     try:  # that all are text is seen at half the cost of a set of their types
         deque(map("".join, (row.scores for row in ranked.ids if type(row) is RankedDict)), 0)
     except TypeError:
         return False
     return True
-
-
-def _distinct(truth: Flat) -> bool:
-    """Whether the ground truths are sets, or dicts of grades."""
-    if isinstance(truth.ids, np.ndarray):
-        return False
-    return set(map(type, truth.ids)) <= {dict, set, frozenset}
 
 
 def looked_up(
