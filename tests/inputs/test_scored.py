@@ -66,9 +66,8 @@ def test_scores_of_other_types():
             assert place_of(frame_of(name, columns)) == [1]
     run = {"u": {"old": 2**53, "new": 2**53 + 1, "float": float(2**53)}}
     assert place_of(run) == [1]
-    single = {
-        "u": {"new": np.float32(0.1), "old": 0.1, "x": np.float16(3)}
-    }  # 0.1 of float32 is more
+    # 0.1 of float32 is more
+    single = {"u": {"new": np.float32(0.1), "old": 0.1, "x": np.float16(3)}}
     assert place_of(single) == [2]
     ranks = {"user_id": ["u"], "item_id": [["old", "x", "new"]], "rank": [[2, 3.0, 1]]}
     assert place_of(pandas.DataFrame(ranks)) == [1]

@@ -87,11 +87,7 @@ def readable(frame: Any) -> Any:
         return pyarrow.table(frame)
 
 
-_TABLES = {
-    "pandas": ("DataFrame",),
-    "polars": ("DataFrame",),
-    "pyarrow": ("Table", "RecordBatch"),
-}
+_TABLES = {"pandas": ("DataFrame",), "polars": ("DataFrame",), "pyarrow": ("Table", "RecordBatch")}
 
 
 def _library(frame: Any) -> str:

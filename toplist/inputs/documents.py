@@ -179,7 +179,7 @@ class ItemMap:
         error = ValueError(
             f"{flat.side}: {flat.name_user(user)} has item {item!r}{rank}, of which {NAME}= "
             f"has no document: add it, {{{item!r}: DOCUMENT}}, give the chunks of the whole "
-            "index, or a function that takes ids and returns their documents",
+            "index, or a function that takes ids and returns their documents"
         )
         return flat.about(error, user, item=item)
 
