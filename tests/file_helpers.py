@@ -47,9 +47,3 @@ def fault(call, *args, kind=ValueError, **options):
 def both(recs, truth, k=3, **options):
     """Evaluate two files, without users and with them."""
     return [by_words(recs, truth, k, keep=keep, **options) for keep in (None, "users")]
-
-
-def faults(recs, truth, k=3, **options):
-    """Return the errors of two files, without users and with them."""
-    options["kind"] = ValueError, TypeError
-    return [fault(by_words, recs, truth, k, keep=keep, **options) for keep in (None, "users")]

@@ -5,15 +5,16 @@ import sys
 import time
 
 import pytest
+from shared_inputs import frame_of, said
 
 import toplist as tl
 from toplist.checks import choice, name_hint, near, optional, prefixed
 
 
 def test_a_wrong_choice_keeps_its_keyword():
-    for value, text in (("never", "ties='never'"), (None, "ties=None"), (0, "ties=0")):
-        with pytest.raises(ValueError, match=f"{text}: choose from 'order', 'average'"):
-            choice("ties", value, ["order", "average"])
+    for value in ("never", None, 0):
+        words = f"ties={value!r}: choose from 'order', 'average'"
+        said(words, choice, "ties", value, ["order", "average"])
 
 
 def test_a_prefix_keeps_the_type_of_an_error():
@@ -23,14 +24,10 @@ def test_a_prefix_keeps_the_type_of_an_error():
 
 
 def test_all_missing_columns_of_tables_in_memory():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"who": [1], "what": [2]})
-    with pytest.raises(ValueError, match=r"ranks: no columns 'user_id', 'item_id'.* found: \['w"):
-        tl.match(table, {1: [2]})
-    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id', .*: \['who', 'wh"):
-        tl.loo.leave_one_out(table)
-    with pytest.raises(ValueError, match=r"no columns 'label', 'prediction'.*: \['who', 'wh"):
-        tl.pointwise.auc(table)
+    table = frame_of("pandas", {"who": [1], "what": [2]})
+    said("no columns 'user_id', 'item_id' ... found: ['who', 'wh", tl.match, table, {1: [2]})
+    said("no columns 'user_id', 'item_id', ... : ['who', 'wh", tl.loo.leave_one_out, table)
+    said("no columns 'label', 'prediction' ... : ['who', 'wh", tl.pointwise.auc, table)
 
 
 def test_names_of_any_length_take_no_time():
@@ -42,14 +39,14 @@ def test_names_of_any_length_take_no_time():
     assert time.monotonic() - start < 1
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "ImportError('numpy.core.multiarray failed to import')",
-        "ValueError('numpy.dtype size changed')",
-        "ModuleNotFoundError('no numpy', name='numpy')",
-    ],
-)
+FAULTS = ["ImportError('numpy.core.multiarray failed to import')"]
+FAULTS += [
+    "ValueError('numpy.dtype size changed')",
+    "ModuleNotFoundError('no numpy', name='numpy')",
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_library_that_fails_to_import_is_installed(tmp_path, monkeypatch, fault):
     (tmp_path / "of_an_old_numpy.py").write_text(f"raise {fault}")
     monkeypatch.syspath_prepend(tmp_path)

@@ -86,7 +86,7 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 
 import typing as _typing
 
-from toplist.evaluation.evaluate import curves, hit, mrr, ndcg, precision, recall
+from toplist.evaluation.evaluate import curves, hit, merge, mrr, ndcg, precision, recall
 from toplist.evaluation.evaluate import map_ as map
 from toplist.inputs.options import Items, Ranks
 from toplist.matching.hits import Hits
@@ -104,7 +104,6 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.comparison import compare
     from toplist.comparing.datasets import across
     from toplist.comparing.gating import gate
-    from toplist.evaluation.parts import merge
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
     from toplist.propensities import Propensities
@@ -138,7 +137,6 @@ _LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
     "compare": "comparing.comparison",
     "gate": "comparing.gating",
     "inference": "comparing.inference",
-    "merge": "evaluation.parts",
     "show": "reporting.showing",
     "report": "reporting.page",
 }

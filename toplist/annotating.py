@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, check_positive_int, choice, counted, prefixed, readable
+from toplist.checks import Ints, check_positive_int, choice, counted, prefixed, readable
 from toplist.inputs.factorize import written
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import Flat, is_container, is_truth_container, offsets_of
 from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
 from toplist.inputs.texts import Texts
-from toplist.matching.holes import holes
 from toplist.matching.match import read_and_joined
+from toplist.matching.slices import holes
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.results.markup import Grid, aligned
@@ -219,18 +219,36 @@ def unjudged(
         items = _items(ranked, users, ranks)
         codes = np.fromiter(map(numbers.__getitem__, items), np.int64, len(items))
         found.append(np.array([users, codes, ranks, np.full(len(users), at)]))
-    places = np.concatenate(found, axis=1)
-    return _valued(places, 1 / gains(k), keys, list(numbers), tuple(systems))
+    users, codes, ranks, by = np.concatenate(found, axis=1)
+    pairs = users * len(numbers) + codes
+    order = np.lexsort((ranks, pairs))  # by rank, so that equal ranks have equal sums
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    weights = np.add.reduceat(1 / gains(k)[ranks[order] - 1], starts)
+    firsts = np.minimum.reduceat(order, starts)  # where the pair appears first
+    listed = np.zeros((len(starts), len(systems)), bool)
+    listed[np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order))), by[order]] = True
+    best = order[starts]
+    last = np.lexsort((firsts, users[best], -weights))
+    best = best[last]
+    rows, names = users[best].tolist(), list(numbers)
+    cells = (
+        rows if keys is None else [keys[row] for row in rows],
+        [names[code] for code in codes[best].tolist()],
+        ranks[best].tolist(),
+        [tuple(compress(systems, row)) for row in listed[last].tolist()],
+        weights[last].tolist(),
+    )
+    return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)))
 
 
 def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, Texts]) -> Any:
     """Return the lists of a file; what is no path as it is."""
     if not isinstance(side, (str, os.PathLike)):
         return side
-    from toplist.files.batches import loaded, stream_of  # twice the import of toplist
+    from toplist.files.batches import stream_of  # twice the import of toplist
 
     how: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
-    return loaded(stream_of(side, name, *how), texts)
+    return stream_of(side, name, *how).whole(texts)
 
 
 def _first_places(lists: Flat, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
@@ -254,36 +272,3 @@ def _items(lists: Flat, users: Ints, ranks: Ints) -> list[Any]:
     rows = {user: lists.row(user) for user in np.unique(users).tolist()}
     places = zip(users.tolist(), (ranks - 1).tolist(), strict=True)
     return [rows[user][place] for user, place in places]
-
-
-def _valued(
-    places: Ints,
-    worth: Floats,
-    keys: Sequence[Any] | None,
-    names: list[Any],
-    systems: tuple[Any, ...],
-) -> ItemsToJudge:
-    """Return the table of items at some places, columns of (user, item, rank, system).
-
-    `worth` is what each rank is worth; users and items are numbers of `keys` and `names`.
-    """
-    users, items, ranks, by = places
-    pairs = users * len(names) + items
-    order = np.lexsort((ranks, pairs))  # by rank, so that equal ranks have equal sums
-    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
-    weights = np.add.reduceat(worth[ranks[order] - 1], starts)
-    firsts = np.minimum.reduceat(order, starts)  # where the pair appears first
-    listed = np.zeros((len(starts), len(systems)), bool)
-    listed[np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order))), by[order]] = True
-    best = order[starts]
-    last = np.lexsort((firsts, users[best], -weights))
-    best = best[last]
-    rows = users[best].tolist()
-    cells = (
-        rows if keys is None else [keys[row] for row in rows],
-        [names[column] for column in items[best].tolist()],
-        ranks[best].tolist(),
-        [tuple(compress(systems, row)) for row in listed[last].tolist()],
-        weights[last].tolist(),
-    )
-    return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)))

@@ -202,7 +202,17 @@ def check(
     logs = is_log(ranks, columns) or is_log(ground_truths, columns)
     errors = any(one.level == "error" for one in found)
     if read.keys() >= {*SIDES} and not (logs or errors):
-        found += _flaws_of_hits(ranks, ground_truths, columns, read)
+        try:
+            hits = match(ranks, ground_truths, duplicates="first", columns=columns)
+        except (TypeError, ValueError) as error:
+            level, text = CHECKS["refused"]
+            text = f"{text}: {' '.join(str(error).split())}"
+            found.append(Finding("refused", level, 1, text))
+        else:
+            items, relevant = (_items_of(read[side]) for side in SIDES)
+            if len(hits) > 1 and hits.n_listed.any() and {*items}.isdisjoint(relevant):
+                pair = " / ".join(repr(one[0]) for one in (items, relevant) if one)
+                found += _found("nothing_common", range(len(hits)), len(hits), pair)
     found.sort(key=lambda one: LEVELS.index(one.level))
     sizes = {name: (len(side), len(set(_items_of(side)))) for name, side in read.items()}
     return Audit(sizes, tuple(found))
@@ -323,22 +333,6 @@ def _flaws_beside_train(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
         new = [item for item in items if item not in known]
         share = len(new) / max(1, len(items))
         yield from _found(cold, [*dict.fromkeys(new)], len({*items}), share=share)
-
-
-def _flaws_of_hits(
-    ranks: Any, truths: Any, columns: Any, sides: Mapping[str, RowsByUser]
-) -> Iterator[Finding]:
-    """Match both sides: find why this fails, or that nothing matches."""
-    try:
-        hits = match(ranks, truths, duplicates="first", columns=columns)
-    except (TypeError, ValueError) as error:
-        level, text = CHECKS["refused"]
-        yield Finding("refused", level, 1, f"{text}: {' '.join(str(error).split())}")
-        return
-    items, relevant = (_items_of(sides[side]) for side in SIDES)
-    if len(hits) > 1 and hits.n_listed.any() and {*items}.isdisjoint(relevant):
-        pair = " / ".join(repr(one[0]) for one in (items, relevant) if one)
-        yield from _found("nothing_common", range(len(hits)), len(hits), pair)
 
 
 def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> RowsByUser:

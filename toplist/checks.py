@@ -258,12 +258,11 @@ def printable(text: str, kept: Collection[str] = ("Zs",)) -> str:
     if text.isprintable():
         return text
     return "".join(
-        one if one.isprintable() or category(one) in kept else _escaped(one) for one in text
+        one
+        if one.isprintable() or category(one) in kept
+        else one.encode("unicode_escape").decode("ascii")
+        for one in text
     )
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def choice(option: str, value: Any, valid: Sequence[str]) -> None:

@@ -83,12 +83,22 @@ class GroundTruths(KeptTruths):
     @cached
     def rows(self) -> Any:
         """The truths, read and checked at the first use."""
-        if self.stream is None:
-            found = _rows(self._given, self._columns, self.texts)
+        if self.stream is not None:
+            found: Any = self.stream.whole(self.texts)
         else:
-            from toplist.files import batches
-
-            found = batches.loaded(self.stream, self.texts)
+            given = self._given
+            if type(given).__module__.startswith("pyspark.sql"):
+                given = given.toArrow()
+            found = side_to_builtin(given, "ground_truths")
+            if isinstance(found, (set, frozenset)):
+                raise TypeError("GroundTruths are of many users: give one user's items as [items]")
+            if is_frame(found) or isinstance(found, Flat):
+                frame = readable(found)
+                found = lists_of(frame, "ground_truths", self._columns, known=self.texts)
+            elif isinstance(found, dict):
+                check_users(found, "ground_truths")
+            else:
+                found = truths_of_many(found)
         known = KeptTruths(found, self.texts, self.stream)
         nothing: Any = {}
         if known.users is None or isinstance(known.rows, CountedItems):
@@ -102,18 +112,3 @@ class GroundTruths(KeptTruths):
         """Return the number of users, once they are read."""
         known = f"{len(self):,} users" if "rows" in vars(self) else "not read yet"
         return f"GroundTruths({known})"
-
-
-def _rows(truths: Any, columns: ColumnNames, texts: tuple[Texts, Texts]) -> Any:
-    """Return ground truths as `KeptTruths` takes them."""
-    if type(truths).__module__.startswith("pyspark.sql"):
-        truths = truths.toArrow()
-    found = side_to_builtin(truths, "ground_truths")
-    if isinstance(found, (set, frozenset)):
-        raise TypeError("GroundTruths are of many users: give one user's items as [items]")
-    if is_frame(found) or isinstance(found, Flat):
-        return lists_of(readable(found), "ground_truths", columns, known=texts)
-    if isinstance(found, dict):
-        check_users(found, "ground_truths")
-        return found
-    return truths_of_many(found)

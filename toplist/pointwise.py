@@ -22,7 +22,6 @@ half a second.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -36,7 +35,7 @@ from toplist.inputs.ids import signed
 from toplist.inputs.keyed import column_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.objects import to_builtin
-from toplist.inputs.options import renamed
+from toplist.inputs.options import ColumnNames, renamed
 
 __all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]
 
@@ -55,11 +54,7 @@ def __dir__() -> list[str]:
 
 
 def auc(
-    labels: Any,
-    predictions: Any = None,
-    *,
-    weights: Any = None,
-    columns: Mapping[str, str] | None = None,
+    labels: Any, predictions: Any = None, *, weights: Any = None, columns: ColumnNames = None
 ) -> float:
     """Return the area under the ROC curve over all rows, of any user.
 
@@ -123,7 +118,7 @@ def gauc(
     predictions: Any = None,
     *,
     weights: UserWeights = "positives",
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     n_threads: int | None = None,
 ) -> float:
     """Return the mean over users of their AUC, weighted by their positives.
@@ -160,7 +155,7 @@ def user_auc(
     labels: Any = None,
     predictions: Any = None,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     n_threads: int | None = None,
 ) -> UserAUC:
     """Return the AUC of each user, and the user's numbers of positive and negative rows.
@@ -280,7 +275,7 @@ def log_loss(
     *,
     clip: float = CLIP,
     weights: Any = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
 ) -> float:
     """Return the mean negative log likelihood of the labels, in nats.
 
@@ -318,11 +313,7 @@ def log_loss(
 
 
 def mae(
-    labels: Any,
-    predictions: Any = None,
-    *,
-    weights: Any = None,
-    columns: Mapping[str, str] | None = None,
+    labels: Any, predictions: Any = None, *, weights: Any = None, columns: ColumnNames = None
 ) -> float:
     """Return the mean absolute error, the mean of abs(prediction - label).
 
@@ -341,11 +332,7 @@ def mae(
 
 
 def rmse(
-    labels: Any,
-    predictions: Any = None,
-    *,
-    weights: Any = None,
-    columns: Mapping[str, str] | None = None,
+    labels: Any, predictions: Any = None, *, weights: Any = None, columns: ColumnNames = None
 ) -> float:
     """Return the root of the mean squared error, of (prediction - label)^2.
 
@@ -398,7 +385,7 @@ class Predictions:
 
 def _read(
     given: tuple[Any, ...],
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     weights: Any = None,
     *,
     finite: bool = True,

@@ -243,7 +243,35 @@ class Propensities:
                 f"{lost[0]} has no SNIPS estimate where a user has several relevant items, as "
                 f"{user}: give standard recall, dcg, psp or psndcg"
             )
-        entry_of, own, whose, places, kept = self._relevant(hits)
+        items = hits.items
+        if items is None:
+            raise ValueError(
+                f"{NAME}= needs ground truths of single items: groups, and Hits made by hand, do "
+                "not know them; for one held-out item of each user give weights={user: 1 / p}"
+            )
+        entry_of, (starts, sizes) = items.entries(self._items), items.starts()
+        rows = np.arange(len(items.offsets) - 1) if items.rows is None else items.rows
+        own, whose = places_of(items.offsets, rows), np.repeat(np.arange(len(hits)), sizes)
+        places = np.repeat(starts, np.diff(hits.offsets)) + items.places
+        relevant, kept = items.distinct()[own], np.ones(len(hits.ranks), bool)
+        if hits.listed_only:  # of users without a list all
+            relevant &= np.isin(own, places) | (hits.n_listed == 0)[whose]
+        if hits.grades is not None:
+            least = hits.grading.relevant_from
+            relevant &= above(items.grades()[own], least)
+            kept = above(hits.grades, least)
+        own, whose = own[relevant], whose[relevant]
+        unknown = np.flatnonzero(entry_of[own] < 0)
+        if len(unknown):
+            known, item = self._items.ids[0], items.at(int(own[unknown[0]]))
+            if isinstance(known, str) != isinstance(item, str):
+                sides = f"{known!r} in {NAME}", f"{item!r} in ground_truths"
+                raise two_kinds("ids", *sides, f"convert the items of {NAME}")
+            user = name_user(hits.users, int(whose[unknown[0]]))
+            raise ValueError(
+                f"{NAME}= lacks item {item!r}, relevant to {user}: add {{{item!r}: p}}"
+            )
+        places = places[kept]
         weights = 1 / self.p[entry_of[own]]
         order = np.lexsort((-weights, whose))  # so that sums do not hang on the order of items
         ideal, whose = weights[order], whose[order]
@@ -273,39 +301,3 @@ class Propensities:
             judged_hashes=None,
         )
         return found, of_users, exposed
-
-    def _relevant(self, hits: Hits) -> tuple[Any, Any, Any, Any, Any]:
-        """Return the entry of each item, the places of the relevant ones, and the hits'.
-
-        The third is whose relevant items they are, the last which hits are relevant.
-        """
-        items = hits.items
-        if items is None:
-            raise ValueError(
-                f"{NAME}= needs ground truths of single items: groups, and Hits made by hand, do "
-                "not know "
-                "them; for one held-out item of each user give weights={user: 1 / p}",
-            )
-        entry_of, (starts, sizes) = items.entries(self._items), items.starts()
-        rows = np.arange(len(items.offsets) - 1) if items.rows is None else items.rows
-        own, whose = places_of(items.offsets, rows), np.repeat(np.arange(len(hits)), sizes)
-        places = np.repeat(starts, np.diff(hits.offsets)) + items.places
-        relevant, kept = items.distinct()[own], np.ones(len(hits.ranks), bool)
-        if hits.listed_only:  # of users without a list all
-            relevant &= np.isin(own, places) | (hits.n_listed == 0)[whose]
-        if hits.grades is not None:
-            least = hits.grading.relevant_from
-            relevant &= above(items.grades()[own], least)
-            kept = above(hits.grades, least)
-        own, whose = own[relevant], whose[relevant]
-        unknown = np.flatnonzero(entry_of[own] < 0)
-        if len(unknown):
-            known, item = self._items.ids[0], items.at(int(own[unknown[0]]))
-            if isinstance(known, str) != isinstance(item, str):
-                sides = f"{known!r} in {NAME}", f"{item!r} in ground_truths"
-                raise two_kinds("ids", *sides, f"convert the items of {NAME}")
-            user = name_user(hits.users, int(whose[unknown[0]]))
-            raise ValueError(
-                f"{NAME}= lacks item {item!r}, relevant to {user}: add {{{item!r}: p}}"
-            )
-        return entry_of, own, whose, places[kept], kept

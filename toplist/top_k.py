@@ -251,8 +251,12 @@ def top_k_eval(
     >>> top_k_eval(recs.to_reader(), truth.to_reader(), k=2)["mrr@2"]
     0.5
     """
-    if misspelt:
-        raise _unexpected(next(iter(misspelt)))
+    for name in misspelt:
+        if name in _MOVED:
+            place = _MOVED[name].format(name)
+            raise TypeError(f"top_k_eval() has no keyword {name!r} since 0.4: write {place}")
+        meant = did_you_mean(near(name, list(inspect.signature(top_k_eval).parameters)))
+        raise TypeError(f"top_k_eval() got an unexpected keyword argument {name!r}{meant}")
     ranks, said = of_source(ranks, columns, rules_of(convention))
     options = Options(
         metrics=metrics,
@@ -273,17 +277,15 @@ def top_k_eval(
     )
     source = _source_of(ranks, ground_truths, options)
     options.check(source)
-    return _evaluate(source, ranks, ground_truths, k, options)
+    if source == MEMORY:
+        return in_memory(ranks, ground_truths, k, options)
+    if source == SPARK:  # what other sources need is not imported
+        from toplist import spark
 
+        return spark.evaluate(ranks, ground_truths, k, options)
+    from toplist.files import loop  # twice the import of toplist
 
-def _unexpected(name: str) -> TypeError:
-    """Return the error of a keyword that there is not, with where it went or a near one."""
-    if name in _MOVED:
-        place = _MOVED[name].format(name)
-        return TypeError(f"top_k_eval() has no keyword {name!r} since 0.4: write {place}")
-    known = list(inspect.signature(top_k_eval).parameters)
-    meant = did_you_mean(near(name, known))
-    return TypeError(f"top_k_eval() got an unexpected keyword argument {name!r}{meant}")
+    return loop.evaluate_streams(ranks, ground_truths, k, options)
 
 
 _BESIDE_SPARK = "pyspark.sql", "toplist.ground_truths"
@@ -308,16 +310,3 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     if of_spark.startswith("pyspark.sql") and of_truths.startswith(_BESIDE_SPARK):
         return SPARK
     return MEMORY  # where one of Spark alone is refused
-
-
-def _evaluate(source: Source, *given: Any) -> Any:
-    """Evaluate lists and truths of a source; what other sources need is not imported."""
-    if source == MEMORY:
-        return in_memory(*given)
-    if source == SPARK:
-        from toplist import spark
-
-        return spark.evaluate(*given)
-    from toplist.files import loop  # twice the import of toplist
-
-    return loop.evaluate_streams(*given)

@@ -235,20 +235,15 @@ def test_parquet_files(good, monkeypatch, side, columns, words, small):
 
 def test_parquet_of_types_that_arrow_cannot_compare(good):
     pa = library("pyarrow")
-    columns = {
-        "user_id": ["ann", "bob"],
-        "item_id": ["a", "b"],
-        "rank": [1, 1],
-        "model": ["m", "m"],
-    }
+    texts = {"user_id": ["ann", "bob"], "item_id": ["a", "b"], "model": ["m", "m"]}
+    columns = texts | {"rank": [1, 1]}
     never = {"null": pa.nulls(2), "half": pa.array(np.array([1, 2], np.float16))}
-    for column in ("user_id", "item_id", "model"):
+    for column in texts:
         for kind, ids in never.items():
             write_parquet("a.parquet", **columns | {column: ids})
             words = "never an id" if kind == "half" else "is null in row 0"
             said(words, by_words, "a.parquet", "other.csv", 3, system="model")
-    texts = "user_id", "item_id", "model"
-    view = {name: pa.array(columns[name], pa.string_view()) for name in texts}
+    view = {name: pa.array(some, pa.string_view()) for name, some in texts.items()}
     write_parquet("a.parquet", **columns | view)
     found = by_words("a.parquet", "other.csv", 1, system="model")["m"]
     assert found["hit@1"] == pytest.approx(2 / 3)
@@ -278,9 +273,7 @@ def test_broken_parquet_and_odd_parts_of_a_folder(good, tmp_path, monkeypatch):
     arrays = [pyarrow.array(x) for x in (["u"], ["a"], [1], ["b"])]
     names = ["user_id", "item_id", "rank", "item_id"]
     pq.write_table(pyarrow.Table.from_arrays(arrays, names=names), "r.parquet")
-    said(
-        "r.parquet: two columns are named 'item_id'; columns found: ['user_id', 'item_id'", evaluate
-    )
+    said("r.parquet: two columns are named 'item_id'; columns found: ['user_id', 'item", evaluate)
     for folder, odd, words in (
         ("a", {"user_id": [3], "item_id": ["c"]}, "no column 'rank', a/0.parquet has one"),
         ("b", {"user_id": [3], "item_id": [7], "rank": [1]}, "'item_id' holds numbers, in b"),
@@ -330,12 +323,8 @@ def test_two_files_that_do_not_meet(good):
         ('{"user_id": 1, "item_id": ["a"]}', '{"user_id": "1", "item_id": ["a"]}', "user_id"),
     ):
         sides = good("r.jsonl", recs), good("t.jsonl", truth)
-        said(
-            f"'{name}' holds ids of two kinds, '1' in t.jsonl and 1 in r.jsonl",
-            top_k_eval,
-            *sides,
-            3,
-        )
+        words = f"'{name}' holds ids of two kinds, '1' in t.jsonl and 1 in r.jsonl"
+        said(words, top_k_eval, *sides, 3)
 
 
 @pytest.mark.parametrize(("columns", "words"), [

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import partial
 
+import doors
 import numpy as np
 import pytest
 from doors import by_words
@@ -49,13 +50,9 @@ def columns_of(side, by="rank", order=None):
 
 def write(path, columns):
     """Write columns in the format of a path; return the path."""
-    lines = list(zip(*columns.values(), strict=True))
     if path.suffix == ".parquet":
-        return write_parquet(path, 50, **columns)
-    mark = "\t" if path.suffix == ".tsv" else ","
-    texts = [mark.join(map(str, line)) + "\n" for line in (tuple(columns), *lines)]
-    named = (dict(zip(columns, line, strict=True)) for line in lines)
-    path.write_text(jsonl(*named) if path.suffix == ".jsonl" else "".join(texts))
+        library("pyarrow")
+    doors.write(path.suffix[1:], columns, path, None)
     return path
 
 
@@ -105,11 +102,8 @@ def test_every_format_beside_every_other(tmp_path, monkeypatch, recs, truth, ids
     for small, keep in ((False, "users"), (True, None)):
         if small:
             in_small_blocks(monkeypatch)
-        given = (
-            source(tmp_path, "recs", lists, recs),
-            source(tmp_path, "truth", truths, truth, None),
-        )
-        same(by_words(*given, K, keep=keep), expected)
+        ranks = source(tmp_path, "recs", lists, recs)
+        same(by_words(ranks, source(tmp_path, "t", truths, truth, None), K, keep=keep), expected)
 
 
 @pytest.mark.parametrize("by", ["rank", "score"])
@@ -117,13 +111,9 @@ def test_every_format_beside_every_other(tmp_path, monkeypatch, recs, truth, ids
 def test_rows_of_lists_in_any_order(tmp_path, parts, format, by):
     recs = source(tmp_path, "recs", RANKS, format, by, "shuffled")
     truth = source(tmp_path, "t", TRUTHS, "csv", None)
-    known = {
-        "metrics": ["recall", "map", "item_coverage"],
-        "catalogue": [f"i{n}" for n in range(60)],
-    }
-    expected, found = (
-        by_words(one, two, K, **known) for one, two in ((RANKS, TRUTHS), (recs, truth))
-    )
+    known = {"metrics": ["recall", "map", "item_coverage"]}
+    known["catalogue"] = [f"i{n}" for n in range(60)]
+    expected, found = (by_words(*two, K, **known) for two in ((RANKS, TRUTHS), (recs, truth)))
     same(found, expected)
     note = f"the rows of users are apart in {recs}: it was read whole and sorted"
     assert note in str(found) and found.notes == (note,) and expected.notes == ()
@@ -225,9 +215,8 @@ def test_a_run_that_does_not_fit_says_how_to_sort_it(tmp_path, monkeypatch, pack
 
 
 def test_a_user_split_over_distant_rows(tmp_path, parts):
-    recs, truth = (
-        source(tmp_path, *one) for one in (("recs", RANKS, "csv"), ("t", TRUTHS, "csv", None))
-    )
+    recs = source(tmp_path, "recs", RANKS, "csv")
+    truth = source(tmp_path, "t", TRUTHS, "csv", None)
     recs.write_text(recs.read_text() + "u10,i999,7\n")
     found = tl.top_k_eval(recs, truth, 3)
     assert found.n_users == 40 and "recs.csv: it was read whole and sorted" in str(found)
@@ -255,10 +244,8 @@ def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
     (root / "_temporary").mkdir()
     for name in ("_temporary/x.parquet", ".hidden.parquet", "_SUCCESS"):
         (root / name).write_bytes(b"half")
-    same(
-        tl.top_k_eval(root, source(tmp_path, "t", TRUTHS, "csv", None), K),
-        tl.top_k_eval(RANKS, TRUTHS, K),
-    )
+    truth = source(tmp_path, "t", TRUTHS, "csv", None)
+    same(tl.top_k_eval(root, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
     (tmp_path / "w").mkdir()
     for part, ranks in ((9, [1, 2]), (10, [3, 4])):  # one user over two files, 9 before 10
         kind = library("pyarrow").array([7, 7], "int32" if part == 9 else "int64")
@@ -299,9 +286,8 @@ def test_readers_and_whatever_speaks_arrow(monkeypatch):
         assert np.array_equal(found.per_user("map@3"), expected.per_user("map@3"), equal_nan=True)
     evaluate = partial(tl.top_k_eval, k=K)
     pa = library("pyarrow")
-    far = truth.set_column(
-        0, "user_id", pa.array([f"x{one}" for one in truth["user_id"].to_pylist()])
-    )
+    users = pa.array([f"x{one}" for one in truth["user_id"].to_pylist()])
+    far = truth.set_column(0, "user_id", users)
     twice = pa.concat_tables([recs, recs.slice(0, 6)])
     wrong = recs.set_column(2, "rank", pa.array([2, *recs["rank"].to_pylist()[1:]]))
     for words, ranks, side in (
@@ -309,7 +295,7 @@ def test_readers_and_whatever_speaks_arrow(monkeypatch):
         ("of record batches a reader, pyarrow.RecordBatchReader", recs.to_batches(3), truth),
         ("no user is in both: ranks has 'u0', ground_truths has 'xu5'", recs.to_reader(), far),
         (
-            "ranks: user 'u0' is in row 0 and again in row 240: a stream  ... sort",
+            "user 'u0' is in row 0 and again in row 240: a  ... sort",
             twice.to_reader(),
             truth,
         ),
@@ -317,11 +303,7 @@ def test_readers_and_whatever_speaks_arrow(monkeypatch):
         ("ranks:  ... item_id", recs.drop_columns(["item_id"]).to_reader(), truth),
         ("ranks: no rows; keep='part'  ... con.cursor()", recs[:0].to_reader(), truth.to_reader()),
         ("ground_truths: no rows; keep='part'", recs.to_reader(), truth[:0].to_reader()),
-        (
-            "ground_truths: a connection of DuckDB has one  ... con.cursor()",
-            recs.to_reader(),
-            Busy(),
-        ),
+        ("truths: a connection of DuckDB has one  ... con.cursor()", recs.to_reader(), Busy()),
         ("ranks: a connection of DuckDB has one  ... : give each side a cursor", Busy(recs), truth),
     ):
         said(words, evaluate, ranks, side)
@@ -494,9 +476,8 @@ def test_progress_is_shown_in_terminals_and_notebooks_only(tmp_path, monkeypatch
     monkeypatch.setattr("toplist.files.lines.PROGRESS_MIN_BYTES", 1000)
     tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert "recs.csv" in terminal.getvalue()
-    assert "B/s" in terminal.getvalue() and terminal.getvalue().endswith(
-        "\r"
-    )  # and is gone in the end
+    shown = terminal.getvalue()
+    assert "B/s" in shown and shown.endswith("\r")  # and is gone in the end
     for other in (pipe, None):  # None without a console
         monkeypatch.setattr(sys, "stderr", other)
         tl.top_k_eval(recs, {"u1": {"i1"}}, 3)

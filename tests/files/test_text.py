@@ -147,20 +147,7 @@ ENDS = ["\n"] * 8 + ["\r\n"] * 3 + ["\n\n", "\r\n\r\n", "\r", "\n \n", ",\n", "\
 HEADERS = """user_id,item_id,rank score,user_id,item_id user_id,item_id item_id,x,user_id
 "user_id","item_id","relevance" user_id,item_id,relevance \ufeffuser_id,item_id
 user_id,item_id,user_id user,item_id"""
-TREC_ODD = [
-    "",
-    "#",
-    "\u00a0",
-    "a\u00a0b",
-    "a\x0bb",
-    "a\rb",
-    "\0",
-    "1_0",
-    "nan",
-    "\udcff",
-    "-1",
-    "é",
-]
+TREC_ODD = ["", *["#", "\xa0", "a\xa0b", "a\x0bb", "a\rb", "\x00", "1_0", "nan", "�", "-1", "é"]]
 TREC_ENDS = ["\n"] * 6 + ["\r\n", " \n", "\n\n"]
 
 

@@ -1,9 +1,9 @@
-"""Evaluation in memory: `top_k_eval` of lists, and every metric as a function."""
+"""Evaluation in memory, `merge` of the results of parts, and every metric as a function."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import check_positive_int, did_you_mean, near, prefixed
-from toplist.evaluation.plan import Plan, counted_users, plan_of, settled
-from toplist.inputs.forms import are_queries, read_once, read_ranks
+from toplist.checks import Ints, check_positive_int, did_you_mean, near, prefixed
+from toplist.evaluation.plan import Plan, counted_users, lacks, plan_of, settled
+from toplist.inputs.factorize import Column
+from toplist.inputs.forms import are_queries, read_once, read_ranks, side_to_builtin
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Flat, is_frame
 from toplist.inputs.options import (
@@ -29,13 +30,15 @@ from toplist.inputs.options import (
     Unjudged,
     of_source,
 )
+from toplist.inputs.texts import hashes_of
 from toplist.matching.hits import Hits
-from toplist.matching.match import joined
+from toplist.matching.match import closed_up, join, joined
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import Convention, ConventionName, rules_of
+from toplist.metrics.conventions import Convention, ConventionName, convention_of, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import formula
+from toplist.results import merging
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
@@ -56,8 +59,9 @@ def in_memory(
 
 def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
     """Join lists with ground truths and compute what the plan asks for."""
-    joining = ruled(ranks, plan.joining, plan.rules)
-    plan = plan.called("queries") if are_queries(ranks, truths) else plan
+    joining = ruled(ranks, plan.options.joining, plan.rules)
+    if plan.options.unit is None and are_queries(ranks, truths):
+        plan = replace(plan, options=replace(plan.options, unit="queries"))
     if plan.list_metrics and not isinstance(ranks, Hits):
         order = joining.ties, joining.padding
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
@@ -72,7 +76,8 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
             )
         lists, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
         extra = with_a_list_alone(hits, lists, joining.padding)
-    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.longest), extra)
+    measured = result_of_lists(plan, plan.list_metrics, ranks, hits, hits.longest)
+    return plan.result(hits, measured, extra)
 
 
 def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
@@ -144,7 +149,7 @@ def ruled(ranks: Any, joining: Joining, rules: Convention) -> Joining:
     return joining
 
 
-def lists_of(
+def result_of_lists(
     plan: Plan,
     metrics: Sequence[ListMetric],
     ranks: Any,
@@ -204,6 +209,133 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
             raise TypeError("ranks is a Hits that has its users by key: it takes no users")
         hits = replace(hits, users=list(joining.users))  # checks them
     return hits.listed() if joining.listed else hits, False
+
+
+def merge(
+    parts: Iterable[TopKResult], *more: Any, disjoint: bool = False, columns: ColumnNames = None
+) -> TopKResult:
+    """Merge results over different users into that of all of them.
+
+    ``sum(parts)`` does the same, one part after the other; this takes as long as all parts have
+    users, however many they are.
+
+    Parameters
+    ----------
+    parts, *more : results
+        A list of them or several, with the same metrics, k, convention and policies. After results
+        that were made with ``keep="part"``, the ground truths of all users, keyed by user: a dict,
+        a table or `GroundTruths`. Users who have no list in any part are then added, once.
+    disjoint : bool
+        Whether the users are known to be different. Users with keys are checked by their keys,
+        always. Others are known by position only: parts with the same ground truths, such as five
+        seeds of one model, are over the same users, and are refused unless this is True. Parts
+        where all users have one ground truth merge: these may well be different users.
+    columns : mapping, optional
+        What columns of a table of ground truths are called, as in `top_k_eval`.
+
+    Returns
+    -------
+    TopKResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no part, or what is no result; if metrics, k, convention or policies differ;
+        or if a user is in two parts. Beside ground truths, for parts that were not made with
+        ``keep="part"``, with weights, propensities or ``items_as``, for a user of a part who has
+        no ground truth, and where all of them lack what a metric needs, such as a grade of 0.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> batches = [([[1, 2]], [{2}]), ([[1, 2], [3, 4]], [{1}, {9}])]
+    >>> tl.merge(tl.top_k_eval(*batch, k=2, metrics="mrr") for batch in batches)["mrr@2"]
+    0.5
+
+    Lists in two tables, of which none has those of "cy":
+
+    >>> import pyarrow as pa
+    >>> truth = {"ann": {"tea"}, "bob": {"jam"}, "cy": {"jam"}}
+    >>> shards = [
+    ...     pa.table({"user_id": [user], "item_id": [[item]]})
+    ...     for user, item in {"ann": "tea", "bob": "oil"}.items()
+    ... ]
+    >>> parts = [tl.top_k_eval(one, truth, k=1, metrics="hit", keep="part") for one in shards]
+    >>> tl.merge(parts)["hit@1"], round(tl.merge(parts, truth)["hit@1"], 4)
+    (0.5, 0.3333)
+    """
+    truths = [one for one in more if not isinstance(one, TopKResult)]
+    found = [parts] if isinstance(parts, TopKResult) else list(parts)
+    if not truths:
+        found += more
+        return merging.merge(found, disjoint)
+    found += [one for one in more if isinstance(one, TopKResult)]
+    known = isinstance(truths[0], Mapping) or is_frame(truths[0]) or hasattr(truths[0], "lists")
+    if len(truths) > 1 or not known:
+        found += truths
+        return merging.merge(found)  # says what it takes
+    if any(isinstance(one, TopKResult) and one.listed is None for one in found):
+        raise ValueError(
+            "merge: ground truths go beside parts: give keep='part' in each evaluation"
+        )
+    whole = merging.merge(found, disjoint=True)  # they know their users
+    found = [whole, _absent(whole, truths[0], columns)]
+    # of lists alone, nothing is added
+    return replace(merging.merge(found, disjoint=True), lists=whole.lists, scored=whole.scored)
+
+
+def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
+    """Return the result of the users of ground truths who are not in a result."""
+    from toplist.inputs.tables import lists_of  # a quarter of the import of toplist
+
+    terms, grading = whole.terms, whole.terms.grading
+    for given, what in (
+        (terms.weighted, "weights"),
+        (terms.weighting is not None, "propensities"),
+        ("items_as" in terms.made_by, "items_as"),
+        (any(one.of_truth for one in terms.list_metrics.values()), "metrics of lists and truths"),
+    ):
+        if given:
+            raise ValueError(
+                f"merge: parts with {what} do not go beside ground truths, which do not say what "
+                "users without a list count: evaluate all users together"
+            )
+    how: Any = {"relevant_from": grading.relevant_from, "gains": grading.gains}
+    joining = Joining("first", unjudged=terms.unjudged, **how)
+    depth = max(terms.depth, 1)
+    side = truths if hasattr(truths, "lists") else side_to_builtin(truths, "ground_truths")
+    truth = lists_of(side, "ground_truths", columns)
+    words = hashes_of(truth.users)
+    assert whole.listed is not None  # that of all parts
+    here = np.isin(words, whole.listed)
+    if here.sum() < len(whole.listed):
+        n = len(whole.listed) - int(here.sum())
+        raise ValueError(
+            f"merge: {n:,} of the {len(whole.listed):,} users of the parts have no ground truth "
+            "here: give those of all users, with ids that are text where they were read as text"
+        )
+
+    def without_lists(rows: Ints, joining: Joining) -> Hits:
+        users = Column("user_id", truth.users.codes[rows], truth.users.names)
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        names = truth.items.names
+        nothing = Flat("ranks", offsets[:0], offsets, offsets[1:], names=names, users=users)
+        relevant = replace(truth.take(rows), users=users)
+        return closed_up(join(nothing, relevant, depth, joining, whole=False), depth, joining)
+
+    rows = np.flatnonzero(~here)
+    hits = without_lists(rows, joining._replace(listed=terms.relevant == "listed"))
+    lacking = [one for one in terms.metrics.values() if not len(rows) or lacks(one, hits)]
+    if lacking:  # a part may lack what others have, all of them may not
+        everybody = without_lists(np.arange(len(here)), joining)
+        said = next(filter(None, (lacks(one, everybody) for one in lacking)), "")
+        if said:
+            raise ValueError(f"merge: {said}")
+    rules = convention_of(terms.convention)
+    rules = replace(rules, empty=terms.empty, missing=terms.missing)
+    counted = counted_users(hits, rules, terms.metrics.values())
+    found = merging.without_users(TopKResult.of(terms, hits, counted))
+    return replace(found, listed=words[rows])
 
 
 def curves(
@@ -336,6 +468,39 @@ def _metric_function(name: str, example: list[float]) -> Callable[..., NDArray[n
     def function(
         ranks: Any, ground_truths: Any = None, k: int | None = None, **options: Any
     ) -> NDArray[np.float64]:
+        """{text}.
+
+            {formula}
+
+        Parameters
+        ----------
+        ranks, ground_truths : ids
+            Ranked lists and relevant ids of one user, or of many in any form that `toplist.match`
+            takes; or one `Hits` in place of both.
+        k : int, optional
+            The largest k wanted; default the longest list. May exceed every list.
+        convention, items, items_as, relevant_from, unjudged
+            As in `toplist.top_k_eval`. Users left out have NaN.
+        duplicates, padding, columns, n_threads
+            As in `toplist.top_k_eval`.
+
+        Returns
+        -------
+        (K,) or (n_users, K) float64
+            The value at k = 1..K of one user, or a row per user, in the order of the ground truths:
+            any k is a slice. Past the end of a short list the places are misses.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `toplist.top_k_eval`.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> tl.{name}([5, 7, 8, 9, 3], {{7, 3, 5}}).round(4).tolist()
+        {example}
+        """
         for word in [word for word in options if word not in known]:
             meant = did_you_mean(near(word, [*known]))
             raise TypeError(f"{name}() got an unexpected keyword argument {word!r}{meant}")
@@ -345,46 +510,11 @@ def _metric_function(name: str, example: list[float]) -> Callable[..., NDArray[n
     function.__name__ = function.__qualname__ = name
     known = {one.name for one in rest if one.kind is one.KEYWORD_ONLY}
     vars(function)["__signature__"] = inspect.signature(curves).replace(parameters=rest)
-    function.__doc__ = _DOCUMENTATION.format(
-        name=name,
-        text=f"{metric.text[0].upper()}{metric.text[1:]}.",
-        formula=formula(metric),
-        example=example,
-    )
+    text = f"{metric.text[0].upper()}{metric.text[1:]}"
+    words: Any = {"name": name, "text": text, "formula": formula(metric), "example": example}
+    function.__doc__ = inspect.cleandoc(function.__doc__ or "").format(**words)
     return function
 
-
-_DOCUMENTATION = """{text}
-
-    {formula}
-
-Parameters
-----------
-ranks, ground_truths : ids
-    Ranked lists and relevant ids of one user, or of many in any form that `toplist.match`
-    takes; or one `Hits` in place of both.
-k : int, optional
-    The largest k wanted; default the longest list. May exceed every list.
-convention, items, items_as, relevant_from, unjudged, duplicates, padding, columns, n_threads
-    As in `toplist.top_k_eval`. Users left out have NaN.
-
-Returns
--------
-(K,) or (n_users, K) float64
-    The value at k = 1..K of one user, or a row per user, in the order of the ground truths: any k
-    is a slice. Past the end of a short list the places are misses.
-
-Raises
-------
-TypeError, ValueError
-    As `toplist.top_k_eval`.
-
-Examples
---------
->>> import toplist as tl
->>> tl.{name}([5, 7, 8, 9, 3], {{7, 3, 5}}).round(4).tolist()
-{example}
-"""
 
 hit = _metric_function("hit", [1.0, 1.0, 1.0, 1.0, 1.0])
 precision = _metric_function("precision", [1.0, 1.0, 0.6667, 0.5, 0.6])

@@ -14,15 +14,8 @@ from toplist.averages import per_user
 from toplist.checks import USERS, cached, check_positive_int
 from toplist.inputs.keyed import values_by_user, weights_of
 from toplist.inputs.lists import name_user
-from toplist.inputs.options import (
-    DEFAULT_METRICS,
-    ItemData,
-    Items,
-    Joining,
-    Options,
-    columns_of,
-    needs,
-)
+from toplist.inputs.options import DEFAULT_METRICS, ItemData, Items, Options, columns_of, needs
+from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, variant
 from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
@@ -58,7 +51,6 @@ class Plan:
     rules: Convention
     pooled: tuple[str, ...]
     options: Options
-    ties: Ties
     made_by: Mapping[str, str]
 
     @property
@@ -79,11 +71,6 @@ class Plan:
         return ItemData.of(self.options.items, self.options.joining.reading)
 
     @property
-    def joining(self) -> Joining:
-        """How lists are joined with ground truths, before the convention is asked."""
-        return self.options.joining._replace(ties=self.ties)
-
-    @property
     def counts_all(self) -> bool:
         """Whether users count who have a list alone: under IPS, with 0 where nothing was seen."""
         propensities = self.options.propensities
@@ -98,11 +85,6 @@ class Plan:
         repeats = given.joining.repeats
         given = replace(given, items_as=None, padding=None, duplicates=repeats)
         return replace(self, options=given)
-
-    def called(self, unit: str) -> Plan:
-        """Return the same plan with this noun of the rows, where none is given."""
-        options = replace(self.options, unit=self.options.unit or unit)
-        return replace(self, options=options)
 
     def lacking(self, hits: Hits, before: Mapping[str, str] | None) -> dict[str, str]:
         """Say what the ground truths of a part lack, and of those before it, by metric."""
@@ -137,7 +119,7 @@ class Plan:
             *(self.entries, rules.name, rules.empty, rules.missing, hits.grading, self.pooled),
             weighted=weights is not None or known.get("weighting") == "snips",
             relevant=rules.relevant,
-            ties=self.ties,
+            ties=self.options.ties or "order",
             unjudged=hits.unjudged,
             unit=self.options.unit or (USERS if self.options.clusters is None else "rows"),
             known_as=asked_as if isinstance(asked_as, str) and asked_as != rules.name else "",
@@ -149,7 +131,11 @@ class Plan:
         if propensities is not None:
             hits, own, exposed = propensities.weigh(hits, list(terms.metrics.values()))
             if extra is not None:
-                hits = without_relevant(hits, propensities.weigh(extra, ())[0])
+                added, *_ = propensities.weigh(extra, ())
+                alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
+                hits = hits.merged(added.of_part(**alike), disjoint=True)
+                prints = (together(hits.about.fingerprints),)
+                hits = hits.of_part(n_extra=0, fingerprints=prints)
         counted = counted_users(hits, rules, terms.metrics.values())
         if self.counts_all:  # who has a list, or an item that was observed
             counted &= (hits.n_relevant > 0) | (hits.n_listed > 0)
@@ -163,15 +149,6 @@ class Plan:
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
         )
         return found if exposed is None else replace(found, exposed=exposed)
-
-
-def without_relevant(hits: Hits, more: Hits) -> Hits:
-    """Return hits with more users, who have no relevant item, in the rows after the others."""
-    from toplist.matching.fingerprints import together  # what few need, so that imports are quick
-
-    alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
-    found = hits.merged(more.of_part(**alike), disjoint=True)
-    return found.of_part(n_extra=0, fingerprints=(together(found.about.fingerprints),))
 
 
 def settled(metric: Any, hits: Hits) -> Any:
@@ -222,7 +199,7 @@ def plan_of(
 
     `ties` is how the source orders equal scores; `single` says that it is one bare list.
     """
-    rules = rules_of(options.convention)
+    options, rules = replace(options, ties=options.ties or ties), rules_of(options.convention)
     metrics = options.metrics
     if metrics is None:
         metrics = [name for name in DEFAULT_METRICS if name in rules.metrics]
@@ -243,14 +220,23 @@ def plan_of(
 
         options = replace(options, items_as=ItemMap.of(options.items_as))
     if any(isinstance(entry.metric, ListMetric) for entry in entries):
-        options = replace(options, items=_read_once(options, single))
+        from toplist.beyond.indexing import UserItems
+        from toplist.inputs.facts import ItemLabels
+
+        known: dict[str, Any] = {}
+        if options.items.labels is not None:
+            known["labels"] = ItemLabels.of(options.items.labels)
+        for name in ("history", "expected"):
+            if (given := getattr(options.items, name)) is not None:
+                known[name] = UserItems.of(given, name, options.joining.reading, single)
+        options = replace(options, items=replace(options.items, **known))
         entries = tuple(one for entry in entries for one in _of_lists(entry, options.items))
     # options that leave no trace in a result, where they are not the usual ones
     words = {"duplicates": options.joining.repeats, "unknown": options.items.unknown}
     made_by: dict[str, str] = {name: word for name, word in words.items() if word != "raise"}
     if options.items_as is not None:
         made_by["items_as"] = options.items_as.digest
-    return Plan(entries, rules, pooled, options, options.ties or ties, made_by)
+    return Plan(entries, rules, pooled, options, made_by)
 
 
 def _weighed(
@@ -293,21 +279,6 @@ def _weighed(
             metric = metric.with_policy("zero")
         estimated.append(replace(entry, metric=metric))
     return replace(options, propensities=found), tuple(estimated), rules, scored
-
-
-def _read_once(options: Options, single: bool) -> Items:
-    """Return what is known of items, whose labels, and items of users, are read."""
-    from toplist.beyond.indexing import UserItems  # what few need, so that imports are quick
-    from toplist.inputs.facts import ItemLabels
-
-    found: dict[str, Any] = {}
-    if options.items.labels is not None:
-        found["labels"] = ItemLabels.of(options.items.labels)
-    for name in ("history", "expected"):
-        given = getattr(options.items, name)
-        if given is not None:
-            found[name] = UserItems.of(given, name, options.joining.reading, single)
-    return replace(options.items, **found)
 
 
 def _of_lists(entry: Entry, items: Items) -> list[Entry]:
@@ -377,7 +348,8 @@ def _named_entries(
 def _entries(
     asked: Iterable[str | Metric], ks: tuple[int, ...], scalar: bool, rules: Convention
 ) -> tuple[Entry, ...]:
-    entries = []
+    """Return the entries; ValueError for two metrics of one name, or one twice at one k."""
+    entries, metrics, names = list[Entry](), dict[str, Metric | ListMetric](), set[str]()
     for spec in asked:
         metric, own = parse(spec, rules)
         if isinstance(metric, Metric):
@@ -386,7 +358,16 @@ def _entries(
         if isinstance(metric, Metric) and metric.cut == "n":
             at, one = (), True
         entries.append(Entry(metric, at, one, of_trec_eval(spec)))
-    _check_no_twins(entries)
+        name = metric.name
+        if metrics.setdefault(name, metric) != metric:
+            raise ValueError(
+                f"two metrics are named {name!r}: give one another name, for example with "
+                f"dataclasses.replace(metric, name={name + '_2'!r})"
+            )
+        for full in [f"{name}@{k}" for k in at] or [name]:
+            if full in names:
+                raise ValueError(f"{full!r} is asked for twice, by its own k or by the common one")
+            names.add(full)
     return tuple(entries)
 
 
@@ -399,23 +380,6 @@ def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
     if not ks:
         raise ValueError("k is empty: give at least one cut-off")
     return ks
-
-
-def _check_no_twins(entries: list[Entry]) -> None:
-    """Raise for two metrics of one name, and for one metric twice at one k."""
-    metrics: dict[str, Metric | ListMetric] = {}
-    asked: set[str] = set()
-    for entry in entries:
-        name = entry.metric.name
-        if metrics.setdefault(name, entry.metric) != entry.metric:
-            raise ValueError(
-                f"two metrics are named {name!r}: give one another name, for example with "
-                f"dataclasses.replace(metric, name={name + '_2'!r})"
-            )
-        for one in [f"{name}@{k}" for k in entry.ks] or [name]:
-            if one in asked:
-                raise ValueError(f"{one!r} is asked for twice, by its own k or by the common one")
-            asked.add(one)
 
 
 def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> NDArray[np.bool_]:

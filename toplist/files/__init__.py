@@ -119,8 +119,8 @@ much. Keep the number of buckets in step with the data, and memory stays where i
     Dask shuffle      0.24 s   0.51 GB    2.5 s   2.21 GB
 """
 
+from toplist.files.batches import read_ranks, read_truths
 from toplist.files.formats import FORMATS, format_of
-from toplist.files.lists import read_ranks, read_truths
 from toplist.files.tables import write_text
 from toplist.inputs.options import COLUMNS
 

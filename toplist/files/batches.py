@@ -1,5 +1,6 @@
 """`Source`: files and streams as lists, whole or in blocks of complete users, however many.
 
+`read_ranks` and `read_truths` return those of a whole file as dicts.
 A block ends where a user ends, so that it can be read like a table of its own. A user whose rows
 are not together has several lists; only the caller, who knows the users of all blocks, notices.
 """
@@ -12,33 +13,39 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from toplist.checks import Bools, E, Ints, about, cached
 from toplist.files import parquet, text
-from toplist.files.errors import named, refused
 from toplist.files.formats import (
     GZIP,
     PARQUET,
     ColumnNames,
     FileFormat,
     FormatName,
+    Id,
     PathLike,
+    TextFormatName,
     find_format,
+    named,
+    refused,
+    short,
 )
 from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import Column, numbered
+from toplist.inputs.groups import Groups
 from toplist.inputs.lists import Flat
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
     GROUP,
     Options,
     Order,
+    Ranks,
     columns_of,
     named_in,
     refuse_composite,
@@ -169,14 +176,16 @@ class Source:
             yield Block(lists, table.places(rows), is_long)
 
     def whole(self, known: IdTexts) -> Flat:
-        """Return all lists, the rows of a user in any place."""
-        table = joined(str(self.path), [*self._tables(known)])
-        lists = self._read(table)
-        if not _is_long(table.frame):
-            numbers, distinct = numbered(lists.users.codes)
-            self.check_one_list(
-                replace(lists.users, codes=distinct), numbers, table.places(np.arange(len(numbers)))
-            )
+        """Return all lists, the rows of a user in any place; errors name the file and the place."""
+        try:
+            table = joined(str(self.path), [*self._tables(known)])
+            lists = self._read(table)
+            if not _is_long(table.frame):
+                numbers, distinct = numbered(lists.users.codes)
+                users, places = replace(lists.users, codes=distinct), np.arange(len(numbers))
+                self.check_one_list(users, numbers, table.places(places))
+        except (ValueError, TypeError) as error:
+            raise self.located(error) from None
         return lists
 
     def by_system(self, system: str | None) -> Iterator[tuple[str | None, Source]]:
@@ -460,16 +469,94 @@ def stream_of(
     return Source(path, side, columns, order if side == "ranks" else None, ties, found)
 
 
-def loaded(source: Source, known: IdTexts) -> Flat:
-    """Return all lists of a file; errors name the file and the place."""
-    try:
-        return source.whole(known)
-    except (ValueError, TypeError) as error:
-        raise source.located(error) from None
-
-
 def stream_of_batches(given: Any, side: str, options: Options, is_part: bool) -> Source:
     """Return record batches of one side, one after another; those of a part may have no row."""
     refuse_composite(options.columns, "streams")
     batches = Batches(given, side, is_part)
     return Source(side, side, options.columns, None, options.ties, batches=batches)
+
+
+def read_ranks(
+    path: PathLike,
+    *,
+    format: TextFormatName | None = None,
+    columns: ColumnNames = None,
+    order: Order | None = None,
+    ties: Ties | None = None,
+) -> dict[Id, list[Id]]:
+    r"""Read the ranked list of every user, best item first; users as they first appear.
+
+    A rank, 1..n for each user, decides the order; without one the score, descending, ties in
+    file order (in a TREC run by document id, descending) or, with ``ties`` of "order", "item" or
+    "item_desc", in file order or by item id. ``order="file"`` keeps the order of the file.
+    ``format`` is csv, tsv, jsonl or trec, by default what the extension says; ``columns`` gives the
+    file's own names of ``user_id``, ``item_id``, ``rank`` and ``score`` (TREC columns have none). A
+    packed file (gzip) is unpacked.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from toplist.files import write_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/lists.csv", "user_id,item_id,rank\nann,tea,2\nann,jam,1\n")
+    ...     read_ranks(f"{folder}/lists.csv")
+    {'ann': ['jam', 'tea']}
+    """
+    Ranks(path, order=order, ties=ties)  # refuses other words
+    _, lists = _text(path, "ranks", format, columns, order, ties)
+    return {user: items for user, items, _ in lists}
+
+
+def read_truths(
+    path: PathLike, *, format: TextFormatName | None = None, columns: ColumnNames = None
+) -> dict[Id, set[Id]] | dict[Id, dict[Id, float]] | Groups:
+    r"""Read the relevant items of every user; users as they first appear.
+
+    The parameters are those of `read_ranks`. Truths are sets, or dicts item to grade if there
+    is a ``relevance`` column. A TREC file is read as qrels: a grade from 0 to 1 is 0, judged and
+    not relevant, and so is one below 0, as of spam. Its truths are sets only if every grade is 1. A
+    column of groups that `columns` names makes them `toplist.Groups`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from toplist.files import write_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/test.qrels", "q1 0 d7 1\nq1 0 d8 0\nq2 0 d7 0\n")
+    ...     read_truths(f"{folder}/test.qrels")
+    {'q1': {'d7': 1.0, 'd8': 0.0}, 'q2': {'d7': 0.0}}
+    """
+    source, lists = _text(path, "ground_truths", format, columns, None, None)
+    truths: dict[Id, Any] = {}
+    for user, items, values in lists:
+        found: dict[Any, Any] = {}
+        for item, value in zip(items, values or (), strict=False):
+            if GROUP in source.names:
+                found.setdefault(value, []).append(item)
+            elif (first := found.setdefault(item, value)) != value:
+                both = f"{first:g} and {value:g}"
+                error = ValueError(f"user {short(user)}: item {short(item)} has relevance {both}")
+                raise source.located(about(error, user=user, item=item))
+        truths[user] = set(items) if values is None else found
+    if GROUP in source.names:
+        return Groups({user: list(groups.values()) for user, groups in truths.items()})
+    if not source.is_trec or any(set(row.values()) - {1} for row in truths.values()):
+        return truths
+    return {user: set(row) for user, row in truths.items()}
+
+
+def _text(
+    path: PathLike, side: str, format: TextFormatName | None, *how: Any
+) -> tuple[Source, Iterator[tuple[Id, list[Id], list[float] | None]]]:
+    """Return a file, and of each of its users the items in order, and the grades."""
+    source = stream_of(path, side, format, *how, "format")
+    if not source.is_text:
+        raise ValueError(f"{source.path}: Parquet is read by top_k_eval, or with pyarrow")
+    found = source.whole((Texts(), Texts()))
+    users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)
+    grades = None if found.grades is None else found.grades.tolist()
+    ends = zip(users, pairwise(found.offsets.tolist()), strict=True)
+    lists = (
+        (user, items[lo:hi], None if grades is None else grades[lo:hi]) for user, (lo, hi) in ends
+    )
+    return source, lists

@@ -1,4 +1,7 @@
-"""File formats: their names, their extensions, and what kind of file each of them is."""
+"""File formats: their names, their extensions, and what kind of file each of them is.
+
+Errors of files name the file and the line or row, and stay short whatever is in it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from toplist.checks import choice
+from toplist.checks import about, choice
 from toplist.inputs.options import FormatName as FormatName
 from toplist.results.saved import PathLike as PathLike
 
@@ -17,6 +20,10 @@ ColumnNames = Mapping[str, str] | None  # the file's own names of user_id, item_
 Id = str | int
 
 TextFormatName = Literal["csv", "tsv", "jsonl", "trec"]
+E = TypeVar("E", bound=Exception)
+
+LONGEST = 1600  # characters of a message, after the name of its file
+VALUE = 300  # characters of a list of columns, or of a name
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,16 @@ def find_format(
     plain = name.removesuffix(".gz")
     extension = os.path.splitext(plain)[1]
     if extension == ".txt" and TREC in valid and os.path.isfile(path):
-        return _of_columns(path, keyword)
+        try:
+            n = len(first_line(path).split())
+        except zlib.error as error:
+            raise ValueError(f"{os.fspath(path)}: not readable: {error}") from None
+        if n in TREC_COLUMNS:  # 6, a run, or 4, qrels
+            return TREC
+        raise ValueError(
+            f"{os.fspath(path)}: a .txt file is of TREC, 6 columns in a run and 4 in qrels, and "
+            f"its first line has {n}: name another format by {keyword or 'format'}="
+        )
     for format in valid:
         if extension in format.extensions and (format.is_text or plain == name):
             return format
@@ -108,20 +124,6 @@ def first_line(path: PathLike) -> bytes:
     return start.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0]
 
 
-def _of_columns(path: PathLike, keyword: str) -> FileFormat:
-    """Return TREC for a text file of 6 columns, a run, or 4, qrels; ValueError for any other."""
-    try:
-        n = len(first_line(path).split())
-    except zlib.error as error:
-        raise ValueError(f"{os.fspath(path)}: not readable: {error}") from None
-    if n in TREC_COLUMNS:
-        return TREC
-    raise ValueError(
-        f"{os.fspath(path)}: a .txt file is of TREC, 6 columns in a run and 4 in qrels, and its "
-        f"first line has {n}: name another format by {keyword or 'format'}="
-    )
-
-
 def table_format(path: PathLike) -> str:
     """Return the extension of a table's file, with ``.gz`` if it has that.
 
@@ -134,3 +136,37 @@ def table_format(path: PathLike) -> str:
     name = os.fspath(path).lower()
     plain = name.removesuffix(".gz")
     return os.path.splitext(plain)[1] + name[len(plain) :]
+
+
+def short(value: Any, most: int = VALUE) -> str:
+    """Return the repr of a value, cut where it is long.
+
+    Examples
+    --------
+    >>> short("a" * 1000, 12)
+    "'aaaa...aaa'"
+    """
+    return cut(repr(value), most)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, without its middle where it is long."""
+    if len(text) <= most:
+        return text
+    head = (most - 3 + 1) // 2
+    return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
+
+
+def located(kind: type[E], place: str, reason: str) -> E:
+    """Return an error that begins with a place; its words are cut to what a person reads."""
+    return kind(f"{place}{cut(reason, LONGEST)}")
+
+
+def named(place: str, error: E) -> E:
+    """Return an error with a place before its message, and the message cut."""
+    return about(located(type(error), place, str(error)), **vars(error))
+
+
+def refused(path: str, reason: str) -> ValueError:
+    """Return the error of a file as a whole."""
+    return about(located(ValueError, f"{path}: ", reason), path=path)

@@ -1,27 +1,33 @@
-"""Lines of text files, gzipped or not: counted, decoded, and read as rows of CSV.
+"""Lines of text files, gzipped or not: counted, decoded, and read as rows of CSV; their numbers.
 
 Rows of users and items (`toplist.files.text`) and columns (`toplist.files.tables`) are both read
 from here, so that a file that cannot be read is reported alike, with its name and its line.
+
+A number is an ASCII sign, ASCII digits, a point and an exponent, spaces or tabs around it.
+Whatever else Python reads as a number (``1_0``, full-width and Arabic digits, ``inf``, ``nan``) is
+none. Without point and exponent it is an integer, of any size; else a double.
 """
 
 import codecs
 import csv
 import gzip
 import io
+import math
 import os
+import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import about
-from toplist.files.errors import located
-from toplist.files.formats import GZIP, PathLike
+from toplist.files.formats import GZIP, PathLike, located
+from toplist.inputs.factorize import EXACT as EXACT
 
 PROGRESS_MIN_BYTES = 1 << 24  # bytes: some ten seconds of reading
 # The longest line in bytes. What becomes of a line in memory is up to twenty times as large, so
@@ -101,32 +107,27 @@ class TextFile:
                 row, size = self.row, 0
                 show()
 
+    def row_blocks(self, stream: Any, delimiter: str) -> Iterator[bytes]:
+        """Yield the rows of a stream in blocks; one that is longer than the longest may be cut."""
+        rest = b""
+        while chunk := stream.read(SIZE):
+            text = rest + chunk
+            if not text.endswith(b"\n"):
+                text += stream.readline(self.longest + 1)
+            end = complete_rows(text, delimiter)[0] if b'"' in text and delimiter else len(text)
+            # a row that is too long is refused by who reads it
+            if end or len(text) > 2 * self.longest:
+                end = end or len(text)
+                yield text[:end]
+            rest = text[end:]
+        if rest:
+            yield rest
+
 
 def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
     """Read lines as rows of CSV; a blank line is an empty row."""
     # strict: a stray quote is an error, it does not swallow the lines that follow
     return csv.reader(map(bytes.decode, lines), delimiter=delimiter, strict=True)
-
-
-def lines_of(stream: Any, longest: int) -> Iterator[bytes]:
-    r"""Return the lines of a stream, which end in \n; one of more than `longest` bytes is cut."""
-    return iter(partial(stream.readline, longest + 1), b"")
-
-
-def row_blocks(stream: Any, longest: int, delimiter: str) -> Iterator[bytes]:
-    """Yield the rows of a stream in blocks; a row of more than `longest` bytes may be cut."""
-    rest = b""
-    while chunk := stream.read(SIZE):
-        text = rest + chunk
-        if not text.endswith(b"\n"):
-            text += stream.readline(longest + 1)
-        end = complete_rows(text, delimiter)[0] if b'"' in text and delimiter else len(text)
-        if end or len(text) > 2 * longest:  # a row that is too long is refused by who reads it
-            end = end or len(text)
-            yield text[:end]
-        rest = text[end:]
-    if rest:
-        yield rest
 
 
 def complete_rows(text: bytes, delimiter: str) -> tuple[int, bool]:
@@ -161,3 +162,88 @@ def bar(title: str, total: int, unit: str, least: int) -> Iterator[Callable[[int
         desc=title, total=total, unit=unit, unit_scale=True, delay=DELAY, leave=False
     ) as shown:
         yield shown.update
+
+
+Number = int | float
+
+LARGEST = sys.float_info.max
+
+# What Python reads as a number, and is written with these characters alone, is one.
+_FOREIGN = re.compile(r"[^0-9+\-.eE \t]")
+_foreign = _FOREIGN.search
+
+
+def parse(text: str) -> Number | None:
+    """Return the number that a text is by the rule, None for another text; 1e999 is infinite.
+
+    Examples
+    --------
+    >>> parse("17"), parse(" -1.5e3 "), parse("1_7"), parse("inf")
+    (17, -1500.0, None, None)
+    """
+    if _foreign(text):
+        return None
+    whole = not ("." in text or "e" in text or "E" in text)
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        return None
+
+
+def way_out(value: Any) -> str:
+    """Return what a message adds for what Python takes for a number and the rule does not.
+
+    Examples
+    --------
+    >>> way_out("1_0"), way_out("ten")
+    (': write ASCII digits, as in 12, -0.5 or 1e-3', '')
+    """
+    try:
+        looks = isinstance(value, str) and math.isfinite(float(value)) and parse(value) is None
+    except ValueError:
+        return ""
+    return ": write ASCII digits, as in 12, -0.5 or 1e-3" if looks else ""
+
+
+def packed(values: Sequence[Number]) -> NDArray[Any]:
+    """Return numbers as int64 or float64 where none loses a digit by it, else as objects.
+
+    Examples
+    --------
+    >>> [packed(some).dtype.name for some in ([1, 2**60], [1, 0.5], [2**60, 0.5], [2**70])]
+    ['int64', 'float64', 'object', 'object']
+    """
+    types = set(map(type, values))
+    if types == {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return _objects(values)
+    if types == {float, int} and any(type(v) is int and not -EXACT <= v <= EXACT for v in values):
+        return _objects(values)
+    return np.array(values, np.float64)
+
+
+def _objects(values: Sequence[Number]) -> NDArray[Any]:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def together(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return `packed` parts as one array that holds every number exactly.
+
+    Examples
+    --------
+    >>> together([packed([2**53 + 1]), packed([0.5])]).tolist(), together([packed([7])]).dtype.name
+    ([9007199254740993, 0.5], 'int64')
+    """
+    kinds = {part.dtype.kind for part in parts}
+    if len(kinds) > 1 and not ("O" not in kinds and all(map(_fits, parts))):
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
+
+
+def _fits(part: NDArray[Any]) -> bool:
+    """Whether every number of a part is exact as a double."""
+    return part.dtype.kind == "f" or bool(np.all(np.abs(part) <= EXACT))

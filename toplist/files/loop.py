@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Ints, about
-from toplist.evaluation.evaluate import evaluate, in_memory, lists_of, ruled
+from toplist.evaluation.evaluate import evaluate, in_memory, result_of_lists, ruled
 from toplist.evaluation.plan import Plan, plan_of
-from toplist.files.batches import Block, Source, loaded, stream_of, stream_of_batches
-from toplist.files.errors import named, short
-from toplist.files.memory import free_memory
+from toplist.files.batches import Block, Source, stream_of, stream_of_batches
+from toplist.files.formats import named, short
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.grades import check_no_matrix
@@ -31,9 +30,9 @@ from toplist.inputs.ids import shaped, unpadded
 from toplist.inputs.keyed import KeptTruths, in_texts
 from toplist.inputs.lists import Flat, is_stream, offsets_of
 from toplist.inputs.options import SIDES, Options, columns_of
-from toplist.inputs.tables import lists_of as lists_of_side
+from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts, hashes_of
-from toplist.matching.fingerprints import together
+from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
 from toplist.results.merging import in_pairs, without_users
@@ -41,6 +40,8 @@ from toplist.results.result import TopKResult
 
 # Of the free memory, what a file may take that is read whole to be sorted.
 SHARE = 1 / 4
+UNKNOWN = 4 << 30  # bytes that are free where no system says
+GROUPS = "/sys/fs/cgroup"
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 # The lists, and the ground truths.
@@ -61,14 +62,19 @@ def evaluate_streams(
         options = replace(options, unit=options.unit or "queries")
     texts = (Texts(), Texts()) if kept is None else kept.texts
     if not isinstance(listed, Source):
-        return in_memory(listed, loaded(relevant, texts), k, options)
+        return in_memory(listed, relevant.whole(texts), k, options)
     plan = plan_of(options, k, listed.ordering)
-    if _needs_rows(plan, listed):
+    # Queries of a TREC run are few. Intervals by weights and clusters need the rows, and what was
+    # given of each is held already. Beside metrics of the lists, which are read whole with users,
+    # weights alone do not ask for it.
+    weighted = plan.options.weights is not None and not plan.list_metrics
+    needs_rows = listed.is_trec or plan.options.clusters is not None or weighted
+    if needs_rows and plan.options.keep is None:
         plan = replace(plan, options=replace(plan.options, keep="users"))
     if not isinstance(relevant, Source):  # of truths in memory
         if kept is None:
             side = side_to_builtin(truths, "ground_truths")
-            lists = lists_of_side(side, "ground_truths", options.columns, known=texts)
+            lists = lists_of(side, "ground_truths", options.columns, known=texts)
             kept = KeptTruths(lists, texts)
         relevant = Source("ground_truths", "ground_truths", options.columns, format=None)
     sources = listed, relevant
@@ -80,7 +86,7 @@ def evaluate_streams(
         return Loop(sources, plan, kept).result()
     if options.keep == "part":
         raise ValueError("keep='part': keys of several columns and systems are read whole")
-    truth = loaded(relevant, texts) if kept is None else kept.lists
+    truth = relevant.whole(texts) if kept is None else kept.lists
     systems = listed.by_system(options.system)
     found = {name: _in_whole((one, relevant), plan, texts, truth) for name, one in systems}
     return found[None] if options.system is None else found  # type: ignore[return-value]
@@ -95,19 +101,6 @@ def _source_of(side: Any, name: str, options: Options) -> Any:
     if is_stream(side, of_part=is_part and name == "ranks"):
         return stream_of_batches(side, name, options, is_part)
     return side
-
-
-def _needs_rows(plan: Plan, listed: Source) -> bool:
-    """Whether users are kept where nothing is said of it.
-
-    Queries of a TREC run are few. Intervals by weights and clusters need the rows, and what was
-    given of each is held already. Beside metrics of the lists, which are read whole with users,
-    weights alone do not ask for it.
-    """
-    if plan.options.keep is not None:
-        return False
-    weighted = plan.options.weights is not None and not plan.list_metrics
-    return listed.is_trec or plan.options.clusters is not None or weighted
 
 
 def evaluate_part(ranks: Any, truths: Any, k: Any, options: Options) -> TopKResult:
@@ -131,7 +124,7 @@ def _in_whole(sources: Sources, plan: Plan, texts: tuple[Texts, Texts], truth: F
             return replace(column, names=[tuple(map(str, key)) for key in column.names])
         return in_texts(column, known)
 
-    sides = [loaded(sources[0], texts), truth]
+    sides = [sources[0].whole(texts), truth]
     if _are_texts(sources):
         sides = [one.under(*map(in_text, (one.users, one.items), texts)) for one in sides]
     try:
@@ -298,7 +291,7 @@ class Loop:
         if source.batches is not None or needed > free * SHARE:
             raise about(ValueError(f"{error}{source.way_out(needed, free)}"), **vars(error))
         try:
-            lists = self._encoded(loaded(source, self.texts))
+            lists = self._encoded(source.whole(self.texts))
             _ = lists.places  # no user has two lists
         except (ValueError, TypeError) as wrong:
             raise source.located(wrong) from None
@@ -313,7 +306,7 @@ class Loop:
         plan = replace(self.plan.mapped)  # which knows nothing of other lists
         of_truth = [one for one in plan.list_metrics if one.of_truth]
         alone = [one for one in plan.list_metrics if not one.of_truth]
-        joining = ruled(None, plan.joining, plan.rules)
+        joining = ruled(None, plan.options.joining, plan.rules)
         depth = joining.cut(plan.depth)
         without = np.ones(len(truth.users), bool)  # users of the truth without a list so far
         n_extra, extra = 0, None  # users of lists alone, and one of them
@@ -324,7 +317,7 @@ class Loop:
 
         def measure(metrics: Sequence[Any], lists: Flat, hits: Hits | None = None) -> None:
             nonlocal measured
-            part = lists_of(plan, metrics, lists, hits)
+            part = result_of_lists(plan, metrics, lists, hits)
             if part is not None:
                 measured = part if measured is None else measured + part
 
@@ -513,3 +506,53 @@ class Codes:
         codes, _ = numbered_by(self._others, names)
         self.names = list(self._others)
         return replace(column, codes=recoded(column.codes, codes), names=self.names)
+
+
+def free_memory() -> int:
+    """Return the free bytes: the smaller of the machine's and the control group's.
+
+    Files that the system holds in memory only to be quick count as free.
+
+    Examples
+    --------
+    >>> free_memory() > 0
+    True
+    """
+    machine = _numbers("/proc/meminfo").get("MemAvailable:", UNKNOWN >> 10) << 10
+    return max(min([machine, *_of_groups()]), 1)
+
+
+def _of_groups() -> Iterator[int]:
+    """Yield what is left to the control groups of this process, those of version 1 and 2."""
+    for line in _lines("/proc/self/cgroup"):
+        number, kind, path = line.split(":", 2)
+        if number == "0":
+            base, limit, used = GROUPS, "memory.max", "memory.current"
+        elif kind == "memory":
+            base, limit, used = f"{GROUPS}/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        while True:  # the group, and those that it is in; in a container the path may be outside
+            folder = base + path.rstrip("/")
+            most, held = (next(iter(_lines(f"{folder}/{name}")), "") for name in (limit, used))
+            if most.isdecimal() and held.isdecimal():
+                stat = _numbers(f"{folder}/memory.stat")
+                inactive = stat.get("total_inactive_file", stat.get("inactive_file", 0))
+                yield int(most) - int(held) + inactive
+            if path in ("", "/"):
+                break
+            path = os.path.dirname(path)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
+
+
+def _numbers(path: str) -> dict[str, int]:
+    """Return the numbers of a file with a name and a number in each line."""
+    rows = (line.split() for line in _lines(path))
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from toplist.checks import optional, require
-from toplist.files.errors import refused, short
-from toplist.files.formats import PARQUET, PathLike
+from toplist.files.formats import PARQUET, PathLike, refused, short
 from toplist.files.lines import bar
 
 IDS = 1 << 20  # ids in a part: 8 MB of them

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.files import parquet, text
-from toplist.files.errors import short
-from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.numbers import LARGEST, parse, way_out
+from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format, short
+from toplist.files.lines import LARGEST, parse, way_out
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts
@@ -29,7 +28,7 @@ def read_table(path: PathLike) -> Any:
     """Read a table: CSV and TSV as a dict of columns of text, Parquet as a pyarrow table."""
     if not find_format(path, valid=TABLES).is_text:
         return parquet.read_table(path)
-    columns = read(path, lambda header: header)
+    columns, _ = _read(path, lambda header: header)
     if not any(columns.values()):
         raise ValueError(f"{os.fspath(path)}: no rows")
     return columns
@@ -66,20 +65,6 @@ def write_text(path: PathLike, content: str) -> None:
     {'user_id': ['ann'], 'item_id': ['tea']}
     """
     write_all({path: content})
-
-
-def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
-    r"""Return the wanted columns of a CSV or TSV file, as they are written, by their names.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(f"{folder}/items.csv", "item_id,price\na,1.5\nb,2\n")
-    ...     read(f"{folder}/items.csv", ["item_id"])
-    {'item_id': ['a', 'b']}
-    """
-    return _read(path, wanted)[0]
 
 
 # What returns the error of a row of a file, with its line.

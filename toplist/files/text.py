@@ -16,6 +16,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
@@ -24,18 +25,20 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import Ints, about, optional, require
-from toplist.files.errors import named, short
-from toplist.files.formats import FileFormat, PathLike
+from toplist.files.formats import FileFormat, PathLike, named, short
 from toplist.files.lines import (
+    EXACT,
     JSON_LINE,
+    LARGEST,
     LINE,
     TextFile,
     complete_rows,
     csv_rows,
-    lines_of,
-    row_blocks,
+    packed,
+    parse,
+    together,
+    way_out,
 )
-from toplist.files.numbers import EXACT, LARGEST, packed, parse, together, way_out
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import offsets_of
@@ -147,7 +150,7 @@ class TextTables(TextFile):
         """Yield complete rows in blocks, once the header is read."""
         delimiter = self.format.delimiter
         if delimiter:
-            lines = self.counted(lines_of(stream, self.longest))
+            lines = self.counted(iter(partial(stream.readline, self.longest + 1), b""))
             header = next(filter(None, csv_rows(lines, delimiter)), None)
             if header is None:
                 return
@@ -155,7 +158,7 @@ class TextTables(TextFile):
             self._want(header)
         elif self.format.name == "trec":
             self._want(self.header)
-        yield from row_blocks(stream, self.longest, delimiter)
+        yield from self.row_blocks(stream, delimiter)
 
     def _want(self, header: Sequence[str], record: Mapping[str, Any] | None = None) -> Wanted:
         """Choose what is read, by the names in a header or a line of JSON."""

@@ -153,7 +153,9 @@ class Hits:
             None if one is None else np.maximum(one, 0.0)
             for one in (self.grades, self.truth_grades)
         )
-        return self._counted((self.offsets, self.ranks, self.n_truth, self.lengths), grades, best)
+        lengths = self.n_listed  # as given, down to k; whole where unjudged items leave
+        lengths = lengths if self.unjudged == "drop" else np.minimum(lengths, self.k)
+        return self._counted((self.offsets, self.ranks, self.n_truth, lengths), grades, best)
 
     def from_grade(self, least: float) -> RelevantHits:
         """Return the hits of the items with this grade or a higher one, whatever is relevant.
@@ -258,16 +260,6 @@ class Hits:
         return self.judged.largest_grade
 
     @property
-    def given(self) -> Hits:
-        """The same of the lists as they were given: whole, with unjudged items."""
-        return self.of_part(unjudged="miss", k=WHOLE)
-
-    @property
-    def lengths(self) -> Ints:
-        """The lengths of the lists as given, down to k; whole where unjudged items leave."""
-        return self.n_listed if self.unjudged == "drop" else np.minimum(self.n_listed, self.k)
-
-    @property
     def deepest(self) -> int:
         """The length of the longest list as given, as far as it was read."""
         longest = int(self.n_listed.max(initial=0))
@@ -290,29 +282,35 @@ class Hits:
 
     def merged(self, other: Hits, disjoint: bool = False) -> Hits:
         """Return ``self + other``; if `disjoint`, equal ground truths are of different users."""
+        both = self, other
         for name in ("k", "grading", "unjudged", "listed_only"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
-        grades, truth_grades = None, None
+        grades = truth_grades = coverage = None
         if self.grades is not None or other.grades is not None:
-            parts = [hits.all_grades() for hits in (self, other)]
+            parts = [one.all_grades() for one in both]
             grades, truth_grades = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return trusted(
+        if self.coverage is not None or other.coverage is not None:
+            from toplist.inputs.groups import Coverage  # what few need: imports stay quick
+
+            # one without relevant items has no groups
+            mine, theirs = (
+                one.coverage or Coverage.plain(len(one.ranks), one.n_truth) for one in both
+            )
+            coverage = mine.merged(theirs)
+        found = any(one.about.unmatched is None and len(one.relevant.ranks) for one in both)
+        return self.of_part(
             offsets=np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
             ranks=np.concatenate([self.ranks, other.ranks]),
             n_truth=np.concatenate([self.n_truth, other.n_truth]),
             n_listed=np.concatenate([self.n_listed, other.n_listed]),
             grades=grades,
             truth_grades=truth_grades,
-            k=self.k,
-            grading=self.grading,
-            unjudged=self.unjudged,
-            listed_only=self.listed_only,
             users=_joined_users(self.users, other.users),
-            coverage=_merged_coverage(self, other),
+            coverage=coverage,
             items=self.items.merged(other.items) if self.items and other.items else None,
-            about=self.about.merged(other.about, disjoint, self._found or other._found),
+            about=self.about.merged(other.about, disjoint, found),
         )
 
     def subset(self, rows: Ints) -> Hits:
@@ -406,11 +404,6 @@ class Hits:
             changed["about"] = replace(self.about, **about)
         return trusted(**self.__getstate__() | changed)
 
-    @property
-    def _found(self) -> bool:
-        """Whether some relevant item was hit."""
-        return self.about.unmatched is None and len(self.relevant.ranks) > 0
-
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without what was computed once."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -490,36 +483,22 @@ def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
     return keys_of(users, n_rows)
 
 
-def _kind(user: Any) -> type:
-    """Return the type of a key; all integers are of one."""
-    return int if isinstance(user, (int, np.integer)) else type(user)
-
-
 def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any] | None:
     if a is None and b is None:
         return None
     if a is None or b is None:
         raise ValueError("one part has its users by key, the other by position: they do not merge")
-    kinds = [next((one for one in users), None) for users in (a, b)]
-    if None not in kinds and _kind(kinds[0]) != _kind(kinds[1]):
+    firsts = [users[0] for users in (a, b) if len(users)]
+    kinds = {int if isinstance(one, (int, np.integer)) else type(one) for one in firsts}
+    if len(kinds) > 1:
         raise ValueError(
-            f"the users of one part are like {kinds[0]!r}, of the other like {kinds[1]!r}: these "
+            f"the users of one part are like {firsts[0]!r}, of the other like {firsts[1]!r}: these "
             "are never equal; convert one of them"
         )
     twice = set(a).intersection(b)
     if twice:
         raise ValueError(f"user {min(twice, key=repr)!r} is in both parts: a user counts once")
     return [*a, *b]
-
-
-def _merged_coverage(a: Hits, b: Hits) -> Coverage | None:
-    """Return the coverage of two parts; one without relevant items has no groups."""
-    if a.coverage is None and b.coverage is None:
-        return None
-    from toplist.inputs.groups import Coverage
-
-    parts = [one.coverage or Coverage.plain(len(one.ranks), one.n_truth) for one in (a, b)]
-    return parts[0].merged(parts[1])
 
 
 def above(grades: Floats, least: float | None) -> Bools:

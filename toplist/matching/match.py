@@ -5,11 +5,11 @@ Where nobody has a hit, an id of each side is chosen so that the likely cause sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,10 @@ from toplist.inputs.options import (
     Unjudged,
     of_source,
 )
-from toplist.matching.about import About, Unmatched
+from toplist.inputs.texts import hashes_of
+from toplist.matching.about import About, Fingerprint, Unmatched
 from toplist.matching.hits import Hits, above, trusted
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
-
-if TYPE_CHECKING:
-    from toplist.matching.fingerprints import Fingerprint
 
 
 def match(
@@ -212,7 +210,12 @@ def join(
         known["judged"] = None if judged.relevant is judged.truth else of_judged
     users, *found = known.get("fingerprint", (known,))
     if fingerprints and users is not ranked.users:
-        found = [_fingerprint(known["hashes"].copy(), ranked.users)]
+        words = known["hashes"]
+        varied = bool((words[1:] != words[:1]).any())
+        if ranked.users is not None:  # whose rows are never taken for those of other users
+            words, varied = words.copy(), len(words) > 0
+            kernels.hashing.mix_in(hashes_of(ranked.users), words)
+        found = [Fingerprint(int(words.sum(dtype=np.uint64)), len(words), varied)]
         known["fingerprint"] = ranked.users, *found
     offsets = offsets_of(n_hits)
     if ranked.source is not None and not ids.agree(ranked, truth, offsets, ranks, n_truth):
@@ -247,23 +250,6 @@ def join(
         items=items_of,
         about=about,
     )
-
-
-def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
-    """Return the sum of the hashes of ground truths, each mixed with its user's key if it has one.
-
-    The hashes are written.
-    Rows with keys are never taken for those of other users, so that they vary from one row on.
-    """
-    from toplist.matching.fingerprints import Fingerprint
-
-    varied = bool((hashes[1:] != hashes[:1]).any())
-    if users is not None:
-        from toplist.inputs.texts import hashes_of
-
-        kernels.hashing.mix_in(hashes_of(users), hashes)
-        varied = len(hashes) > 0
-    return Fingerprint(int(hashes.sum(dtype=np.uint64)), len(hashes), varied)
 
 
 def _join_block(
@@ -314,7 +300,15 @@ def _joined(ranked: Flat, judged: Judged, distinct: bool, lo: int, hi: int) -> t
         ranks, places = np.empty(room, np.int32), np.empty(room, np.int32)
         user = kernels.join.join(*arrays, distinct, tables, ranks, places, n_hits, n_truth)
         if user >= 0:
-            raise _repeat_error(ranked, lo + user)
+            user += lo
+            written = ranked.row(user)
+            twice = first_repeat(written)
+            if twice is None:
+                raise HashCollisionError
+            item = written[twice[1]]
+            fills = all(other == item for other in written[twice[0] :])
+            error = item_twice(ranked.name_user(user), item, twice[0] + 1, twice[1] + 1, fills)
+            raise ranked.about(error, user, item=item)
     n = int(n_hits.sum())
     return ranks[:n].copy(), n_hits, n_truth, places[:n].copy()
 
@@ -331,18 +325,6 @@ def _row_hashes(
     if repeated.any():
         kernels.hashing.hash_rows_once(np.flatnonzero(repeated), *rows, hashes)
     return hashes
-
-
-def _repeat_error(lists: Flat, user: int) -> Any:
-    """Return the error of a list that holds an id twice."""
-    written = lists.row(user)
-    twice = first_repeat(written)
-    if twice is None:
-        return HashCollisionError()
-    item = written[twice[1]]
-    fills = all(other == item for other in written[twice[0] :])
-    error = item_twice(lists.name_user(user), item, twice[0] + 1, twice[1] + 1, fills)
-    return lists.about(error, user, item=item)
 
 
 # Ids of each side that are compared.

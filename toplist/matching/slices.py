@@ -1,24 +1,24 @@
-"""Hits split by an attribute of items: the ground truth of a slice are the items of its label.
+"""Hits of other ground truths: of a slice of the items, or with holes of the judgements filled.
 
-Lists stay as they are, and so do ranks. A slice has the users with a relevant item of the label.
+The ground truth of a slice are the items of its label. Lists stay as they are, and so do ranks. A
+slice has the users with a relevant item of the label. Holes are listed items that nobody judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Ints
+from toplist.checks import Floats, Ints
 from toplist.inputs.factorize import Column
 from toplist.inputs.facts import ItemLabels
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.texts import hashes_of
-from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, above
 
 HOW = (
@@ -52,24 +52,7 @@ def sliced(
         )
     if items is None:
         raise ValueError(f"it is not known which items were hit: {HOW}")
-    found, used = _parts(hits, items, labels, *labels.slices(order))
-    if labels.ids and not used.any() and (relevant := items.example()) is not None:
-        raise _strangers(labels.ids[0], relevant)
-    return found, int(np.count_nonzero(~used))
-
-
-def _strangers(labelled: Any, relevant: Any) -> Exception:
-    """Return the error of labels that no relevant item has."""
-    one, other = f"{labelled!r} in labels", f"{relevant!r} in ground_truths"
-    if isinstance(labelled, str) != isinstance(relevant, str):
-        return two_kinds("ids", one, other, "convert the items of labels")
-    return ValueError(f"no relevant item has a label: there is {one}, and {other}")
-
-
-def _parts(
-    hits: Hits, items: HitItems, labels: ItemLabels, label_of: Any, names: Sequence[Any]
-) -> tuple[dict[Any, Make], Bools]:
-    """Return what makes the slice of each label, and which entries some relevant item has."""
+    label_of, names = labels.slices(order)
     codes, n_labels = items.entries(labels), len(names)  # entries, which become labels
     used = np.zeros(len(label_of), bool)
     (starts, sizes), counted = items.starts(), items.distinct()
@@ -91,23 +74,30 @@ def _parts(
     # users, items of their truths and hits by label, those of a label one after another: where
     # each block begins, of each label
     counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
+    known = used[:-1]  # without the place of all other items
+    if labels.ids and not known.any() and (example := items.example()) is not None:
+        labelled = labels.ids[0]
+        one, other = f"{labelled!r} in labels", f"{example!r} in ground_truths"
+        if isinstance(labelled, str) != isinstance(example, str):
+            raise two_kinds("ids", one, other, "convert the items of labels")
+        raise ValueError(f"no relevant item has a label: there is {one}, and {other}")
     begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
     n_users, n_items, n_hits = begins[:, -1].tolist()
     users, n_truth = np.zeros((2, n_users), np.int64)
     n_hits_of = np.zeros(n_users, np.int32)
     judged = np.empty(n_items if graded else 0, np.int64)  # items, as places
-    order = np.empty(n_hits, np.int64)
+    places = np.empty(n_hits, np.int64)
 
     def fill(lo: int, hi: int) -> None:
         at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
-        numbers = users, n_truth, n_hits_of, judged, order
+        numbers = users, n_truth, n_hits_of, judged, places
         kernels.truths.fill_slices(*block(lo, hi), lo, *at, *numbers)
 
     parallel.each(fill, blocks, None)
     bounds = begins[:, :: len(blocks)]
-    ranks, of_hits, best = hits.ranks.take(order), None, None
+    ranks, of_hits, best = hits.ranks.take(places), None, None
     if graded and hits.grades is not None:
-        of_hits, best = hits.grades[order], np.empty(n_items)
+        of_hits, best = hits.grades[places], np.empty(n_items)
         kernels.join.ideals(judged, offsets_of(n_truth), grades[judged], n_truth, best)
     keys = None if hits.users is None else hits.users[:]
 
@@ -131,4 +121,55 @@ def _parts(
         )
 
     some = np.flatnonzero(np.diff(bounds[0])).tolist()
-    return {names[at]: partial(part, at) for at in some}, used[:-1]
+    return {names[at]: partial(part, at) for at in some}, int(np.count_nonzero(~known))
+
+
+def filled(hits: Hits, users: Ints, ranks: Ints) -> Hits:
+    """Return the hits if some holes were relevant: unjudged items at ranks of users (rows).
+
+    Each gains as much as the best item of all ground truths, 1 without grades. R and the ideal grow
+    by these items.
+
+    Examples
+    --------
+    >>> from toplist import match
+    >>> hits = match(["x", "a", "b", "y"], {"a": 2, "b": 0})
+    >>> best = filled(hits, *holes(hits, 3)).relevant
+    >>> best.ranks.tolist(), best.gains.tolist(), best.n_relevant.tolist()
+    ([1, 2], [2.0, 2.0], [2])
+    """
+    least, table = hits.grading.relevant_from, hits.grading.table
+    grade = hits.largest_grade  # and at least one that is relevant
+    if not (grade > 0 if least is None else grade >= least):
+        grade = max(least or 0.0, 1.0) if table is None else float(table[0][-1])
+    n_more = np.bincount(users, minlength=len(hits))
+    rows = np.arange(len(hits))
+    known = np.repeat(rows, np.diff(hits.offsets))
+    order = np.lexsort((np.append(hits.ranks, ranks), np.append(known, users)))
+    graded: dict[str, Floats] = {}
+    if hits.grades is not None or grade != 1:
+        grades, best = hits.all_grades()
+        more = np.full(len(users), grade)
+        best, whose = np.append(best, more), np.append(np.repeat(rows, hits.n_truth), users)
+        graded["grades"] = np.append(grades, more)[order]
+        graded["truth_grades"] = best[np.lexsort((-best, whose))]
+    return hits.of_part(
+        offsets=hits.offsets + offsets_of(n_more),
+        ranks=np.append(hits.ranks, ranks)[order].astype(np.int32),
+        n_truth=hits.n_truth + n_more,
+        items=None,
+        **graded,
+    )
+
+
+def holes(hits: Hits, k: int) -> tuple[Ints, Ints]:
+    """Return the users (rows) and ranks, down to k, of the listed items that have no grade."""
+    depths = np.minimum(hits.n_listed, k)
+    starts = offsets_of(depths)
+    is_hole = np.ones(starts[-1], bool)
+    users = np.repeat(np.arange(len(hits)), np.diff(hits.offsets))
+    near = hits.ranks <= depths[users]
+    is_hole[starts[users[near]] + hits.ranks[near] - 1] = False
+    places = np.flatnonzero(is_hole)
+    users = np.repeat(np.arange(len(hits)), depths)[places]
+    return users, places - starts[users] + 1

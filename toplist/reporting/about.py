@@ -17,7 +17,7 @@ from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import Contrast, primary_of
 from toplist.comparing.tests import Tests, or_why
 from toplist.comparing.views import SEED, Movers
-from toplist.files.batches import Source, loaded, stream_of
+from toplist.files.batches import Source, stream_of
 from toplist.inputs.facts import Fact, by_item, ids_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.ids import two_kinds
@@ -106,7 +106,7 @@ def items_of(
         places = {key: row for row, key in enumerate(range(len(kept)) if keys is None else keys)}
         known = [user for user in some if user in places]
         if given is not None:
-            lists = ranked(given, kept, rules, columns, padding, lambda s: loaded(s, kept.texts))
+            lists = ranked(given, kept, rules, columns, padding, lambda s: s.whole(kept.texts))
             rows = {user: row_of(lists, places[user]) for user in known}
             return {user: row for user, row in rows.items() if row}
         truths = {user: truth_of(kept.flat, places[user], padding) for user in known}

@@ -20,7 +20,7 @@ from toplist.checks import (
     prefixed,
     printable,
 )
-from toplist.files.batches import Source, loaded, stream_of
+from toplist.files.batches import Source, stream_of
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.options import ColumnNames, Duplicates, Items
@@ -449,7 +449,7 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
         parts = stream.blocks((Texts(), Texts()))
         found = [row for part in parts for row in rows(part.lists)]
     if len(found) != 1:  # rows of the user in several places, or none
-        lists = loaded(stream, (Texts(), Texts()))
+        lists = stream.whole((Texts(), Texts()))
         found = rows(lists)
         if not found and stream.side == "ground_truths":
             raise prefixed(f"{stream.path}: ", _unknown(user, lists.keys))

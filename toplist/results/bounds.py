@@ -9,7 +9,7 @@ from toplist.averages import per_user
 from toplist.averages.per_user import read_by
 from toplist.checks import Bools, Floats, readable
 from toplist.inputs.lists import offsets_of
-from toplist.matching.holes import filled, holes
+from toplist.matching.slices import filled, holes
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
 from toplist.metrics.earned import Cascade, Interpolated, Novelty, complete

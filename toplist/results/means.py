@@ -14,7 +14,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import Errors, at, by_kish, normal, of_rows, of_values, wilson
 from toplist.checks import Bools, Floats, Ints, cached, equal
-from toplist.matching.about import Unmatched
+from toplist.matching.about import Fingerprint, Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -25,7 +25,6 @@ from toplist.results.terms import Entry, Terms
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
     from toplist.inputs.lists import Scored
-    from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.stats.units import Units
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import histograms
-from toplist.matching import fingerprints
-from toplist.matching.fingerprints import Fingerprint
+from toplist.matching.about import Fingerprint, merged_fingerprints, together
 from toplist.matching.hits import Hits
 from toplist.results.means import Means, has_keys
 from toplist.results.terms import difference
@@ -36,7 +35,7 @@ def merge(parts: Sequence[M], disjoint: bool = False) -> M:
         if part.terms != first.terms:
             raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
     if not disjoint and not all(map(has_keys, parts)):
-        in_pairs([fingerprints_of(part) for part in parts], fingerprints.merged)
+        in_pairs([fingerprints_of(part) for part in parts], merged_fingerprints)
 
     def joined(name: str, join: Callable[[list[Any]], Any]) -> Any:
         """Return what all parts have; None where one of them lacks it."""
@@ -84,7 +83,7 @@ def without_users(result: M) -> M:
             "result as it is, and to_dict() and to_pandas() give its figures"
         )
     prints = fingerprints_of(result)
-    whole = (fingerprints.together(prints),) if prints else ()
+    whole = (together(prints),) if prints else ()
     lists = None if result.lists is None else result.lists.without_users()
     return replace(result, hits=None, counted=None, weights=None, lists=lists, fingerprints=whole)
 

@@ -70,7 +70,7 @@ FORMS: Mapping[str, str] = {
     "hits": "matching.hits:Hits -items",
     "coverage": "inputs.groups:Coverage",
     "about": "matching.about:About",
-    "fingerprint": "matching.fingerprints:Fingerprint",
+    "fingerprint": "matching.about:Fingerprint",
     "unmatched": "matching.about:Unmatched",
     "scored": "inputs.lists:Scored",
     "exposed": "metrics.properties:Exposed",

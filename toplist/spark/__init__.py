@@ -135,7 +135,6 @@ def evaluate(
     own = replace(  # what workers do: they read names of ours, and each is one of many
         plan.options,
         columns={"ground_truths": {GROUP: GROUP}} if relevant.value == GROUP else None,
-        ties=plan.options.ties or "item",
         system=None,
         partitions=None,
         paired=True,
