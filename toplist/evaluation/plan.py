@@ -76,16 +76,6 @@ class Plan:
         propensities = self.options.propensities
         return propensities is not None and propensities.weighting == "ips"
 
-    @property
-    def mapped(self) -> Plan:
-        """The same plan for lists whose items are documents already, without padding."""
-        given = self.options
-        if given.items_as is None:
-            return self
-        repeats = given.joining.repeats
-        given = replace(given, items_as=None, padding=None, duplicates=repeats)
-        return replace(self, options=given)
-
     def lacking(self, hits: Hits, before: Mapping[str, str] | None) -> dict[str, str]:
         """Say what the ground truths of a part lack, and of those before it, by metric."""
         metrics = (entry.metric for entry in self.entries)

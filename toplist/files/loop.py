@@ -303,10 +303,13 @@ class Loop:
     def _evaluated(self, blocks: Iterable[tuple[Flat, Ints]]) -> TopKResult:
         """Evaluate all blocks, and users of the truth who are in none."""
         truth, options = self.truth, self.plan.options
-        plan = replace(self.plan.mapped)  # which knows nothing of other lists
+        if options.items_as is not None:  # items are documents already, without padding
+            repeats = options.joining.repeats
+            options = replace(options, items_as=None, padding=None, duplicates=repeats)
+        plan = replace(self.plan, options=options)  # which knows nothing of other lists
         of_truth = [one for one in plan.list_metrics if one.of_truth]
         alone = [one for one in plan.list_metrics if not one.of_truth]
-        joining = ruled(None, plan.options.joining, plan.rules)
+        joining = ruled(None, options.joining, plan.rules)
         depth = joining.cut(plan.depth)
         without = np.ones(len(truth.users), bool)  # users of the truth without a list so far
         n_extra, extra = 0, None  # users of lists alone, and one of them
@@ -348,9 +351,11 @@ class Loop:
             part = replace(without_users(plan.part(hits)), fingerprints=())
             result = part if result is None else result + part
 
-        def nobody(users: Column) -> Flat:
+        def nobody(places: Ints) -> Flat:
+            """Return empty lists of users of the truth."""
+            users = replace(truth.users, codes=truth.users.codes[places])
             none = Column("item_id", np.empty(0, np.int64), self.items.names)
-            return Flat.of("ranks", users, none, np.zeros(len(users) + 1, np.int64))
+            return Flat.of("ranks", users, none, np.zeros(len(places) + 1, np.int64))
 
         for lists, places in blocks:
             scored += [] if lists.scored is None else [lists.scored]
@@ -362,21 +367,21 @@ class Loop:
                 extra = lists.users[int(np.argmin(known))] if not n_extra else extra
                 n_extra += len(known) - int(np.count_nonzero(known))
             if plan.counts_all or self.counts_listed:
-                has_list = unpadded(lists, plan.options.padding).lengths > 0
+                has_list = unpadded(lists, options.padding).lengths > 0
                 known = known | has_list if plan.counts_all else known & has_list
             rows = np.flatnonzero(known)
             if len(rows):
                 add(lists if known.all() else _some(lists, rows), places[rows])
-        if measured is None:  # a part without lists has the same metrics as others
-            measure(alone, nobody(replace(truth.users, codes=truth.users.codes[:0])))
         absent = np.flatnonzero(without)
+        if measured is None:  # a part without lists has the same metrics as others
+            measure(alone, nobody(absent[:0]))
         if n_extra and len(absent) == len(without) > 0 and not self.is_part:
             raise _no_user_in_both(self.sources, extra, truth.users[absent[0]])
         if self.counts_listed:
             absent = absent[:0]
         for first in range(0, max(len(absent), not prints), PART):
             places = absent[first : first + PART]
-            add(nobody(replace(truth.users, codes=truth.users.codes[places])), places)
+            add(nobody(places), places)
         if kept:
             hits = _merged(kept, plan.depth or longest, len(without))
             found = plan.result(hits.of_part(fingerprints=(together(prints),)))
