@@ -549,7 +549,7 @@ def _text(
     path: PathLike, side: str, format: TextFormatName | None, *how: Any
 ) -> tuple[Source, Iterator[tuple[Id, list[Id], list[float] | None]]]:
     """Return a file, and of each of its users the items in order, and the grades."""
-    source = stream_of(path, side, format, *how, "format")
+    source = stream_of(path, side, format, *how, keyword="format")
     if not source.is_text:
         raise ValueError(f"{source.path}: Parquet is read by top_k_eval, or with pyarrow")
     found = source.whole((Texts(), Texts()))

@@ -260,6 +260,11 @@ class Hits:
         return self.judged.largest_grade
 
     @property
+    def given(self) -> Hits:
+        """The same of the lists as they were given: whole, with unjudged items."""
+        return self.of_part(unjudged="miss", k=WHOLE)
+
+    @property
     def deepest(self) -> int:
         """The length of the longest list as given, as far as it was read."""
         longest = int(self.n_listed.max(initial=0))
