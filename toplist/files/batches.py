@@ -503,8 +503,8 @@ def read_ranks(
     {'ann': ['jam', 'tea']}
     """
     Ranks(path, order=order, ties=ties)  # refuses other words
-    _, lists = _text(path, "ranks", format, columns, order, ties)
-    return {user: items for user, items, _ in lists}
+    source = stream_of(path, "ranks", format, columns, order, ties, "format")
+    return {user: items for user, items, _ in _lists(source)}
 
 
 def read_truths(
@@ -526,9 +526,9 @@ def read_truths(
     ...     read_truths(f"{folder}/test.qrels")
     {'q1': {'d7': 1.0, 'd8': 0.0}, 'q2': {'d7': 0.0}}
     """
-    source, lists = _text(path, "ground_truths", format, columns, None, None)
+    source = stream_of(path, "ground_truths", format, columns, keyword="format")
     truths: dict[Id, Any] = {}
-    for user, items, values in lists:
+    for user, items, values in _lists(source):
         found: dict[Any, Any] = {}
         for item, value in zip(items, values or (), strict=False):
             if GROUP in source.names:
@@ -545,18 +545,12 @@ def read_truths(
     return {user: set(row) for user, row in truths.items()}
 
 
-def _text(
-    path: PathLike, side: str, format: TextFormatName | None, *how: Any
-) -> tuple[Source, Iterator[tuple[Id, list[Id], list[float] | None]]]:
-    """Return a file, and of each of its users the items in order, and the grades."""
-    source = stream_of(path, side, format, *how, keyword="format")
+def _lists(source: Source) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
+    """Yield each user of a file of text, the items in order, and the grades."""
     if not source.is_text:
         raise ValueError(f"{source.path}: Parquet is read by top_k_eval, or with pyarrow")
     found = source.whole((Texts(), Texts()))
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)
     grades = None if found.grades is None else found.grades.tolist()
-    ends = zip(users, pairwise(found.offsets.tolist()), strict=True)
-    lists = (
-        (user, items[lo:hi], None if grades is None else grades[lo:hi]) for user, (lo, hi) in ends
-    )
-    return source, lists
+    for user, (start, end) in zip(users, pairwise(found.offsets.tolist()), strict=True):
+        yield user, items[start:end], None if grades is None else grades[start:end]
