@@ -90,7 +90,7 @@ REFUSED = [
     (lambda: L.item_coverage([["a"]], catalogue=3), "'a' in ranks and 0 in catalogue"),
     # lists and catalogues
     (
-        lambda: L.gini([[1, 2], [3, 4, 3]], catalogue=8),
+        lambda: L.gini([[1, 2], [3, 4, 3, 4]], catalogue=8),
         "user 1 has item 3 at ranks 1 and 3 ... duplicates='first'",
     ),
     *(

@@ -575,6 +575,10 @@ def test_the_formula_of_a_level_of_recall_says_which_hit_reaches_it(convention, 
 def test_what_is_equal_is_said():
     result = top_k_eval([[1, 2], [3, 4]], [{2}, {9}], 2, metrics=[SO_FAR, "mrr"])
     assert "so_far = mrr" in str(result)
+    both = over("recall", "hits", name="found"), over("recall", "min(k,n,R)", name="capped")
+    for how in ("mean", "pooled"):  # who has no hit is not in the divisor of a ratio of sums
+        result = by_words([[1, 2], [3, 4]], [{2}, {9}], 2, metrics=list(both), aggregate=how)
+        assert ("found = capped" in str(result)) is (how == "mean")
     result = top_k_eval([[1, 2]], [{1}], 2, metrics=["r_precision", "recall", "hit"])
     assert "r_precision = " not in str(result)  # one relevant item, and another cut
     same = over("recall", "R", name="same", cut="R")
