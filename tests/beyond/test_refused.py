@@ -115,6 +115,7 @@ REFUSED = [
     (lambda: evaluated(metrics="gini@0"), "k must be a whole number from 1 on"),
     (lambda: L.gini(LISTS, catalogue=8, k=0), "k must be at least 1"),
     (lambda: beyond.exposure(LISTS, unknown="zero"), "unknown='zero': choose from 'raise', 'skip'"),
+    (lambda: beyond.exposure(LISTS, paddin=0), "named 'paddin': lists are read by dup"),
     # parameters
     (lambda: L.gini(LISTS, catalogue=8, over="all"), "over='all': choose from"),
     (lambda: L.gini(LISTS, catalogue=8, unknown="zero"), "takes over, divisor, not unknown"),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_
 from toplist.inputs.facts import ids_of, plain
 from toplist.inputs.keyed import is_series
 from toplist.inputs.lists import is_frame, offsets_of
-from toplist.inputs.options import UNKNOWN, Duplicates, Reading, Unknown, needs
+from toplist.inputs.options import UNKNOWN, Reading, Unknown, needs
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
@@ -433,11 +433,7 @@ def exposure(
     *,
     catalogue: Any = None,
     unknown: Unknown = "raise",
-    duplicates: Duplicates | None = None,
-    padding: Any = None,
-    columns: Mapping[str, str] | None = None,
-    n_threads: int | None = None,
-    items_as: Any = None,
+    **reading: Unpack[Reading],
 ) -> Exposure:
     """Count how often each item is at each rank, once; `toplist.curves` takes it.
 
@@ -452,19 +448,14 @@ def exposure(
         list, a set, an array, a column. Without it, only what is listed is known.
     unknown : {"raise", "skip"}
         An id that is not in the catalogue: refused, or its place counts for nothing.
-    duplicates : {"raise", "first", "collapse"}, optional
-        An id twice in one list: refused; or only its first place counts; or later copies leave and
-        ranks close up, of which k counts what is left. Default: "raise", with `items_as`
-        "collapse".
-    padding : id, optional
-        An id that fills rectangular arrays: dropped from the ends of lists.
-    columns : mapping, optional
-        Of tables: their own names of user_id, item_id, rank and score.
-    n_threads : int, optional
-        Default: the CPUs this process may use. The result does not depend on it.
-    items_as : dict id -> document, pandas Series, table or function, optional
-        Puts documents in place of the ids of lists, see `toplist.match`; the catalogue is then of
-        documents.
+    **reading
+        How the lists are read. duplicates, {"raise", "first", "collapse"}: an id twice in one list
+        is refused; or only its first place counts; or later copies leave and ranks close up, of
+        which k counts what is left; default "raise", with `items_as` "collapse". padding: an id
+        that fills rectangular arrays, dropped from the ends of lists. columns, a mapping: of
+        tables, their own names of user_id, item_id, rank and score. n_threads: default the CPUs
+        this process may use; the result does not depend on it. items_as: puts documents in place
+        of the ids of lists, see `toplist.match`; the catalogue is then of documents.
 
     Raises
     ------
@@ -479,10 +470,8 @@ def exposure(
     >>> exposure([[5, 7, 3], [4, 5, 2]], catalogue=8)
     Exposure(2 lists, 8 items, read to k=3)
     """
-    how: Reading = {"duplicates": duplicates, "padding": padding, "columns": columns}
-    how |= {"n_threads": n_threads, "items_as": items_as}
     choice("unknown", unknown, UNKNOWN)
-    lists = Listed.of(ranks, k, how)
+    lists = Listed.of(ranks, k, reading)
     ids = None if catalogue is None else ids_of(catalogue)
     index = None if ids is None else Index(ids, unknown=-1 if unknown == "skip" else None)
     return exposure_of(lists, index)

@@ -209,6 +209,9 @@ class Listed:
         """
         if isinstance(ranks, cls):
             return ranks
+        for word in [one for one in how if one not in Reading.__annotations__]:
+            known = ", ".join(Reading.__annotations__)
+            raise TypeError(f"no keyword is named {word!r}: lists are read by {known}")
         k = None if k is None else check_positive_int(k, "k")
         if isinstance(ranks, Hits):
             raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
