@@ -96,7 +96,7 @@ class SideBySide(ForPapers):
     def _mean(self, system: str, name: str) -> float:
         """Return the mean of a system: of several runs, the mean of theirs."""
         means = [result[name] for result in self._of(system)]
-        return means[0] if len(means) == 1 else math.fsum(means) / len(means)
+        return math.fsum(means) / len(means)
 
     def names(self) -> list[str]:
         """Return every ``name@k`` that at least one of the systems has."""
@@ -394,13 +394,11 @@ class Question:
 
         A metric of the lists is not where some have no list, or no cluster.
         """
-        return {name: self._why(name) for name in self.compared._tested_as.values()}
-
-    def _why(self, name: str) -> str:
-        why, metric = self._never(name), self.compared._metric(name)
-        if why or not isinstance(metric, ListMetric):
-            return why
-        return or_why(lambda: self._rows([name]).units)[1]
+        found = {name: self._never(name) for name in self.compared._tested_as.values()}
+        for name in (name for name, why in found.items() if not why):
+            if isinstance(self.compared._metric(name), ListMetric):
+                found[name] = or_why(lambda name=name: self._rows([name]).units)[1]
+        return found
 
     def _never(self, name: str) -> str:
         """Return why ``name@k`` has no test for any users; "" if it may have one."""
@@ -418,17 +416,15 @@ class Question:
         results = self.compared.results
         if names is None:
             held = [one.names() for one in results.values()]
-            common = [n for n in self.why_not if all(n in names for names in held)]
-            some = [name for name in common if not self.why_not[name]]
-            reasons = [(n, self.why_not[n]) for n in common if self._never(n) != TOGETHER]
-            if not some and reasons:
-                raise NotTestable("{} has no test: {}".format(*reasons[0]))
-            if not some:
-                raise NotTestable(
-                    "nothing to test: no metric at one k is a mean over users in every system; "
-                    f"they have {', '.join(self.why_not) or 'no metric at all'}"
-                )
-            return some
+            why = {n: said for n, said in self.why_not.items() if all(n in some for some in held)}
+            reasons = [f"{n} has no test: {why[n]}" for n in why if self._never(n) != TOGETHER]
+            reasons.append(
+                "nothing to test: no metric at one k is a mean over users in every system; they "
+                f"have {', '.join(self.why_not) or 'no metric at all'}"
+            )
+            if all(why.values()):
+                raise NotTestable(reasons[0])
+            return [name for name, said in why.items() if not said]
         first = next(iter(results.values())).terms
         some = [first.spelled(name) for name in listed(names)]
         for name in some:
