@@ -394,11 +394,13 @@ class Question:
 
         A metric of the lists is not where some have no list, or no cluster.
         """
-        found = {name: self._never(name) for name in self.compared._tested_as.values()}
-        for name in (name for name, why in found.items() if not why):
-            if isinstance(self.compared._metric(name), ListMetric):
-                found[name] = or_why(lambda name=name: self._rows([name]).units)[1]
-        return found
+        return {name: self._why(name) for name in self.compared._tested_as.values()}
+
+    def _why(self, name: str) -> str:
+        why, metric = self._never(name), self.compared._metric(name)
+        if why or not isinstance(metric, ListMetric):
+            return why
+        return or_why(lambda: self._rows([name]).units)[1]
 
     def _never(self, name: str) -> str:
         """Return why ``name@k`` has no test for any users; "" if it may have one."""
