@@ -1,9 +1,11 @@
 """Virtual environments of the peers, one each, made once and kept as long as their folder."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 
 def interpreter(folder: Path, *installs: tuple[str, ...]) -> str:
@@ -30,3 +32,15 @@ def interpreter(folder: Path, *installs: tuple[str, ...]) -> str:
             subprocess.run([python, "-m", "pip", "install", "-q", *arguments], check=True)
         ready.touch()
     return python
+
+
+def said(python: str, *arguments: str, given: str = "") -> Any:
+    """Run a program that reads `given`, and return the JSON of the last line that it prints.
+
+    A peer may print lines of its own before it.
+    """
+    command = [python, *map(str, arguments)]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=36_000)
+    if done.returncode:  # else its warnings are of no interest
+        raise SystemExit(f"{done.stderr}no answer of {' '.join(command[1:])}")
+    return json.loads(done.stdout.splitlines()[-1])

@@ -21,7 +21,6 @@ one row of PEERS.
 import argparse
 import json
 import platform
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,9 +29,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import interpreter
-from timing import best_of, figure, timed
-from workload import Workload, generate
+from environments import interpreter, said
+from workload import Workload, best_of, figure, generate, timed
 
 Steps = Iterator[tuple[str, Callable[[], Any]]]
 
@@ -94,23 +92,11 @@ def toplist(work: Workload, k: int) -> Steps:
         import polars
     except ImportError:
         return
-    columns = long_columns(work)
+    columns = work.to_columns()
     of_pandas = tuple(map(pandas.DataFrame, columns))
     of_polars = tuple(map(polars.DataFrame, columns))
     yield "pandas frames", lambda: means(*of_pandas)
     yield "polars frames", lambda: means(*of_polars)
-
-
-def long_columns(work: Workload) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return the columns of two long tables: lists by rank, and relevant items."""
-    n_users, length = work.lists.shape
-    ranks = {
-        "user_id": np.repeat(np.arange(n_users), length),
-        "item_id": work.lists.reshape(-1),
-        "rank": np.tile(np.arange(1, length + 1), n_users),
-    }
-    users = np.repeat(np.arange(n_users), np.diff(work.offsets))
-    return ranks, {"user_id": users, "item_id": work.items}
 
 
 def rectools(work: Workload, k: int) -> Steps:
@@ -118,7 +104,7 @@ def rectools(work: Workload, k: int) -> Steps:
     import pandas
     from rectools.metrics import MAP, NDCG, calc_metrics
 
-    reco, interactions = map(pandas.DataFrame, long_columns(work))
+    reco, interactions = map(pandas.DataFrame, work.to_columns())
     metrics = {"ndcg": NDCG(k), "map": MAP(k)}
 
     def means() -> list[float]:
@@ -132,7 +118,7 @@ def polars(work: Workload, k: int) -> Steps:
     """Yield polars frames, sorted by user and rank: a join and two sums, written by hand."""
     import polars as pl
 
-    reco, relevant = map(pl.DataFrame, long_columns(work))
+    reco, relevant = map(pl.DataFrame, work.to_columns())
     ideal = pl.DataFrame(
         {
             "n": np.arange(1, k + 1, dtype=np.uint32),
@@ -171,7 +157,7 @@ def ranx(work: Workload, k: int) -> Steps:
     from ranx import Qrels, Run, evaluate
 
     run, qrels = work.to_dicts()
-    reco, relevant = map(pandas.DataFrame, long_columns(work))
+    reco, relevant = map(pandas.DataFrame, work.to_columns())
     for frame in (reco, relevant):  # it asks for texts of dtype object
         for name in ("user_id", "item_id"):
             frame[name] = frame[name].astype(str).astype(object)
@@ -332,10 +318,8 @@ def run(name: str, folder: Path, n_users: int, length: int, k: int) -> list[dict
     """Measure a peer in its environment, print the lines and return them."""
     installs = filter(None, [PEERS[name].requirements])
     python = interpreter(folder / name, *installs)
-    sizes = "--users", str(n_users), "--length", str(length), "--k", str(k)
-    command = [python, __file__, "--inside", name, *sizes]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    report = json.loads(output.splitlines()[-1])  # a peer may print lines of its own before
+    sizes = "--users", n_users, "--length", length, "--k", k
+    report = said(python, __file__, "--inside", name, *sizes)
     print(f"{name}: {report['versions']}")
     for line in report["lines"]:
         figures = [f"{line['first']:.2f} s", *map(figure, (line["ns_per_id"], line["per_sum"]))]

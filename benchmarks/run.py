@@ -35,18 +35,15 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import figure, timed
-from workload import Workload, generate
+from workload import Workload, by_polars, figure, generate, ideal, timed
 
 import toplist as tl
 from toplist import loo, pointwise
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from collisions import colliding_ids, colliding_texts
-
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 K, N_ITEMS, FLIPS = 100, 50_000, 10_000
 FOLDER = tempfile.TemporaryDirectory()
+HERE = str(Path(__file__).resolve().parent)
 TOPLIST = os.path.join(sysconfig.get_path("scripts"), "toplist")
 
 
@@ -137,17 +134,11 @@ measured(lambda: tl.top_k_eval(*paths[:2], k=k))
 """
 POLARS = """
 import sys
-import numpy as np
-import polars as pl
-read = getattr(pl, sys.argv[1])
-recs, truth = read(sys.argv[2]), read(sys.argv[3])
-hits = recs.join(truth, on=["user_id", "item_id"]).filter(pl.col("rank") <= 100)
-gain = (1 / (pl.col("rank") + 1).log(2)).sum().alias("dcg")
-users = truth.group_by("user_id").agg(pl.len().alias("R"))
-found = users.join(hits.group_by("user_id").agg(gain), on="user_id", how="left").fill_null(0)
-found = found.lazy().collect()
-ideal = np.concatenate([[0], np.cumsum(1 / np.log2(np.arange(2, 102)))])
-print((found["dcg"].to_numpy() / ideal[np.minimum(found["R"].to_numpy(), 100)]).mean())
+import polars
+sys.path.append(sys.argv[1])
+from workload import by_polars
+read = getattr(polars, sys.argv[2])
+print(by_polars(read(sys.argv[3]), read(sys.argv[4])))
 """
 
 
@@ -243,10 +234,7 @@ def strings(n: int) -> Works:
 def columns(n: int, text: bool = False, shuffled: bool = False) -> list[dict[str, np.ndarray]]:
     """Return two long tables: lists by rank, and relevant items, of a catalogue of 65,536."""
     work = workload(n, n_items=65_536, wide=False)
-    ranks = {"user_id": np.repeat(np.arange(n), K), "item_id": work.lists.reshape(-1)}
-    ranks["rank"] = np.tile(np.arange(1, K + 1), n)
-    users = np.repeat(np.arange(n), np.diff(work.offsets))
-    sides = [ranks, {"user_id": users, "item_id": work.items}]
+    sides = [*work.to_columns()]
     for side in sides:
         if text:
             for name, first, last in (("user_id", "user-", ""), ("item_id", "SKU", "X")):
@@ -291,23 +279,6 @@ def frames(n: int, library: str, dtype: str, shuffled: bool = False) -> Works:
     return beside(mean, len(made[0]), **{library: partial(by, *made)})
 
 
-def ideal() -> np.ndarray:
-    """Return the DCG of a list of n relevant items, for n from 0 to 100."""
-    return np.concatenate([[0], np.cumsum(1 / np.log2(np.arange(2, K + 2)))])
-
-
-def by_polars(ranks: Any, truths: Any) -> float:
-    """Return the mean nDCG@100 as a user of polars computes it."""
-    import polars
-
-    hits = ranks.join(truths, on=["user_id", "item_id"]).filter(polars.col("rank") <= K)
-    gain = 1 / (polars.col("rank") + 1).log(2)
-    dcg = hits.group_by("user_id").agg(gain.sum().alias("dcg"))
-    relevant = truths.group_by("user_id").agg(polars.len().alias("n"))
-    users = relevant.join(dcg, on="user_id", how="left").fill_null(0)
-    return float((users["dcg"].to_numpy() / ideal()[users["n"].to_numpy()]).mean())
-
-
 def by_pandas(ranks: Any, truths: Any) -> float:
     """Return the mean nDCG@100 as a user of pandas computes it."""
     hits = ranks.merge(truths, on=["user_id", "item_id"])
@@ -315,7 +286,7 @@ def by_pandas(ranks: Any, truths: Any) -> float:
     dcg = (1 / np.log2(hits["rank"] + 1)).groupby(hits["user_id"], observed=True).sum()
     relevant = truths.groupby("user_id", observed=True).size()
     found = dcg.reindex(relevant.index, fill_value=0)
-    return float((found.to_numpy() / ideal()[relevant.to_numpy()]).mean())
+    return float((found.to_numpy() / ideal(K)[relevant.to_numpy()]).mean())
 
 
 def checkpoint(n: int, text: bool) -> Works:
@@ -440,7 +411,7 @@ def evaluated(n: int, text: bool, kind: str) -> Works:
     how = ["--ranks-format", "trec", "--ground-truths-format", "trec"] if kind == "trec" else []
     command = TOPLIST, "eval", *files(n, text, kind), "-m", "ndcg", "-k", "100", *how
     scripts = {
-        read: partial(process, *python(POLARS, read, *files(n, text, "csv")))
+        read: partial(process, *python(POLARS, HERE, read, *files(n, text, "csv")))
         for read in ("read_csv", "scan_csv")
     }
     return beside(partial(process, *command), n * K, **scripts)
@@ -650,42 +621,6 @@ def t_tests(n: int) -> Works:
     return {**works, **instead(n, 1, scipy=by_scipy)}
 
 
-# Ids that were chosen to share places of a table: slower than others, but never quadratic
-
-
-def rows_of(ids: Any) -> Any:
-    """Return ids as lists of 100."""
-    return [ids[i : i + 100] for i in range(0, len(ids), 100)]
-
-
-def numbering(ids: Any) -> Any:
-    """Return the numbers of ids, or of texts."""
-    from toplist.inputs import factorize, texts
-
-    if isinstance(ids, np.ndarray):
-        return factorize.Numbering().number(ids)
-    return texts.Texts().encode(texts.joined(ids))
-
-
-TABLES: dict[str, Callable[[Any], Any]] = {
-    "one list": lambda ids: tl.match(ids, ids[::7].copy()),
-    "lists of 100": lambda ids: tl.match(rows_of(ids), [row[::5] for row in rows_of(ids)]),
-    "truths of one": lambda ids: tl.match(ids.reshape(-1, 100), ids[::100].copy()),
-    "numbering": numbering,
-}
-
-
-def collisions(n: int, kind: str, call: Callable[[Any], Any]) -> Works:
-    """Return chosen ids beside plain ones, and half of them: in quadratic time, 2 x."""
-    shuffled = np.random.default_rng(0).permutation(n)
-    if kind == "integers":
-        plain, chosen = shuffled * 9_973, colliding_ids(n).view(np.int64)
-    else:
-        plain, chosen = [f"item-{one:011d}" for one in shuffled], colliding_texts(n)
-    given = {"toplist": chosen, "plain": plain, "half": chosen[: n // 2]}
-    return {name: Work(partial(call, ids), float(len(ids))) for name, ids in given.items()}
-
-
 # The table
 
 
@@ -802,10 +737,6 @@ def lines() -> Iterator[Line]:
     )
     yield Line("inference", "studentised bootstrap", bootstraps, million, "2 s")
     yield Line("inference", "48 t tests with effect sizes", t_tests, million, "3 s")
-    for kind, names in (("integers", [*TABLES]), ("texts", ["lists of 100", "numbering"])):
-        for name in names:
-            works = partial(collisions, kind=kind, call=TABLES[name])
-            yield Line("collisions", f"chosen {kind}, {name}", works)
 
 
 def measured(line: Line, n: int, rounds: int) -> str:

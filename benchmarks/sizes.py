@@ -106,18 +106,20 @@ def sessions_of(skill: np.ndarray, labels: np.ndarray, rng: Rng) -> tl.Hits:
     return tl.Hits.from_ranks(np.where(listed, rng.integers(1, 21, len(labels)), 0), 20)
 
 
+def held(truth: float, *results: tl.TopKResult) -> Pair:
+    """Return whether the interval of the only metric of each result holds the truth."""
+    ends = [one.interval(one.names()[0]) for one in results]
+    return tuple(float(low <= truth <= high) for low, high in ends)
+
+
 @draws
 def of_sessions(rng: Rng, n_users: int) -> Pair:
     """Return whether intervals hold the mean nDCG@10 of sessions of users: 0 where they miss it."""
     truth = 0.4 * sum(1 / math.log2(rank + 1) for rank in range(1, 11)) / 20
     labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
     hits = sessions_of(rng.beta(2, 3, n_users), labels, rng)
-    found = []
-    for clusters in (labels, None):
-        result = tl.top_k_eval(hits, k=10, metrics="ndcg", clusters=clusters, n_threads=1)
-        low, high = result.interval("ndcg@10")
-        found.append(float(low <= truth <= high))
-    return found[0], found[1]
+    options = {"k": 10, "metrics": "ndcg", "n_threads": 1}
+    return held(truth, *(tl.top_k_eval(hits, clusters=c, **options) for c in (labels, None)))
 
 
 @draws
@@ -125,13 +127,14 @@ def of_two_systems(rng: Rng, n_users: int) -> Pair:
     """Return p of equal systems over sessions; each is good for other users than the other."""
     labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
     both = rng.beta(2, 3, n_users)
-    hits = [sessions_of(both + rng.normal(0, 0.2, n_users), labels, rng) for _ in range(2)]
+    sides = [(name, sessions_of(both + rng.normal(0, 0.2, n_users), labels, rng)) for name in "ab"]
     options = {"k": 10, "metrics": "ndcg", "n_threads": 1}
-    found = []
-    for clusters in (labels, None):
-        pair = [tl.top_k_eval(one, clusters=clusters, **options) for one in hits]
-        found.append(tl.compare(dict(zip("ab", pair, strict=True))).test()[0].p)
-    return found[0], found[1]
+
+    def p(clusters: np.ndarray | None) -> float:
+        pair = {name: tl.top_k_eval(one, clusters=clusters, **options) for name, one in sides}
+        return tl.compare(pair).test()[0].p
+
+    return p(labels), p(None)
 
 
 # How likely each of 1,000 items is observed, and found by a system that prefers the popular.
@@ -170,13 +173,13 @@ def in_the_limit(name: str, single: bool) -> float:
 @draws
 def of_propensities(rng: Rng, n: int, name: str, single: bool) -> Pair:
     """Return whether intervals hold what would be if all were observed: 0 where they miss it."""
-    sides, truth, found = exposed(n, single, rng), in_the_limit(name, single), []
-    for p in (EXPOSED, None):
-        asked = name if p is not None else name.replace("psp", "recall").replace("dcg", "ndcg")
-        result = tl.top_k_eval(*sides, metrics=asked, propensities=p, n_threads=1)
-        low, high = result.interval(asked)
-        found.append(float(low <= truth <= high))
-    return found[0], found[1]
+    sides = exposed(n, single, rng)
+    plain = name.replace("psp", "recall").replace("dcg", "ndcg")
+    asked = (name, EXPOSED), (plain, None)
+    return held(
+        in_the_limit(name, single),
+        *(tl.top_k_eval(*sides, metrics=one, propensities=p, n_threads=1) for one, p in asked),
+    )
 
 
 @draws
@@ -372,11 +375,16 @@ def of_losses(rng: Rng, n: int, kind: str) -> Pair:
         differ = rng.random(n) < share
         base = np.full(n, 0.5)
         new = base + differ * np.clip(rng.normal(-margin / share, 0.15, n), -0.5, 0.5)
+    return passes(new, base, margin)
+
+
+def passes(new: np.ndarray, base: np.ndarray, margin: float) -> Pair:
+    """Return 0 where new values are called not worse, and p of that by t alone."""
     found = not_worse(new, base, margin, n_threads=1)
+    own = 1.0 - (found.verdict == "not worse")
     if found.test.error == 0:  # by t alone nobody loses
-        return 1.0 - (found.verdict == "not worse"), 0.0
-    t = (found.test.difference + margin) / found.test.error
-    return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
+        return own, 0.0
+    return own, 2 * t_sf((found.test.difference + margin) / found.test.error, len(new) - 1)
 
 
 @draws
@@ -385,9 +393,7 @@ def of_power(rng: Rng, n: int, errors: float) -> Pair:
     base = np.full(n, 0.5)
     new = base + (rng.random(n) < 0.3) * np.clip(rng.normal(0, 0.15, n), -0.5, 0.5)
     margin = errors * 0.15 * math.sqrt(0.3 / n)
-    found = not_worse(new, base, margin, n_threads=1)
-    t = (found.test.difference + margin) / found.test.error
-    return 1.0 - (found.verdict == "not worse"), 2 * t_sf(t, n - 1)
+    return passes(new, base, margin)
 
 
 @draws
@@ -466,18 +472,18 @@ def of_judge_in_clusters(rng: Rng, n_clusters: int, n_others: int, shared: bool)
 @draws
 def of_across_in_clusters(rng: Rng, n_sets: int, n_clusters: int) -> Pair:
     """Return p of a difference over data sets of rows in clusters; beside without these."""
-    p = []
     rows = []
     for _ in range(n_sets):
         labels = np.repeat(np.arange(n_clusters), rng.geometric(0.1, n_clusters))
-        rows.append(
-            (0.7 * rng.normal(size=n_clusters)[labels] + rng.normal(size=len(labels)), labels)
-        )
-    for clustered in (True, False):
+        shared = 0.7 * rng.normal(size=n_clusters)[labels]
+        rows.append((shared + rng.normal(size=len(labels)), labels))
+
+    def p(clustered: bool) -> float:
         tests = [against_0(d, None, labels if clustered else None) for d, labels in rows]
         columns = zip(*((one.difference, one.error, one.df) for one in tests), strict=True)
-        p.append(datasets.over_datasets(*columns).p)
-    return p[0], p[1]
+        return datasets.over_datasets(*columns).p
+
+    return p(True), p(False)
 
 
 @draws
@@ -512,29 +518,23 @@ def lines() -> Iterator[Named]:
     """Yield the name of a group, and a line of it."""
     kinds, title = ("geometric", "pareto"), "{} clusters, {}, {:g} of the variance theirs"
     yield from crossed("clusters", title, of_clusters, (5, 10, 20, 50), kinds, (0.0, 0.3, 1.0))
-    for n_users in (20, 200):
-        yield "sessions", (f"sessions of {n_users} users, a mean", of_sessions(n_users))
-        yield "sessions", (f"sessions of {n_users} users, a difference", of_two_systems(n_users))
-    for n in (200, 2000):
-        for name, single in (
-            *(("recall@10", True), ("mrr@10", True), ("recall@10", False)),
-            *(("dcg@10", False), ("psp@5", False)),
-        ):
-            what = f"{n:,} users, {'one item' if single else 'several'}, {name}"
-            yield "propensities", (what, of_propensities(n, name, single))
+    sessions = {"a mean": of_sessions, "a difference": of_two_systems}
+    for n_users, (what, of) in product((20, 200), sessions.items()):
+        yield "sessions", (f"sessions of {n_users} users, {what}", of(n_users))
+    several = [(name, False) for name in ("recall@10", "dcg@10", "psp@5")]
+    for n, (name, one) in product((200, 2000), [("recall@10", True), ("mrr@10", True), *several]):
+        what = f"{n:,} users, {'one item' if one else 'several'}, {name}"
+        yield "propensities", (what, of_propensities(n, name, one))
     for n, kind in ((20, "lognormal"), (50, "lognormal"), (50, "pareto"), (200, "pareto")):
         yield "weights", (f"{n} users, {kind} weights", of_weights(n, kind))
+    kinds = [("paired", {}), ("independent", {}), ("one fixed", {"fixed": True})]
+    noisy = "noise by user and run", {"noise": 1.0}
     for n_runs in (2, 3, 5):
-        for share in (0.5, 0.95):
-            what = f"{n_runs} runs, {share:g} of the variance theirs"
-            yield "runs", (f"{what}, paired", of_runs("paired", n_runs, share))
-            yield "runs", (f"{what}, independent", of_runs("independent", n_runs, share))
-            fixed = of_runs("independent", n_runs, share, fixed=True)
-            yield "runs", (f"{what}, one fixed", fixed)
-        for share in (0.0, 0.5):
-            noisy = of_runs("independent", n_runs, share, noise=1.0)
-            what = f"{n_runs} runs, {share:g} of the variance theirs, noise by user and run"
-            yield "runs", (what, noisy)
+        shares = *product((0.5, 0.95), kinds), *product((0.0, 0.5), [noisy])
+        for share, (more, how) in shares:
+            kind = "paired" if more == "paired" else "independent"
+            what = f"{n_runs} runs, {share:g} of the variance theirs, {more}"
+            yield "runs", (what, of_runs(kind, n_runs, share, **how))
     for twins, others in ((0, 5), (8, 2), (18, 2)):
         yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
     title = "{} users, {:g} of them differ"

@@ -22,7 +22,6 @@ which needs pyspark, pandas and pyarrow; Java must be there, and Linux, whose /p
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -33,9 +32,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import interpreter
-from timing import best_of, timed
-from workload import generate
+from environments import interpreter, said
+from workload import best_of, generate, timed
 
 USERS, LENGTH, PARTITIONS = 20_000, 50, 8
 SIDES = "recs", "truth"
@@ -56,12 +54,7 @@ def columns(n_users: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]
     work = generate(n_users, length=LENGTH, mean_relevant=10, n_items=20_000, wide=False)
     rng = np.random.default_rng(0)
     without_list, without_truth = (rng.permutation(n_users)[: n_users * p // 100] for p in (3, 2))
-    recs = {
-        "user_id": np.repeat(np.arange(n_users), LENGTH),
-        "item_id": work.lists.reshape(-1),
-        "rank": np.tile(np.arange(1, LENGTH + 1), n_users),
-    }
-    truth = {"user_id": np.repeat(np.arange(n_users), np.diff(work.offsets)), "item_id": work.items}
+    recs, truth = work.to_columns()
     tables = []
     for table, lacking in ((recs, without_list), (truth, without_truth)):
         rows = rng.permutation(np.flatnonzero(~np.isin(table["user_id"], lacking)))
@@ -278,12 +271,8 @@ def measure(name: str, data: Path, envs: Path, k: int, rounds: int) -> dict[str,
     if installs:
         installs += ((f"pyspark=={version('pyspark')}", "setuptools<82"),)
     python = interpreter(envs / name, *installs)
-    command = [python, __file__, "--inside", name, "--data", str(data)]
-    command += ["--k", str(k), "--rounds", str(rounds)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:  # else Spark's warnings are of no interest
-        raise SystemExit(f"{done.stderr}{name} gave no figures")
-    return json.loads(done.stdout.splitlines()[-1])
+    arguments = ["--data", data, "--k", k, "--rounds", rounds]
+    return said(python, __file__, "--inside", name, *arguments)
 
 
 def check(means: Mapping[str, float], data: Path) -> None:

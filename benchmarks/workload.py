@@ -10,11 +10,18 @@ or dense range. Needs numpy alone: the peers' environments import this file too.
     work.head(1_000).to_dicts()                      # the first users, as others take them
     generate(1_000_000, mean_relevant=1)             # leave-one-out: one relevant id per user
     generate(wide=False, n_items=1_000)              # ids 0..999
+
+Timing is by the best of several rounds, subject and yardstick in turn. The yardstick is
+``ids.sum()``: reading every ranked id once. A machine that is busy or throttled slows both, so
+their ratio holds where seconds do not.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +61,17 @@ class Workload:
         """Return the same with the ids as decimal text: new strings, as a file would yield them."""
         lists, truths = self.to_python()
         return [list(map(str, ids)) for ids in lists], [set(map(str, ids)) for ids in truths]
+
+    def to_columns(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return the columns of two long tables, users 0..n-1: lists by rank, relevant items."""
+        n_users, length = self.lists.shape
+        ranks = {
+            "user_id": np.repeat(np.arange(n_users), length),
+            "item_id": self.lists.reshape(-1),
+            "rank": np.tile(np.arange(1, length + 1), n_users),
+        }
+        users = np.repeat(np.arange(n_users), np.diff(self.offsets))
+        return ranks, {"user_id": users, "item_id": self.items}
 
     def to_dicts(self) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
         """Return run, user -> {item: score} falling with the rank, and qrels, user -> {item: 1}."""
@@ -132,3 +150,63 @@ def _walks(rng: np.random.Generator, n_users: int, size: int) -> Callable:
     coprime = np.flatnonzero(np.gcd(np.arange(size), size) == 1)
     start, stride = rng.integers(size, size=n_users), rng.choice(coprime, n_users)
     return lambda user, step: (start[user] + stride[user] * step) % size
+
+
+def ideal(most: int) -> np.ndarray:
+    """Return the DCG of a list of n relevant items, for n from 0 on."""
+    return np.concatenate([[0], np.cumsum(1 / np.log2(np.arange(2, most + 2)))])
+
+
+def by_polars(ranks: Any, truths: Any, k: int = 100) -> float:
+    """Return the mean nDCG as a user of polars computes it, of frames or of files to scan."""
+    import polars
+
+    hits = ranks.join(truths, on=["user_id", "item_id"]).filter(polars.col("rank") <= k)
+    gain = 1 / (polars.col("rank") + 1).log(2)
+    dcg = hits.group_by("user_id").agg(gain.sum().alias("dcg"))
+    relevant = truths.group_by("user_id").agg(polars.len().alias("n"))
+    users = relevant.join(dcg, on="user_id", how="left").fill_null(0).lazy().collect()
+    best = ideal(k)[np.minimum(users["n"].to_numpy(), k)]
+    return float((users["dcg"].to_numpy() / best).mean())
+
+
+# Timing
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds that one call takes, and what it returned."""
+    start = perf_counter()
+    result = call()
+    return perf_counter() - start, result
+
+
+def best_of(repeats: int, *calls: Callable[[], Any], patience: float = 20.0) -> list[float]:
+    """Return the least seconds of each call, the calls taking turns.
+
+    Parameters
+    ----------
+    repeats : int
+        Rounds, each of which makes every call once.
+    *calls : callable
+        What to time. A call that only prepares the next one may stand among them.
+    patience : float
+        Seconds after which no further round begins.
+
+    Returns
+    -------
+    list of float
+    """
+    least = [math.inf] * len(calls)
+    start = perf_counter()
+    for _ in range(repeats):
+        least = [min(t, timed(call)[0]) for t, call in zip(least, calls, strict=True)]
+        if perf_counter() - start > patience:
+            break
+    return least
+
+
+def figure(value: float) -> str:
+    """Return a number with three digits that count, and a dash for none."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

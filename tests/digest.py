@@ -34,6 +34,7 @@ def evaluation(number):
         kind = rng.choice(["hits", "lists", "both"])
         options["metrics"] = metrics_of(options, kind, graded)
         how = {"ties": "ties" in options, "graded": graded, "text": rng.random() < 0.5}
+        how["gap"] = "unknown" in options
         world = draw(number, users=rng.choice([3, 7, 20]), odd=rng.random() < 0.7, **how)
         door = rng.choice(list(DOORS))
         together = not any(apart <= options.keys() for apart in APART)

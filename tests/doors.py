@@ -26,7 +26,7 @@ from world import padding_of
 import toplist as tl
 from toplist.metrics.conventions import rules_of
 
-# Which facts of the world a metric of the lists needs, by the first word of its name.
+# Which facts of the world a metric of the lists needs, by its name or the first word of it.
 FACTS = {
     "item_coverage": ["catalogue"],
     "gini": ["catalogue"],
@@ -35,6 +35,8 @@ FACTS = {
     "novelty": ["counts"],
     "popularity_lift": ["counts", "history"],
     "intra_list_diversity": ["features"],
+    "intra_list_diversity(distance=jaccard)": ["labels"],
+    "intra_list_diversity(distance=given)": ["distances"],
     "calibration": ["labels", "history"],
     "exposure_share": ["labels"],
     "hit_share": ["labels"],
@@ -127,8 +129,9 @@ class Answer:
 
 def facts_of(metrics):
     """List the facts that metrics need."""
-    bases = [name.partition("@")[0].partition("(")[0] for name in metrics]
-    return list(dict.fromkeys(fact for base in bases for fact in FACTS.get(base, [])))
+    names = [name.partition("@")[0] for name in metrics]
+    needed = (FACTS.get(name, FACTS.get(name.partition("(")[0], ())) for name in names)
+    return list(dict.fromkeys(fact for facts in needed for fact in facts))
 
 
 # What columns are called where `columns` is asked for.
@@ -156,18 +159,9 @@ class Case:
         words = {name: value for name, value in self.options.items() if name not in OF_DATA}
         return {"k": None} | words
 
-    def fact(self, name):
-        """Return a fact; with unknown="skip" one that lacks the first item."""
-        held = getattr(self.world, name)
-        if self["unknown"] == "skip" and name in ("counts", "labels", "features"):
-            return dict(list(held.items())[1:])
-        if self["unknown"] == "skip" and name == "catalogue":
-            return held[1:]
-        return held
-
     def facts(self):
         """Return the facts that the metrics need."""
-        return {name: self.fact(name) for name in facts_of(self.options["metrics"])}
+        return {name: getattr(self.world, name) for name in facts_of(self.options["metrics"])}
 
     def data(self):
         """Return the data that options ask for."""
@@ -232,7 +226,7 @@ def positions_of(case):
             more[name] = [getattr(case.world, name)[user] for user in users]
     for name in ("history", "expected"):
         if name in facts_of(case["metrics"]) and not case["users"]:
-            more[name] = [case.fact(name)[user] for user in users]
+            more[name] = [getattr(case.world, name)[user] for user in users]
     if case["users"]:
         more["users"] = users
     if case["groups"]:
@@ -515,7 +509,7 @@ def command_line(case, folder):
     arguments += flags(words)
     for name, names in FILED.items():
         if case[name] or name in facts_of(metrics):
-            held = case.world.documents if name == "items_as" else case.fact(name)
+            held = getattr(case.world, "documents" if name == "items_as" else name)
             path = folder / f"{name}.csv"
             path.write_text(text_of(as_columns(names, rows_of(held, len(names))), ","))
             column = f":{names[1]}" if name in ("clusters", "propensities") else ""
@@ -682,7 +676,7 @@ def seen(world, options, door):
         "no column of groups": says("groups") and door in ("trec", "beir", "nested"),
         "its header names grades": door == "beir" and not world.graded,
         "lists by row have no scores": world.scores is not None and door in ROWS,
-        "ids of text files are text": isinstance(world.catalogue[0], int) and door in TEXT,
+        "ids of text files are text": door in TEXT and isinstance(world.catalogue[0], int),
     }
     for words, wrong in unsaid.items():
         if wrong:

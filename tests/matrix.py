@@ -69,6 +69,7 @@ WORLDS = {
     "ties": {"ties": True},
     "propensities": {"graded": False},
     "groups": {"graded": False},
+    "unknown": {"gap": True},
 }
 # Pairs that no world has: both would change the lists in their own way.
 APART = [{"ties", "duplicates"}, {"ties", "padding"}]

@@ -6,11 +6,11 @@ lists and empty truths, unless these are not wanted.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-N_ITEMS, LABELS, PAD = 12, ("war", "love", "fun"), 0
+N_ITEMS, LABELS, PAD_OF_TEXT = 12, ("war", "love", "fun"), "-"
 GRADES = 0, 0, 1, 2, 3, 0.5, -1
 ORDINARY = 7  # users who have a list and a truth, in every world of several
 ODD = ("extra", "missing", "no-list", "no-truth", "judged-zero", "neither")
@@ -27,22 +27,23 @@ class World:
 
     lists: dict
     truths: dict
-    catalogue: list
-    graded: bool
-    scores: dict | None
-    other: dict
-    counts: dict
-    labels: dict
-    features: dict
-    history: dict
-    expected: dict
-    propensities: dict
-    documents: dict
-    weights: dict
-    clusters: dict
-    segments: dict
-    slices: dict
-    groups: dict
+    catalogue: list = field(default_factory=list)
+    graded: bool = True
+    scores: dict | None = None
+    other: dict = field(default_factory=dict)
+    counts: dict = field(default_factory=dict)
+    labels: dict = field(default_factory=dict)
+    features: dict = field(default_factory=dict)
+    distances: dict = field(default_factory=dict)
+    history: dict = field(default_factory=dict)
+    expected: dict = field(default_factory=dict)
+    propensities: dict = field(default_factory=dict)
+    documents: dict = field(default_factory=dict)
+    weights: dict = field(default_factory=dict)
+    clusters: dict = field(default_factory=dict)
+    segments: dict = field(default_factory=dict)
+    slices: dict = field(default_factory=dict)
+    groups: dict = field(default_factory=dict)
 
     @property
     def users(self):
@@ -129,18 +130,26 @@ class World:
             return {user: [*one, *[pad] * (longest - len(one))] for user, one in held.items()}
 
         assert self.scores is None
-        return replace(
-            self, lists=filled(self.lists), other=filled(self.other), history=filled(self.history)
-        )
+        more = {name: filled(getattr(self, name)) for name in ("other", "history", "expected")}
+        return replace(self, lists=filled(self.lists), **more)
 
 
 def padding_of(world):
     """Return the id that pads lists of a world."""
-    return "-" if isinstance(world.catalogue[0], str) else -1
+    return PAD_OF_TEXT if isinstance(world.catalogue[0], str) else -1
 
 
 def draw(
-    seed, *, users=ORDINARY, text=True, graded=True, ties=False, parts=False, odd=True, longest=7
+    seed,
+    *,
+    users=ORDINARY,
+    text=True,
+    graded=True,
+    ties=False,
+    parts=False,
+    odd=True,
+    longest=7,
+    gap=False,
 ):
     """Draw a world.
 
@@ -152,6 +161,8 @@ def draw(
     ties : whether lists have scores, many of them equal
     parts : whether keys are tuples of two parts
     odd : whether there are users whom one side alone knows, with an empty list or an empty truth
+    longest : of how many items the longest list is, at most
+    gap : whether nothing is known of the first item, which is not in the catalogue
     """
     rng = np.random.default_rng(seed)
     ids = [f"i{row}" for row in range(N_ITEMS)] if text else [row + 3 for row in range(N_ITEMS)]
@@ -189,11 +200,16 @@ def draw(
     if ties:
         scores = {user: [rng.integers(0, 3) + 0.25 for _ in one] for user, one in lists.items()}
     labels = {item: [one for one in LABELS if rng.random() < 0.5] or ["war"] for item in ids}
+    facts = {
+        "counts": dict(zip(ids, rng.integers(1, 30, N_ITEMS).tolist(), strict=True)),
+        "labels": labels,
+        "features": {item: rng.integers(0, 4, 3).astype(float).tolist() for item in ids},
+    }
+    if gap:
+        facts = {name: {item: held[item] for item in ids[1:]} for name, held in facts.items()}
     return World(
-        *(lists, truths, ids, graded, scores, other),
-        counts=dict(zip(ids, rng.integers(1, 30, N_ITEMS).tolist(), strict=True)),
-        labels=labels,
-        features={item: rng.integers(0, 4, 3).astype(float).tolist() for item in ids},
+        *(lists, truths, ids[gap:], graded, scores, other),
+        **facts,
         history={user: some(1, 4) + some(0, 2) for user in keys.values()},
         expected={user: some(1, 5) for user in keys.values()},
         propensities=dict(zip(ids, (rng.integers(1, 11, N_ITEMS) / 10).tolist(), strict=True)),

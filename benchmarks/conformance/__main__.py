@@ -5,7 +5,7 @@
     python benchmarks/conformance --envs envs --write     # and write benchmarks/README.md
     python benchmarks/conformance --smoke                 # 20 inputs, what needs no environment
 
-A question is a row (`questions.Question`): a peer's words, the words here, and why they differ
+A question is a row (`engine.Question`): a peer's words, the words here, and why they differ
 where they do. The areas are `conventions`, `judgements`, `lists` and `propensities`, a module each:
 its rows, what a peer answers in an environment of its own, and what an oracle (plain Python written
 from the formulas, `tests/oracle`) and toplist say. Peers that do not install are followed from

@@ -14,13 +14,12 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any
 
 import sources
-from oracle import evaluation
-from questions import EXACT, ROUNDED, SINGLE, Peer, Question
+from engine import EXACT, ROUNDED, SINGLE, Peer, Question
 
 SEED = 20_201
 TORCH = "torch==2.13.0"
@@ -154,33 +153,18 @@ def population(source: random.Random, takes: set[str]) -> Population:
 # Both sides here, and how peers are registered
 
 
-def by_toplist(case: Population, question: Question) -> dict[int, dict[str, float]]:
-    """Return toplist's mean, by "", and its values of users, at every k."""
-    import toplist as tl
+def of_side(side: str, case: Population, question: Question) -> dict[int, dict[str, float]]:
+    """Return the mean, by "", and the values of users of one side here, at every k."""
+    import sides
 
-    rules, name = dict(question.given), question.ours
-    convention = tl.CONVENTIONS[rules.pop("convention")].replace(**rules)
     truths: dict[str, Any] = case.truths
     if not graded(case, 0):  # sets
         truths = {user: {i for i, g in row.items() if g} for user, row in truths.items()}
-    result = tl.top_k_eval(case.ranks, truths, case.ks, metrics=[name], convention=convention)
-    found = {}
-    for k in case.ks:
-        values = result.per_user(f"{name}@{k}").tolist()
-        found[k] = {"": result[f"{name}@{k}"], **dict(zip(result.users, values, strict=True))}
-    return found
+    rules = {"empty": None, "missing": None, **question.given}
+    return getattr(sides, side)(question.ours, case.ranks, truths, case.ks, **rules)
 
 
-def by_oracle(case: Population, question: Question) -> dict[int, dict[str, float]]:
-    """Return the same by the definitions."""
-    options = {"metrics": [question.ours], "k": case.ks, **question.given}
-    side = evaluation.Hits(case.ranks, case.truths, evaluation.Rules(options), options, None)
-    ((_, metric, parameters, ks),) = evaluation.entries(options, case.longest)
-    found = {}
-    for k in ks:
-        mean, _, _, values, _ = side.metric(metric, parameters, k)
-        found[k] = {"": mean, **values}
-    return found
+by_toplist, by_oracle = partial(of_side, "by_toplist"), partial(of_side, "by_oracle")
 
 
 def peer(

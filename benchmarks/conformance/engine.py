@@ -1,25 +1,97 @@
-"""Asks peers, the oracle and toplist the same questions, and prints what differs as a table."""
+"""Asks peers, the oracle and toplist the same questions, and prints what differs as a table.
+
+An area is a module of peers and their questions. The environments of peers import this file and the
+areas: nothing here needs more than the standard library, and an area imports a peer, or toplist,
+where it asks it. The oracles of the tests are plain Python.
+"""
 
 import argparse
 import importlib
 import json
 import math
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
-
-from questions import EXACT, Peer, Question
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 AREAS = "conventions", "judgements", "lists", "propensities"
 # Areas use the oracles of the tests, and all programs here the environments.
 sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
+
+EXACT = 1e-9
+SINGLE = 1e-5  # sums in 32 bits
+ROUNDED = 5e-6 + EXACT  # to 5 decimals
+
+# Of one population at one k, by subject: a user, "" for the mean, or some users' lists together.
+Values = dict[str, float] | None
+
+
+class Question(NamedTuple):
+    """One measure in the words of both.
+
+    Parameters
+    ----------
+    theirs, ours : str
+    given : mapping
+        What both sides here are given beside lists and truths.
+    why : str
+        Why the two differ, where they do.
+    instead : callable, optional
+        What the peer gives instead: of a population, a subject and a k. A number, None where it
+        must agree, or `...` where anything may be.
+    of : str
+        The kind of truths that all are given.
+    uncut : bool
+        Whether it has no k.
+    group : str
+        Its line of the table.
+    tolerance : float
+    """
+
+    theirs: str
+    ours: str
+    given: Any = MappingProxyType({})
+    why: str = ""
+    instead: Callable[..., Any] | None = None
+    of: str = ""
+    uncut: bool = False
+    group: str = ""
+    tolerance: float = EXACT
+
+
+class Peer(NamedTuple):
+    """A peer.
+
+    Parameters
+    ----------
+    package : str
+        Whose version is told, or where the source is that was read.
+    installs : tuple of tuple of str
+        Arguments of ``pip install``, once per call. None: its steps are followed here.
+    questions : list of Question
+    asked : callable
+        Of a population, in the peer's environment: what answers a question at a k.
+    takes : str
+        What populations may hold.
+    share : float
+        Of the populations: less for a slow peer, more for one that answers at few k's.
+    silent : str
+        What it is not asked, and why.
+    """
+
+    package: str
+    installs: tuple[tuple[str, ...], ...]
+    questions: list[Question]
+    asked: Callable[[Any], Callable[[Question, Any], Values]]
+    takes: str = ""
+    share: float = 1.0
+    silent: str = ""
 
 
 class Row(NamedTuple):
@@ -30,12 +102,6 @@ class Row(NamedTuple):
     largest: float  # of the values that agree
     differences: list[str]
 
-    def __str__(self) -> str:
-        """Say it in a line, with the smallest example of what differs."""
-        text = f"{self.n_values:,} values, {len(self.differences):,} differ, {self.n_stated:,} as "
-        text += f"stated, else within {self.largest:.1e}"
-        return "\n    ".join([text, *sorted(self.differences, key=len)[:1]])
-
 
 class Answered(NamedTuple):
     """A question, what was found beside the oracle, and beside toplist where it has the metric."""
@@ -43,17 +109,6 @@ class Answered(NamedTuple):
     question: Question
     oracle: Row
     toplist: Row | None
-
-    @property
-    def differences(self) -> list[str]:
-        """Everything that differs and is not stated, from either side."""
-        return self.oracle.differences + (self.toplist.differences if self.toplist else [])
-
-    def __str__(self) -> str:
-        """Say it in a line for each side, and why the peer differs."""
-        why = [f"stated: {self.question.why}"] if self.oracle.n_stated else []
-        text = f"  {self.question.theirs} = {self.question.ours}: {self.oracle}"
-        return "\n    ".join([text, f"toplist: {self.toplist or 'it has none'}", *why])
 
 
 class Report(NamedTuple):
@@ -65,15 +120,20 @@ class Report(NamedTuple):
     rows: list[Answered]
 
     @property
+    def sides(self) -> list[Row]:
+        """What was found of all questions by both sides."""
+        return [side for row in self.rows for side in (row.oracle, row.toplist) if side]
+
+    @property
     def differences(self) -> list[str]:
-        """Everything that differs and is not stated."""
-        return [text for row in self.rows for text in row.differences]
+        """Everything that differs and is not stated, from either side."""
+        return [text for side in self.sides for text in side.differences]
 
     def __str__(self) -> str:
-        """Say it in some lines for each question."""
-        silent = [f"  not asked: {self.peer.silent}"] if self.peer.silent else []
+        """Say how many differ, with the smallest example of each question and side."""
         head = f"{self.area}: {self.version}: {len(self.differences)} differences"
-        return "\n".join([head, *map(str, self.rows), *silent])
+        smallest = [min(side.differences, key=len) for side in self.sides if side.differences]
+        return "\n  ".join([head, *smallest])
 
 
 # The sides
@@ -95,18 +155,15 @@ def answers(peer: Peer, populations: list[Any]) -> list[Any]:
 
 def ask(area: str, name: str, folder: Path, populations: list[Any]) -> tuple[str, list[Any]]:
     """Return what a peer is called with its version, and its answers."""
-    from environments import interpreter
+    from environments import interpreter, said
 
     peer = importlib.import_module(area).PEERS[name]
     if not peer.installs:
         return peer.package, answers(peer, populations)
-    command = [interpreter(folder / name, *peer.installs), str(HERE), "--inside", area, name]
     sent = json.dumps([astuple(one) for one in populations])
-    done = subprocess.run(command, input=sent, capture_output=True, text=True, timeout=36_000)
-    if done.returncode:  # else its warnings are of no interest
-        raise SystemExit(f"{done.stderr}{name} gave no answers")
-    said, found = json.loads(done.stdout.splitlines()[-1])  # a peer may print lines before
-    return f"{peer.package} {said}", found
+    python = interpreter(folder / name, *peer.installs)
+    number, found = said(python, str(HERE), "--inside", area, name, given=sent)
+    return f"{peer.package} {number}", found
 
 
 def inside(area: str, name: str) -> None:

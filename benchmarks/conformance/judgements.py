@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 import sources
+from engine import ROUNDED, Peer, Question, Values
 from oracle import hits
 from oracle import judgements as oracle
-from questions import ROUNDED, Peer, Question, Values
 
 SEED = 20_261
 KS = [1, 3, 10, 20]  # pyndeval goes no further
@@ -86,7 +86,7 @@ def drawn(peer: Peer, n_inputs: int) -> list[Population]:
 
 def of_side(side: str, drawn: Population, question: Question) -> dict[int | None, dict[str, float]]:
     """Return the values of one side here; users without a relevant item score 0."""
-    import judgement_sides
+    import sides
 
     given = dict(question.given)
     turn = number if given.pop("integers", False) else str
@@ -96,7 +96,7 @@ def of_side(side: str, drawn: Population, question: Question) -> dict[int | None
         truths = {u: [{*map(turn, one)} for one in row] for u, row in truths.items()}
     whole = [None] if question.ours.startswith("bpref") else [WHOLE]
     ks = whole if question.uncut else drawn.ks
-    found = getattr(judgement_sides, side)(question.ours, lists, truths, ks, **given)
+    found = getattr(sides, side)(question.ours, lists, truths, ks, **given)
     return {None: found[ks[0]]} if question.uncut else found
 
 
@@ -253,12 +253,13 @@ def level(recall: float, theirs: str, parameters: str = "", **options: Any) -> Q
     name, given = f"iprec(recall={recall}{parameters})", {**TREC, **options}
 
     def as_trec_eval(ranked: list[str], truth: Any, k: int) -> float:
-        left, _ = oracle.prepared(ranked, truth, **options)
-        least = oracle.named(name)[1].get("relevant_from")
-        n_relevant = len(hits.relevant_items(truth, least))
+        import sides
+
+        (left,) = hits.without_unjudged([ranked], [truth])
+        n_relevant = len(hits.relevant_items(truth, 2 if "rel=2" in parameters else None))
         if ranked and not left and not oracle.trec_needed(recall, n_relevant):
             return math.nan
-        return oracle.value(name, ranked, truth, k, **given)
+        return sides.value(name, ranked, truth, k, **given)
 
     why = "0/0 is NaN where no document is judged and none is asked for"
     stated = {"why": why, "instead": by(as_trec_eval, "grades")} if options else {}

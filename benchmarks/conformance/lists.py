@@ -17,12 +17,13 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from engine import SINGLE, Peer, Question
 from oracle import beyond as oracle
-from questions import SINGLE, Peer, Question
 
 SEED = 20_262
 KS = [1, 3, 10, 20]
@@ -79,10 +80,15 @@ class Population:
 
     # What is known of items
 
-    @property
-    def items(self) -> range:
+    @cached_property
+    def items(self) -> list[int]:
         """All items."""
-        return range(len(self.label_rows))
+        return [*range(len(self.label_rows))]
+
+    @cached_property
+    def matrix(self) -> dict[int, list[float]]:
+        """The distances of each item to all."""
+        return dict(enumerate(self.distances))
 
     @cached_property
     def labels(self) -> dict[int, list[int]]:
@@ -154,9 +160,24 @@ class Population:
         return found
 
     @cached_property
-    def apart(self) -> list[list[float]]:
+    def head(self) -> dict[int, int]:
+        """1 of each item that is not in the tail."""
+        return {item: int(item not in self.tail) for item in self.items}
+
+    @cached_property
+    def known(self) -> list[int]:
+        """The items that some history holds."""
+        return [*self.seen]
+
+    @cached_property
+    def expected(self) -> Lists:
+        """The baseline, which everybody expects."""
+        return dict.fromkeys(self.lists, self.popular)
+
+    @cached_property
+    def apart(self) -> dict[int, list[float]]:
         """One minus the cosine of the users of two items."""
-        found = [[1.0] * len(self.items) for _ in self.items]
+        found = {item: [1.0] * len(self.items) for item in self.items}
         for row in self.histories.values():
             for i in row:
                 for j in row:
@@ -199,85 +220,26 @@ class Measure(NamedTuple):
     Parameters
     ----------
     name : str
-        toplist's. Empty: it has it not as one function.
-    given : callable
-        Of a world: parameters and facts of the items, as `listwise` takes them.
-    oracle : callable
-        Of a world, a user (of a metric of all lists together: some users' lists) and a k.
+        toplist's, in which {world} is the population. Empty: it has it not as one function.
+    facts : mapping
+        The facts of users and items that it needs, and what they are called in a population.
+    options : mapping
+        What else both sides are given.
     whole : bool
         Whether it is of some users' lists together.
     turned : callable
         Of a world and the value: what of it is the peer's.
+    oracle, toplist : callable, optional
+        Instead of a name: of a world, a user (or some users' lists) and a k.
     """
 
-    name: str
-    given: Callable[[Population], dict[str, Any]]
-    oracle: Callable[[Population, Any, int], float]
+    name: str = ""
+    facts: Any = MappingProxyType({})
+    options: Any = MappingProxyType({})
     whole: bool = False
     turned: Callable[[Population, Any], Any] = lambda world, value: value
-
-
-def diverse(which: str, of: Callable[[Any, Any], float], **words: Any) -> Measure:
-    """Return diversity by features of items, or by their labels."""
-    fact = "labels" if which == "labels" else "features"
-    return Measure(
-        "intra_list_diversity",
-        lambda world: {fact: getattr(world, which), **words},
-        lambda world, user, k: oracle.intra_list_diversity(
-            world.lists[user], k, getattr(world, which), of
-        ),
-    )
-
-
-def by_matrix(which: str) -> Measure:
-    """Return diversity by a distance for each two items."""
-
-    def value(world: Population, user: str, k: int) -> float:
-        matrix, items = getattr(world, which), dict(enumerate(world.items))
-        return oracle.intra_list_diversity(world.lists[user], k, items, lambda i, j: matrix[i][j])
-
-    return Measure(
-        "intra_list_diversity", lambda world: {"distances": getattr(world, which)}, value
-    )
-
-
-def mean_of(name: str, given: Callable[..., Any], value: Callable[..., float | None]) -> Measure:
-    """Return the mean of a number of each item over the list; None is left out."""
-
-    def mean(world: Population, user: str, k: int) -> float:
-        return oracle.mean_of(world.lists[user], k, lambda item: value(world, item))
-
-    return Measure(name, given, mean)
-
-
-def popular(which: str) -> Measure:
-    """Return the mean of a count of each item."""
-    return mean_of(
-        "average_popularity",
-        lambda world: {"counts": getattr(world, which)},
-        lambda world, item: getattr(world, which)[item],
-    )
-
-
-def bits(world: Population, item: int, total: int, cold: int | None) -> float | None:
-    """Return the self-information of an item."""
-    count = world.seen.get(item, cold)
-    return None if count is None else -math.log2(count / total)
-
-
-def calibrated(name: str, weights: str) -> Measure:
-    """Return the calibration of labels."""
-
-    def value(world: Population, user: str, k: int) -> float:
-        sides = world.lists[user], k, world.histories[user], world.labels
-        return oracle.calibration(*sides, distance=name, weights=weights)
-
-    words = {"distance": name, "weights": weights}
-    return Measure(
-        "calibration",
-        lambda world: {"history": world.histories, "labels": world.labels, **words},
-        value,
-    )
+    oracle: Callable[[Population, Any, int], float] | None = None
+    toplist: Callable[[Population, Any, int], float] | None = None
 
 
 def label_entropy(by_rank: bool, raised: float = 0.0) -> Callable[[Population, str, int], float]:
@@ -296,190 +258,129 @@ def label_entropy(by_rank: bool, raised: float = 0.0) -> Callable[[Population, s
     return value
 
 
-def nothing(world: Population) -> dict[str, Any]:
-    """Return that a metric is given nothing."""
-    return {}
-
-
-def catalogue(world: Population) -> dict[str, Any]:
-    """Return what coverage and Gini are given."""
-    return {"catalogue": [*world.items]}
-
-
-def expected(world: Population) -> dict[str, Any]:
-    """Return the baseline as what everybody expects."""
-    return {"expected": {*world.popular}}
-
-
-def whole(name: str, given: Callable[..., Any], value: Callable[..., float]) -> Measure:
-    """Return a metric of some users' lists together: of a world, their rows and a k."""
-    return Measure(name, given, lambda world, lists, k: value(world, [*lists.values()], k), True)
-
-
-def by_ranks(group: int) -> Measure:
+def ratio_of_exposure(group: int) -> Measure:
     """Return a provider's share of all places over its share of the items."""
-    return whole(
-        "ratios",
-        lambda world: {"group": group},
-        lambda world, rows, k: oracle.ratio_of_exposure(rows, k, world.providers, group),
-    )
+
+    def by_toplist(world: Population, lists: Lists, k: int) -> float:
+        from toplist import beyond
+
+        found = beyond.exposure([*lists.values()], k, catalogue=world.items)
+        return float(found.ratios(world.providers, discount="1")[group][-1])
+
+    def by_oracle(world: Population, lists: Lists, k: int) -> float:
+        return oracle.ratio_of_exposure([*lists.values()], k, world.providers, group)
+
+    return Measure(whole=True, oracle=by_oracle, toplist=by_toplist)
 
 
-HAMMING = {"of": oracle.hamming_distance, "distance": "hamming"}
-COVERAGE = whole(
-    "item_coverage", catalogue, lambda world, rows, k: oracle.item_coverage(rows, k, world.items)
-)
+def less(world: Population, value: float) -> float:
+    """Return what a value leaves of 1."""
+    return 1 - value
+
+
+SKIP = {"unknown": "skip"}
+BY_LABELS = "intra_list_diversity(distance=hamming)"
+CALIBRATED = {"history": "histories", "labels": "labels"}
+COVERAGE = Measure("item_coverage", {"catalogue": "items"}, whole=True)
 MEASURES = {
-    "intra_list_diversity, cosine": diverse("features", oracle.cosine_distance),
-    "1 - intra_list_diversity, cosine of labels": diverse(
-        "indicators", oracle.cosine_distance
-    )._replace(turned=lambda world, value: 1 - value),
-    "intra_list_diversity, hamming": diverse("indicators", **HAMMING),
-    "intra_list_diversity, hamming, unknown items left out": diverse(
-        "labelled", **HAMMING, unknown="skip"
+    "intra_list_diversity, cosine": Measure("intra_list_diversity", {"features": "features"}),
+    "1 - intra_list_diversity, cosine of labels": Measure(
+        "intra_list_diversity", {"features": "indicators"}, turned=less
     ),
-    "intra_list_diversity, jaccard": diverse("labels", oracle.jaccard_distance),
-    "intra_list_diversity, a matrix": by_matrix("distances"),
-    "intra_list_diversity, a matrix of users in common": by_matrix("apart"),
-    "novelty, cold items as of one user": mean_of(
-        "novelty",
-        lambda world: {"counts": dict(world.seen), "total": world.n_users, "unknown": 1},
-        lambda world, item: bits(world, item, world.n_users, 1),
+    "intra_list_diversity, hamming": Measure(BY_LABELS, {"features": "indicators"}),
+    "intra_list_diversity, hamming, unknown items left out": Measure(
+        BY_LABELS, {"features": "labelled"}, SKIP
     ),
-    "novelty, cold items left out": mean_of(
-        "novelty",
-        lambda world: {"counts": dict(world.seen), "unknown": "skip"},
-        lambda world, item: bits(world, item, world.seen.total(), None),
+    "intra_list_diversity, jaccard": Measure(
+        "intra_list_diversity(distance=jaccard)", {"labels": "labels"}
     ),
-    "average_popularity": popular("counts"),
-    "average_popularity, of shares": popular("shares"),
-    "average_popularity, of quantiles": popular("quantiles"),
-    "tail_percentage": mean_of(
-        "tail_percentage",
-        lambda world: {
-            "counts": {item: int(item not in world.tail) for item in world.items},
-            "max_count": 0,
-        },
-        lambda world, item: item in world.tail,
+    "intra_list_diversity, a matrix": Measure(
+        "intra_list_diversity(distance=given)", {"distances": "matrix"}
     ),
-    "popularity_lift": Measure(
-        "popularity_lift",
-        lambda world: {"history": world.histories, "counts": world.counts},
-        lambda world, user, k: oracle.popularity_lift(
-            world.lists[user], k, world.histories[user], world.counts
-        ),
+    "intra_list_diversity, a matrix of users in common": Measure(
+        "intra_list_diversity(distance=given)", {"distances": "apart"}
     ),
+    "novelty, cold items as of one user": Measure(
+        "novelty(total={world.n_users},unknown=1)", {"counts": "seen"}
+    ),
+    "novelty, cold items left out": Measure("novelty", {"counts": "seen"}, SKIP),
+    "average_popularity": Measure("average_popularity", {"counts": "counts"}),
+    "average_popularity, of shares": Measure("average_popularity", {"counts": "shares"}),
+    "average_popularity, of quantiles": Measure("average_popularity", {"counts": "quantiles"}),
+    "tail_percentage": Measure("tail_percentage(max_count=0)", {"counts": "head"}),
+    "popularity_lift": Measure("popularity_lift", {"history": "histories", "counts": "counts"}),
     "popularity_lift of the means over users": Measure(
-        "",
-        nothing,
-        lambda world, lists, k: oracle.group_popularity_lift(
+        whole=True,
+        oracle=lambda world, lists, k: oracle.group_popularity_lift(
             lists.values(), [world.histories[user] for user in lists], k, world.counts
         ),
-        whole=True,
     ),
-    "serendipity": Measure(
-        "serendipity",
-        expected,
-        lambda world, user, k: oracle.serendipity(
-            world.lists[user], world.truths[user], k, world.popular
-        ),
-    ),
-    "unexpectedness": Measure(
-        "unexpectedness",
-        expected,
-        lambda world, user, k: oracle.unexpectedness(world.lists[user], k, world.popular),
-    ),
+    "serendipity": Measure("serendipity", {"expected": "expected"}),
+    "unexpectedness": Measure("unexpectedness", {"expected": "expected"}),
     **{
-        f"calibration, {name}{more}": calibrated(name, weights)
+        f"calibration, {name}{more}": Measure(
+            f"calibration(distance={name},weights={weights})", CALIBRATED
+        )
         for name in ("kl", "hellinger")
         for weights, more in (("equal", ""), ("rank", ", by rank"))
     },
-    "entropy of the labels": Measure("", nothing, label_entropy(by_rank=False)),
-    "entropy of the labels, by rank": Measure("", nothing, label_entropy(by_rank=True)),
+    "entropy of the labels": Measure(oracle=label_entropy(by_rank=False)),
+    "entropy of the labels, by rank": Measure(oracle=label_entropy(by_rank=True)),
     "item_coverage": COVERAGE,
     "item_coverage, times the catalogue": COVERAGE._replace(
         turned=lambda world, share: share * len(world.items)
     ),
-    "item_coverage, cold items left out": whole(
-        "item_coverage",
-        lambda world: {"catalogue": [*world.seen], "unknown": "skip"},
-        lambda world, rows, k: oracle.item_coverage(
-            [[item for item in row if item in world.seen] for row in rows], k, world.seen
-        ),
+    "item_coverage, cold items left out": COVERAGE._replace(
+        facts={"catalogue": "known"}, options=SKIP
     ),
-    "gini": whole("gini", catalogue, lambda world, rows, k: oracle.gini(rows, k, world.items)),
-    "1 - gini, over n - 1": whole(
-        "gini",
-        lambda world: {**catalogue(world), "divisor": "n-1"},
-        lambda world, rows, k: oracle.gini(rows, k, world.items, "n-1"),
-    )._replace(turned=lambda world, value: 1 - value),
-    "gini of discounted exposure": whole(
-        "", nothing, lambda world, rows, k: oracle.gini_of_exposure(rows, k, world.items)
+    "gini": Measure("gini", {"catalogue": "items"}, whole=True),
+    "1 - gini, over n - 1": Measure(
+        "gini(divisor=n-1)", {"catalogue": "items"}, whole=True, turned=less
     ),
-    "shannon_entropy, bits": whole(
-        "shannon_entropy",
-        lambda world: {"unit": "bits"},
-        lambda world, rows, k: oracle.shannon_entropy(rows, k, 2),
+    "gini of discounted exposure": Measure(
+        whole=True,
+        oracle=lambda world, lists, k: oracle.gini_of_exposure(lists.values(), k, world.items),
     ),
-    "personalisation": whole(
-        "personalisation", nothing, lambda world, rows, k: oracle.personalisation(rows, k)
-    ),
+    "shannon_entropy, bits": Measure("shannon_entropy(unit=bits)", whole=True),
+    "personalisation": Measure("personalisation", whole=True),
     **{
-        f"ratio of exposure without discount, provider {group}": by_ranks(group)
+        f"ratio of exposure without discount, provider {group}": ratio_of_exposure(group)
         for group in range(PROVIDERS)
     },
 }
 
 
-def by_oracle(world: Population, question: Question) -> dict[int, Values]:
-    """Return the oracle's values of users, or of windows, by the first user of each."""
+def of_side(side: str, world: Population, question: Question) -> dict[int, Values] | None:
+    """Return the values of users, or of windows by the first user of each, of one side here."""
     measure = MEASURES[question.ours]
-
-    def value(subject: Any, k: int) -> float:
-        return measure.turned(world, measure.oracle(world, subject, k))
-
-    users = {user: user for user in world.lists}
-    return {
-        k: {
-            name: value(one, k)
-            for name, one in (world.windows(k) if measure.whole else users).items()
-        }
-        for k in world.ks
-    }
-
-
-def by_toplist(world: Population, question: Question) -> dict[int, Values] | None:
-    """Return toplist's values of the same: of users from one call, of windows from one each."""
-    measure = MEASURES[question.ours]
-    if not measure.name:
+    own = getattr(measure, side)
+    if not measure.name and own is None:
         return None
-    import numpy as np
-    from listwise import listwise
 
-    import toplist as tl
+    def named(lists: Lists, ks: list[int]) -> dict[int, Values]:
+        import sides
 
-    given = measure.given(world)
-    if "distances" in given:
-        given["distances"] = np.array(given["distances"])
+        facts = {name: getattr(world, one) for name, one in measure.facts.items()}
+        truths = {user: {*world.truths[user]} for user in lists}
+        by = {"oracle": sides.by_oracle, "toplist": sides.by_toplist}[side]
+        name = measure.name.format(world=world)
+        return by(name, lists, truths, ks, facts=facts, **measure.options)
 
-    def curve(rows: list[list[int]], k: int) -> Any:
-        if measure.name == "ratios":
-            found = tl.beyond.exposure(rows, k, **catalogue(world))
-            return found.ratios(world.providers, discount="1")[given["group"]]
-        return getattr(listwise, measure.name)(rows, k, **given)
+    found: dict[int, Values] = {}
+    for k in world.ks:
+        subjects: dict[str, Any] = {user: user for user in world.lists}
+        if measure.whole:
+            windows = world.windows(k)
+            subjects = {one: {u: row for u, row in windows[one].items() if row} for one in windows}
+        if own is not None:
+            found[k] = {name: own(world, one, k) for name, one in subjects.items()}
+        elif measure.whole:
+            found[k] = {name: named(lists, [k])[k][""] for name, lists in subjects.items()}
+    found = found or named(world.lists, world.ks)
+    return {k: {u: measure.turned(world, x) for u, x in row.items()} for k, row in found.items()}
 
-    if measure.whole:
-        return {
-            k: {
-                one: float(measure.turned(world, curve(rows, k)[-1]))
-                for one, rows in world.filled(k).items()
-            }
-            for k in world.ks
-        }
-    sides = [world.truths] if measure.name == "serendipity" else []
-    curves = getattr(listwise, measure.name)(world.lists, *sides, max(world.ks), **given)
-    curves = measure.turned(world, curves)
-    return {k: dict(zip(world.lists, curves[:, k - 1].tolist(), strict=True)) for k in world.ks}
+
+by_oracle, by_toplist = partial(of_side, "oracle"), partial(of_side, "toplist")
 
 
 # What peers give instead, where it is stated: of one user, or of the first user of a window

@@ -1,7 +1,7 @@
-"""Propensities: IPS, SNIPS, psp and psndcg of users with ten listed ids, propensities of counts.
+"""Propensities: psp and psndcg of users with ten listed ids, and propensities of counts.
 
 pyxclib, which keeps psndcg in 32 bits, is on no package index. It has no estimates of metrics under
-propensities: there the definitions answer alone, and toplist must give their values to 1e-12.
+propensities: these are compared with the definitions in `tests/test_propensities.py`.
 """
 
 import random
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from engine import Peer, Question
 from oracle import propensities as oracle
-from questions import Peer, Question
 
 SEED, DEPTH = 20_262, 10
 Found = dict[int, dict[str, float]]
@@ -27,9 +27,9 @@ class Population:
     counts: list[int]
 
     @property
-    def single(self) -> bool:
-        """Whether nobody has more than one relevant item."""
-        return max(map(len, self.truths)) == 1
+    def n_users(self) -> int:
+        """How many users the counts are of."""
+        return max(self.counts) + 3
 
     def shown(self, user: str, k: int) -> str:
         """Say what a value was computed from."""
@@ -62,38 +62,26 @@ def by_toplist(given: Population, question: Question) -> Found:
     import toplist as tl
 
     if question.ours == "propensities.of_counts":
-        found = tl.propensities.of_counts(given.counts, max(given.counts) + 3)
-        inverse = {str(item): 1 / found[item] for item in range(len(given.counts))}
-        return dict.fromkeys(given.ks, inverse)
-    if question.given.get("single") and not given.single:
-        return {k: {} for k in given.ks}
-    weighting, _, name = question.ours.rpartition(" ")
-    p: Any = dict(enumerate(given.levels))
-    p = tl.Propensities(p, weighting=weighting) if weighting else p
+        found = tl.propensities.of_counts(given.counts, given.n_users)
+        return dict.fromkeys(given.ks, inverse(found, given))
     sides = given.lists, [*map(set, given.truths)], given.ks
-    means = tl.top_k_eval(*sides, metrics=[name], propensities=p)
-    return {k: {"": means[f"{name}@{k}"]} for k in given.ks}
+    levels = dict(enumerate(given.levels))
+    means = tl.top_k_eval(*sides, metrics=[question.ours], propensities=levels)
+    return {k: {"": means[f"{question.ours}@{k}"]} for k in given.ks}
 
 
 def by_oracle(given: Population, question: Question) -> Found:
     """Return the same by the definitions."""
     if question.ours == "propensities.of_counts":
-        counts = dict(enumerate(given.counts))
-        found = oracle.of_counts(counts, max(given.counts) + 3, 0.55, 1.5)
-        inverse = {str(item): 1 / one for item, one in found.items()}
-        return dict.fromkeys(given.ks, inverse)
-    if question.given.get("single") and not given.single:
-        return {k: {} for k in given.ks}
-    weighting, _, name = question.ours.rpartition(" ")
+        found = oracle.of_counts(dict(enumerate(given.counts)), given.n_users, 0.55, 1.5)
+        return dict.fromkeys(given.ks, inverse(found, given))
     sides = given.lists, [*map(set, given.truths)], oracle.weights(dict(enumerate(given.levels)))
-    named = [name] if weighting else []
-    value = getattr(oracle, weighting or name)
-    return {k: {"": value(*named, *sides, k)} for k in given.ks}
+    return {k: {"": getattr(oracle, question.ours)(*sides, k)} for k in given.ks}
 
 
-def definitions(given: Population) -> Callable[[Question, int], dict[str, float]]:
-    """Return the oracle's values."""
-    return lambda question, k: by_oracle(given, question)[k]
+def inverse(found: Any, given: Population) -> dict[str, float]:
+    """Return 1 over the propensity of each item."""
+    return {str(item): 1 / found[item] for item in range(len(given.counts))}
 
 
 def pyxclib(given: Population) -> Callable[[Question, int], dict[str, float] | None]:
@@ -113,45 +101,26 @@ def pyxclib(given: Population) -> Callable[[Question, int], dict[str, float] | N
             return {"": float(curve[k - 1])}
         if k != 1:
             return None
-        users = range(max(given.counts) + 3)  # of whom as many have each item
-        log = csr_matrix([[user < n for n in given.counts] for user in users], dtype=float)
-        weights = xc_metrics.compute_inv_propesity(log, 0.55, 1.5)
+        # of which as many users have each item
+        log = [[user < n for n in given.counts] for user in range(given.n_users)]
+        weights = xc_metrics.compute_inv_propesity(csr_matrix(log, dtype=float), 0.55, 1.5)
         return {str(item): float(weight) for item, weight in enumerate(weights)}
 
     return at
 
 
-def exactly(ours: str, **given: Any) -> Question:
-    """Ask for the oracle's own value."""
-    return Question(ours, ours, given, group=ours.partition(" ")[0], tolerance=1e-12)
-
-
 XCLIB = ("numpy", "scipy", "six", "scikit-learn", "numba", "Cython", "setuptools<70", "wheel")
 SOURCE = "git+https://github.com/kunaldahiya/pyxclib@5d130862df91a06d03b296ad264c89b037c33db7"
+ASKED = {
+    "psprecision": "psp",
+    "psndcg": "psndcg",
+    "compute_inv_propesity": "propensities.of_counts",
+}
 PEERS = {
-    "definitions": Peer(
-        "definitions",
-        (),
-        [
-            *map(exactly, ("psp", "psndcg")),
-            *(exactly(f"snips {name}") for name in oracle.WORTH),
-            *(
-                exactly(f"snips {name}", single=True)
-                for name in oracle.WORTH_ALONE
-                if name not in oracle.WORTH
-            ),
-            *(exactly(f"ips {name}") for name in ("cg", "dcg", "precision", "rbp(p=0.8)")),
-        ],
-        definitions,
-    ),
     "pyxclib": Peer(
         "xclib",
         (XCLIB, ("--no-deps", "--no-build-isolation", SOURCE)),
-        [
-            Question("psprecision", "psp", tolerance=1e-6),
-            Question("psndcg", "psndcg", tolerance=1e-6),
-            Question("compute_inv_propesity", "propensities.of_counts", tolerance=1e-6),
-        ],
+        [Question(theirs, ours, tolerance=1e-6) for theirs, ours in ASKED.items()],
         pyxclib,
     ),
 }

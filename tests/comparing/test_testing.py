@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cluster_case import DF, ERROR, LABELS, TENTHS
 from doors import by_words
+from paired_data import DF, ERROR, LABELS, TENTHS
 from systems import TRUTH, N, compared, results, segment, system
 
 import toplist as tl

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import fault, jsonl, write_parquet
-from shared_inputs import library, said
-from situations import in_small_blocks
+from shared_inputs import in_small_blocks, library, said
 
 import toplist as tl
 from toplist import top_k_eval

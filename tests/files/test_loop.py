@@ -16,8 +16,7 @@ from doors import by_words
 from file_helpers import both, jsonl, sent, write_parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_inputs import frame_of, fresh, library, said
-from situations import in_small_blocks
+from shared_inputs import frame_of, fresh, in_small_blocks, library, said
 from strategies import graded_populations
 
 import toplist as tl

@@ -7,7 +7,7 @@ import pytest
 from file_helpers import both, jsonl, write_parquet
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from situations import in_small_blocks
+from shared_inputs import in_small_blocks
 
 import toplist as tl
 from toplist.files import read_ranks, read_truths

@@ -5,8 +5,7 @@ import pytest
 from collisions import CHOSEN, PLAIN, colliding_texts, neighbouring_texts, not_quadratic
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_inputs import csv_of, frame_of, library, same
-from situations import in_small_blocks
+from shared_inputs import csv_of, frame_of, in_small_blocks, library, same
 
 import toplist as tl
 

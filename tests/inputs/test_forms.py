@@ -19,12 +19,12 @@ from shared_inputs import (
     csr,
     frame_of,
     fresh,
+    in_small_blocks,
     library,
     read_only,
     rows,
     same,
 )
-from situations import in_small_blocks
 
 import toplist as tl
 from toplist.inputs import Lists

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judgement_sides import by_oracle, by_toplist
 from oracle import hits as oracle
 from oracle import judgements as twins
+from sides import by_oracle, by_toplist, value
 from strategies import ITEMS, populations, populations_with_duplicates
 
 import toplist as tl
@@ -62,7 +62,7 @@ GOLDEN = [
 @pytest.mark.parametrize(("name", "ranked", "truth", "k", "options", "golden"), GOLDEN)
 def test_golden_values_of_the_oracle_and_of_toplist(name, ranked, truth, k, options, golden):
     mine = by_toplist(name, {"u": ranked}, {"u": truth}, [k], **options)[k]["u"]
-    for found in (twins.value(name, ranked, truth, k, **options), mine):
+    for found in (value(name, ranked, truth, k, **options), mine):
         assert found == pytest.approx(golden, abs=5e-7 if round(golden, 6) == golden else 1e-15)
 
 
@@ -79,9 +79,8 @@ def test_bounds_of_what_has_no_grade(metric, options, golden):
 
 def test_copies_leave_and_ranks_close_up():
     ranked = ["d1", "d1", "d1", "d2", "d3"]
-    assert twins.collapsed(ranked) == ["d1", "d2", "d3"]
-    assert twins.value("mrr", ranked, {"d3"}, 3, duplicates="collapse") == 1 / 3
-    assert twins.value("mrr", ranked, {"d3"}, 3) == 0.0
+    assert value("mrr", ranked, {"d3"}, 3, duplicates="collapse") == 1 / 3
+    assert value("mrr", ranked, {"d3"}, 3) == 0.0
 
 
 def test_trec_eval_asks_for_one_relevant_document_less_at_some_levels_of_recall():
@@ -111,7 +110,7 @@ def test_trec_eval_asks_for_one_relevant_document_less_at_some_levels_of_recall(
 )
 @pytest.mark.parametrize("ranked", [[], ["a"], ["a", "b"]])
 def test_nothing_to_find_is_0(name, truth, ranked):
-    assert twins.value(name, ranked, truth, 5) == 0.0
+    assert value(name, ranked, truth, 5) == 0.0
 
 
 def test_the_oracle_by_hand():
@@ -125,7 +124,7 @@ def test_the_oracle_by_hand():
     assert twins.alpha_ndcg(["c", "b", "a"], [best], 3) == 1.0
     assert twins.alpha_dcg(["c", "c", "b"], [best], 3, alpha=1) == 1.0
     assert twins.alpha_dcg(["c", "b"], [best], 2, alpha=0) == 1 + 1 / math.log2(3)
-    assert twins.value("ndcg", ["a", "b"], {"a": 1, "b": 2}, 1, gains={1: 1, 2: 4}) == 0.25
+    assert value("ndcg", ["a", "b"], {"a": 1, "b": 2}, 1, gains={1: 1, 2: 4}) == 0.25
 
 
 # toplist by the oracle, on drawn populations

@@ -71,10 +71,12 @@ def test_other_words_are_found_out(monkeypatch, area, name, theirs, changes):
 
 @pytest.mark.parametrize("theirs", ["ARP", "Gini"])  # of users, and of all lists together
 def test_a_wrong_oracle_is_found_out(monkeypatch, theirs):
-    name = next(one.ours for one in lists.PEERS["elliot"].questions if one.theirs == theirs)
-    right = lists.MEASURES[name]
-    wrong = right._replace(oracle=lambda *given: right.oracle(*given) + 1e-8)
-    monkeypatch.setitem(lists.MEASURES, name, wrong)
+    right = lists.by_oracle
+
+    def wrong(*given):
+        return {k: {u: x + 1e-8 for u, x in row.items()} for k, row in right(*given).items()}
+
+    monkeypatch.setattr(lists, "by_oracle", wrong)
     (row,) = asked_otherwise(monkeypatch, lists, "elliot", theirs).rows
     assert len(row.oracle.differences) == row.oracle.n_values > 0
     assert not row.toplist.differences

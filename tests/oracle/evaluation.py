@@ -1,11 +1,12 @@
 """One evaluation by the definitions: values of users, means, and who is counted."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 from oracle import beyond, hits, intervals, judgements, policies, propensities
 from oracle.population import NAN, counted, mean, std, weighted_mean
-from oracle.reading import groups_of, once, read
+from oracle.reading import groups_of, read
 
 INSTEAD = {"skip": NAN, "zero": 0.0, "one": 1.0}
 WITHOUT_K = ("bpref",)
@@ -41,14 +42,12 @@ class Rules:
         self.empty = options.get("empty") or empty
         if options.get("weighting") == "ips":
             self.empty = "zero"
-        self.listed = (options.get("relevant") or self._relevant()) == "listed"
+        usual = "listed" if self.name in policies.LISTED else "all"
+        self.listed = (options.get("relevant") or usual) == "listed"
         gains = options.get("gains")
         if gains is None and self.name in policies.EXPONENTIAL:
             gains = "exponential"
         self.gains = gains
-
-    def _relevant(self):
-        return "listed" if self.name in policies.LISTED else "all"
 
     def empty_of(self, base):
         """Return the policy of a metric for empty truths."""
@@ -165,7 +164,7 @@ class Hits:
             return hits.judged(given, truth, k) if given else INSTEAD[missing]
         everything = getattr(twin, "reads_no_threshold", False)
         if everything and rel is not None:  # which is of this metric alone
-            twin, everything = hits.METRICS[base], False
+            twin, everything = everything, False
         enough = hits.relevant_items(truth, threshold)
         if everything and empty == "zero" and given and hits.relevant_items(truth):
             enough = hits.relevant_items(truth)
@@ -211,7 +210,7 @@ class Hits:
         values = {user: self.value(user, base, parameters, k) for user in self.users}
         kept = {user: one for user, one in values.items() if one == one and self.weight(user)}
         if self.rules.is_pooled(base):
-            below = {user: self.divisor(base, user, k) for user in kept}
+            below = {user: self.divisor(base, user, k, parameters.get("rel")) for user in kept}
             rows = [self.row(user, one * below[user], below[user]) for user, one in kept.items()]
             return intervals.ratio(rows) if rows else NAN, NAN, len(kept), values, rows
         rows = [self.row(user, one) for user, one in kept.items()]
@@ -253,7 +252,7 @@ class Hits:
         """Return how much a user counts."""
         return self.world.weights[user] if self.options.get("weights") else 1
 
-    def divisor(self, base, user, k):
+    def divisor(self, base, user, k, rel=None):
         """Return the divisor of a metric of convention "standard", or of implicit's precision."""
         ranked = self.lists[user]
         if base == "ndcg":
@@ -265,7 +264,7 @@ class Hits:
                 return hits.ideal_dcg(min(k, len(ranked), len(best)))
             return self.measured(hits.dcg, "dcg", {}, best, truth, k, threshold, False)
         name = DIVISORS.get((self.rules.name, base)) or DIVISORS.get(base, "1")
-        return hits.DIVISORS[name](k, len(self.relevant(user)), len(ranked))
+        return hits.DIVISORS[name](k, len(self.relevant(user, rel)), len(ranked))
 
     def estimated(self, base, k):
         """Return the rows of an estimate under propensities, SNIPS or IPS.
@@ -347,13 +346,7 @@ class OfLists:
         self.hits, self.options, self.world = of_hits, options, world
         items_as = options.get("items_as")
         self.document = world.documents.get if items_as else None
-        missing = set(world.catalogue[:1]) if options.get("unknown") == "skip" else set()
-        self.missing = missing
-
-    def held(self, name):
-        """Return facts of items, but of those that are left out."""
-        held = getattr(self.world, name)
-        return {item: one for item, one in held.items() if item not in self.missing}
+        self.skips = options.get("unknown") == "skip"
 
     def of_user(self, name, user):
         """Return what a user had or could expect, of documents where lists are."""
@@ -369,7 +362,9 @@ class OfLists:
         values = {user: self.value(user, base, k, parameters) for user in self.everyone(base)}
         some, clusters = counted(values.values()), self.world.clusters
         rows = [
-            intervals.Row(one, cluster=clusters[user]) for user, one in values.items() if one == one
+            intervals.Row(one, cluster=clusters.get(user))
+            for user, one in values.items()
+            if one == one
         ]
         return mean(some), std(some), len(some), values, rows
 
@@ -404,35 +399,44 @@ def once_in_place(ranked):
     return [item if item not in ranked[:row] else None for row, item in enumerate(ranked)]
 
 
-def novelty(self, user, ranked, k, total=None):
-    counts = self.held("counts")
+def novelty(self, user, ranked, k, total=None, unknown=None):
+    counts = self.world.counts
     total = total or sum(counts.values())
-    return self.mean_of(
-        ranked, k, lambda item: math.log2(total / counts[item]) if item in counts else None
-    )
+
+    def bits(item):
+        count = counts.get(item, unknown)
+        return None if count is None else math.log2(total / count)
+
+    return self.mean_of(ranked, k, bits)
 
 
-def tail(self, user, ranked, k, share=0.1):
-    counts = self.held("counts")
-    by_count = sorted(counts, key=lambda item: (counts[item], item))
-    few = set(by_count[: max(int(len(counts) * share), 1)])
+def tail(self, user, ranked, k, share=0.1, max_count=None):
+    counts = self.world.counts
+    few = beyond.recbole_tail(counts, share)
+    if max_count is not None:
+        few = {item for item, count in counts.items() if count <= max_count}
     return self.mean_of(ranked, k, lambda item: float(item in few) if item in counts else None)
 
 
 def lift(self, user, ranked, k):
     history = self.of_user("history", user) or ()
-    return beyond.popularity_lift(ranked, k, history, self.held("counts"))
+    return beyond.popularity_lift(ranked, k, history, self.world.counts)
 
 
-def diversity(self, user, ranked, k):
-    features = self.held("features")
+def diversity(self, user, ranked, k, distance="cosine"):
+    facts = {"jaccard": "labels", "given": "distances"}.get(distance, "features")
+    held = getattr(self.world, facts)
+    place = {item: row for row, item in enumerate(held)}
     items = [item for item in ranked[:k] if item is not None]
-    return beyond.intra_list_diversity(items, k, features, beyond.cosine_distance)
+    if distance == "given":
+        rows = {item: item for item in held}
+        return beyond.intra_list_diversity(items, k, rows, lambda i, j: held[i][place[j]])
+    return beyond.intra_list_diversity(items, k, held, getattr(beyond, f"{distance}_distance"))
 
 
 def calibration(self, user, ranked, k, **how):
     history = self.of_user("history", user)
-    labels = self.held("labels")
+    labels = self.world.labels
     return beyond.calibration(ranked, k, history or [], labels, **how)
 
 
@@ -442,7 +446,7 @@ def serendipity(self, user, ranked, k):
 
 
 def exposure_share(self, user, ranked, k, label):
-    labels = self.held("labels")
+    labels = self.world.labels
     places = [(row + 2, item) for row, item in enumerate(ranked[:k]) if item in labels]
     total = math.fsum(1 / math.log2(place) for place, _ in places)
     mine = [
@@ -453,9 +457,15 @@ def exposure_share(self, user, ranked, k, label):
     return math.fsum(mine) / total if total else NAN
 
 
+def hit_share(self, user, ranked, k, label):
+    labels, relevant = self.world.labels, self.hits.relevant(user)
+    relevant = relevant & labels.keys() if self.skips else relevant
+    return beyond.label_hits(ranked, relevant, k, labels, label)
+
+
 OF_USERS = {
     "average_popularity": lambda self, user, ranked, k: self.mean_of(
-        ranked, k, self.held("counts").get
+        ranked, k, self.world.counts.get
     ),
     "novelty": novelty,
     "tail_percentage": tail,
@@ -467,45 +477,32 @@ OF_USERS = {
     ),
     "serendipity": serendipity,
     "exposure_share": exposure_share,
-    "hit_share": lambda self, user, ranked, k, label: beyond.label_hits(
-        ranked, self.hits.relevant(user) - self.missing, k, self.held("labels"), label
-    ),
+    "hit_share": hit_share,
 }
-
-
-def catalogue(self):
-    """Return the items of the catalogue."""
-    return [item for item in self.world.catalogue if item not in self.missing]
-
-
-def counts_of(self, k):
-    """Return how many lists hold each item within k."""
-    found = {}
-    for one in self.lists.values():
-        for item in once([item for item in one[:k] if item is not None]):
-            found[item] = found.get(item, 0) + 1
-    return {item: n for item, n in found.items() if item not in self.missing}
-
-
-def item_coverage(self, k):
-    return len(counts_of(self, k)) / len(catalogue(self))
-
-
-def gini(self, k):
-    counts = counts_of(self, k)
-    return beyond.gini_of_counts(
-        {n: list(counts.values()).count(n) for n in counts.values()}, len(catalogue(self))
-    )
-
-
-def entropy(self, k):
-    counts = counts_of(self, k)
-    return beyond.entropy_of_counts({n: list(counts.values()).count(n) for n in counts.values()})
 
 
 def is_item(self, item):
     """Return whether a place holds an item that counts."""
-    return item is not None and item not in self.missing
+    return item is not None and not (self.skips and item not in self.world.catalogue)
+
+
+def counts_of(self, k):
+    """Return how many lists hold an item within k as often: count -> number of items."""
+    lists = [[item for item in one[:k] if is_item(self, item)] for one in self.lists.values()]
+    return Counter(beyond.listings(lists, k).values())
+
+
+def item_coverage(self, k):
+    return beyond.coverage_of_counts(counts_of(self, k), len(self.world.catalogue))
+
+
+def gini(self, k, divisor="n"):
+    return beyond.gini_of_counts(counts_of(self, k), len(self.world.catalogue), divisor)
+
+
+def entropy(self, k, unit="nats"):
+    found = beyond.entropy_of_counts(counts_of(self, k))
+    return found / math.log(2) if unit == "bits" else found
 
 
 def personalisation(self, k):

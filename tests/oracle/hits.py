@@ -12,6 +12,8 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
+from oracle.population import mean, std
+
 # What the definitions are made of
 
 
@@ -178,9 +180,6 @@ def trec_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     return ndcg(ranked, relevant, k, exponential=exponential)
 
 
-trec_ndcg.reads_no_threshold = True
-
-
 def trec_dcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     """DCG of gains that read no threshold either (Elasticsearch)."""
     return dcg(ranked, relevant, k, exponential=exponential)
@@ -193,9 +192,6 @@ def short_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     1.0
     """
     return neurec_ndcg(ranked, relevant, k, exponential=exponential)
-
-
-trec_dcg.reads_no_threshold = short_ndcg.reads_no_threshold = True
 
 
 def rbp(ranked, relevant, k, *, p=0.8, relevant_from=None):
@@ -455,6 +451,11 @@ def neurec_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     """NDCG whose ideal is no longer than the list."""
     m = min(k, len(ranked))
     return ndcg(ranked, relevant, m, relevant_from=relevant_from, exponential=exponential)
+
+
+# Whose gains read no threshold but one of its own: then it is this metric.
+trec_ndcg.reads_no_threshold, trec_dcg.reads_no_threshold = ndcg, dcg
+short_ndcg.reads_no_threshold = neurec_ndcg
 
 
 def clipped_dcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
@@ -738,19 +739,6 @@ def rows(ranks, truths):
     return list(zip(ranks, truths, strict=True))
 
 
-def mean_of(values):
-    """Arithmetic mean; nan of nobody."""
-    return math.fsum(values) / len(values) if values else math.nan
-
-
-def std_of(values):
-    """Sample standard deviation (over n - 1); nan of fewer than two."""
-    if len(values) < 2:
-        return math.nan
-    mean = mean_of(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
-
-
 def evaluate(ranks, truths, k, metric_function, empty="skip", missing="zero", **options):
     """Compute a metric for every user and its mean over the users who count.
 
@@ -798,8 +786,8 @@ n_evaluated=2, n_skipped=1, n_missing=1)
     counted = [value for value in per_user if not math.isnan(value)]
     return Evaluation(
         per_user=per_user,
-        mean=mean_of(counted),
-        std=std_of(counted),
+        mean=mean(counted),
+        std=std(counted),
         n_users=len(per_user),
         n_evaluated=len(counted),
         n_skipped=len(per_user) - len(counted),

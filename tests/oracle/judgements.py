@@ -4,70 +4,15 @@ As in `oracle`, each function is the definition of its measure for one user, to 
 reading, and nothing is shared with the library. `ranked` is a list of ids, best first. `relevant`
 is a set of ids or a dict item -> grade, `grades` that dict, and `groups` a list of sets of ids, any
 of which will do. Places past the end of a list are misses, an empty truth scores 0, and a later
-copy of an item earns nothing and keeps its place, unless `collapsed` took it out.
+copy of an item earns nothing and keeps its place.
 """
 
-import ast
 import math
 from fractions import Fraction
 
 from oracle import hits as oracle
 from oracle.hits import alpha_dcg as alpha_dcg
 from oracle.hits import alpha_ndcg, group_recall
-
-# What is done to a list, a truth or the grades before anything is measured
-
-
-def judged_only(ranked, grades):
-    """Leave out the items without a grade; ranks close up (trec_eval -J).
-
-    >>> judged_only(["x", "a", "b", "y"], {"a": 1, "b": 0})
-    ['a', 'b']
-    """
-    return [item for item in ranked if item in grades]
-
-
-def collapsed(ranked):
-    """Leave out the later copies of an item; ranks close up.
-
-    >>> collapsed(["d1", "d1", "d1", "d2", "d3"])
-    ['d1', 'd2', 'd3']
-    """
-    return list(dict.fromkeys(ranked))
-
-
-def list_as(ranked, items_as):
-    """Put the document in the place of each chunk, each document once.
-
-    >>> list_as(["c1", "c2", "c3"], {"c1": "d1", "c2": "d1", "c3": "d2"})
-    ['d1', 'd2']
-    """
-    return collapsed([items_as[item] for item in ranked])
-
-
-def truth_as(relevant, items_as):
-    """Put the document in the place of each chunk; an id that is a document stays as it is.
-
-    >>> truth_as({"c1": 2, "d2": 1}, {"c1": "d1", "c2": "d1", "c3": "d2"})
-    {'d1': 2, 'd2': 1}
-    """
-    if not isinstance(relevant, dict):
-        return {items_as.get(item, item) for item in relevant}
-    mapped = {}
-    for item, grade in relevant.items():
-        document = items_as.get(item, item)
-        if mapped.setdefault(document, grade) != grade:
-            raise ValueError(f"{document!r} has two grades")
-    return mapped
-
-
-def valued(grades, gains):
-    """Put the gain in the place of each grade above 0; nDCG of what comes out is nDCG with `gains`.
-
-    >>> valued({"a": 2, "b": 1, "c": 0}, {1: 1, 2: 4})
-    {'a': 4, 'b': 1, 'c': 0}
-    """
-    return {item: gains[grade] if grade else 0 for item, grade in grades.items()}
 
 
 def union(groups):
@@ -82,18 +27,13 @@ def union(groups):
 # Groups: any id of a group will do, all groups are wanted
 
 
-def covered(ranked, groups, k):
-    """Count the groups of which the first k hold an id."""
-    return sum(not union([group]).isdisjoint(ranked[:k]) for group in groups)
-
-
 def complete_groups(ranked, groups, k):
     """Tell whether the first k hold an id of every group: 1 or 0.
 
     >>> [complete_groups(["x", "b", "c"], [{"a", "x"}, {"c"}], k) for k in (2, 3)]
     [0.0, 1.0]
     """
-    return float(bool(groups) and covered(ranked, groups, k) == len(groups))
+    return float(bool(groups) and all(not {*group}.isdisjoint(ranked[:k]) for group in groups))
 
 
 def complete(ranked, relevant, k, *, relevant_from=None):
@@ -216,62 +156,7 @@ def iprec(ranked, relevant, k, *, recall, relevant_from=None, needed=needed):
     )
 
 
-# Any measure by its name
+# By name
 
 OF_GROUPS = {"group_recall": group_recall, "complete": complete_groups, "alpha_ndcg": alpha_ndcg}
 OF_ITEMS = {"complete": complete, "bpref": bpref, "err": err, "nerr": nerr, "iprec": iprec}
-
-
-def named(name):
-    """Split a name from its parameters; `rel` is the twins' `relevant_from`.
-
-    >>> named("precision(rel=2)"), named("bpref")
-    (('precision', {'relevant_from': 2}), ('bpref', {}))
-    """
-    name, _, inside = name.rstrip(")").partition("(")
-    pairs = [part.split("=") for part in inside.split(",") if part]
-    options = {key.strip(): ast.literal_eval(value.strip()) for key, value in pairs}
-    if "rel" in options:
-        options["relevant_from"] = options.pop("rel")
-    return name, options
-
-
-def prepared(ranked, truth, items_as=None, duplicates="first", unjudged="miss", gains=None):
-    """Change a list and its truth as the options of an evaluation say, in this order.
-
-    >>> prepared(["c1", "c2", "x"], {"c1": 2}, {"c1": "d", "c2": "d", "x": "y"}, unjudged="drop")
-    (['d'], {'d': 2})
-    """
-    if items_as is not None:
-        ranked = list_as(ranked, items_as)
-        in_groups = isinstance(truth, list)
-        truth = [truth_as(g, items_as) for g in truth] if in_groups else truth_as(truth, items_as)
-    if duplicates == "collapse":
-        ranked = collapsed(ranked)
-    if unjudged == "drop":
-        ranked = collapsed(ranked)  # a later copy leaves, too
-        ranked = judged_only(ranked, union(truth) if isinstance(truth, list) else truth)
-    return ranked, truth if gains is None else valued(truth, gains)
-
-
-def value(name, ranked, truth, k, *, convention="standard", **options):
-    """Evaluate a measure by its name for one user; a truth that is a list is one of groups.
-
-    >>> value("alpha_ndcg(alpha=0.5)", ["a", "c"], [{"a", "x"}, {"c"}], 2)
-    1.0
-    >>> value("map", ["x", "a", "b", "y", "c"], {"a": 1, "b": 0, "c": 2}, 5, unjudged="drop")
-    0.8333333333333333
-    """
-    name, parameters = named(name)
-    ranked, truth = prepared(ranked, truth, **options)
-    if name == "iprec" and convention == "trec_eval":
-        parameters["needed"] = trec_needed
-    if name == "bpref":
-        return bpref(ranked, truth, **parameters)
-    if name in OF_GROUPS and (isinstance(truth, list) or name not in OF_ITEMS):
-        groups = truth if isinstance(truth, list) else [{i} for i in oracle.relevant_items(truth)]
-        return OF_GROUPS[name](ranked, groups, k, **parameters)
-    if name in OF_ITEMS:
-        return OF_ITEMS[name](ranked, truth, k, **parameters)
-    twin = oracle.CONVENTIONS[convention][name]
-    return twin(ranked, union(truth) if isinstance(truth, list) else truth, k, **parameters)

@@ -101,7 +101,7 @@ def test_a_lower_grade_of_a_metric_than_of_all_makes_several_items_relevant():
     assert " = " not in str(result)
 
 
-# An interval of a segment
+# An interval of a segment, where the pairs have no words for it: one item each, psp and psndcg
 
 
 ITEMS = [f"i{place}" for place in range(12)]
@@ -109,8 +109,8 @@ OF_HITS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1"
 SUMS = ["cg", "dcg", "precision", "psp", "psndcg"]
 
 
-def population(seed, single, graded):
-    """Return lists, truths and labels: the truths of label x hold one item, of grade 1."""
+def population(seed, single):
+    """Return lists, truths and labels: the truths of label x hold one item."""
     rng = random.Random(seed)
     users = [f"u{place}" for place in range(rng.choice([5, 9, 14]))]
     lists = {user: rng.sample(ITEMS, rng.choice([1, 2, 5, 8])) for user in users}
@@ -118,60 +118,45 @@ def population(seed, single, graded):
     truths = {}
     for user in users:
         alone = single or labels[user] == "x"
-        items = rng.sample(ITEMS, 1 if alone else rng.choice([0, 1, 2, 4]))
-        grades = [0, 1, 2, 3] if graded and labels[user] != "x" else [1]
-        truths[user] = {item: rng.choice(grades) for item in items}
+        truths[user] = {*rng.sample(ITEMS, 1 if alone else rng.choice([0, 1, 2, 4]))}
     del lists[users[-1]]  # a user without a list
     given = {
         "propensities": {item: rng.choice([0.1, 0.2, 0.5, 1]) for item in ITEMS},
         "weights": {user: rng.choice([0.5, 1, 2, 3]) for user in users},
         "clusters": {user: rng.choice("abcdef") for user in users},
-        "counts": {item: rng.randrange(1, 100) for item in ITEMS},
     }
     return lists, truths, labels, given
 
 
-# metrics, whether all truths hold one item, whether they have grades, and options; of those in
-# `population` the names
+# metrics, whether all truths hold one item, which of `population` is given, and options
 SEGMENTS = [
-    ([*OF_HITS, "rbp", "r_precision", "judged"], False, False, []),
-    (OF_HITS, True, False, []),
-    ([*OF_HITS, "err(max=3)"], False, True, []),
-    (OF_HITS, False, True, ["weights"]),
-    (OF_HITS, True, False, ["weights"]),
-    (OF_HITS, False, True, ["clusters"]),
-    (OF_HITS, False, True, ["weights", "clusters"]),
-    ([*OF_HITS, "average_popularity"], False, False, ["counts"]),
-    (["recall", "cg", "dcg", "psp", "psndcg"], False, False, ["propensities"]),
-    (["recall", "hit", "mrr", "ndcg", "precision"], True, False, ["propensities"]),
-    (["recall", "dcg", "cg"], False, False, ["propensities", "weights"]),
-    (["recall", "dcg", "psp"], False, False, ["propensities", "clusters"]),
-    (SUMS, False, False, ["propensities", {"weighting": "ips"}]),
-    (SUMS, True, False, ["propensities", {"weighting": "ips"}]),
-    (OF_HITS, False, False, [{"aggregate": "pooled"}]),
-    (["ndcg", "map", "recall"], False, True, [{"convention": "evidently"}]),
-    (["ndcg", "map", "iprec"], False, True, [{"convention": "trec_eval", "relevant_from": 2}]),
+    (OF_HITS, True, [], {}),
+    (OF_HITS, True, ["weights"], {}),
+    (["recall", "hit", "mrr", "ndcg", "precision"], True, ["propensities"], {}),
+    (SUMS, True, ["propensities"], {"weighting": "ips"}),
+    ([*OF_HITS, "rbp", "r_precision", "judged"], False, [], {}),
+    (["recall", "cg", "dcg", "psp", "psndcg"], False, ["propensities"], {}),
+    (["recall", "dcg", "cg"], False, ["propensities", "weights"], {}),
+    (["recall", "dcg", "psp"], False, ["propensities", "clusters"], {}),
+    (SUMS, False, ["propensities"], {"weighting": "ips"}),
 ]
 
 
 @pytest.mark.parametrize("seed", DEEP)
-@pytest.mark.parametrize(("metrics", "single", "graded", "options"), SEGMENTS)
-def test_a_segment_is_an_evaluation_of_its_users_alone(metrics, single, graded, options, seed):
-    lists, truths, labels, given = population(seed, single, graded)
-    named = {one: given[one] for one in options if isinstance(one, str)}
-    named |= {key: value for one in options if isinstance(one, dict) for key, value in one.items()}
-    whole = by_words(lists, truths, [1, 3, 6], metrics=metrics, **named)
+@pytest.mark.parametrize(("metrics", "single", "names", "options"), SEGMENTS)
+def test_a_segment_is_an_evaluation_of_its_users_alone(metrics, single, names, options, seed):
+    lists, truths, labels, given = population(seed, single)
+    options = {"k": [1, 3, 6], "metrics": metrics} | options
+    whole = by_words(lists, truths, **options, **{name: given[name] for name in names})
     for label, part in whole.by(labels).items():
         users = [user for user in truths if labels[user] == label]
-        own = dict(named)
-        for one in {"weights", "clusters"} & {*named}:
-            own[one] = {user: named[one][user] for user in users}
+        own = {name: given[name] for name in names}
+        for name in {"weights", "clusters"} & {*own}:
+            own[name] = {user: own[name][user] for user in users}
         its = {user: lists[user] for user in users if user in lists}
         if not its:
             continue  # lists and truths of no common user are refused
-        alone = by_words(
-            its, {user: truths[user] for user in users}, [1, 3, 6], metrics=metrics, **own
-        )
+        alone = by_words(its, {user: truths[user] for user in users}, **options, **own)
         for name in part.names():
             found, expected = (
                 [one[name], *one.interval(name), one.std(name), one.n_of(name)]

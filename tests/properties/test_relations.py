@@ -1,7 +1,6 @@
 """What must hold whatever the numbers are: between orders, forms, parts, depths and threads."""
 
 import copy
-import dataclasses
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -19,6 +18,7 @@ from strategies import GRADES, ITEMS, graded_populations, populations
 
 import toplist as tl
 from toplist import parallel
+from toplist.metrics.definitions import DIVISORS
 
 SHUFFLES = st.randoms(use_true_random=False)
 # Those whose hits earn what others leave are averaged in floats, and ERR knows the largest grade of
@@ -42,10 +42,6 @@ BOUNDED = [name for name in NAMES if name.split()[0] not in ("cg", "dcg", "own")
 
 def quick(max_examples=30):
     return settings(deadline=None, max_examples=max_examples)
-
-
-def curves(name, ranks, truths, depth=None, **options):
-    return curve(name, ranks, truths, depth, **options)
 
 
 def same_hits(one, other):
@@ -112,45 +108,19 @@ def in_blocks(n):
 
 
 @quick()
-@given(populations(min_users=2), DEPTHS, SHUFFLES)
-def test_users_in_another_order(population, depth, random):
-    ranks, truths = population
-    order = random.sample(range(len(ranks)), len(ranks))
-    moved = [ranks[user] for user in order], [truths[user] for user in order]
-    before, after = (tl.top_k_eval(*both, depth, metrics=ALL) for both in (population, moved))
-    for name in NAMES:
-        assert same(before.per_user(name)[order], after.per_user(name)), name
-        if before.terms.metrics[name].dividing.by_hits:  # summed over users, in their order
-            assert before[name] == pytest.approx(after[name], rel=1e-12, nan_ok=True), name
-            continue
-        assert same(before[name], after[name]), name
-
-
-@quick()
 @given(populations() | graded_populations(), DEPTHS)
 def test_many_at_once_or_one_by_one(population, depth):
     for name in METRICS:
         users = zip(*population, strict=True)
-        one_by_one = [curves(name, ranked, relevant, depth) for ranked, relevant in users]
-        assert same(curves(name, *population, depth), one_by_one), name
+        one_by_one = [curve(name, ranked, relevant, depth) for ranked, relevant in users]
+        assert same(curve(name, *population, depth), one_by_one), name
 
 
-@pytest.mark.parametrize(
-    "divisor", [name for name, d in tl.metrics.definitions.DIVISORS.items() if d.ideal]
-)
+@pytest.mark.parametrize("divisor", [name for name, d in DIVISORS.items() if d.ideal])
 def test_the_grades_of_one_user_change_no_other(divisor):
-    alone = tl.curves(
-        dataclasses.replace(tl.METRICS["ndcg"], divisor=divisor), [[0, 1]], [{0: 1}], 3
-    )
-    assert same(
-        tl.curves(
-            dataclasses.replace(tl.METRICS["ndcg"], divisor=divisor),
-            [[0, 1], [0]],
-            [{0: 1}, {0: 2}],
-            3,
-        )[:1],
-        alone,
-    )
+    metric = replace(tl.METRICS["ndcg"], divisor=divisor)
+    both = tl.curves(metric, [[0, 1], [0]], [{0: 1}, {0: 2}], 3)
+    assert same(both[:1], tl.curves(metric, [[0, 1]], [{0: 1}], 3))
 
 
 # Forms
@@ -339,8 +309,8 @@ def test_a_column_is_the_metric_at_k(population, depths):
         assert same(result[name][k - 1], result[f"{name}@{k}"]), name
         assert alone[name][-1] == pytest.approx(result[f"{name}@{k}"], rel=1e-14, nan_ok=True), name
         if name in METRICS:
-            assert same(column, curves(name, *population, k)[:, -1]), name
-            assert same(column, curves(name, *population, deepest)[:, k - 1]), name
+            assert same(column, curve(name, *population, k)[:, -1]), name
+            assert same(column, curve(name, *population, deepest)[:, k - 1]), name
 
 
 def test_the_length_a_divisor_sees_at_k_is_that_of_the_first_k():
@@ -349,23 +319,6 @@ def test_the_length_a_divisor_sees_at_k_is_that_of_the_first_k():
     assert result["share"].tolist() == [1, 1 / 2, 1 / 3]
     assert result.per_user("share").tolist() == [[1, 1 / 2, 1 / 3]]
     assert result.per_user("share@1").tolist() == [1]
-
-
-@quick()
-@given(populations(), DEPTHS)
-def test_past_the_end_places_are_misses(population, beyond):
-    ranks, truths = population
-    longest = max(map(len, ranks), default=0)
-    deepest = max([longest, *map(len, truths), 1])
-    hits = tl.match(*population, deepest + beyond)
-    for name in METRICS:
-        assert curves(name, *population).shape == (len(ranks), longest)
-        values = curves(name, hits, None)
-        if name not in ("precision", "f1", "judged"):  # from here on no divisor changes
-            assert same(values[:, deepest:], values[:, [deepest - 1] * beyond]), name
-    k = np.arange(1, deepest + beyond + 1)
-    found = curves("cg", hits, None)
-    assert same(curves("precision", hits, None), found / k)
 
 
 JUNK = [0, 0, 0, -1, "a", b"a", 1.5, True, None, (1,)]
@@ -381,7 +334,7 @@ def test_nothing_below_k_matters(population, k, junk):
     assert same_hits(tl.match(ranks, truths, k), expected)
     assert same_hits(tl.match(continued, truths, k), expected)
     for name in METRICS:
-        assert same(curves(name, continued, truths, k), curves(name, cut, truths, k)), name
+        assert same(curve(name, continued, truths, k), curve(name, cut, truths, k)), name
 
 
 @quick()
@@ -408,10 +361,10 @@ def test_a_perfect_list_scores_exactly_one(sizes, more, random):
     ranks = [truth + [-1 - i for i in range(more)] for truth in truths]
     depth = max(sizes) + 3
     for name in ("hit", "map", "ndcg", "mrr"):
-        assert np.all(curves(name, ranks, truths, depth) == 1), name
+        assert np.all(curve(name, ranks, truths, depth) == 1), name
     for user, size in enumerate(sizes):
-        assert np.all(curves("precision", ranks, truths, depth)[user, :size] == 1)
-        assert np.all(curves("recall", ranks, truths, depth)[user, size - 1 :] == 1)
+        assert np.all(curve("precision", ranks, truths, depth)[user, :size] == 1)
+        assert np.all(curve("recall", ranks, truths, depth)[user, size - 1 :] == 1)
     result = tl.top_k_eval(ranks, truths, depth)
     for name in ("hit", "map", "ndcg", "mrr"):
         assert np.all(result[name] == 1), name
@@ -426,19 +379,8 @@ def test_a_perfect_list_scores_exactly_one(sizes, more, random):
 def test_the_best_order_of_grades_scores_exactly_one(gains, population):
     truths = [{item: float(grade) + 0.5 for item, grade in enumerate(user)} for user in population]
     ranks = [sorted(truth, key=truth.get, reverse=True) for truth in truths]
-    assert np.all(
-        tl.curves(
-            "ndcg", ranks, truths, 45, convention=tl.CONVENTIONS["standard"].replace(gains=gains)
-        )
-        == 1
-    )
-    result = tl.top_k_eval(
-        ranks,
-        truths,
-        45,
-        metrics="ndcg",
-        convention=tl.CONVENTIONS["standard"].replace(gains=gains),
-    )
+    assert np.all(curve("ndcg", ranks, truths, 45, gains=gains) == 1)
+    result = by_words(ranks, truths, 45, metrics="ndcg", gains=gains)
     assert np.all(result["ndcg"] == 1)
     assert len(truths) == 1 or np.all(result.std("ndcg") == 0)
 
@@ -456,28 +398,11 @@ def test_a_perfect_population_has_a_mean_of_exactly_one(many):
 @quick()
 @given(populations() | graded_populations(), DEPTHS)
 def test_values_lie_between_zero_and_one(population, depth):
-    result = tl.top_k_eval(
-        *population, depth, metrics=ALL, convention=tl.CONVENTIONS["standard"].replace(empty="zero")
-    )
+    result = by_words(*population, depth, metrics=ALL, empty="zero")
     for name in BOUNDED:
         for values in (result.per_user(name), result[name]):
             nobody = np.isnan(values) & (name == "judged")  # whom nobody judged
             assert np.all(((values >= 0) & (values <= 1)) | nobody), name
-
-
-@quick()
-@given(populations(), DEPTHS)
-def test_leave_one_out(population, depth):
-    ranks, truths = population
-    truths = [min(truth, default=99) for truth in truths]
-    curve = {name: curves(name, ranks, truths, depth) for name in METRICS}
-    assert same(curve["recall"], curve["hit"])
-    assert same(curve["map"], curve["mrr"])
-    assert same(curve["precision"], curve["hit"] / np.arange(1, depth + 1))
-    assert same(curve["ndcg"], curve["dcg"])
-    result = tl.top_k_eval(ranks, truths, depth)
-    assert same(result["recall"], result["hit"])
-    assert same(result["map"], result["mrr"])
 
 
 # Threads, blocks, parts
@@ -498,8 +423,8 @@ def test_any_number_of_threads(many, many_graded, n_threads):
             one = by_words(*population, n_threads=1, **options)
             assert_same_results(by_words(*population, n_threads=n_threads, **options), one)
             for name in ("hit", "map", "ndcg"):
-                alone = curves(name, one.hits, None, n_threads=1)
-                assert same(curves(name, one.hits, None, n_threads=n_threads), alone), name
+                alone = curve(name, one.hits, None, n_threads=1)
+                assert same(curve(name, one.hits, None, n_threads=n_threads), alone), name
                 assert same(one.per_user(name), alone), name
 
 
@@ -554,33 +479,6 @@ def test_any_sharding_and_any_order(many):
     inside_out = reduce(lambda a, b: b + a, parts)
     order = np.concatenate(shards[::-1])
     assert_merged(inside_out, whole, order)
-
-
-@quick()
-@given(graded_populations(), graded_populations(), DEPTHS)
-def test_parts_with_grades_merge(one, other, depth):
-    metrics = [metric for metric in ALL if getattr(metric, "divisor", "") != "ideal(k)"]
-    # other ids: parts with the same truths would be the same users
-    moved = [[item + 1000 for item in row] for row in other[0]]
-    other = moved, [{item + 1000: grade for item, grade in row.items()} for row in other[1]]
-    parts = [tl.top_k_eval(*part, depth, metrics=metrics) for part in (one, other)]
-    both = [mine + more for mine, more in zip(one, other, strict=True)]
-    whole = tl.top_k_eval(*both, depth, metrics=metrics)
-    assert_merged(tl.merge(parts, disjoint=True), whole, range(len(both[0])), same_bits=False)
-
-
-@quick()
-@given(populations(min_users=1), populations(min_users=1), DEPTHS)
-def test_parts_by_key_merge(one, other, depth):
-    first = [{f"a{user}": row for user, row in enumerate(rows)} for rows in one]
-    second = [{f"b{user}": row for user, row in enumerate(rows)} for rows in other]
-    second[0]["not in the truth"] = [1]
-    merged = tl.top_k_eval(*first, depth) + tl.top_k_eval(*second, depth)
-    both = [mine | more for mine, more in zip(first, second, strict=True)]
-    whole = tl.top_k_eval(*both, depth)
-    assert_merged(merged, whole, range(len(both[1])))
-    assert list(merged.users) == list(whole.users) == [*first[1], *second[1]]
-    assert merged.n_extra == whole.n_extra == 1
 
 
 @pytest.mark.parametrize("metric", ["rbp(p=0.5)", tl.METRICS["map"], MORE[0]])

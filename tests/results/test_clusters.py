@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
-from cluster_case import LABELS, TENTHS
 from doors import by_words
 from oracle import intervals
+from paired_data import LABELS, TENTHS
 
 import toplist as tl
 from toplist import parallel
