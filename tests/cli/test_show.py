@@ -61,6 +61,8 @@ def test_ids_that_are_numbers_in_the_lists(good):
     lines = good(*ask, "--history", "past.csv", "--catalogue", "ids.csv").splitlines()
     assert lines[1] == "2 items in the history: 2 Two, 9"
     assert lines[-1] == "  3  n: not in the catalogue"
+    put("ids.csv", "item_id\n3\n")
+    assert good(*ask, "--catalogue", "ids.csv").endswith("  3  n: not listed\n")
     out = good(*ask, "--user-titles", "q.csv:text")
     assert out.startswith("user 7 first query: 2 relevant items\n")
 
@@ -124,6 +126,7 @@ def test_the_page_of_the_example_data(cli, page):
     shown = [one for one in read.by_tag["details"] if "hit" in one and "relevant" in one]
     assert err == "" and len(people(read)) == 7
     assert "The first 3 of each list are shown" in read.shown and ", day one" in read.shown
+    assert "user 1" in read.shown
     assert max(text.count("only here") for text in shown) <= 6
 
 
@@ -133,6 +136,8 @@ def test_labels_and_titles_of_files(page):
     assert "e Egg <1>" in read.shown and "FR" in str(read.tables["mrr@2"])
     read, err = page("-m", "mrr@2", "--no-users")
     assert err == "" and not people(read)
+    read, _ = page("-m", "mrr@2", "--duplicates", "collapse")  # whose lists are others
+    assert "hits are told by their ranks alone" in read.shown
 
 
 def test_saved_results_have_no_lists(page, good):

@@ -215,6 +215,7 @@ def estimated(ranks, n, n_items, metric, k, gamma):
     """Minimise the sum of squared bias and variance by stacking it as one least-squares problem."""
     chance = chances(n, n_items)
     worth = {"hit": lambda r: 1.0, "mrr": lambda r: 1 / r, "ndcg": lambda r: 1 / math.log2(r + 1)}
+    worth["precision"] = lambda r: 1 / k
     target = np.array([worth[metric](r) if r <= k else 0.0 for r in range(1, n_items + 1)])
     # Σ (1 - γ) E[f]² - 2 E[f] m + γ E[f²]: rows for the bias, and rows for γ E[f²]
     scale = math.sqrt(1 - gamma)
@@ -225,7 +226,7 @@ def estimated(ranks, n, n_items, metric, k, gamma):
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5])
-@pytest.mark.parametrize("metric", ["hit", "mrr", "ndcg"])
+@pytest.mark.parametrize("metric", ["hit", "mrr", "ndcg", "precision"])
 def test_the_corrected_estimate_minimises_what_the_paper_minimises(metric, gamma):
     ranks = sampled(n=8, n_items=60, n_users=60)
     found = loo.corrected(ranks, [3, 10], metrics=metric, gamma=gamma)
@@ -267,6 +268,9 @@ def test_the_keys_of_users_stay_with_their_ranks():
     ]
     named = loo.sampled_ranks(scores, **ask).evaluate(k=41, metrics="mrr", users=users)
     assert found[0] == named and list(found[0].users) == users
+    turned = ask | {"held_out": range(20)[::-1], "users": users[::-1]}  # whose draws are their own
+    ranks = loo.sampled_ranks(scores[::-1], **turned).ranks[::-1]
+    assert ranks.tolist() == loo.sampled_ranks(scores, **ask).ranks.tolist()
     systems = {"a": found[0], "b": found[1], "named": named}
     assert tl.compare(systems).differences == []
     other = [user.upper() for user in users]

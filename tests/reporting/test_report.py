@@ -444,7 +444,11 @@ def test_saved_results_show_the_ranks_of_hits(page, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{"items_as": {f"i{n:02}": n // 2 for n in range(40)}}, {"unjudged": "drop"}]
+    "options",
+    [
+        {"items_as": {f"i{n:02}": n // 2 for n in range(40)}},
+        *({"unjudged": "drop"}, {"duplicates": "collapse"}),
+    ],
 )
 def test_lists_that_options_change_are_not_shown(page, options):
     given, truth = systems(60)

@@ -35,19 +35,17 @@ descending, as trec_eval does, and qrels below 1 are not relevant. Other names o
 
 import argparse
 import gc
-import gzip
 import os
 import shutil
 import sys
 import tempfile
 import traceback
 import warnings
-import zlib
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
 from inspect import cleandoc
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from toplist import __version__
 from toplist.checks import near, printable
@@ -171,22 +169,11 @@ def _take_stdin(options: argparse.Namespace, stack: ExitStack) -> None:
         setattr(options, place, found if isinstance(given, list) else options.stdin)
 
 
-def _read_stdin(path: str) -> None:
-    """Write standard input to a file, to its end; it may be gzipped."""
-    stream: Any = sys.stdin.buffer
-    if stream.peek(2)[:2] == b"\x1f\x8b":
-        stream = gzip.GzipFile(fileobj=stream)
-    try:
-        with open(path, "wb") as file:
-            shutil.copyfileobj(stream, file)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path}: not readable: {error}") from None
-
-
 def _run(parser: Parser, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
-    if options.stdin:
-        _read_stdin(options.stdin)
+    if options.stdin:  # to its end; packed or not, as files are
+        with open(options.stdin, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
     if getattr(options, "plot", None):
         axes.need_matplotlib()
 
