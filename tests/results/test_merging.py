@@ -171,6 +171,7 @@ UNMERGED = [
     ([KEYED[0], BY_POSITION], {}, ValueError, "by key, the other by position"),
     ([BY_POSITION, KEYED[0]], {}, ValueError, "by key, the other by position"),
     ([seed(1, 2, 9)] * 5, {}, ValueError, SAME_USERS),
+    ([seed(1, 2, 9).without_users()] * 2, {}, ValueError, SAME_USERS),
     ([seed(1, 2, 9), *BATCHES, seed(1, 2, 9)], {}, ValueError, SAME_USERS),  # far apart
     ([seed(1, 2, 9) + BATCHES[0], seed(1, 2, 9)], {}, ValueError, SAME_USERS),  # after another
     ([], {}, ValueError, "merge: there is no part"),

@@ -159,6 +159,11 @@ def test_the_direction_changes_no_bit_either():
     one, other = (maxt_t(estimated(c), n_resamples=999) for c in (columns, columns * flip))
     assert one.step_down.tolist() == other.step_down.tolist()
     assert one.critical == other.critical
+    for side in ("greater", "less"):
+        t = maxt_t(estimated(columns * flip), alternative=side)
+        assert t.critical == maxt_t(estimated(columns * flip)).critical
+        flips = maxt_flips((columns * flip).T, alternative=side)
+        assert t.step_down == pytest.approx(flips.step_down, abs=0.03)
 
 
 def test_the_threads_of_blas_do_not_matter():

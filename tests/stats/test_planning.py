@@ -49,6 +49,8 @@ def test_equivalence_without_spread():
     # every user differs by D, so that a rare one of -1 moves the mean by 1 + D
     one = planning.tost(0.2, 0.0, 19, 0.5)
     assert one[1:3] == pytest.approx(((0.5 / 1.2) ** 20, (0.5 / 0.8) ** 20))
+    rare = 1 - 0.05 ** (1 / 20)
+    assert one[3:] == pytest.approx((0.2 - rare * 1.2, 0.2 + rare * 0.8))
     assert all(map(math.isnan, planning.tost(0.0, 0.0, 9, 5.0, n=0)))  # values without bounds
     assert all(map(math.isnan, planning.tost(0.1, NAN, 0, 0.1)))
 

@@ -68,8 +68,6 @@ def bounds(result: Means, name: str) -> Bounds:
     at, counted = f"{metric.name}@{k}", in_means(result, [metric.name])
     mean = result[at]
     users, ranks = holes(hits, k)
-    some = counted[users]
-    users, ranks = users[some], ranks[some]
     pooled = tuple(one for one in terms.pooled if one == metric.name)
     # the grades are read, whatever a hit earns
     plain = metric if metric.earning is None else replace(metric, counts="each")

@@ -170,7 +170,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     of_gains = metric.graded and not metric.earning
     gain_words = WEIGHT_WORDS.get(terms.weighting or "", GAIN_WORDS.get(gains, terms.grading.words))
     ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
-    if ignored and metric.graded and metric.relevant_from is None:
+    if ignored and metric.relevant_from is None:
         gain_words += f"; items of lower grades than {terms.grading.relevant_from:g} gain, too"
     lines = [
         formula(metric, style),

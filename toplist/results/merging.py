@@ -42,10 +42,10 @@ def merge(parts: Sequence[M], disjoint: bool = False) -> M:
         found = [getattr(part, name) for part in parts]
         return None if any(one is None for one in found) else join(found)
 
-    hits = joined("hits", partial(in_pairs, join=partial(Hits.merged, disjoint=disjoint)))
     if len({part.clusters is None for part in parts}) > 1:
         raise ValueError("cannot merge: some parts have clusters and others have none")
     how: dict[str, Callable[[list[Any]], Any]] = {
+        "hits": partial(in_pairs, join=partial(Hits.merged, disjoint=disjoint)),
         "n_users n_missing n_extra": sum,
         "counted weights": np.concatenate,
         "lists scored exposed": partial(reduce, operator.add),
@@ -56,12 +56,9 @@ def merge(parts: Sequence[M], disjoint: bool = False) -> M:
         "listed": _together,
     }
     added = {name: joined(name, join) for names, join in how.items() for name in names.split()}
-    if hits is None:
-        added |= {"counted": None, "weights": None}
     return type(first)(
         first.terms,
         histograms.merged([part.histograms for part in parts], first.terms.of_judged),
-        hits,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
         **added,
     )
