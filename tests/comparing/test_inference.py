@@ -121,6 +121,7 @@ def test_a_band_is_that_of_the_values_and_of_one_k_the_t_interval():
     assert np.allclose(found.difference, same.difference) and np.allclose(found.low, same.low)
     assert (found.low[1], found.high[1]) == pytest.approx((test.low, test.high), rel=1e-9)
     assert np.all(found.low_all <= found.low) and np.all(found.high <= found.high_all)
+    assert [*found.differ] == [1, 2, 3] and found.differ[2] == test.wins + test.losses
     assert repr(found).startswith("b - a ndcg") and "95 % at all k" in repr(found)
     alone = inference.band(a[:, :1], b[:, :1])
     assert alone.critical * alone.error[0] == pytest.approx(alone.high[0] - alone.difference[0])
