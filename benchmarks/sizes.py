@@ -48,8 +48,9 @@ import numpy as np
 import toplist as tl
 from toplist import files
 from toplist.stats import datasets
+from toplist.stats.datasets import welch
 from toplist.stats.distributions import f_sf, normal_sf, t_sf
-from toplist.stats.estimates import Difference, difference, estimate, runs, welch
+from toplist.stats.estimates import Difference, difference, estimate, runs
 from toplist.stats.planning import not_worse, ppi
 from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import maxt_t, tukey

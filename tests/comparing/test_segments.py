@@ -8,7 +8,8 @@ from systems import SHARES, TRUTH, compared, segment, system
 
 import toplist as tl
 from toplist.comparing.inference import heterogeneity, heterogeneity_of_moments
-from toplist.stats.estimates import difference, welch
+from toplist.stats.datasets import welch
+from toplist.stats.estimates import difference
 from toplist.stats.units import Units
 
 AGES = {user: segment(user) for user in TRUTH}

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from toplist.stats import datasets
+from toplist.stats.datasets import welch
 from toplist.stats.distributions import chi2_sf
-from toplist.stats.estimates import difference, welch
+from toplist.stats.estimates import difference
 from toplist.stats.units import Units
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"

@@ -28,7 +28,8 @@ from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
-from toplist.stats.estimates import FEW, difference, welch
+from toplist.stats.datasets import welch
+from toplist.stats.estimates import FEW, difference
 from toplist.stats.simultaneous import Correction, adjust
 from toplist.stats.units import Alternative
 
@@ -390,7 +391,7 @@ def heterogeneity(segments: Mapping[Any, ArrayLike]) -> Heterogeneity:
     """Test whether the mean of the users' differences differs between segments: Welch's F.
 
     A difference that is found in one segment and not in another does not say that these two
-    differ: this test does. It needs no equal variances (Welch 1951; `toplist.stats.estimates.welch`
+    differ: this test does. It needs no equal variances (Welch 1951; `toplist.stats.datasets.welch`
     has the formula). With 50 users and more in each segment a true null was rejected in 4 to 6 % of
     samples; in 1 to 9 % where fewer than 30 users of a segment differ (benchmarks/sizes.py).
 

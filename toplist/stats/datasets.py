@@ -1,4 +1,4 @@
-"""Several data sets: a difference over them, ranks of systems, in how many of them it holds.
+"""Several data sets or groups: a difference over them, ranks of systems, in how many it holds.
 
 Tables of means have a row per data set and a column per system; NaN where a system misses a data
 set: there it is last. Users are never merged across data sets.
@@ -391,6 +391,53 @@ def behind_first(ranks: Sequence[Floats], first: int, *, level: float = 0.95) ->
     as_good = (mean <= mean[:, [first]]).mean(axis=0)
     found: Bools = as_good * max(mean.shape[1] - 1, 1) <= (1 - level) / 2
     return found
+
+
+class Welch(NamedTuple):
+    """Welch's F with its degrees of freedom and p; `pooled` is the mean of all, by precision."""
+
+    f: float
+    df1: float
+    df2: float
+    p: float
+    pooled: float
+
+
+def welch(means: ArrayLike, errors: ArrayLike, df: ArrayLike) -> Welch:
+    """Return Welch's F of the means of G independent groups.
+
+        w = 1 / error²,  W = Σw,  m = Σ w mean / W,  L = Σ (1 - w/W)² / df
+        F = Σ w (mean - m)² / (G - 1) / (1 + 2 (G - 2) L / (G² - 1))
+        df1 = G - 1,  df2 = (G² - 1) / 3L
+
+    (Welch 1951, On the comparison of several mean values.) Of n values with the standard deviation
+    s, the error is s / √n and df is n - 1; weighted means have others (`Units.df`). NaN for
+    fewer than two groups.
+
+    Parameters
+    ----------
+    means, errors, df : (G,) float
+        Of each group: the mean, its standard error above 0, and the degrees of freedom of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> n, s = np.array([966, 1260, 1106]), np.array([0.135, 0.103, 0.1])
+    >>> found = welch([0.0073, 0.0058, 0.0006], s / np.sqrt(n), n - 1)
+    >>> round(found.f, 4), found.df1, round(found.df2, 1), round(found.p, 4)
+    (1.1196, 2, 2074.8, 0.3266)
+    """
+    m, w, dfs = doubles(means), 1 / doubles(errors) ** 2, doubles(df)
+    n = len(m)
+    if n < 2:
+        return Welch(*[math.nan] * 5)
+    shares = w / w.sum()
+    pooled = float((shares * m).sum())
+    spread = float(((1 - shares) ** 2 / dfs).sum())
+    between = float((w * (m - pooled) ** 2).sum()) / (n - 1)
+    f = between / (1 + 2 * (n - 2) * spread / (n**2 - 1))
+    df2 = (n**2 - 1) / (3 * spread)
+    return Welch(f, n - 1, df2, f_sf(f, n - 1, df2), pooled)
 
 
 def _table(values: ArrayLike) -> Floats:
