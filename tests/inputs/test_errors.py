@@ -106,6 +106,7 @@ FORMS = [
      "like grades ... swapped"),
     ({"ann": "x"}, {"ann": "x"}, {}, "user 'ann' has 'x' where a list"),
     ({"ann": 5}, {"ann": 5}, {}, "user 'ann' has 5 where a list"),
+    ({"u": "a"}, Table(IDS), {}, "user 'u' has 'a' where a list"),
     (lambda: zip([1]), [1], {}, "ranks is a  ... read once only: make it a list"),
     (lambda: iter([1]), [1], {}, "ranks is a  ... read once only: make it a list"),
     (generator, [1], {}, "generator"),

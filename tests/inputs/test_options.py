@@ -52,6 +52,8 @@ COLUMNS = [  # names in ranks, in truths, and what is said of them: for both, by
     (("who", "what"), ("person", "item_id"),
      {"user_id": "person", "ranks": {"user_id": "who", "item_id": "what"}}, {}, {}),
     (("who", "item_id"), ("user_id", "what"), {"item_id": "what"}, {"user_id": "who"}, {}),
+    (("who", "item_id"), ("user_id", "what"), {"ground_truths": {"item_id": "what"}},
+     {"user_id": "who"}, {}),
     (("who", "item_id"), ("user_id", "what"), None, {"user_id": "who"}, {"item_id": "what"}),
 ]  # fmt: skip
 
