@@ -194,6 +194,9 @@ def test_a_truth_is_a_set():
     )
     assert same(match([[1], [2, 1]], sparse), match([[1], [2, 1]], [{1: 2.0}, {1: 1.0, 2: 3.0}]))
     assert match([[0, 1]], dok).ranks.tolist() == [2]
+    lists, truth = {"u": ["b", "a"]}, {"u": {"a": 2, "b": 0}}
+    table = library("pandas").DataFrame({"user_id": ["u"], "item_id": [truth["u"]]})
+    assert same(match(lists, table), match(lists, truth))
 
 
 def exponential(truth, call=tl.match):
@@ -247,8 +250,10 @@ def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave():
     assert closed["precision@5"] == 2 / 5 and closed["judged@5"] == 0.8
     hits = closed.hits.relevant
     assert hits.ranks.tolist() == [2, 3] and hits.n_listed.tolist() == [3]
-    by_position = Lists.from_matrix([[2, -2, 0, -0.5]])  # an entry of 0 says nothing
-    assert tl.curves("judged", [[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6
+    matrix = [[2, -2, 0, -0.5]]  # an entry of 0 says nothing
+    for form in (matrix, library("scipy.sparse").csr_array(matrix)):
+        by_position = Lists.from_matrix(form)
+        assert tl.curves("judged", [[1, 0, 2, 4, 3]], by_position)[0, -1] == 0.6
 
 
 # Groups
