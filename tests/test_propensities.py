@@ -131,11 +131,13 @@ def test_the_order_of_relevant_items_is_no_part_of_a_result():
     assert np.array_equal(*hashes)
 
 
-def test_what_is_relevant_twice_counts_once():
+def test_what_is_relevant_twice_counts_once_and_what_is_judged_not_relevant_never():
     for weighting, metrics in (("snips", SUMS), ("ips", IPS)):
         how = {"k": 2, "metrics": metrics, "weighting": weighting, "propensities": GIVEN}
         plain = by_words([["a", "b"]], [["b", "c"]], **how)
         assert by_words([["a", "b"]], [["b", "c", "b"]], **how) == plain
+        judged = by_words([["a", "b"]], [{"a": 0, "b": 1, "c": 1}], **how)
+        assert judged.to_dict() == plain.to_dict()
 
 
 @pytest.mark.parametrize("form", [*LIBRARIES, "Series"])

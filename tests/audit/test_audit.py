@@ -49,6 +49,7 @@ FLAWS = [  # sides, what is found, and what is said of it; lists are shorter tha
     (([["a", "b "]], [["a", "b"]]), {"two_spellings": 1}, f"1 of 1{ALIKE}blanks: 'b' / 'b '"),
     (([["038", "38"]], [["38"]]), {}, "nothing found"),
     (([[38, 7]], [[7]]), {}, "nothing found"),
+    (([[1, 2]], [[7]]), {}, "nothing found"),  # of one user that is no sign
     (([[1], [2, 3]], [1, 2], None, 2), {"short": 1}, "1 of 2 lists are shorter than k=2"),
     (([[1], [2, 3]], [1, 2]), {}, "nothing found"),
     (([{1}], [[1]]), {"refused": 1}, "are the arguments swapped"),
