@@ -48,7 +48,12 @@ def test_other_columns_and_formats(good):
     for options, first in (((), "c"), (("--order", "file"), "✓ hit b")):
         out = good("show", "u1", "tied.csv", "truth.csv", "-k", 1, *options)
         assert f" {first}\n---" in out
-    assert " a\n---" in good("show", "u1", "tied.csv", "truth.csv", "-k", 2, "--ties", "item")
+    ask = "show", "u1", "tied.csv", "truth.csv", "-k", 2
+    assert " a\n---" in good(*ask, "--ties", "item")
+    assert good(*ask, "--ties", "item_desc") == good(*ask) != good(*ask, "--ties", "item")
+    assert good(*ask, "--convention", "trec_eval", "--ties", "item") != good(
+        *ask, "--convention", "trec_eval"
+    )
 
 
 def test_ids_that_are_numbers_in_the_lists(good):

@@ -260,6 +260,16 @@ def test_less_is_better_where_the_metric_says_so():
     assert found.rank_low[0] == 1
 
 
+def test_weights_are_those_of_the_users():
+    weights = np.random.default_rng(0).integers(1, 4, 300) / 2
+    sets = {name: evaluated(i, weights=weights) for i, name in enumerate(["one", "two"])}
+    plain = tl.across({name: evaluated(i) for i, name in enumerate(sets)}, "ndcg@10")
+    found = tl.across(sets, "ndcg@10")
+    expected = [[one[system]["ndcg@10"] for system in found.systems] for one in sets.values()]
+    assert found.means.tolist() == expected != plain.means.tolist()
+    assert found.contrast("ease", "popularity").these.p < 0.05
+
+
 def test_what_is_refused(sets):
     def refused(words, given=sets, name="ndcg@10", error=ValueError, **options):
         with pytest.raises(error, match=words):

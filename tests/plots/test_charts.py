@@ -203,6 +203,13 @@ def test_many_segments_have_room_and_eight_systems_stay_in_them():
     assert plots.segments(parts, "hit@1").figure.get_size_inches()[1] > 15
 
 
+def test_segments_and_slices_draw_themselves():
+    labels = ["new", "old"] * 25
+    for made in (RESULT.by(labels), tl.compare({"a": RESULT, "b": OTHER}).by(labels)):
+        ax = made.plot("recall@10")
+        assert [one.get_text()[:3] for one in ax.get_yticklabels()] == ["new", "old"]
+
+
 def test_lorenz_and_gini():
     counts = RNG.integers(0, 30, 25)
     ax = plots.exposure({"a": counts})
