@@ -102,7 +102,7 @@ def test_comparisons_read_names_of_other_libraries():
 @given(st.text(max_size=8))
 def test_any_text_is_an_error_with_the_valid_names(name):
     if not names.canonical(name).partition("@")[0].startswith((*tl.METRICS, *LIST_METRICS)):
-        with pytest.raises(ValueError, match="choose from hit|write a name"):
+        with pytest.raises(ValueError, match="choose from hit|write a name|needs propensities"):
             tl.top_k_eval(RANKS, TRUTHS, 5, metrics=[name])
         assert f"{name}@3" not in tl.top_k_eval(tl.Hits.from_ranks([1], 3), k=3)
 
