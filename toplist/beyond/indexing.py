@@ -26,8 +26,8 @@ from toplist.inputs.lists import (
     Flat,
     Lists,
     flatten,
+    in_containers,
     is_frame,
-    is_truth_container,
     item_twice,
     offsets_of,
 )
@@ -428,7 +428,7 @@ def _flat_of(given: Any, name: str, how: Reading, single: bool) -> Flat:
         lists = read(SideTable(frame, name, names, order="file"))
         return replace(lists, users=lists.keys)
     if isinstance(value, Mapping):
-        rows = [row if is_truth_container(row) else [row] for row in value.values()]
+        rows = in_containers(value.values())
         users = None if isinstance(value, CountedItems) else list(value)
         return flatten(rows, None, name, padding, users)
     if not isinstance(value, (Lists, np.ndarray, *CONTAINERS)):

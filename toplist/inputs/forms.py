@@ -41,6 +41,7 @@ from toplist.inputs.lists import (
     Lists,
     array,
     flatten,
+    in_containers,
     is_container,
     is_frame,
     is_row,
@@ -133,7 +134,7 @@ def read_sides(
             truth = kept.flat if padding is None else kept.flattened(padding)
         else:
             if isinstance(truths, Mapping):
-                truths = [row if is_truth_container(row) else [row] for row in truths.values()]
+                truths = in_containers(truths.values())
             truth = flatten(truths, None, "ground_truths", padding, users)
         ranked = flatten(rows, depth, "ranks", users=users)
         if len(ranked.lengths) != len(truth.lengths):

@@ -27,6 +27,7 @@ from toplist.inputs.lists import (
     Lists,
     first_repeat,
     flatten,
+    in_containers,
     is_frame,
     is_truth_container,
     name_user,
@@ -40,9 +41,7 @@ LARGEST = 1e100
 
 def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> Flat:
     """Return a dict user -> ids in the form of a table; `padding` is only dropped from sets."""
-    lists = [*rows.values()]
-    if side != "ranks":
-        lists = [row if is_truth_container(row) else [row] for row in lists]
+    lists = [*rows.values()] if side == "ranks" else in_containers(rows.values())
     found = alone(flatten(lists, None, side, padding, list(rows)))
     return replace(found, users=column_of("user_id", list(rows), side))
 

@@ -516,6 +516,14 @@ def is_truth_container(value: Any) -> bool:
     return is_container(value) or isinstance(value, KEYED)
 
 
+def in_containers(truths: Iterable[Any]) -> list[Any]:
+    """Return the ground truths of users, a bare id in a list."""
+    rows = [*truths]
+    if set(map(type, rows)) <= {list, tuple, set, frozenset, dict}:
+        return rows
+    return [row if is_truth_container(row) else [row] for row in rows]
+
+
 def name_user(users: Sequence[Any] | None, position: int) -> str:
     """Name a user in a message: by key, or by position."""
     return f"user {position}" if users is None else f"user {users[position]!r}"

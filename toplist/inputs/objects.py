@@ -427,7 +427,7 @@ If not, give lists, \
 {user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}
     """
     scores, relevant = _first(ranks.values()), _first(truths.values())
-    if not isinstance(scores, Mapping):
+    if not isinstance(scores, Mapping) or not _whole({None: scores}):
         return
     of_ids = isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0])
     # the truths are the smaller side, and mostly tell
