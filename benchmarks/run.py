@@ -446,6 +446,17 @@ def stream(n: int, k: int = K, **how: Any) -> Works:
     return {"toplist": Work(partial(said, *command), float(n * k))}
 
 
+def scattered(n: int) -> Works:
+    """Return mean nDCG of files with a row per item, shuffled, beside a join by polars."""
+    import polars
+
+    paths = [os.path.join(FOLDER.name, f"{name}-{n}.parquet") for name in ("rows", "relevant")]
+    for path, side in zip(paths, columns(n, text=True, shuffled=True), strict=True):
+        polars.DataFrame(side).write_parquet(path)
+    call = partial(tl.top_k_eval, *paths, k=K, metrics="ndcg")
+    return beside(call, n * K, polars=lambda: by_polars(*map(polars.read_parquet, paths)))
+
+
 def stream_of_lists(n: int, k: int = 30) -> Works:
     """Return coverage, Gini and novelty beside nDCG of two files, and nDCG alone."""
     paths, n_items = parquet(n, k, 5), 50_000
@@ -724,6 +735,7 @@ def lines() -> Iterator[Line]:
         *((f"k = {k}", {"k": k}) for k in (10, 1000)),
         *((f"{n} relevant", {"n_relevant": n}) for n in (2, 100)),
     )
+    yield Line("streams", "a row per item, shuffled", scattered, 50_000, "2.5 x polars")
     yield Line("streams", "and metrics of the lists", stream_of_lists, 500_000, "1.5 x ndcg")
     yield from rows("splits", splits, *((one, {"call": SPLITS[one]}, 10**7) for one in SPLITS))
     yield Line("flips", "10,000 flips", flips, million, "1 s")
