@@ -21,6 +21,7 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pytest
 from world import padding_of
 
 import toplist as tl
@@ -652,6 +653,17 @@ DOORS = {
     **{format: file(format) for format in ("csv", "tsv", "jsonl", "trec", "parquet")},
     "command line": command_line,
 }
+LIBRARIES = {door: door for door in ("pandas", "polars", "pyarrow")}
+LIBRARIES |= {"nested": "pandas", "stream": "pyarrow", "parquet": "pyarrow"}
+
+
+def installed(door):
+    """Return a door; skip the test where it needs a library that is not installed."""
+    if door in LIBRARIES:
+        pytest.importorskip(LIBRARIES[door])
+    return door
+
+
 EVERYWHERE = DOORS | {"spark": table("spark", partitions=2)}  # which needs a session
 ROWS = ("rows", "array")  # which know neither users nor lists without a truth
 TABLES = ("pandas", "polars", "pyarrow", "stream", "spark")

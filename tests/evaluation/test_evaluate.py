@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from doors import DOORS, by_words, call
+from doors import DOORS, by_words, call, installed
 from file_helpers import sent
 from shared_inputs import csv_of, frame_of, fresh, library
 from world import draw
@@ -70,7 +70,7 @@ def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
 def test_own_and_common_k_at_every_door(door):
     world = draw(0, odd=False).of_whole_grades()
     alone = [call(world, {"metrics": [name], "k": 9}, "dicts").means for name in NAMES]
-    found = call(world, {"metrics": MIXED, "k": [1, 3]}, door).means
+    found = call(world, {"metrics": MIXED, "k": [1, 3]}, installed(door)).means
     assert list(found) == NAMES
     for one in alone:
         assert found.items() >= {name: pytest.approx(one[name], rel=1e-14) for name in one}.items()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from doors import DOORS, Case, by_words, call, seen
+from doors import DOORS, Case, by_words, call, installed, seen
 from matrix import OF_ALL
 from shared_inputs import frame_of
 from world import PAD_OF_TEXT as PAD
@@ -119,15 +119,13 @@ EVERY = {"metrics": [f"{name}@3" for name in GIVEN]}
 IN_PARTS = ("merged", "stream", "beir", "csv", "tsv", "jsonl", "parquet")
 WHOLES = ("dicts", "rows", "array", "saved", "nested", "pandas", "polars", "pyarrow")
 KEPT = tuple(f"{door}, kept" for door in ("stream", "csv", "jsonl", "parquet"))
-NEEDED = {"nested": "pandas", "stream": "pyarrow", "parquet": "pyarrow"}
 
 
 def through(door, more):
     """Return a door and options; skip what is not installed."""
-    name = door.partition(",")[0]
-    if name in ("pandas", "polars", "pyarrow", *NEEDED):
-        pytest.importorskip(NEEDED.get(name, name))
-    return name, EVERY | more | ({"keep": "users"} if door in KEPT else {})
+    return installed(door.partition(",")[0]), EVERY | more | (
+        {"keep": "users"} if door in KEPT else {}
+    )
 
 
 BESIDE = {"metrics": [*EVERY["metrics"], "mrr@7", "judged@5"]}

@@ -6,18 +6,23 @@ import random
 import matrix
 import oracle
 import pytest
-from doors import DOORS, EVERYWHERE, FORMS, ORDERED, ask, call, counting, seen, segments, slices
+from doors import (
+    DOORS,
+    EVERYWHERE,
+    FORMS,
+    ORDERED,
+    ask,
+    call,
+    counting,
+    installed,
+    seen,
+    segments,
+    slices,
+)
 from world import draw
 
 PAIRS = matrix.pairs()
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
-NEEDED = {"pandas": "pandas", "nested": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
-NEEDED |= {"stream": "pyarrow", "parquet": "pyarrow"}
-
-
-def installed(door):
-    if door in NEEDED:
-        pytest.importorskip(NEEDED[door])
 
 
 @pytest.mark.parametrize("text", [True, False], ids=["text", "integers"])
