@@ -220,6 +220,12 @@ def test_dicts_of_scores_are_lists_in_their_order(run, truths, ties, k, graded):
         tl.match({**run, "u": {"a": 1.0, 7: 0.5}}, truths)
 
 
+def test_few_dicts_of_scores_beside_many_ground_truths():
+    truths = {user: {"a", "b", "c"} for user in range(400_000)}  # more than are joined at a time
+    hits = tl.match({3: {"x": 0.75, "a": 0.5}}, truths)
+    assert hits.ranks.tolist() == [2] and hits.offsets[[3, 4, -1]].tolist() == [0, 1, 1]
+
+
 def test_hits_by_position():
     ranks = [hits_of({7: 0.5, 3: 0.75, 1: 0.5}), [], hits_of({2: 1})]
     truths = [{7, 1}, {3}, {2}]

@@ -40,6 +40,7 @@ _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 # The kind of each type of ids seen so far, and the side and an example for messages.
 Kinds = Mapping[type, tuple[Any, tuple[bool, str, str]]]
 NOTHING: Mapping[Any, Any] = {}
+NO_LIST = RankedDict({}, *np.empty((2, 0), np.int64))
 
 
 def encode(ranked: Flat, truth: Flat, hashing: bool) -> tuple[Flat, Flat]:
@@ -330,23 +331,22 @@ def looked_up(
 
     Examples
     --------
-    >>> scores = {"a": 0.2, "b": 0.5}
-    >>> keys = np.array([-5, -2])
-    >>> rows = [RankedDict(scores, np.array([1, 0]), ~as_integers(np.array([0.5, 0.2])))]
-    >>> [found.tolist() for found in looked_up(rows, [{"c", "a"} - {"c"}], np.array([2]))]
-    [[2], [1], [0]]
+    >>> keys = ~as_integers(np.array([0.5, 0.2]))
+    >>> rows = [RankedDict({"a": 0.2, "b": 0.5}, np.array([1, 0]), keys), ()]
+    >>> truths = {"c": 1, "a": 1}, {"a": 1}
+    >>> [found.tolist() for found in looked_up(rows, truths, np.array([2, 0]))]
+    [[2], [1, 0], [1]]
     """
-    dicts = [row.scores if type(row) is RankedDict else NOTHING for row in rows]
-    found = [*chain.from_iterable(map(map, [row.get for row in dicts], truths))]
+    listed = [row if type(row) is RankedDict else NO_LIST for row in rows]
+    found = [*chain.from_iterable(map(map, [row.scores.get for row in listed], truths))]
     scores = np.array(found, np.float64)  # NaN where it is not listed
     offsets = offsets_of(np.fromiter(map(len, truths), np.int64, len(truths)))
-    keys = [row.keys for row in rows if type(row) is RankedDict]
-    ends = offsets_of(np.fromiter(map(len, dicts), np.int64, len(dicts)))
+    keys = [row.keys for row in listed]
+    ends = offsets_of(np.fromiter(map(len, keys), np.int64, len(keys)))
     ranks = np.empty(len(scores), np.int64)
     sought = ~as_integers(scores)
     kernels.hashing.find_in_rows(sought, offsets, np.concatenate(keys), ends, ranks)
-    listed = ~np.isnan(scores)
-    ranks[~listed] = 0
+    ranks[np.isnan(scores)] = 0
     users = np.repeat(np.arange(len(rows)), np.diff(offsets))
     for user in np.unique(users[ranks < 0]).tolist():
         rank_of = dict(zip(rows[user], count(1), strict=False))

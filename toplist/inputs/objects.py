@@ -274,7 +274,7 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     scores = by_value([*chain.from_iterable(row.values() for row in rows)], exact=True)
     if scores is None or not len(scores) or np.isnan(scores).any():
         return None
-    as_floats = bool(((scores >= -EXACT) & (scores <= EXACT)).all()) or scores.dtype.kind == "f"
+    as_floats = scores.dtype.kind == "f" or bool(((scores >= -EXACT) & (scores <= EXACT)).all())
     keys = ~as_integers(scores.astype(np.float64) if as_floats else comparable(scores))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
     order, again = kernels.hashing.order_of_rows(keys, offsets)
@@ -288,9 +288,8 @@ def _all_by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> ByScore | Non
     whole = zip(ranks, rows, starts.tolist(), ends, offsets[1:].tolist(), strict=True)
     for at, (user, row, first, cut, last) in enumerate(whole):
         if at in tied:
-            values = [*row.values()]
-            in_order = _order_of([*row], values, f"user {user!r}", ordering.ties)
-            places[first:last] = in_order
+            own = [*row], [*row.values()], f"user {user!r}"
+            places[first:last] = _order_of(*own, ordering.ties)
         items = RankedDict(row, places[first:cut], keys[first:last])
         found[user] = items if as_floats and ordering.looked_up else list(items)
     runs = int(np.count_nonzero(np.diff(again, prepend=-1) > 1))

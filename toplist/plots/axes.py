@@ -280,13 +280,13 @@ def finished(
     ax: "Axes",
     results: "Collection[Result]",
     names: "Collection[str]",
-    *told: str,
+    *more: str,
     high: float = 0.0,
     **of_legend: Any,
 ) -> "Axes":
-    """Return axes with a legend, and a caption: users in the means, rules, what else is told."""
+    """Return axes with a legend, and a caption: users in the means, rules, and more."""
     of_users = [users_of(results, names)] if names else []
-    caption(ax, *of_users, rules_of(results), *told)
+    caption(ax, *of_users, rules_of(results), *more)
     legend(ax, **of_legend)
     return fitted(ax, high)
 
