@@ -54,7 +54,7 @@ Packages
 The packages and modules from the ground up; each imports only from lines above its own::
 
     kernels     every compiled loop: arrays in, arrays out
-    checks      checks of single arguments, errors that name a keyword
+    checks      checks of single arguments, errors that name a keyword, names of 0.3
     parallel    blocks of users over threads
     metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
     inputs      ids, lists and tables: recognized, checked, encoded as integers; the options
@@ -62,21 +62,17 @@ The packages and modules from the ground up; each imports only from lines above 
     matching    the join of lists and truths: ranks of hits (`match`, `Hits`); items listed twice
     pointwise   AUC, log loss, MAE, RMSE of predicted values
     scores      score matrices: top k, DCG with ties
-    averages    hits to numbers: values per user, histograms, moments
+    averages    hits to numbers: values per user, histograms, moments; IPS and SNIPS
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
     plots       charts
-    propensities    relevant items that count 1 / p: IPS, SNIPS
     results     one evaluation: `TopKResult`, its means, tables, segments, merging, saving
-    comparing   several evaluations: `compare`, tests, bands, segments, runs, power, `gate`
+    comparing   several evaluations: `compare`, tests, bands, segments, runs, power, `gate`, pytest
     evaluation  what is asked, evaluation in memory, the metric functions (`ndcg`, `recall`, ...)
     files       formats and readers; evaluation of files of any size and of streams
     loo         interaction logs: splits, ranks of held-out items, sampled candidates
-    annotating  `unjudged`: which listed items to judge next
-    audit       flaws of lists, ground truths and logs
+    audit       flaws of lists, ground truths and logs; `unjudged`: what to judge next
     spark       evaluation on a cluster
-    testing     `assert_not_worse` for pytest
-    top_k       `top_k_eval`: by type to memory, files, streams or Spark
-    ground_truths   `GroundTruths`: read once, for many lists
+    top_k       `top_k_eval`: by type to memory, files, streams or Spark; `GroundTruths`
     reporting   `show`: the lists of one user side by side; `report`: one page, in HTML
     cli         the command line
     typing      the types of options and names, for annotations
@@ -94,19 +90,19 @@ from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.results.result import TopKResult
-from toplist.top_k import top_k_eval
+from toplist.top_k import GroundTruths, top_k_eval
 
 if _typing.TYPE_CHECKING:
-    from toplist import annotating as annotating
-    from toplist import audit, beyond, files, loo, plots, pointwise, propensities, scores, spark
-    from toplist import testing as testing
+    from toplist import audit, beyond, files, loo, plots, pointwise, scores, spark
+    from toplist.audit import annotating as annotating
+    from toplist.averages import propensities
+    from toplist.averages.propensities import Propensities
     from toplist.comparing import inference
+    from toplist.comparing import testing as testing
     from toplist.comparing.comparison import compare
     from toplist.comparing.datasets import across
     from toplist.comparing.gating import gate
-    from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
-    from toplist.propensities import Propensities
     from toplist.reporting.page import report
     from toplist.reporting.showing import show
 
@@ -124,22 +120,28 @@ __all__ = [
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_MODULES = (
-    *("annotating", "audit", "beyond", "files", "loo", "plots", "pointwise", "propensities"),
-    *("scores", "spark", "testing"),
-)
-_OTHERS = "cli", "comparing", "ground_truths", "reporting", "typing"
-_LATER = {name: name for name in (*_MODULES, *_OTHERS)} | {
-    "GroundTruths": "ground_truths",
-    "Groups": "inputs.groups",
-    "Propensities": "propensities",
-    "across": "comparing.datasets",
-    "compare": "comparing.comparison",
-    "gate": "comparing.gating",
-    "inference": "comparing.inference",
-    "show": "reporting.showing",
-    "report": "reporting.page",
+_MODULES = {
+    name: name
+    for name in ("audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark")
+} | {
+    "annotating": "audit.annotating",
+    "propensities": "averages.propensities",
+    "testing": "comparing.testing",
 }
+_LATER = (
+    _MODULES
+    | {name: name for name in ("cli", "comparing", "reporting", "typing")}
+    | {
+        "Groups": "inputs.groups",
+        "Propensities": "averages.propensities",
+        "across": "comparing.datasets",
+        "compare": "comparing.comparison",
+        "gate": "comparing.gating",
+        "inference": "comparing.inference",
+        "show": "reporting.showing",
+        "report": "reporting.page",
+    }
+)
 
 
 # Names of 0.3, and what to write instead; gone in 0.5.
@@ -170,7 +172,8 @@ def __getattr__(name: str) -> _typing.Any:
     if name in _GONE:
         raise AttributeError(f"toplist.{name} is gone since 0.4: {_GONE[name]}")
     if name not in _LATER:
-        places = () if name.startswith("_") else [import_module(f"toplist.{m}") for m in _MODULES]
+        public = {} if name.startswith("_") else _MODULES
+        places = {one: import_module(f"toplist.{path}") for one, path in public.items()}
         raise import_module("toplist.metrics.names").no_attribute(name, __all__, places)
     path = _LATER[name]
     module = import_module(f"toplist.{path}")

@@ -44,10 +44,15 @@ CHAPTERS = {
 EXAMPLE = "example_report.html"
 COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
-INSIDE = {"__main__", "averages", "checks", "evaluation", "gone", "kernels", "matching", "parallel"}
-INSIDE |= {"annotating", "ground_truths", "stats", "top_k"}
+INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
+INSIDE |= {"stats", "top_k"}
 # What users import under another name than that of its module.
-ALIASES = {"toplist.inference": "toplist.comparing.inference"}
+ALIASES = {
+    "toplist.annotating": "toplist.audit.annotating",
+    "toplist.inference": "toplist.comparing.inference",
+    "toplist.propensities": "toplist.averages.propensities",
+    "toplist.testing": "toplist.comparing.testing",
+}
 
 # Classes that people meet as results and never import, by the module that has them.
 RETURNED = {

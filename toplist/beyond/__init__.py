@@ -123,7 +123,7 @@ from typing import NoReturn
 
 from toplist.beyond.agreement import Agreement, overlap, rbo
 from toplist.beyond.exposure import Exposure, exposure
-from toplist.gone import no_attribute
+from toplist.checks import no_attribute
 
 __all__ = ["Agreement", "Exposure", "exposure", "overlap", "rbo"]
 

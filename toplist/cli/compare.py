@@ -14,6 +14,7 @@ from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, USERS_OF
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
 from toplist.comparing.gating import gate
 from toplist.comparing.samples import pairs_of
+from toplist.comparing.testing import UNDECIDED
 from toplist.comparing.tests import Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
@@ -24,7 +25,6 @@ from toplist.results.saved import Content
 from toplist.stats.datasets import OF
 from toplist.stats.planning import check_margin
 from toplist.stats.units import ALTERNATIVES
-from toplist.testing import UNDECIDED
 
 
 def check_compare(options: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from toplist import files
+from toplist.averages.propensities import Propensities
 from toplist.checks import USERS, prefixed, require
 from toplist.cli.options import (
     CONVENTION,
@@ -32,7 +33,6 @@ from toplist.files import parquet, tables
 from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS, find_format, first_line
 from toplist.files.lines import csv_rows
-from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import read_gains
 from toplist.inputs.options import (
     DEFAULT_METRICS,
@@ -51,10 +51,9 @@ from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, conventi
 from toplist.metrics.definitions import EMPTY, METRICS
 from toplist.metrics.names import canonical
 from toplist.metrics.properties import SCORED
-from toplist.propensities import Propensities
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
-from toplist.top_k import top_k_eval
+from toplist.top_k import GroundTruths, top_k_eval
 
 DEFAULT_KS = [1, 5, 10, 20]
 # As a cut-off: whole lists, k=None in Python.

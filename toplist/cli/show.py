@@ -26,13 +26,13 @@ from toplist.cli.options import (
 from toplist.cli.output import Output, output, screen_width
 from toplist.evaluation.plan import entries_of
 from toplist.files.batches import stream_of
-from toplist.ground_truths import GroundTruths
 from toplist.inputs.options import ITEMS, SIDES, Items
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
 from toplist.reporting.about import USERS
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
+from toplist.top_k import GroundTruths
 
 # show
 

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from toplist import plots
-from toplist.checks import cached, choice
+from toplist.checks import cached, choice, no_attribute
 from toplist.comparing import samples, segments, views
 from toplist.comparing.aligning import united
 from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
@@ -16,7 +16,6 @@ from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.comparing.tests import Tests, each_of, or_why
 from toplist.comparing.views import Band, Lead, Movers, Power
-from toplist.gone import no_attribute
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
 from toplist.results.markup import LOOK, Cell, Look, Page

@@ -89,7 +89,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, readable
+from toplist.checks import Floats, no_attribute, readable
 from toplist.comparing import samples
 from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
@@ -98,7 +98,6 @@ from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, read, read_pairs
 from toplist.comparing.views import Band
-from toplist.gone import no_attribute
 from toplist.inputs.lists import is_frame
 from toplist.stats import estimates
 from toplist.stats.datasets import (

@@ -239,7 +239,7 @@ def _weighed(
     names = {entry.metric.name for entry in entries}
     if options.propensities is None and names.isdisjoint(SCORED):
         return options, entries, rules, []
-    from toplist.propensities import Propensities  # what few need: imports stay quick
+    from toplist.averages.propensities import Propensities  # what few need: imports stay quick
 
     scored = [entry.metric.name for entry in entries if is_scored(entry.metric)]
     if options.propensities is None:

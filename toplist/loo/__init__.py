@@ -85,7 +85,7 @@ all items if you can.
 
 from typing import NoReturn
 
-from toplist.gone import no_attribute
+from toplist.checks import no_attribute
 from toplist.loo.parts import Columns, Core, Report, Split
 from toplist.loo.ranks import from_rank_counts, ranks_of
 from toplist.loo.sampling import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import Any, Literal
 
-from toplist.checks import LARGEST_INT, NAME, did_you_mean, plain, spellings
+from toplist.checks import LARGEST_INT, NAME, NONE, did_you_mean, plain, spellings
 from toplist.metrics import beyond_accuracy, definitions
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
 from toplist.metrics.conventions import Convention
@@ -347,21 +346,22 @@ def metric_meant(entry: Any, valid: Iterable[str]) -> str | None:
 
 
 def no_attribute(
-    name: str, public: Iterable[str], modules: Iterable[ModuleType] = ()
+    name: str, public: Iterable[str], modules: Mapping[str, Any] = NONE
 ) -> AttributeError:
     """Return the error of ``toplist.<name>``, with the public name that was likely meant.
 
     Parameters
     ----------
     public : names of the package
-    modules : modules of the package, where the name may be public
+    modules : modules of the package by name, where the name may be public
 
     Examples
     --------
     >>> no_attribute("hit_rate", ["hit", "recall", "top_k_eval"])
     AttributeError("module 'toplist' has no attribute 'hit_rate' (did you mean toplist.hit?)")
     """
-    found = next((f"{m.__name__}.{name}" for m in modules if name in getattr(m, "__all__", ())), "")
+    there = (one for one, module in modules.items() if name in getattr(module, "__all__", ()))
+    found = next((f"toplist.{one}.{name}" for one in there), "")
     if not found and not name.startswith("_"):
         public = [*public]
         other = spellings([*public, *PACKAGE_NAMES.values()], PACKAGE_NAMES).get(plain(name))

@@ -18,7 +18,6 @@ import toplist
 from toplist.checks import optional, prefixed
 from toplist.comparing.comparison import compare
 from toplist.comparing.views import SEED
-from toplist.ground_truths import GroundTruths
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks
@@ -29,7 +28,7 @@ from toplist.results.describe import json_number
 from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
 from toplist.results.saved import PathLike, write_all
-from toplist.top_k import top_k_eval
+from toplist.top_k import GroundTruths, top_k_eval
 
 # Bytes of a page, at most.
 LARGEST = 5_000_000

@@ -21,7 +21,6 @@ from toplist.checks import (
     printable,
 )
 from toplist.files.batches import Source, stream_of
-from toplist.ground_truths import GroundTruths
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.options import ColumnNames, Duplicates, Items
 from toplist.inputs.texts import Texts
@@ -29,7 +28,7 @@ from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
 from toplist.reporting import about
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
-from toplist.top_k import top_k_eval
+from toplist.top_k import GroundTruths, top_k_eval
 
 # Columns of text; in fewer than the second number, two lists stand below each other.
 WIDTH, NARROW = 80, 60

@@ -60,9 +60,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import Any, NoReturn
 
-from toplist.checks import check_positive_int
+from toplist.checks import check_positive_int, no_attribute
 from toplist.evaluation.plan import NOTHING_TO_DROP, Plan, plan_of
 from toplist.inputs.options import GROUP, Options
 from toplist.inputs.options import Ranks as RanksOfAny
@@ -84,12 +84,9 @@ from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Work, collected
 __all__ = ["Ranks"]
 
 
-def __getattr__(name: str) -> Any:
-    """Say what to write in place of a name of 0.3; gone in 0.5."""
-    way = ""
-    if name == "per_user":
-        way = " since 0.4: collect the DataFrames, top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
-    raise AttributeError(f"toplist.spark has no {name}{way}")
+def __getattr__(name: str) -> NoReturn:
+    """Raise AttributeError; for a name of 0.3 it says what to write instead."""
+    raise no_attribute("toplist.spark", name)
 
 
 def __dir__() -> list[str]:
