@@ -25,7 +25,7 @@ from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.distributions import Parts
 from toplist.stats.estimates import Difference, Sums
 from toplist.stats.simultaneous import MaxT, adjust
-from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
+from toplist.stats.systems import MOST, USERS_AT_A_TIME, MomentLayout, PairedMoments
 from toplist.stats.units import FEW_DF, Units, snap
 
 # A system and its baseline; and these in one name@k.
@@ -434,26 +434,29 @@ def moments_of(results: Mapping[str, Means]) -> PairedMoments:
     """
     first = next(iter(results.values()))
     shape = shape_of(list(results), first.terms)
-    found, places = Accumulator(shape), dict[str, Ints]()
+    places = dict[str, Ints]()
     for system, result in results.items():  # the rows of all users, in the order of the first
         row_of_user = {user: row for row, user in enumerate(result.users)}
         places[system] = np.array([row_of_user[user] for user in first.users], np.int64)
-    for place, group in enumerate(shape.groups):
-        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
-        in_all = [in_means(one, metrics)[places[system]] for system, one in results.items()]
-        every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
-        for name in group:
-            found.left_out[name] += int(some.sum() - every.sum())
-        rows = np.flatnonzero(every)
-        for low in range(0, len(rows), USERS_AT_A_TIME):
-            users = rows[low : low + USERS_AT_A_TIME]
-            parts = []  # for their values; the means stay those of all
-            for system, one in results.items():
-                own = places[system][users]
-                hits, counted = hits_of(one, "its users are not known")
-                parts.append(replace(one, hits=hits.subset(own), counted=counted[own]))
-            values = {name: np.array([one.per_user(name) for one in parts]) for name in group}
-            found.add(place, values)
-            for metric in (one for one in metrics if one in shape.depths):
-                found.add_curves(metric, np.array([one.per_user(metric) for one in parts]))
-    return found.moments
+
+    def parts() -> Iterator[PairedMoments]:
+        left_out: dict[str, int] = {}
+        for place, group in enumerate(shape.groups):
+            metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
+            in_all = [in_means(one, metrics)[places[system]] for system, one in results.items()]
+            every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
+            left_out |= dict.fromkeys(group, int(some.sum() - every.sum()))
+            names = [*group, *(one for one in metrics if one in shape.depths)]
+            rows = np.flatnonzero(every)
+            for low in range(0, max(len(rows), 1), USERS_AT_A_TIME):
+                users = rows[low : low + USERS_AT_A_TIME]
+                few = []  # for their values; the means stay those of all
+                for system, one in results.items():
+                    own = places[system][users]
+                    hits, counted = hits_of(one, "its users are not known")
+                    few.append(replace(one, hits=hits.subset(own), counted=counted[own]))
+                values = {name: np.array([one.per_user(name) for one in few]) for name in names}
+                yield PairedMoments.of(shape, place, values)
+        yield PairedMoments(shape, {}, left_out, {})
+
+    return PairedMoments.merged(parts())

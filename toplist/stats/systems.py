@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -94,10 +95,6 @@ class PairSums:
         found = described(n, means, one, std, counts, of_ratio, whole, alternative, level)
         skewness = math.sqrt(n) * self.ddd / math.pow(self.dd, 1.5) if self.dd > 0 else math.nan
         return found._replace(cautions=cautions(differ, n, skewness))
-
-
-# The numbers of a column that has all fields of `PairSums`.
-FIELDS = len(fields(PairSums))
 
 
 def sums_of(a: Floats, b: Floats) -> Floats:
@@ -274,19 +271,47 @@ class PairedMoments:
         return cls(shape, pairs, left_out, sums)
 
     @classmethod
+    def of(cls, shape: MomentLayout, place: int, values: Mapping[str, Floats]) -> PairedMoments:
+        """Return those of users by their values (S, users) in every name of a group.
+
+        And (S, users, K) in those of its metrics that have depths.
+
+        Examples
+        --------
+        >>> shape = MomentLayout(("a", "b"), (("mrr@1",),), {"mrr": 2})
+        >>> curves = np.array([[[0.0, 0.5], [1.0, 1.0]], [[0.0, 0.0], [0.0, 0.5]]])
+        >>> found = PairedMoments.of(shape, 0, {"mrr@1": curves[:, :, 0], "mrr": curves})
+        >>> found.find("b", "a", "mrr@1").losses, found.curve("a", "b", "mrr").mean
+        (1, array([0.5, 0.5]))
+        """
+        pairs, sums, first = dict[str, Floats](), dict[int | str, Sequence[Sums]](), list[Floats]()
+        for name, table in values.items():
+            if table.ndim == 3:
+                both = (snap(table[i], table[j]) for i, j in shape.pairs)
+                sums[name] = [Sums.of(one, n_threads=1) for one in both]
+            else:
+                columns = [sums_of(table[[i]], table[[j]]) for i, j in shape.pairs]
+                pairs[name] = np.hstack(columns)
+                first += [snap(table[0], other) for other in table[1:]]
+        if place in shape.sums:
+            sums[place] = [Sums.of(np.transpose(first), n_threads=1)]
+        return cls(shape, pairs, {}, sums)
+
+    @classmethod
     def merged(cls, parts: Iterable[PairedMoments]) -> PairedMoments:
         """Return the moments of all users of some parts, merged in this order."""
-        several = list(parts)
-        shape, pairs = several[0].shape, [one.pairs for one in several]
-        return cls(
-            shape,
-            {name: merged(np.array([one[name] for one in pairs])) for name in shape.names},
-            {name: sum(one.left_out[name] for one in several) for name in shape.names},
-            {
-                key: [*map(Sums.merged, zip(*(one.sums[key] for one in several), strict=True))]
-                for key in shape.sums
-            },
-        )
+        pairs: dict[str, list[Floats]] = {}
+        left_out: Counter[str] = Counter()
+        sums: dict[int | str, Sequence[Sums]] = {}
+        for part in parts:
+            for name, table in part.pairs.items():
+                pairs.setdefault(name, []).append(table)
+            left_out.update(part.left_out)
+            for key, some in part.sums.items():
+                both = zip(sums.get(key, some), some, strict=True)
+                sums[key] = [one + other for one, other in both] if key in sums else some
+        named = {name: merged(np.array(some)) for name, some in pairs.items()}
+        return cls(part.shape, named, left_out, sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,57 +320,3 @@ class SystemRef:
 
     moments: PairedMoments
     system: str
-
-
-class Accumulator:
-    """Moments that are gathered, some users after the other.
-
-    Examples
-    --------
-    >>> found = Accumulator(MomentLayout(("a", "b"), (("mrr@1",),), {"mrr": 2}))
-    >>> found.add(0, {"mrr@1": np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])})
-    >>> found.moments.find("b", "a", "mrr@1").losses
-    2
-    >>> curves = np.array([[[0.0, 0.5], [1.0, 1.0]], [[0.0, 0.0], [0.0, 0.5]]])
-    >>> found.add_curves("mrr", curves)
-    >>> found.moments.curve("a", "b", "mrr").mean
-    array([0.5, 0.5])
-    """
-
-    def __init__(self, shape: MomentLayout) -> None:
-        """Begin with nobody."""
-        self.shape = shape
-        nobody = np.zeros((FIELDS, len(shape.pairs)))
-        self.pairs = {name: [nobody] for name in shape.names}
-        self.left_out = dict.fromkeys(shape.names, 0)
-        self.sums = {
-            key: [Sums(0, np.zeros(k), np.zeros((k, k)))] * n for key, (n, k) in shape.sums.items()
-        }
-
-    def add(self, place: int, values: Mapping[str, Floats]) -> None:
-        """Add users by their values (S, users) in every name of a group."""
-        columns = []
-        for name in self.shape.groups[place]:
-            table = values[name]
-            rows = [
-                sums_of(np.broadcast_to(one, table[i + 1 :].shape), table[i + 1 :])
-                for i, one in enumerate(table[:-1])
-            ]
-            self.pairs[name].append(np.hstack(rows))
-            columns += [snap(table[0], other) for other in table[1:]]
-        if place in self.sums:
-            self._add(place, [np.array(columns).T])
-
-    def add_curves(self, metric: str, curves: Floats) -> None:
-        """Add users by their values (S, users, K) in a metric over k."""
-        self._add(metric, [snap(curves[i], curves[j]) for i, j in self.shape.pairs])
-
-    def _add(self, key: int | str, tables: Sequence[Floats]) -> None:
-        both = zip(self.sums[key], tables, strict=True)
-        self.sums[key] = [one + Sums.of(table, n_threads=1) for one, table in both]
-
-    @property
-    def moments(self) -> PairedMoments:
-        """The moments of all users so far."""
-        pairs = {name: merged(np.array(some)) for name, some in self.pairs.items()}
-        return PairedMoments(self.shape, pairs, self.left_out, self.sums)
