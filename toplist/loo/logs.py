@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import LARGEST_INT, Bools, Ints, cached, require
+from toplist.checks import LARGEST_INT, Ints, cached, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of, signed
@@ -36,8 +38,6 @@ _DURATION = re.compile(f"([0-9]{{1,18}})({'|'.join(_NAMED)})")
 _EPOCH = datetime(1970, 1, 1)
 # How libraries print a missing value.
 _NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
-_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Seconds with decimals, of ISO text: datetime.fromisoformat drops all after the sixth, and takes
 # decimals of minutes for seconds.
 _DECIMALS = re.compile(r"([^.,]{7,10}[^0-9.,](?:[0-9:]{8}|[0-9]{6}))[.,]([0-9]+)(Z|[+-][0-9:]+)?")
@@ -65,29 +65,18 @@ class Times:
         """Return other times of the same kind."""
         return replace(self, values=values, missing=np.asarray(missing, bool))
 
-    def _first(self, time: Any) -> Any:
-        """Return the first number of their dtype that is not before a time; None if none is."""
-        first = time
-        if self.values.dtype.kind != "f":
-            limits = np.iinfo(self.values.dtype)
-            first = math.ceil(first)
-            if first > limits.max:
-                return None
-            first = max(first, limits.min)
-        return self.values.dtype.type(first)
+    def _limit(self, time: Any) -> float:
+        """Return the first number of their kind that is not before a time."""
+        return float(time) if self.values.dtype.kind == "f" else math.ceil(time)
 
     def since(self, time: Any) -> NDArray[np.bool_]:
         """Flag the times that are not before a time, any number of Python."""
-        first = self._first(time)
-        if first is None:
-            return np.zeros(len(self.values), bool)
-        found: NDArray[np.bool_] = self.values >= first
+        found: NDArray[np.bool_] = self.values >= self._limit(time)
         return found
 
     def n_before(self, time: Any) -> int:
         """Return how many are before a time; they are sorted."""
-        first = self._first(time)
-        return len(self.values) if first is None else int(np.searchsorted(self.values, first))
+        return bisect_left(self.values, self._limit(time))
 
     def written(self, value: Any) -> Any:
         """Return a number as it is, and nanoseconds as ISO text, to be read again by `instant`."""
@@ -333,14 +322,16 @@ def instant(value: Any) -> Instant | None:
         return Instant(int(value))
     if isinstance(value, (float, np.floating)) and math.isfinite(value):
         return Instant(float(value))
-    if type(value) is datetime:
-        return _of_datetime(value)
-    text = str(value).strip()  # of dates, and times of other libraries: ISO
+    text = str(value).strip()  # of dates and times, of any library: ISO
     if text.lower() in _NOTHING:
         return None
     found = None
     if text.isascii() and not isinstance(value, (bool, np.bool_)):
-        found = _iso(text) if text[4:5] == "-" else _plain_number(text) or _iso(text)
+        for kind in () if "_" in text else (int, float):
+            with suppress(ValueError):
+                found = found or Instant(kind(text))
+        if found is None or not abs(found.value) < math.inf:  # nor is NaN
+            found = _iso(text)
     if found is None:
         raise _refused(value)
     return found
@@ -371,14 +362,6 @@ def duration(value: Any) -> Instant | None:
     except ValueError:
         return None
     return None if found is None or found.dated else found
-
-
-def newest(users: Ints, times: Ints) -> Bools:
-    """Flag the rows with the newest time of their user; users are numbers from 0 on."""
-    last = np.full(int(users.max(initial=-1)) + 1, np.iinfo(np.int64).min)
-    np.maximum.at(last, users, times)
-    found: Bools = times == last[users]
-    return found
 
 
 def _parsed(values: Sequence[Any]) -> Times:
@@ -428,14 +411,6 @@ def _beyond(value: Any) -> ValueError:
     )
 
 
-def _plain_number(text: str) -> Instant | None:
-    """Return the number that ASCII text is: sign, digits, point, exponent."""
-    if _INTEGER.fullmatch(text):
-        return Instant(int(text))
-    found = float(text) if _FLOAT.fullmatch(text) else math.inf
-    return Instant(found) if math.isfinite(found) else None
-
-
 def _iso(text: str) -> Instant | None:
     """Return the date or time of ISO 8601 text, with all decimals of its seconds."""
     plain, decimals = text, "0"
@@ -444,21 +419,13 @@ def _iso(text: str) -> Instant | None:
         if match is None:
             return None
         plain, decimals = match[1] + (match[3] or ""), match[2].rstrip("0")
-    if len(decimals) > 9:
-        raise _beyond(text)
     try:
         found = datetime.fromisoformat(plain)
     except ValueError:
         return None
-    return _of_datetime(found, text, int(decimals.ljust(9, "0")))
-
-
-def _of_datetime(value: datetime, text: str = "", decimals: int = 0) -> Instant:
-    """Return the nanoseconds since 1970; `decimals` are those of its seconds."""
-    zoned = value.tzinfo is not None
-    since = (value.astimezone(UTC).replace(tzinfo=None) if zoned else value) - _EPOCH
-    seconds = since.days * 86_400 + since.seconds
-    count = seconds * 10**9 + since.microseconds * 1_000 + decimals
-    if not -(2**63) < count < 2**63:
-        raise _beyond(text or value)
+    zoned = found.tzinfo is not None
+    since = (found.astimezone(UTC).replace(tzinfo=None) if zoned else found) - _EPOCH
+    count = (since.days * 86_400 + since.seconds) * 10**9 + int(decimals[:9].ljust(9, "0"))
+    if len(decimals) > 9 or not -(2**63) < count < 2**63:
+        raise _beyond(text)
     return Instant(count, dated=True, zoned=zoned)

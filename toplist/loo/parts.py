@@ -18,7 +18,7 @@ from toplist import kernels
 from toplist.checks import Bools, Ints, cached, check_positive_int, choice, counted
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.texts import keys_of, random_numbers, seed_of
-from toplist.loo.logs import Log, Times, instant, newest, read_log
+from toplist.loo.logs import Log, Times, instant, read_log
 
 Part = Literal["train", "test", "validation", "history"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -150,7 +150,7 @@ class Histories:
     def newest(self, among: Any = slice(None)) -> Bools:
         """Flag the rows with the newest time of their user; of some rows if given."""
         found = np.zeros(len(self.rows), bool)
-        found[among] = newest(self.users[among], self.log.ordinals[self.rows[among]])
+        found[among] = _newest(self.users[among], self.log.ordinals[self.rows[among]])
         return found
 
     def time(self, time: Any, option: str) -> int | float:
@@ -176,6 +176,14 @@ class Histories:
         """The times of the log, which has some."""
         assert self.log.times is not None
         return self.log.times
+
+
+def _newest(users: Ints, times: Ints) -> Bools:
+    """Flag the rows with the newest time of their user; users are numbers from 0 on."""
+    last = np.full(int(users.max(initial=-1)) + 1, np.iinfo(np.int64).min)
+    np.maximum.at(last, users, times)
+    found: Bools = times == last[users]
+    return found
 
 
 def _by_user(users: Ints, times: Ints, numbers: Ints) -> tuple[Ints, Ints]:
@@ -465,7 +473,7 @@ def split_of(
     n_tied = n_older = None
     if log.known_times is not None:
         times, n_items = log.known_times.values, max(1, len(log.items.names))
-        last = newest(log.users.codes, log.ordinals)  # before repeats are left out
+        last = _newest(log.users.codes, log.ordinals)  # before repeats are left out
         pairs = np.unique(log.users.codes[last] * n_items + log.items.codes[last])
         n_tied = int(np.sum(np.bincount(pairs // n_items) > 1))
         n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
