@@ -97,29 +97,15 @@ class Instant(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Ids(Column):
-    """A column of ids whose codes count 0, 1, ... in order of appearance; a name for every code."""
-
-    names: list[Any]
-
-    @classmethod
-    def of(cls, column: Column) -> Ids:
-        """Return the ids of any column, numbered."""
-        numbering = Numbering()
-        codes = numbering.number(column.codes)
-        known = numbering.codes.astype(column.codes.dtype)
-        return cls(column.name, codes, column.decoded(known))
-
-
-@dataclass(frozen=True, eq=False)
 class Log:
     """An interaction log: a row per choice.
 
+    The codes of `users` and of `items` count 0, 1, ... in order of appearance, and each has a name.
     `given` are the rows in the caller's form; `rows`, if any, those of them that are left.
     """
 
-    users: Ids
-    items: Ids
+    users: Column
+    items: Column
     times: Times | None
     given: Any
     rows: Ints | None = None
@@ -160,7 +146,8 @@ class Log:
     def only(self, rows: Ints) -> Log:
         """Return the log of some rows, its ids numbered anew."""
         users, items = (
-            Ids.of(Column(ids.name, ids.codes[rows], ids.names)) for ids in (self.users, self.items)
+            _numbered(Column(ids.name, ids.codes[rows], ids.names))
+            for ids in (self.users, self.items)
         )
         of = self.times
         times = None if of is None else of.at(of.values[rows], of.missing[rows])
@@ -223,7 +210,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
     require(where, [names[name] for name in needed], found, ways)
     (user, item, time), times = (names[name] for name in COLUMNS), None
     if is_frame:
-        users, items = (Ids.of(cols.read(log, name).ids(where)) for name in (user, item))
+        users, items = (_numbered(cols.read(log, name).ids(where)) for name in (user, item))
         if time in found:
             times, kind = times_of(cols.values(log, time)), cols.read(log, time).kind
             zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
@@ -232,7 +219,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
         sizes = {name: len(column) for name, column in named.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"{where}: columns of different length, {sizes}")
-        users, items = (_numbered(named[names[name]], name, where) for name in COLUMNS[:2])
+        users, items = (_ids(named[names[name]], name, where) for name in COLUMNS[:2])
         times = times_of(named[time]) if time in found else None
     if timed and times is not None and (missing := np.flatnonzero(times.missing)).size:
         raise ValueError(
@@ -242,11 +229,18 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
     return Log(users, items, times, log)
 
 
-def _numbered(values: Any, name: str, where: str) -> Ids:
+def _numbered(column: Column) -> Column:
+    """Return ids by codes that count 0, 1, ... in order of appearance, with a name for each."""
+    numbering = Numbering()
+    codes = numbering.number(column.codes)
+    return Column(column.name, codes, column.decoded(numbering.codes.astype(column.codes.dtype)))
+
+
+def _ids(values: Any, name: str, where: str) -> Column:
     """Return the ids of an array or a list, numbered."""
     where = f"{where}, column {name!r}"
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return Ids.of(Column(name, signed(values, where)))
+        return _numbered(Column(name, signed(values, where)))
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
         raise TypeError(f"{where} is a {type(values).__name__}: give an array or list")
     as_list = values.tolist() if isinstance(values, np.ndarray) else values
@@ -255,7 +249,7 @@ def _numbered(values: Any, name: str, where: str) -> Ids:
         raise ValueError(f"{where} is empty in row {empty}")
     kinds_of(as_list, where)
     places: dict[Any, int] = {}
-    return Ids(name, numbered_by(places, as_list)[0], list(places))
+    return Column(name, numbered_by(places, as_list)[0], list(places))
 
 
 def times_of(values: Any) -> Times:

@@ -141,7 +141,7 @@ def ranks_of(
     return found
 
 
-def rank_among(counts: NDArray[np.int64], ties: HeldOutTies) -> NDArray[Any]:
+def rank_among(counts: Iterable[NDArray[np.int64]], ties: HeldOutTies) -> NDArray[Any]:
     """Return ranks from the numbers of items above, tied, and tied but before; 0 for above = -1."""
     above, tied, tied_before = counts
     if ties == "average":

@@ -276,7 +276,14 @@ def sampled_ranks(
         found = np.asarray(array(score(np.arange(lo, hi)[:, np.newaxis], items)))
         if found.shape != items.shape:
             raise ValueError(f"scores: {found.shape} scores for {items.shape} candidates")
-        ranks[lo:hi] = _ranked(found, items, lo, ties)
+        if found.dtype.kind == "f" and np.isnan(found).any():
+            row, column = np.argwhere(np.isnan(found))[0]
+            check_no_nan((row, items[row, column]), lo)
+        own, others = found[:, :1], found[:, 1:]
+        equal, listed = others == own, own[:, 0] > -np.inf
+        before = equal & (items[:, 1:] > items[:, :1])
+        above = np.where(listed, np.sum(others > own, axis=1), -1)
+        ranks[lo:hi] = rank_among([above, equal.sum(axis=1), before.sum(axis=1)], ties)
     owner = np.repeat(np.arange(len(held)), np.diff(excluded.offsets))
     ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
@@ -284,21 +291,6 @@ def sampled_ranks(
     marked = Sampled(int(n), n_items, sampler, seed_of(seed), ties)
     keys = None if users is None else list(users)
     return SampledRanks(ranks, marked, n_items - float(seen), keys)
-
-
-def _ranked(
-    scores: NDArray[Any], items: NDArray[np.int64], lo: int, ties: CandidateTies
-) -> NDArray[Any]:
-    """Return the rank of the first of each row's candidates."""
-    if scores.dtype.kind == "f" and np.isnan(scores).any():
-        row, column = np.argwhere(np.isnan(scores))[0]
-        check_no_nan((row, items[row, column]), lo)
-    own, others = scores[:, :1], scores[:, 1:]
-    equal = others == own
-    above = np.sum(others > own, axis=1)
-    before = np.sum(equal & (items[:, 1:] > items[:, :1]), axis=1)
-    counts = np.stack([np.where(own[:, 0] == -np.inf, -1, above), equal.sum(axis=1), before])
-    return rank_among(counts, ties)
 
 
 class Estimate(NamedTuple):
@@ -398,7 +390,17 @@ def corrected(
         # the metric of a user whose one relevant item has rank 1, 2, ..., k
         divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
         column[:k] = (1.0 / metric.discounts(max(k, n_items))[:n_items] / divisor)[:k]
-    values = np.vstack([np.zeros(len(wanted)), _least_squares(targets, n, n_items, gamma)])
+    squares, mass, product = (
+        np.zeros((n + 1, n + 1)),
+        np.zeros(n + 1),
+        np.zeros((n + 1, len(wanted))),
+    )
+    for lo, chance in _distributions(n, n_items):
+        squares += chance.T @ chance
+        mass += chance.sum(axis=0)
+        product += chance.T @ targets[lo : lo + len(chance)]
+    best = np.linalg.solve((1 - gamma) * squares + gamma * np.diag(mass), product)
+    values = np.vstack([np.zeros(len(wanted)), best])
     moments = Moments.of(values[ranks.ranks], None)  # rank 0, never listed, has value 0
     half = Z * moments.error
     rows = zip(wanted, moments.mean, half, strict=True)
@@ -406,19 +408,6 @@ def corrected(
         f"{metric.name}@{k}": Estimate(float(mean), float(mean - h), float(mean + h))
         for (metric, k), mean, h in rows
     }
-
-
-def _least_squares(targets: Floats, n: int, n_items: int, gamma: float) -> Floats:
-    """Return the value f(s) of each sampled rank 1..n + 1, one column per target."""
-    squares, mass = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
-    product = np.zeros((n + 1, targets.shape[1]))
-    for lo, chance in _distributions(n, n_items):
-        squares += chance.T @ chance
-        mass += chance.sum(axis=0)
-        product += chance.T @ targets[lo : lo + len(chance)]
-    matrix = (1 - gamma) * squares + gamma * np.diag(mass)
-    values: Floats = np.linalg.solve(matrix, product).astype(np.float64)
-    return values
 
 
 def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:

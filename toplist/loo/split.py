@@ -421,8 +421,15 @@ def windows(
     """
     choice("repeats", repeats, ("first", "keep"))
     rows = Histories.of(log, "time", columns, repeats, 0, k_core, min_history)
-    times, step = rows.times, _length(rows, every, "every")
-    width = step if horizon is None else _length(rows, horizon, "horizon")
+    times, lengths = rows.times, dict[str, Fraction]()
+    for option, given in (("every", every), ("horizon", every if horizon is None else horizon)):
+        found = duration(given)
+        if found is None or found.dated != times.dated or found.value <= 0:
+            what = "a timedelta, or text such as '7d'" if times.dated else "a number in their unit"
+            kind = f"the timestamps of this log are {times.kind}"
+            raise ValueError(f"{option}={given!r}: {kind}: give {what}, above 0")
+        lengths[option] = _exact(found.value)
+    step, width = lengths.values()
     ordered = times.at(np.sort(times.values[rows.rows], kind="stable"))
     if start is not None:
         first = _exact(rows.time(start, "start"))
@@ -433,7 +440,20 @@ def windows(
             why = "before no time lie half of the rows"
             raise ValueError(f"windows: {why}: give the first cut, start=")
         first = _exact(later[0].item())
-    n = _number(rows, first, step, width)
+    unit, newest = min(Fraction(1), step, width), first
+    if times.dated:
+        unit = next(Fraction(one) for one in (*UNITS, 1) if step % one == 0 and width % one == 0)
+    if len(rows.rows):
+        newest = _exact(times.values.max().item())
+    end = first + ((newest - first) // unit + 1) * unit
+    n = int((end - width - first) // step) + 1
+    if n < 1:
+        ends, last = map(times.written, (first + width, newest))
+        why = f"the first ends at {ends}, beyond the newest row ({last})"
+        raise ValueError(f"windows: {why}: give a shorter horizon or an earlier start")
+    if n > len(rows.rows):
+        few = counted(len(rows.rows), "row")
+        raise ValueError(f"windows: {n:,} windows of {few}: give a longer every")
     bounds = [(first + place * step, first + place * step + width) for place in range(n)]
     cuts, lines = [times.written(cut) for cut, _ in bounds], []
     for cut, both in zip(cuts, bounds, strict=True):
@@ -453,35 +473,6 @@ def windows(
         n_test = counted(n_until - n_before, "row")
         lines.append(f"{cut}: {counted(n_before, 'row')} before, {n_test} before {end}")
     return Windows(cuts, lines, bounds, rows)
-
-
-def _length(rows: Histories, given: Any, option: str) -> Fraction:
-    """Return a duration in the unit of the log's times."""
-    found, times = duration(given), rows.times
-    if found is None or found.dated != times.dated or found.value <= 0:
-        what = "a timedelta, or text such as '7d'" if times.dated else "a number in their unit"
-        kind = f"the timestamps of this log are {times.kind}"
-        raise ValueError(f"{option}={given!r}: {kind}: give {what}, above 0")
-    return _exact(found.value)
-
-
-def _number(rows: Histories, first: Fraction, step: Fraction, width: Fraction) -> int:
-    """Return how many windows end in the unit of the newest row."""
-    times, n_rows, unit = rows.times, len(rows.rows), min(Fraction(1), step, width)
-    if times.dated:
-        unit = next(Fraction(one) for one in (*UNITS, 1) if step % one == 0 and width % one == 0)
-    newest = _exact(times.values.max().item()) if n_rows else first
-    end = first + ((newest - first) // unit + 1) * unit
-    n = int((end - width - first) // step) + 1
-    if n < 1:
-        why = (
-            f"the first ends at {times.written(first + width)}, beyond the newest row "
-            f"({times.written(newest)})"
-        )
-        raise ValueError(f"windows: {why}: give a shorter horizon or an earlier start")
-    if n > n_rows:
-        raise ValueError(f"windows: {n:,} windows of {counted(n_rows, 'row')}: give a longer every")
-    return n
 
 
 def _exact(value: float) -> Fraction:
