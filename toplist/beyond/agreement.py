@@ -305,7 +305,6 @@ def _weight(p: float, d: int) -> float:
 def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill) -> Agreement:
     """Compare two sets of lists, user by user."""
     lists = [_read(one, side, k, how) for one, side in zip((a, b), SIDES, strict=True)]
-    _check_alike(*lists)
     rows, only = _matched(*lists)
     both, single, users = together(*lists), lists[0].single, lists[0].users
     depth = max(one.depth for one in both)
@@ -341,8 +340,11 @@ def _read(lists: Any, side: str, k: int | None, how: Reading) -> Listed:
         ) from None
 
 
-def _check_alike(a: Listed, b: Listed) -> None:
-    """Refuse keys beside positions, one user beside many, and other numbers of lists."""
+def _matched(a: Listed, b: Listed) -> tuple[tuple[Ints, Ints], tuple[int, int]]:
+    """Return the rows of the users in both, in the order of `a`, and how many are in one only.
+
+    Keys beside positions, one user beside many, and other numbers of lists are refused.
+    """
     for one, other in ((a, b), (b, a)):
         name, beside = one.flat.side, other.flat.side
         if one.users is not None and other.users is None:
@@ -355,23 +357,19 @@ def _check_alike(a: Listed, b: Listed) -> None:
                 f"{name} is one user's list, {beside} holds lists of many users: give "
                 f"[{name}], or one list of {beside}"
             )
-    if a.users is None and len(a) != len(b):
-        raise ValueError(
-            f"a has {len(a)} lists, b has {len(b)}: lists by position belong to the same "
-            "users in the same order; give dicts user -> list to match by key"
-        )
-
-
-def _matched(a: Listed, b: Listed) -> tuple[tuple[Ints, Ints], tuple[int, int]]:
-    """Return the rows of the users in both, in the order of `a`, and how many are in one only."""
-    if a.users is None or b.users is None:
-        rows = np.arange(len(a))
+    rows = np.arange(len(a))
+    if a.users is None:
+        if len(a) != len(b):
+            raise ValueError(
+                f"a has {len(a)} lists, b has {len(b)}: lists by position belong to the same "
+                "users in the same order; give dicts user -> list to match by key"
+            )
         return (rows, rows), (0, 0)
     for one in (a, b):
         _check_unique(one.users, one.flat.side)
     place = {user: row for row, user in enumerate(b.users)}
     of_b = np.array([place.get(user, -1) for user in a.users], np.int64)
-    of_a = np.flatnonzero(of_b >= 0)
+    of_a = rows[of_b >= 0]
     if not len(of_a) and len(a) and len(b):
         first = a.users[0], b.users[0]
         hint = "" if type(first[0]) is type(first[1]) else " (a number and its text are two keys)"

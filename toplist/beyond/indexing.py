@@ -41,30 +41,17 @@ FREE = 1 << 20
 
 
 def numbers_of(flat: Flat) -> tuple[Ints, Any]:
-    """Return the number of each id of a side, and the distinct ids by number.
+    """Return the number of each id of a side without gaps, and the distinct ids by number.
 
-    Integers that are few apart are their own numbers, a range. What is behind the end of a list
-    has no number, -1.
+    Integers that are few apart are their own numbers, a range.
     """
-    ids, counted = np.asarray(flat.ids, np.int64), None
-    if int(flat.lengths.sum()) < len(ids):
-        sizes = np.diff(flat.offsets)
-        counted = np.arange(len(ids)) - np.repeat(flat.offsets[:-1], sizes) < np.repeat(
-            flat.lengths, sizes
-        )
-        ids = ids[counted]
-    known: Any = flat.names
-    if known is None:
-        size = int(ids.max()) + 1 if len(ids) else 0
-        if ids.min(initial=0) >= 0 and size <= FREE + 2 * len(ids):
-            known = range(size)
-        else:
-            ids, known = numbered(ids)
-    if counted is None:
-        return ids, known
-    numbers = np.full(len(counted), -1)
-    numbers[counted] = ids
-    return numbers, known
+    ids = np.asarray(flat.ids, np.int64)
+    if flat.names is not None:
+        return ids, flat.names
+    size = int(ids.max(initial=-1)) + 1
+    if ids.min(initial=0) >= 0 and size <= FREE + 2 * len(ids):
+        return ids, range(size)
+    return numbered(ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +68,20 @@ class Index:
     unknown: int | None = None
     way_out: str = "unknown='skip' leaves such places out"
     kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is equal where lists become the same indices."""
+        return self.name, len(self.ids), self.unknown
+
+    def coded(self, lists: Listed) -> Listed:
+        """Return lists as indices of the items; see `indices`."""
+        size = len(self.ids)
+        if lists.padding is not None and size and lists.padding in self.ids:
+            raise ValueError(f"{self.name} holds the padding id {lists.padding!r}")
+        whole = lists.whole and not lists.single
+        codes = self.indices(lists.codes, lists.ids, lists.flat, whole, ranked=True)
+        return replace(lists, codes=codes, n_items=size)
 
     def places(self, ids: Any, flat: Flat) -> Ints:
         """Return the place of each of the distinct ids of a side, -1 for one that is not there.
@@ -180,8 +181,9 @@ class Listed:
     """Lists of many users as numbers of `n_items` items; one below 0 does not count.
 
     The codes of `flat`, place by place, are `codes`, its first `depth` ranks count, and `ids` are
-    its items by number. `single` says that one user was given bare. Of a catalogue far larger than
-    the lists, items keep their numbers, and `places` are their places in it.
+    its items by number. `single` says that one user was given bare, `whole` that these are all
+    lists, not a part. `hits` are those of the ground truth, for what reads it. Of a catalogue far
+    larger than the lists, items keep their numbers, and `places` are their places in it.
     """
 
     codes: Ints
@@ -193,6 +195,8 @@ class Listed:
     padding: Any = None
     places: Ints | None = None
     n_threads: int | None = None
+    hits: Hits | None = None
+    whole: bool = True
 
     @classmethod
     def of(cls, ranks: Any, k: int | None, how: Reading, side: str = "ranks") -> Listed:
@@ -224,6 +228,8 @@ class Listed:
 
             flat = ItemMap.of(joining.items_as).mapped(flat, padding)
         flat = shaped(flat, k, joining)
+        kept = flat.compact()
+        flat = replace(flat, ids=kept.items, offsets=kept.offsets)
         codes, ids = numbers_of(flat)
         depth = int(flat.lengths.max(initial=0)) if k is None else k
         padding = None if mapped or joining.collapses else padding
@@ -279,15 +285,6 @@ class Listed:
         self.blocks(look)
         return replace(self, codes=out)
 
-    def at(self, index: Index, whole: bool = True) -> Listed:
-        """Return the lists as indices of what something is known of; see `Index.indices`."""
-        size = len(index.ids)
-        if self.padding is not None and size and self.padding in index.ids:
-            raise ValueError(f"{index.name} holds the padding id {self.padding!r}")
-        whole = whole and not self.single
-        codes = index.indices(self.codes, self.ids, self.flat, whole, ranked=True)
-        return replace(self, codes=codes, n_items=size)
-
     def of_catalogue(self, index: Index | None) -> Listed:
         """Return the lists as indices of a catalogue; without one, of their items as they appear.
 
@@ -298,7 +295,7 @@ class Listed:
             codes = np.full(len(self.codes), -1)
             codes[some], known = numbered(self.codes[some])
             return replace(self, codes=codes, n_items=len(known))
-        found = self.at(index)
+        found = index.coded(replace(self, whole=True))
         if found.n_items <= FREE + 2 * len(found.codes):
             return found
         codes = np.where(found.codes < 0, -1, self.codes)
@@ -405,10 +402,9 @@ class UserItems:
                 )
             return np.arange(n)
         found = np.array([self._places.get(user, -1) for user in users], np.int64)
-        if whole and n and self._places and not (found >= 0).any():
+        if whole and n and own and not (found >= 0).any():
             raise ValueError(
-                f"{self.name} has none of the users: it has {next(iter(self._places))!r}, ranks "
-                f"has {users[0]!r}"
+                f"{self.name} has none of the users: it has {own[0]!r}, ranks has {users[0]!r}"
             )
         return found
 

@@ -28,9 +28,8 @@ from toplist.metrics.beyond_accuracy import ListMetric
 
 # Writes the curves of the users lo..hi into an array (hi - lo, K).
 Fill = Callable[[int, int, Floats], None]
-# Returns what writes curves, given lists as indices, the hits of the truth where one is given, and
-# whether these are all users.
-Fills = Callable[[Listed, Hits | None, bool], Fill]
+# Returns what writes curves, given lists as indices.
+Fills = Callable[[Listed], Fill]
 # Values of users that are computed at a time: 2 MB. A quarter of it took 1.3 x as long.
 BLOCK = 1 << 18
 # Makes the words of texts others than those of integers: that of "" is 0.
@@ -152,12 +151,14 @@ def _words(ids: Any) -> Words:
 class OfUsers:
     """A metric of each user: how lists become indices, and what fills in the curves.
 
-    `values` are those of the items, of a mean of values.
+    `values` are those of the items, of a mean of values. `of_truth` says that the users are those
+    of the truth, in their order.
     """
 
     items: Index | Expected
     fills: Fills
     values: Any = None
+    of_truth: bool = False
 
     @classmethod
     def of(cls, metric: ListMetric, known: ItemData) -> OfUsers:
@@ -167,28 +168,13 @@ class OfUsers:
         found: OfUsers = known.once(f"metric {metric.name}", made)
         return found
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is equal for metrics whose lists are the same indices."""
-        if isinstance(self.items, Expected):
-            return "expected", self.items.left_out
-        return self.items.name, len(self.items.ids), self.items.unknown
+    def rows(self, lists: Listed) -> Listed | Hits:
+        """Return what has a row for each user: the lists, or the hits."""
+        return lists if lists.hits is None or not self.of_truth else lists.hits
 
-    def index(self, lists: Listed, whole: bool = True) -> Listed:
-        """Return the lists as indices of the items that something is known of."""
-        if isinstance(self.items, Expected):
-            return self.items.index(lists, whole)
-        return lists.at(self.items, whole)
-
-    def blocks(
-        self, listed: Listed, hits: Hits | None, whole: bool, made: Callable[[int, Floats], Any]
-    ) -> list[Any]:
-        """Return what is made of the first user and the curves of each block, (users, K).
-
-        With `hits`, of the users of the truth in their order.
-        """
-        fill, depth = self.fills(listed, hits, whole), listed.depth
-        n = len(listed) if hits is None else len(hits)
+    def blocks(self, listed: Listed, made: Callable[[int, Floats], Any]) -> list[Any]:
+        """Return what is made of the first user and the curves of each block, (users, K)."""
+        fill, depth, n = self.fills(listed), listed.depth, len(self.rows(listed))
 
         def block(lo: int, hi: int) -> Any:
             out = np.empty((hi - lo, depth))
@@ -212,16 +198,15 @@ class Expected:
     own: Ints
     items: Index
 
-    @classmethod
-    def of(cls, given: UserItems, left_out: bool) -> Expected:
-        """Return expected items with their numbers, made once for all parts of the lists."""
-        own, ids = numbers_of(given.flat)
-        return cls(given, left_out, own, Index(ids, given.name, len(ids)))
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is equal where lists become the same numbers."""
+        return "expected", self.left_out
 
-    def index(self, lists: Listed, whole: bool) -> Listed:
+    def coded(self, lists: Listed) -> Listed:
         """Return the lists as 0 and 1; -1 where a place does not count."""
-        rows = self.given.rows(lists.users, len(lists), whole)
-        listed = replace(lists, padding=None).at(self.items, whole)
+        rows = self.given.rows(lists.users, len(lists), lists.whole)
+        listed = self.items.coded(replace(lists, padding=None))
         n, out, offsets = len(self.items.ids) + 1, np.full(len(lists.codes), -1), lists.flat.offsets
 
         def flag(lo: int, hi: int) -> None:
@@ -243,7 +228,7 @@ class Listwise:
 
     def mean(
         self,
-        fact: Fact,
+        fact: Fact | UserItems,
         values: Floats,
         other: float | None = None,
         way_out: str = NO_LABEL,
@@ -251,12 +236,17 @@ class Listwise:
     ) -> OfUsers:
         """Return running means of the values of items, of which unknown ones may have another.
 
-        `way_out` says what else to do with unknown items; `by_rank` weighs ranks by 1 / log2(r +
-        1).
+        Of items of users, of whether they are others; users who have none are left out. `way_out`
+        says what else to do with unknown items; `by_rank` weighs ranks by 1 / log2(r + 1).
         """
         values = np.append(values, 0.0 if other is None else other)
-        items = self._items(fact, other is not None, way_out)
-        return OfUsers(items, _means(values, by_rank), values)
+
+        def fills(listed: Listed) -> Fill:
+            if by_rank:
+                return _filled(kernels.lists.weighted_means, listed, values, _by_rank(listed.depth))
+            return _filled(kernels.lists.means, listed, values)
+
+        return OfUsers(self._items(fact, other is not None, way_out, True), fills, values)
 
     def lift(self, means: OfUsers, history: UserItems) -> OfUsers:
         """Return by which share of it means of the list are above that of the user's history."""
@@ -268,9 +258,9 @@ class Listwise:
         known = np.full(len(n) + 1, np.nan)  # the last: of a user without a history
         np.divide(total, n, out=known[:-1], where=total > 0)
 
-        def fills(listed: Listed, hits: Hits | None, whole: bool) -> Fill:
-            mine = known[history.rows(listed.users, len(listed), whole), np.newaxis]
-            mean = means.fills(listed, hits, whole)
+        def fills(listed: Listed) -> Fill:
+            mine = known[history.rows(listed.users, len(listed), listed.whole), np.newaxis]
+            mean = means.fills(listed)
 
             def fill(lo: int, hi: int, out: Floats) -> None:
                 mean(lo, hi, out)
@@ -291,7 +281,7 @@ class Listwise:
         if distance == "cosine":  # the last: of an unknown item
             numbers = np.vstack([numbers, np.full((1, numbers.shape[1]), np.nan)])
 
-        def fills(listed: Listed, *_: Any) -> Fill:
+        def fills(listed: Listed) -> Fill:
             if distance == "cosine":
                 return _filled(kernels.lists.mean_cosine, listed, numbers, single)
             given = numbers, sets, _PAIRS.index(distance), len(fact.ids), single
@@ -303,35 +293,60 @@ class Listwise:
         self, history: UserItems, fact: Fact, hellinger: bool, by_rank: bool, alpha: float
     ) -> OfUsers:
         """Return the distance of the labels of a list from those of the user's history."""
-        labels, items = fact.data, self._items(fact, False, NO_LABEL)
+        labels, items = fact.data, self._items(fact)
         own = _indices(items, history.flat), history.flat.offsets, labels.offsets, labels.codes
         n_labels, most = len(labels.labels), int(np.diff(labels.offsets).max(initial=0))
 
-        def fills(listed: Listed, hits: Hits | None, whole: bool) -> Fill:
-            rows = history.rows(listed.users, len(listed), whole)
-            how = _weights(listed.depth, by_rank), alpha, hellinger
+        def fills(listed: Listed) -> Fill:
+            rows = history.rows(listed.users, len(listed), listed.whole)
+            weights = _by_rank(listed.depth) if by_rank else np.ones(listed.depth)
             sizes = n_labels, min(n_labels, most * listed.depth)
-            return _filled(kernels.lists.calibration, listed, *own, *how, *sizes, of_user=[rows])
+            given = *own, weights, alpha, hellinger, *sizes
+            return _filled(kernels.lists.calibration, listed, *given, of_user=[rows])
 
         return OfUsers(items, fills)
 
-    def unexpected(self, expected: UserItems) -> OfUsers:
-        """Return the share of the list that was not expected."""
-        return OfUsers(Expected.of(expected, left_out=True), _means(np.arange(2.0)))
+    def share(self, fact: Fact | UserItems, above: Floats, below: Floats, over: str) -> OfUsers:
+        """Return sums over hits, divided, as `kernels.lists.shares_of_hits` has them.
 
-    def share(self, fact: Fact, values: Floats) -> OfUsers:
-        """Return the mean value of the hits."""
-        items = self._items(fact, False, NO_LABEL)
-        return OfUsers(items, _of_hits(values, np.ones_like(values), "hits"))
+        Of items of users, of whether they are others. NaN of users without relevant items.
+        """
+        code = ("k", "places", "hits").index(over)
 
-    def unexpected_share(self, expected: UserItems, divisor: str) -> OfUsers:
-        """Return the hits that were not expected, over k, all items, or unexpected ones."""
-        below = np.array([1.0, 1.0] if divisor == "n" else [0.0, 1.0])
-        over = "k" if divisor == "k" else "places"
-        return OfUsers(Expected.of(expected, left_out=False), _of_hits(np.arange(2.0), below, over))
+        def fills(listed: Listed) -> Fill:
+            hits = listed.hits
+            assert hits is not None
+            read = hits.given.relevant
+            starts, lengths = listed.flat.offsets[:-1], listed.flat.lengths
+            if listed.users is not None and hits.users is not None:
+                place = {user: row for row, user in enumerate(listed.users)}
+                rows = np.array([place.get(user, -1) for user in hits.users], np.int64)
+                starts, lengths = (np.append(one, 0)[rows] for one in (starts, lengths))
 
-    def _items(self, fact: Fact, as_one: bool, way_out: str) -> Index:
-        """Return which items something is known of; others may be `as_one`, of its own."""
+            def fill(lo: int, hi: int, out: Floats) -> None:
+                offsets, ranks, _ = read.block(lo, hi)
+                given = listed.codes, starts[lo:hi], lengths[lo:hi], offsets, ranks
+                kernels.lists.shares_of_hits(*given, above, below, code, out)
+                out[read.n_relevant[lo:hi] == 0] = np.nan
+
+            return fill
+
+        return OfUsers(self._items(fact), fills, of_truth=True)
+
+    def _items(
+        self,
+        fact: Fact | UserItems,
+        as_one: bool = False,
+        way_out: str = NO_LABEL,
+        left_out: bool = False,
+    ) -> Index | Expected:
+        """Return which items something is known of; others may be `as_one`, of its own.
+
+        Items of users are those that were expected; without any, users may be `left_out`.
+        """
+        if isinstance(fact, UserItems):  # numbered once for all parts of the lists
+            own, ids = numbers_of(fact.flat)
+            return Expected(fact, left_out, own, Index(ids, fact.name, len(ids)))
         ids = fact.ids
         if set(map(type, ids)) == {int} and np.array(ids).dtype == np.int64:
             ids = np.array(ids)  # once for all parts of the lists
@@ -354,49 +369,10 @@ def _filled(kernel: Any, listed: Listed, *given: Any, of_user: Sequence[Ints] = 
     return fill
 
 
-def _means(values: Floats, by_rank: bool = False) -> Fills:
-    """Return what writes running means of the values of items."""
-
-    def fills(listed: Listed, *_: Any) -> Fill:
-        if not by_rank:
-            return _filled(kernels.lists.means, listed, values)
-        weights = _weights(listed.depth, by_rank)
-        return _filled(kernels.lists.weighted_means, listed, values, weights)
-
-    return fills
-
-
-def _weights(depth: int, by_rank: bool) -> Floats:
-    """Return what the item at each rank counts."""
-    weights: Floats = 1 / np.log2(np.arange(2, depth + 2)) if by_rank else np.ones(depth)
+def _by_rank(depth: int) -> Floats:
+    """Return what the item at each rank counts, 1 / log2(r + 1)."""
+    weights: Floats = 1 / np.log2(np.arange(2, depth + 2))
     return weights
-
-
-def _of_hits(above: Floats, below: Floats, over: str) -> Fills:
-    """Return what writes sums over hits, as `kernels.lists.shares_of_hits`.
-
-    NaN of users without relevant items.
-    """
-
-    def fills(listed: Listed, hits: Hits | None, whole: bool) -> Fill:
-        assert hits is not None
-        read = hits.given.relevant
-        starts, lengths = listed.flat.offsets[:-1], listed.flat.lengths
-        if listed.users is not None and hits.users is not None:
-            place = {user: row for row, user in enumerate(listed.users)}
-            rows = np.array([place.get(user, -1) for user in hits.users], np.int64)
-            starts, lengths = (np.append(one, 0)[rows] for one in (starts, lengths))
-        code = ("k", "places", "hits").index(over)
-
-        def fill(lo: int, hi: int, out: Floats) -> None:
-            offsets, ranks, _ = read.block(lo, hi)
-            given = listed.codes, starts[lo:hi], lengths[lo:hi], offsets, ranks
-            kernels.lists.shares_of_hits(*given, above, below, code, out)
-            out[read.n_relevant[lo:hi] == 0] = np.nan
-
-        return fill
-
-    return fills
 
 
 def _bits(labels: ItemLabels) -> Any:

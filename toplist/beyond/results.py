@@ -254,8 +254,8 @@ def evaluate_lists(
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     users = lists.users if lists.users is not None or hits is None else hits.users
-    lists = replace(lists, depth=depth, flat=replace(lists.flat, users=users))
-    counts = None
+    flat = replace(lists.flat, users=users)
+    lists, counts = replace(lists, depth=depth, flat=flat, hits=hits, whole=whole), None
     if any(not metric.of_users for metric in metrics):
         counts = exposure_of(lists, _catalogue(known))
     spreads, values, given = {}, {}, {}
@@ -266,21 +266,20 @@ def evaluate_lists(
             given[keyword] = known.once(f"digest of {keyword}", digest)
         if not metric.of_users:
             continue
-        source, of_truth = OfUsers.of(metric, known), hits if metric.of_truth else None
-        own = min((asked or {}).get(metric.name, depth), depth)
+        source = OfUsers.of(metric, known)
         # first as if there were no deeper k: no bit hangs on what else is asked
-        cuts = sorted({own, depth})
-        if source.key not in indexed:
-            indexed[source.key] = source.index(lists, whole)
+        cuts = sorted({min((asked or {}).get(metric.name, depth), depth), depth})
+        if (key := source.items.key) not in indexed:
+            indexed[key] = source.items.coded(lists)
         found = [
-            reduce(add, source.blocks(part, of_truth, whole, lambda _, out: Spread.of(out)))
-            for part in map(indexed[source.key].cut, cuts)
+            reduce(add, source.blocks(indexed[key].cut(k), lambda _, out: Spread.of(out)))
+            for k in cuts
         ]
         spread = found[-1].after(found[0])
-        held = lists.flat.lengths if of_truth is None else of_truth.n_relevant
+        held = hits.n_relevant if source.of_truth and hits is not None else flat.lengths
         n_left_out = int(np.count_nonzero(held)) - spread.n
         spreads[metric.name] = replace(spread, n_left_out=n_left_out)
-        values[metric.name] = partial(_of_all, source, lists, cuts, of_truth, whole)
+        values[metric.name] = partial(_of_all, source, lists, cuts)
     names = tuple(metric.name for metric in metrics)
     return ListResult(names, counts, spreads, values, given=given)
 
@@ -303,12 +302,10 @@ def curves_of(
             raise needs(metric.name, "catalogue", "toplist.beyond.exposure")
         return _of_exposure(metric, lists), None
     _check_needs(metric, known)
-    lists = Listed.of(lists, None, known.reading)
+    lists = replace(Listed.of(lists, None, known.reading), hits=hits)
     if not metric.of_users:
         return _of_exposure(metric, exposure_of(lists, _catalogue(known))), None
-    of_truth, source = hits if metric.of_truth else None, OfUsers.of(metric, known)
-    found, users = _of_all(source, lists, [lists.depth], of_truth, True)
-    return found, users if of_truth is None else of_truth.users
+    return _of_all(OfUsers.of(metric, known), lists, [lists.depth])
 
 
 def rows_of(
@@ -355,18 +352,19 @@ def _catalogue(known: ItemData) -> Index | None:
 
 
 def _of_all(
-    source: OfUsers, lists: Listed, cuts: Sequence[int], hits: Hits | None, whole: bool
+    source: OfUsers, lists: Listed, cuts: Sequence[int]
 ) -> tuple[Floats, Sequence[Any] | None]:
     """Return the curves of all users down to the last of rising cuts, and whose they are."""
-    listed = source.index(lists, whole)
-    out = np.empty((len(listed) if hits is None else len(hits), cuts[-1]))
+    listed = source.items.coded(lists)
+    rows = source.rows(listed)
+    out = np.empty((len(rows), cuts[-1]))
 
     def keep(lo: int, part: Floats) -> None:
         out[lo : lo + len(part), : part.shape[1]] = part
 
     for k in reversed(cuts):  # no bit above hangs on what is asked below
-        source.blocks(listed.cut(k), hits, whole, keep)
-    return out, listed.users if hits is None else None
+        source.blocks(listed.cut(k), keep)
+    return out, rows.users
 
 
 def _check_needs(metric: ListMetric, known: ItemData) -> None:

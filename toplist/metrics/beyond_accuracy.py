@@ -422,7 +422,8 @@ def exposure_share(lists: Any, labels: Any, *, label: str = "") -> Any:
 )
 def hit_share(hits: Any, labels: Any, *, label: str = "") -> Any:
     """Beside `exposure_share`, it says whether users choose a label more than it is shown."""
-    return hits.share(labels, labels.data.shares(label))
+    shares = labels.data.shares(label)
+    return hits.share(labels, shares, np.ones_like(shares), "hits")
 
 
 def _labelled(label: str) -> str:
@@ -442,7 +443,7 @@ def _labelled(label: str) -> str:
 )
 def unexpectedness(lists: Any, expected: Any) -> Any:
     """Ge, Delgado-Battenfeld, Jannach 2010, of Murakami, Mori, Orihara 2008."""
-    return lists.unexpected(expected)
+    return lists.mean(expected, np.arange(2.0))
 
 
 _OF_PLACES = {
@@ -479,7 +480,8 @@ def serendipity(hits: Any, expected: Any, *, divisor: Literal["k", "n", "unexpec
 
     Of users who have no expected list, nothing was to be expected; 0 where the divisor is.
     """
-    return hits.unexpected_share(expected, divisor)
+    below = np.array([1.0 if divisor == "n" else 0.0, 1.0])
+    return hits.share(expected, np.arange(2.0), below, "k" if divisor == "k" else "places")
 
 
 # Of each user: pairs of items, shares of labels
