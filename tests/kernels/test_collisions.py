@@ -1,14 +1,21 @@
-"""Ids chosen to collide: joined exactly, and in time."""
+"""Ids chosen to collide are joined exactly, and in time; texts, lists without repeats, sorting."""
 
 import numpy as np
 import pytest
-from collisions import CHOSEN, PLAIN, not_quadratic
+from collisions import CHOSEN, PLAIN, colliding_texts, not_quadratic
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from listwise import listwise
+from strategies import int64_ids
 
 import toplist as tl
-from toplist import loo, pointwise
+from toplist import kernels, loo, pointwise
 from toplist.inputs.factorize import Numbering
+from toplist.inputs.ids import collapsed
+from toplist.inputs.lists import flatten
 from toplist.kernels import join
+from toplist.kernels.grouping import count_tied
+from toplist.kernels.hashing import order_of_rows
 
 N = 100_000
 
@@ -37,6 +44,7 @@ KERNEL_CASES = {
     "users of gauc": lambda ids: (
         pointwise.gauc(ids, np.arange(len(ids)) % 2, np.arange(len(ids))) is None
     ),
+    "copies": lambda ids: collapsed(flatten(ids[np.newaxis], None, "ranks"), 1).lengths,
     "a catalogue": lambda ids: listwise.item_coverage(ids.reshape(-1, 100), k=100, catalogue=ids),
 }  # fmt: skip
 
@@ -116,3 +124,140 @@ def test_ids_in_any_order_of_their_own_are_joined_by_the_table():
         numbering = Numbering()
         assert np.array_equal(numbering.number(ids), rows) and numbering._slow is None
     assert entered(CHOSEN) == -1
+
+
+# Texts are joined by their hashes, and decided by themselves
+
+RANKS = [["a", "b", "c"], ["c", "d"], ["e", "f", "g"], [], ["h"], ["h", "b"]]
+TRUTHS = [{"b", "x"}, {"d", "c"}, {"g"}, {"a"}, ["x", "y", "x"], ["b", "h", "b"]]
+EXPECTED = [[2], [1, 2], [3], [], [], [1, 2]]
+
+
+def rows(hits):
+    return [hits.ranks[a:b].tolist() for a, b in zip(hits.offsets, hits.offsets[1:], strict=False)]
+
+
+@pytest.mark.parametrize("n_plain", [0, 1, 9])
+def test_texts_of_one_hash_are_different_ids(n_plain):
+    """The join is made again with numbers from a dictionary; a collision is seen in any place."""
+    letters = "abcdefghxy"
+    names = dict(zip(letters, colliding_texts(len(letters)), strict=True))
+    names |= {letter: letter for letter in letters[:n_plain]}
+    ranks = [[names[one] for one in row] for row in RANKS]
+    truths = [type(row)(names[one] for one in row) for row in TRUTHS]
+    for duplicates in ("raise", "first"):
+        hits = tl.match(ranks, truths, duplicates=duplicates)
+        assert rows(hits) == EXPECTED
+        assert hits.n_relevant.tolist() == [2, 2, 1, 1, 2, 2]
+    with pytest.raises(ValueError, match="user 0 has item .* at ranks 2 and 3") as caught:
+        tl.match([[names["a"], names["b"], names["b"]]], [{names["a"]}])
+    assert repr(names["b"]) in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", ["", "\0", "a\0b", "\ud800", "\U0001f600", "x" * 1000])
+def test_odd_strings(odd):
+    hits = tl.match([["b", odd, "a"], [odd]], [{odd}, {"a", "b"}])
+    assert rows(hits) == [[2], []]
+
+
+# Lists without repeats
+
+
+def once(row):
+    return list(dict.fromkeys(row))
+
+
+def by_kernel(rows, in_place=False):
+    """Return the lists that the kernel makes of lists, and the number of ids of each."""
+    lengths = np.array(list(map(len, rows)), np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    items = np.array([item for row in rows for item in row], np.int64)
+    out = items if in_place else np.full(len(items), -7)
+    n_kept, counted = np.empty((2, len(rows)), np.int64)
+    kernels.join.collapse(items, offsets, lengths, np.empty(0, np.int64), counted)
+    kernels.join.collapse(items, offsets, lengths, out, n_kept, in_place)
+    assert counted.tolist() == n_kept.tolist()
+    return [out[o : o + n].tolist() for o, n in zip(offsets[:-1], n_kept, strict=True)]
+
+
+@given(st.lists(st.lists(st.integers(0, 6) | int64_ids(), max_size=20), max_size=6), st.booleans())
+@settings(deadline=None)
+def test_later_copies_leave(rows, in_place):
+    assert by_kernel(rows, in_place) == list(map(once, rows))
+
+
+@pytest.mark.parametrize("n", [2047, 2048, 2049, 9000])
+@pytest.mark.parametrize("distinct", [1, 100, 10**9])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_long_lists(n, distinct, in_place):
+    rows = np.random.default_rng(n).integers(0, distinct, (3, n)).tolist()
+    rows = [*rows, [], [5, 5], *rows[:1]]
+    assert by_kernel(rows, in_place) == list(map(once, rows))
+
+
+def test_more_lists_than_stamps():
+    rows = np.random.default_rng(0).integers(0, 3, (70_000, 3))
+    assert by_kernel(rows) == list(map(once, rows.tolist()))
+
+
+@pytest.mark.parametrize("n", [500, 2000, 20_000])
+def test_ids_that_share_slots(n):
+    def lengths(ids):
+        rows = np.concatenate([ids[:n], ids[: n // 2]])[np.newaxis]
+        found = collapsed(flatten(np.repeat(rows, 3, axis=0), None, "ranks"), 1)
+        assert found.row(1) == ids[:n].tolist()
+        return found.lengths
+
+    assert lengths(PLAIN).tolist() == lengths(CHOSEN).tolist() == [n] * 3
+
+
+def test_texts_of_one_hash_are_two_items():
+    a, b, c = colliding_texts(3)
+    lists, truths = [[a, b, a, c], [b, c]], [{c}, {c}]
+    hits = tl.match(lists, truths, duplicates="collapse")
+    assert hits.n_listed.tolist() == [3, 2] and hits.ranks.tolist() == [3, 2]
+    found = tl.match([[a, b, c]], [{c}], items_as={a: "x", b: "y", c: "z"})
+    assert found.ranks.tolist() == [3]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64, ">i8"])
+def test_any_width_any_threads_and_unchanged_input(dtype):
+    rows = np.random.default_rng(1).integers(0, 60, (60_000, 30)).astype(dtype)
+    rows[::7] += 100 if dtype in ("int32", ">i8") else 0
+    given = rows.copy()
+    truths = rows[:, 5:6].copy()
+    found = [tl.match(rows, truths, 9, duplicates="collapse", n_threads=n) for n in (1, 2)]
+    assert found[0].ranks.tolist() == found[1].ranks.tolist()
+    assert np.array_equal(rows, given)
+    some = range(0, 60_000, 997)
+    plain = [once(rows[user].tolist())[:9] for user in some]
+    expected = tl.match(plain, truths[::997])
+    assert found[0].subset(np.array(some)).ranks.tolist() == expected.ranks.tolist()
+    assert found[0].n_listed[::997].tolist() == list(map(len, plain))
+    big = (2**62 + rows[:9].astype(np.uint64)).tolist()
+    wide = tl.beyond.exposure(np.array(big, np.uint64), duplicates="collapse")
+    assert wide.pairs.counts.sum() == sum(len(once(row)) for row in big)
+
+
+# Sorting
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 1000, 2**62])
+def test_rows_are_sorted_as_by_numpy(distinct):
+    rng = np.random.default_rng(distinct % 7)
+    offsets = 5 + np.cumsum([0, 0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 0, 700, 16 * 16])
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    for keys in (rng.integers(-distinct, distinct, len(row)), np.arange(len(row)) // 2):
+        for some in (keys, -keys):
+            order, again = order_of_rows(some, offsets)
+            assert (order == np.lexsort((some, row))).all()
+            same = (np.diff(some[order]) == 0) & (np.diff(row) == 0)
+            assert (again == 1 + np.flatnonzero(same)).all()
+
+
+def test_ties_are_counted_in_any_order():
+    lists = [[3.0, 1, 1], [0.0, 2, -0.0, 2, 2], [], [5], [1, 2], [2, 2, 1]]
+    scores, offsets = np.concatenate(lists), np.cumsum([0, *map(len, lists)])
+    assert count_tied(scores, offsets) == 9
+    assert [count_tied(scores, offsets[u : u + 2]) for u in range(6)] == [2, 5, 0, 0, 0, 2]
+    assert count_tied(scores.astype(int), offsets) == 9

@@ -93,13 +93,3 @@ def test_the_collector_waits_while_a_kernel_is_compiled(collects):
         (gc.enable if before else gc.disable)()
     assert seen
     assert not any(seen)
-
-
-@pytest.mark.slow
-def test_a_graded_run_of_trec_says_that_it_compiles(tmp_path):
-    files = [str(tmp_path / "run.txt"), str(tmp_path / "qrels.txt")]
-    (tmp_path / "run.txt").write_text("q Q0 a 1 2.5 x\nq Q0 b 2 1.5 x\n")
-    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 2\n")
-    code = f'from toplist.cli import main; main(["eval", *{files}, "--format", "json"])'
-    assert said(tmp_path, code) == WORDS
-    assert said(tmp_path, code) == b""

@@ -4,11 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from toplist import audit, loo
-from toplist.files.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -31,26 +29,6 @@ def test_ties_at_the_newest_timestamp_are_as_the_data_sets_note_says():
     assert movies.report.rows == {"train": 99_333, "test": 671}
     found = audit.check(None, movies.truths(), movies.truths("train"))
     assert found.ok and found.counts["cold_items"] == movies.report.n_cold == 30
-
-
-@pytest.mark.slow
-@needs_data
-@pytest.mark.parametrize(
-    ("path", "names"), [(MOVIES, NAMES), (RETAIL, {})], ids=["ml-latest-small", "online-retail"]
-)
-def test_order_and_kind_of_a_real_log_do_not_matter(path, names):
-    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
-    expected = loo.leave_one_out(path, columns=names).truths()
-    table = read_table(path)
-    order = np.random.default_rng(0).permutation(len(table["timestamp"]))
-    mixed = {name: np.array(column)[order] for name, column in table.items()}
-    assert loo.leave_one_out(mixed, columns=names).truths() == expected
-    frame = pandas.read_csv(path)  # typed: integers where the file has digits alone
-    for log in (frame, polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
-        truths = loo.leave_one_out(log, columns=names).truths()
-        assert {str(u): list(map(str, row)) for u, row in truths.items()} == expected
-    dated = frame if names else frame.assign(timestamp=pandas.to_datetime(frame["timestamp"]))
-    assert loo.leave_one_out(dated, columns=names).truths() == truths
 
 
 def test_the_benchmark_ends_well_without_data(tmp_path):

@@ -14,7 +14,6 @@ from split_logs import FEW, REPEATS, ROWS, SHUFFLES, TIMES, by_user, columns, ke
 
 from toplist import loo
 from toplist.inputs.texts import keys_of, random_numbers
-from toplist.loo.logs import instant, times_of
 
 WAYS = st.sampled_from(["last", "random", "basket"])
 AMOUNTS = st.integers(1, 3) | st.sampled_from([0.1, 0.2, 0.29, 0.5, 0.7])
@@ -288,19 +287,6 @@ def test_the_kind_of_the_log_does_not_matter(kinds, rows, name, seed):
         assert found == whole, type(log)
         for split in made if not isinstance(log, str) else ():
             assert type(split.train) is type(log) is type(split.test)
-
-
-@pytest.mark.parametrize("name", SPLITS)
-def test_every_split_takes_a_core(name):
-    users, items = np.array([1, 1, 2, 2, 3, 1]), np.array([5, 6, 5, 6, 6, 9])
-    options = {"last": {"last": 1}, "windows": {"start": 3}}.get(name, {})
-    found = splits_of(name, (users, items, np.arange(1, 7)), k_core=2, **options)[0]
-    whole = found.truths("train"), found.truths(), found.truths("history")
-    assert {item for part in whole for some in part.values() for item in some} == {5, 6}
-    assert {user for part in whole for user in part} == {1, 2}
-    words = "k-core (users 2, items 2): 2 rows, 1 user and 1 item left out"
-    assert str(found.report.core) == words and words in str(found.report)
-    assert "6 rows of 3 users and 3 items" in str(found.report)
 
 
 def test_all_columns_survive():
@@ -588,14 +574,6 @@ def test_ties_stay_ties(same):
 def test_thresholds_compare_exactly(times, threshold, expected):
     truths = loo.holdout((*ONE_USER, times), time=threshold).truths()
     assert truths == ({1: list(expected)} if expected else {})
-
-
-def test_months_of_any_year_begin_where_numpy_says():
-    months = np.arange(-3_500, 3_500, 7).view("datetime64[M]")
-    times, days = times_of(months), months.astype("datetime64[D]")
-    for threshold in ("1970-01-01", "1969-12-31T23:59:59.9", "1904-02-29", "2200-03-01"):
-        expected = days.astype("datetime64[ms]") >= np.datetime64(threshold, "ms")
-        assert np.array_equal(times.since(instant(threshold).value), expected)
 
 
 @pytest.mark.parametrize(("ratio", "n"), [(0.29, 100), (1 / 3, 9_000)])

@@ -191,17 +191,6 @@ def test_against_scipy(side):
         assert draws.wilcoxon(d[:m], alternative=side).p == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
-def test_sums_against_numpy():
-    a, b = example(9000)
-    found = PairSums.of_column(sums_of(a[None], b[None])[:, 0])
-    assert found.difference().std == pytest.approx((a - b).std(ddof=1), rel=1e-12)
-    for ours, theirs in ((found.aa, a), (found.bb, b)):
-        assert ours == pytest.approx(len(a) * theirs.var(), rel=1e-12)
-    single = np.full(100_000, 0.1, np.float32)  # is added up in float64
-    mean = paired(single, np.zeros_like(single)).mean
-    assert mean == pytest.approx(float(np.float32(0.1)), rel=1e-12)
-
-
 def test_relative_interval_without_loss_of_digits():
     """The influence of mean a / mean b, computed from all users at once."""
     rng = np.random.default_rng(0)
@@ -251,14 +240,6 @@ def test_weights_and_clusters_by_their_formula_in_any_order(unit):
     assert boot.statistic == pytest.approx(mean / error)
 
 
-def test_equal_weights_and_single_users_as_clusters_change_nothing():
-    a, b = example()
-    plain, boot = paired(a, b), draws.bootstrap(snap(a, b))
-    for options in ({"weights": np.full(60, 0.7)}, {"clusters": np.arange(60)}):
-        assert paired(a, b, **options)[:20] == pytest.approx(plain[:20], rel=1e-9)
-    assert of_units(draws.bootstrap, snap(a, b), clusters=np.arange(60)) == pytest.approx(boot)
-
-
 def test_unequal_clusters_have_the_published_error_and_degrees_of_freedom():
     d = np.array([0.3, 0.1, -0.2, 0.4, 0, 0.2, 0.5, -0.1, 0.3, 0.1, 0.2, 0.6])
     found = paired(d, np.zeros(12), clusters=list("aaaaabbcccde"))
@@ -271,18 +252,6 @@ def test_unequal_clusters_have_the_published_error_and_degrees_of_freedom():
     # one unit that is nearly all leaves one degree of freedom
     test = paired([0.2, 0.5, 0.1], [0, 0, 0], weights=np.array([1e12, 1.0, 1.0])).test
     assert test.df == pytest.approx(1, rel=1e-9) and 0 < test.error < 1e-6
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [["a", "a\0", "b", "c"], [1, "1", 2, "2"], [1.5, "a", (1, "x"), (1, 2)], [True, 2, 3, "True"]],
-)
-def test_labels_are_as_many_clusters_as_python_tells_apart(labels):
-    five = np.arange(1.0, 6)
-    units = Units.of(5, None, [*labels, labels[1]])
-    assert sorted(units.sums(five).tolist()) == [1, 3, 4, 7] and units.sizes.sum() == 5
-    turned = Units.of(5, None, [labels[1], *labels[::-1]]).sums(five[::-1])
-    assert turned.tolist() == units.sums(five).tolist()
 
 
 def test_ratios():
