@@ -13,12 +13,12 @@ from toplist.comparing import samples, segments, views
 from toplist.comparing.aligning import united
 from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
 from toplist.comparing.samples import pairs_of
-from toplist.comparing.side_by_side import Question, SideBySide
-from toplist.comparing.tests import Tests, each_of, or_why
+from toplist.comparing.side_by_side import MANY, Question, SideBySide
+from toplist.comparing.tests import Tests, or_why
 from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
-from toplist.results.markup import LOOK, Cell, Look, Page
+from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.estimates import RUNS, RunsAre
@@ -532,17 +532,11 @@ class Comparison(SideBySide):
         Differences are the first less the second, as in published tables of this test.
         """
         question = Question(self, users)
-        name = question.one(name)
+        question.one_each("this")
+        name = question.one(name, "this")
         return samples.tukey(question.plain(name), list(self.results), name, level)
 
     # What is shown
-
-    def _paper(self, every_metric: bool, look: Look) -> Page:
-        return self._shown(every_metric, look, paper=True)
-
-    def _page(self, every_metric: bool = False) -> Page:
-        """Return one table of all means; of many, a table per metric."""
-        return self._shown(every_metric)
 
     def _shown(self, every_metric: bool, look: Look = LOOK, paper: bool = False) -> Page:
         """Return the table of the means, with marks where there is a baseline.
@@ -552,37 +546,52 @@ class Comparison(SideBySide):
         tests, why = self._tested if paper or self.baselines else (None, "")
         signs = tests.signs if tests is not None and self.baselines else {}
         blank = " " * any(signs.values())  # where others of the table have a mark
+        best = {} if self.baselines else self.best()
         if paper:
             best = {} if tests is None else {n: self._bold(tests, n) for n in self.names()}
-        else:
-            best = {} if self.baselines else self.best()
 
         def cell(system: str, name: str) -> Cell:
             mark = signs.get((system, self._tested_as.get(name, name))) or blank
             return self._cell(system, name, mark, system in best.get(name, ()), look)
 
-        tables, said = self._tables(every_metric, cell), []
+        (layout, turned), systems = self._layout(every_metric), self.systems
+        if turned:
+            names = {corner + k: name for corner, of_k in layout for k, name in of_k.items()}
+            rows = [(shown, [cell(s, name) for s in systems]) for shown, name in names.items()]
+            tables = [Table("", systems, rows, systems)]
+        else:
+            tables = [
+                Table(corner, [*ks], [(s, [cell(s, one) for one in ks.values()]) for s in systems])
+                for corner, ks in layout
+            ]
+        notes, legend = [*self.rules()], ""
+        if len(systems) >= MANY and any(table.marked for table in tables):
+            words = f"best of {len(systems)} on the same {self.unit}: part of the lead is chance"
+            how_much = ", .lead() and toplist compare --lead say how much" * (not self.runs)
+            notes.insert(0, words + how_much)
         if tests is not None:
+            legend = tests._legend(bool(self.baselines))
             cautions = tests._cautions_of_marks(self._tested_as.items())
-            said = [tests.sentence() if paper else tests._legend, *cautions]
+            notes = [tests.sentence() if paper else legend, *cautions, *notes]
         elif why:
             against = f" against {', '.join(self.baselines)}" if self.baselines else ""
-            said = [f"NOT TESTED{against}: {why}"]
-        notes = [*said, *self._of_many(tables), *self._accounts()]
+            notes.insert(0, f"NOT TESTED{against}: {why}")
         different = [one.text for one in self.differences]
-        best_is = f"best of its {'line' if self._turned(self._columns(every_metric)) else 'column'}"
+        best_is = f"best of its {'line' if turned else 'column'}"
         if not paper:
-            legend = notes[0] if blank else ""
+            legend *= bool(blank)
             return Page(tables, notes, different, legend=legend, best=f"{best_is}; {UNTESTED}")
-        parts = [] if tests is None else [tests._legend]
+        parts = [legend] * bool(legend)
         if self.runs:
             parts.append(self._of_runs() + ", without intervals" * look.intervals)
         elif look.intervals:
             parts.append("with 95 % intervals")
         to = "with those that do not differ from it"
-        to = f"and different from {each_of(self.baselines)}" if self.baselines else to
-        legend, best_is = "; ".join(parts), f"{best_is}, {to}"
-        return Page(tables, notes + different, legend=legend, best=best_is)
+        if self.baselines:
+            each = "each of " * (len(self.baselines) > 1)
+            to = f"and different from {each}{', '.join(self.baselines)}"
+        best_is = f"{best_is}, {to}"
+        return Page(tables, notes + different, legend="; ".join(parts), best=best_is)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:

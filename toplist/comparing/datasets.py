@@ -181,16 +181,14 @@ def _about(dataset: str) -> Iterator[None]:
 def _read(given: Comparison | Mapping[str, Given], name: str) -> tuple[str, Comparison]:
     """Return the ``name@k`` as it is spelled, and the systems of a data set with its metric."""
     whole = given if isinstance(given, Comparison) else compare(given)
-    some = Question(whole).names(name)
-    if len(some) > 1:
-        raise ValueError(f"across is of one name@k, not of {', '.join(some)}")
-    one = whole._only(some[0].rpartition("@")[0])  # other metrics may have other rules
+    at = Question(whole).one(name, "across")
+    one = whole._only(at.rpartition("@")[0])  # other metrics may have other rules
     if not one.comparable:
         raise ValueError(f"these systems cannot be compared: {one.differences[0]}")
     nobody = [system for system, result in one.results.items() if not result.n_evaluated]
     if nobody:
         raise ValueError(f"no user is in the mean of {nobody[0]}: leave it out")
-    return some[0], replace(one, _shown_of=None)
+    return at, replace(one, _shown_of=None)
 
 
 def _differences(comparisons: Mapping[str, Comparison]) -> list[aligning.Difference]:

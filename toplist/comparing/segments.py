@@ -243,7 +243,7 @@ class SegmentedComparison(ByLabel[S]):
         """Return a table per name: a row per segment, and one for all."""
         (tests, why), unit = self._tested, self.whole.unit
         signs = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
-        names = [n for _, some in self.whole._columns(every_metric) for n in some.values()]
+        names = [n for _, some in self.whole._layout(every_metric)[0] for n in some.values()]
         shown = [  # not coverage, which does not split
             self._table(name, signs)
             for name in names
@@ -253,13 +253,13 @@ class SegmentedComparison(ByLabel[S]):
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
         if tests is not None:
-            legend = tests._legend
+            legend = tests._legend()
             of_all = f"the line of all {unit} is not among these tests{self._of_all(tests)}"
             tested_as = chain(*(part._tested_as.items() for part in self.values()))
             cautions = tests._cautions_of_marks(tested_as)
             differ = () if self.of_items else lines(tests)
             notes = [legend, *cautions, of_all, *differ, *notes]
-        notes += self.whole._accounts()
+        notes += self.whole.rules()
         best = "best of its line; not tested: .test() tests the difference in every segment"
         differences = [one.text for one in self.whole.differences]
         return Page(shown, notes, differences, legend=legend, best=best)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +20,7 @@ from toplist.metrics.names import AnyName, Names, keys_of, listed
 from toplist.metrics.properties import equal_names
 from toplist.plots.axes import rules_of
 from toplist.results import describe
-from toplist.results.markup import LOOK, Cell, Look, Table
+from toplist.results.markup import LOOK, Cell, Look
 from toplist.results.means import Means, in_means_of_all
 from toplist.results.result import TopKResult
 from toplist.results.terms import chosen
@@ -105,9 +105,9 @@ class SideBySide(ForPapers):
     @property
     def comparable(self) -> bool:
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
-        return self._is_comparable()
+        return self._comparable(ITEMS)
 
-    def _is_comparable(self, needs: Iterable[str] = ITEMS) -> bool:
+    def _comparable(self, needs: Iterable[str]) -> bool:
         """Return whether nothing else differs for metrics that read the data of these keywords."""
         return all(
             one.kind in MINOR or (one.kind == "data" and one.keyword not in needs)
@@ -126,13 +126,13 @@ class SideBySide(ForPapers):
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
         asked, k = self._metric(name), int(name.rpartition("@")[2])
-        alike = self._is_comparable(getattr(asked, "needs", ()))
-        if not alike or k in aligning.unequal_ks(self.results):
-            return []
+        alike = self._comparable(getattr(asked, "needs", ()))
         means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
         means = {system: mean for system, mean in means.items() if mean == mean}
         # more coverage or novelty is not better in itself
-        if len(means) < 2 or asked is None or asked.higher_is_better is None:
+        if asked is None or asked.higher_is_better is None or len(means) < 2:
+            return []
+        if not alike or k in aligning.unequal_ks(self.results):
             return []
         top = max(means.values()) if asked.higher_is_better else min(means.values())
         return [system for system, mean in means.items() if mean == top]
@@ -160,11 +160,9 @@ class SideBySide(ForPapers):
         """
         if not isinstance(other, SideBySide):
             return NotImplemented
-        mine, theirs = (
-            ([*one.results.items()], one.baselines, dict(one.runs), one.runs_are)
-            for one in (self, other)
-        )
-        return mine == theirs
+        results = [*self.results.items()] == [*other.results.items()]
+        mine, theirs = ((one.baselines, one.runs, one.runs_are) for one in (self, other))
+        return results and mine == theirs
 
     def _only(self, names: Names) -> Self:
         terms = chosen({name: result.terms for name, result in self.results.items()}, names)
@@ -261,28 +259,25 @@ class SideBySide(ForPapers):
 
     # The table
 
-    def _tables(self, every_metric: bool, cell: Callable[[str, str], Cell]) -> list[Table]:
-        """Return one table of all means, a row per system; of many means a table per metric.
+    def _layout(self, every_metric: bool) -> tuple[list[tuple[str, dict[str, str]]], bool]:
+        """Return the corner of each table, with the ``name@k`` of its headers; and what rows are.
 
-        Of few systems whose tables have one k, or fill a screen, it is one table, a row per mean.
-        `cell` writes the mean of a system in a ``name@k``.
+        It is one table of all means, a row per system; of many means a table per metric. Of few
+        systems whose tables have one k, or fill a screen, it is one table, a row per mean: True.
         """
-        tables, systems = self._columns(every_metric), self.systems
-        if self._turned(tables):
-            names = {corner + k: name for corner, of_k in tables for k, name in of_k.items()}
-            rows = [(shown, [cell(s, name) for s in systems]) for shown, name in names.items()]
-            return [Table("", systems, rows, systems)]
-        return [
-            Table(corner, [*of_k], [(s, [cell(s, one) for one in of_k.values()]) for s in systems])
-            for corner, of_k in tables
+        groups, n_systems = self._groups(every_metric).items(), len(self.systems)
+        if sum(len(ks) for _, ks in groups) <= describe.WIDE:
+            columns = {
+                " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
+                for names, ks in groups
+                for k in ks
+            }
+            return [("", columns)], False
+        tables = [
+            (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks}) for names, ks in groups
         ]
-
-    def _turned(self, tables: Sequence[tuple[str, dict[str, str]]]) -> bool:
-        """Return whether many means stand in rows, with the systems as columns."""
-        if len(tables) == 1 or len(self.systems) > describe.WIDE:
-            return False
-        each_one = all(len(columns) == 1 for _, columns in tables)
-        return each_one or len(tables) * (len(self.systems) + 2) > SCREEN
+        long = all(len(ks) == 1 for _, ks in groups) or len(tables) * (n_systems + 2) > SCREEN
+        return tables, long and len(tables) > 1 and n_systems <= describe.WIDE
 
     def _cell(self, system: str, name: str, mark: str, best: bool, look: Look = LOOK) -> Cell:
         """Return the mean of a system as it is printed, with its mark against the baseline."""
@@ -292,21 +287,6 @@ class SideBySide(ForPapers):
             if look.intervals and not self.runs:  # of several runs there is none
                 found = describe.cell(self.results[system], name, look)
         return found._replace(mean=found.mean + mark, best=best)
-
-    def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
-        """Return the corner of each table, and what its headers are of: ``name@k``."""
-        groups = self._groups(every_metric)
-        if sum(len(ks) for ks in groups.values()) > describe.WIDE:
-            return [
-                (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
-                for names, ks in groups.items()
-            ]
-        columns = {
-            " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
-            for names, ks in groups.items()
-            for k in ks
-        }
-        return [("", columns)]
 
     def _groups(self, every_metric: bool) -> dict[tuple[str, ...], list[int]]:
         """Return the metrics, equal ones together, with the k's of all systems."""
@@ -328,18 +308,6 @@ class SideBySide(ForPapers):
         at_one = equal_names(list(self.results.values()), [n for n in found if n.endswith("@1")])
         return found | {name: some[0] for some in at_one for name in some}
 
-    def _of_many(self, tables: Sequence[Table]) -> list[str]:
-        """Return that the best of many systems, which is marked, leads by chance too."""
-        if len(self.systems) < MANY or not any(table.marked for table in tables):
-            return []
-        words = f"best of {len(self.systems)} on the same {self.unit}: part of the lead is chance"
-        how_much = ", .lead() and toplist compare --lead say how much"
-        return [words if self.runs else words + how_much]
-
-    def _accounts(self) -> list[str]:
-        """Return by which rules, over how many runs and over whom the means are."""
-        return [*[self._of_runs()] * bool(self.runs), *self.rules()]
-
     def _of_runs(self) -> str:
         """Return how many runs each system has."""
         counts = [len(some) for some in self.runs.values()]
@@ -349,10 +317,11 @@ class SideBySide(ForPapers):
         return f"means over {self.runs_are} runs: {words}"
 
     def rules(self) -> tuple[str, ...]:
-        """Return the lines that say by which rules and over whom the means are."""
+        """Return by which rules, over how many runs and over whom the means are."""
         results = self.results.values()
         samples = {tuple(describe.sampling(result)) for result in results}
         return (
+            *[self._of_runs()] * bool(self.runs),
             *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
             *describe.deeper(list(results)),
@@ -394,13 +363,14 @@ class Question:
 
         A metric of the lists is not where some have no list, or no cluster.
         """
-        return {name: self._why(name) for name in self.compared._tested_as.values()}
 
-    def _why(self, name: str) -> str:
-        why, metric = self._never(name), self.compared._metric(name)
-        if why or not isinstance(metric, ListMetric):
-            return why
-        return or_why(lambda: self._rows([name]).units)[1]
+        def why(name: str) -> str:
+            said = self._never(name)
+            if said or not isinstance(self.compared._metric(name), ListMetric):
+                return said
+            return or_why(lambda: self.rows([name]).units)[1]
+
+        return {name: why(name) for name in self.compared._tested_as.values()}
 
     def _never(self, name: str) -> str:
         """Return why ``name@k`` has no test for any users; "" if it may have one."""
@@ -419,14 +389,14 @@ class Question:
         if names is None:
             held = [one.names() for one in results.values()]
             why = {n: said for n, said in self.why_not.items() if all(n in some for some in held)}
-            reasons = [f"{n} has no test: {why[n]}" for n in why if self._never(n) != TOGETHER]
-            reasons.append(
+            if found := [name for name, said in why.items() if not said]:
+                return found
+            for name in (name for name in why if self._never(name) != TOGETHER):
+                raise NotTestable(f"{name} has no test: {why[name]}")
+            raise NotTestable(
                 "nothing to test: no metric at one k is a mean over users in every system; they "
                 f"have {', '.join(self.why_not) or 'no metric at all'}"
             )
-            if all(why.values()):
-                raise NotTestable(reasons[0])
-            return [name for name, said in why.items() if not said]
         first = next(iter(results.values())).terms
         some = [first.spelled(name) for name in listed(names)]
         for name in some:
@@ -449,12 +419,11 @@ class Question:
         except KeyError as error:
             raise KeyError(f"{system}: {error.args[0]}") from None
 
-    def one(self, name: Names) -> str:
+    def one(self, name: Names, what: str) -> str:
         """Return the one ``name@k`` that is asked for."""
-        self.one_each("this")
         some = self.names(name)
         if len(some) != 1:
-            raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
+            raise ValueError(f"{what} is of one name@k, not of {', '.join(some)}")
         return some[0]
 
     def one_each(self, what: str) -> None:
@@ -468,20 +437,20 @@ class Question:
     def pair(self, system: str | None, baseline: str | None, of: str) -> tuple[str, str]:
         """Return the two systems of a band, or of what `of` names."""
         systems = list(self.compared.results)
-        if baseline is None:
-            baseline = (*self.compared.baselines, *systems)[0]
-        if len(systems) == 1:
-            raise ValueError(f"{of}: two systems are needed, and there is {systems[0]!r} alone")
+        baseline = (*self.compared.baselines, *systems)[0] if baseline is None else baseline
         others = [one for one in systems if one != baseline]
-        if system is None and len(others) > 1:
-            what = "several systems: name one as system="
-            raise ValueError(f"{of}: {what}; there are {', '.join(systems)}")
-        pair = others[0] if system is None else system, baseline
-        for one in pair:
-            if one not in systems:
-                raise ValueError(f"{of}: no system {one!r}; there are {', '.join(systems)}")
-        if system == baseline:
-            raise ValueError(f"{of}: {system!r} is both the system and its baseline")
+        pair = others[0] if system is None and others else str(system), baseline
+        unknown = next((one for one in pair if one not in systems), None)
+        wrong = {
+            f"two systems are needed, and there is {systems[0]!r} alone": len(systems) == 1,
+            f"several systems: name one as system=; there are {', '.join(systems)}": (
+                system is None and len(others) > 1
+            ),
+            f"no system {unknown!r}; there are {', '.join(systems)}": unknown is not None,
+            f"{system!r} is both the system and its baseline": system == baseline,
+        }
+        for words in (words for words, holds in wrong.items() if holds):
+            raise ValueError(f"{of}: {words}")
         return pair
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -504,16 +473,13 @@ class Question:
         if what and Moments.of(self.compared.results, self.users) is not None:
             raise refuse(what, "test() works")
         self._check()
-        return self._rows(names)
+        asked = self.compared.results, self.users, self.compared._alike, names
+        return aligning.align(*asked, self.compared.runs, self.clusters)
 
     def _check(self) -> None:
         for one in self.compared.differences:
             if one.kind not in TESTABLE:
                 raise NotTestable(f"these systems cannot be tested: {one}")
-
-    def _rows(self, names: list[str]) -> Aligned:
-        asked = self.compared.results, self.users, self.compared._alike, names
-        return aligning.align(*asked, self.compared.runs, self.clusters)
 
     def plain(self, name: str) -> Aligned | Moments:
         """Return the values or moments of one name; the users have neither weights nor clusters."""

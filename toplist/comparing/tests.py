@@ -29,7 +29,6 @@ CORRECTED = {
     "bh": "Benjamini-Hochberg",
     "maxt": "MaxT",
 }
-SIGNS = "† ‡ better, ▾ worse"
 # These have no interval of their own; what these two test is no mean.
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 OF_RANKS = ("wilcoxon", "sign")
@@ -52,24 +51,16 @@ def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
         return None, str(error)
 
 
-def each_of(names: Sequence[str]) -> str:
-    """Return names in words.
-
-    Examples
-    --------
-    >>> each_of(["a"]), each_of(["a", "b"])
-    ('a', 'each of a, b')
-    """
-    return f"each of {', '.join(names)}" if len(names) > 1 else "".join(names)
-
-
 class ForPapers(Display):
     """Base of what LaTeX has with what was tested: comparisons, and tests."""
 
     _intervals = False  # by default
 
-    def _paper(self, every_metric: bool, look: Look) -> Page:
-        """Return what a paper shows."""
+    def _page(self, every_metric: bool = False) -> Page:
+        return self._shown(every_metric, Look(intervals=self._intervals))
+
+    def _shown(self, every_metric: bool, look: Look, paper: bool = False) -> Page:
+        """Return what is shown, or, in LaTeX, what a paper shows."""
         raise NotImplementedError
 
     def to_latex(
@@ -125,7 +116,7 @@ class ForPapers(Display):
         """
         one = self if names is None else self._only(names)
         shown = self._intervals if intervals is None else intervals
-        page = one._paper(every_metric, Look.of(digits, shown))
+        page = one._shown(every_metric, Look.of(digits, shown), paper=True)
         return markup.latex(page, caption, label)
 
 
@@ -232,39 +223,39 @@ class Tests(ForPapers, Sequence[Contrast]):
         plan, tukey = self.plan, self.plan.method == "tukey"
         if not self.n_family:
             return f"No difference could be tested over {self._whom}."
-        uncorrected = plan.correction == "none" and not tukey
-        corrected = "with uncorrected p" if uncorrected else f"with p{self._after}"
-        share = f"{100 * plan.shown_level:.4g} %"
+        what, sided, other, runs = "Differences were", "", "", ""
         if plan.margin is not None:
-            head = (
-                f"Equivalence within ±{plan.margin:g} was tested by {plan.words} over "
-                f"{self._whom}, {corrected}; intervals are {share}."
-            )
-            said = (
-                f"{one.system} and {one.baseline} are {self._within(one)} in {one.name} "
-                f"(difference {number(one.difference)}, {_interval(one)}, {p_is(one.p_adjusted)})."
-                for one in self
-            )
-            return " ".join([head, *said])
-        sided, runs = plan.alternative == "two-sided", ""
+            what = f"Equivalence within ±{plan.margin:g} was"
+        elif plan.alternative == "two-sided":
+            sided = "two-sided "
+        else:
+            other = "two-sided "
         if plan.runs:
             ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
             runs = f" and {ends} {plan.runs} runs of each system"
+        uncorrected = plan.correction == "none" and not tukey
         head = (
-            f"Differences were tested by {'two-sided ' * sided}{plan.words} over {self._whom}"
-            f"{runs}, {corrected}; {'two-sided ' * (not sided)}intervals are {share} and hold "
+            f"{what} tested by {sided}{plan.words} over {self._whom}{runs}, "
+            f"{'with uncorrected p' if uncorrected else f'with p{self._after}'}; {other}intervals "
+            f"are {100 * plan.shown_level:.4g} % and hold "
             f"{self._together if tukey else 'one by one'}"
             f"{', by the t test' * (plan.method in OTHER_INTERVALS)}."
         )
         if plan.method in OF_RANKS:
             head += f" {NAMES[plan.method].capitalize()} {NO_MEAN}."
-        if len(self) > 4:
+        if len(self) > 4 and plan.margin is None:
             found = sum(bool(one.mark) for one in self)
             return f"{head} p is below 0.05 for {found} of {len(self)} differences."
         return " ".join([head, *map(self._difference, self)])
 
     def _difference(self, one: Contrast) -> str:
         """Return a sentence about a difference."""
+        found = f"interval [{number(one.low)}, {number(one.high)}], {p_is(one.p_adjusted)}"
+        if self.plan.margin is not None:
+            return (
+                f"{one.system} and {one.baseline} are {self._within(one)} in {one.name} "
+                f"(difference {number(one.difference)}, {found})."
+            )
         change = f"equals {one.baseline}"
         if one.difference:
             change = f"exceeds {one.baseline}" if one.difference > 0 else f"is below {one.baseline}"
@@ -273,7 +264,7 @@ class Tests(ForPapers, Sequence[Contrast]):
         where = "" if one.segment is None else f" (segment {one.segment})"
         return (
             f"{one.system} {change} in {one.name}{where} ({LOOK.number(one.mean)} against "
-            f"{LOOK.number(one.baseline_mean)}, {_interval(one)}, {p_is(one.p_adjusted)}{size}; "
+            f"{LOOK.number(one.baseline_mean)}, {found}{size}; "
             f"{worded(counted(one.wins, 'user'), self.plan.rows)} higher, {one.ties:,} equal, "
             f"{one.losses:,} lower)."
         )
@@ -338,47 +329,29 @@ class Tests(ForPapers, Sequence[Contrast]):
         """What Tukey's p and intervals hold for; of one pair, nothing is pooled."""
         return f"for all pairs together{', if these vary alike' * (len(self) > 1)}"
 
-    @property
-    def _undirected(self) -> list[str]:
-        """Which metrics have no signs, in a line; none if all have."""
+    def _legend(self, signed: bool = True) -> str:
+        """Return what is tested, how and over whom, and what p is corrected for: the first line.
+
+        `signed` tables have the signs of what is better or worse.
+        """
+        plan, pairs, whose = self.plan, self._pairs, ", ".join(self.plan.baselines)
+        what = f"against {whose}, " if whose and len(pairs) > 1 else ""
+        if len(pairs) == 1:
+            what = f"{pairs[0][0]} - {pairs[0][1]}, "
+        said = f"{what}{plan.words} over {self._whom}"
+        if plan.margin is not None:
+            return said + self._after
+        if not self.n_family:
+            return f"{said}: too few to test"
+        if signed and any(one.sign for one in self):
+            signs = "† ‡ better, ▾ worse" if plan.of_metrics else "† ‡ higher, ▾ lower"
+            said += f"; {signs}: p < 0.05, 0.01{self._after}"
+        else:
+            found = "differs: p <" if any(one.mark for one in self) else "no p below"
+            said += f"; {found} 0.05{self._after}"
         some = (one.name for one in self if one.higher_is_better is None)
         names = ", ".join(dict.fromkeys(name.rpartition("@")[0] for name in some))
-        return [f"no sign in {names}: more is neither good nor bad"] if names else []
-
-    @property
-    def _legend(self) -> str:
-        """What the marks of a table of means say."""
-        whose, ends = each_of(self.plan.baselines), "0.05"
-        against, of_whom = f" against {whose}" * bool(whose), f" from {whose}" * bool(whose)
-        if not self.n_family:
-            return f"nothing could be tested{against} over {self._whom}"
-        if whose and any(one.sign for one in self):
-            said, ends = f"{SIGNS} than {whose}", "0.05, 0.01"
-        elif any(one.mark for one in self):
-            said = f"tested{against}"
-        elif self._segments:  # all users together may show one
-            said = f"no segment alone shows a difference{of_whom}"
-        else:
-            said = f"no difference{of_whom} was found"
-        how = f"{self.plan.words} over {self._whom}, p < {ends}{self._after}"
-        return "; ".join([f"{said}: {how}", *self._undirected])
-
-    @property
-    def _what_signs_say(self) -> str:
-        """What the signs of a table of comparisons say, and what p is corrected for."""
-        plan, said = self.plan, ""
-        if plan.margin is not None:
-            return self._after
-        if not self.n_family:
-            return ": too few to test"
-        if any(one.sign for one in self):
-            signs = SIGNS if plan.of_metrics else "† ‡ higher, ▾ lower"
-            said = f"; {signs}: p < 0.05, 0.01{self._after}"
-        elif any(one.mark for one in self):
-            said = f"; p{self._after}"
-        elif plan.correction != "none":
-            said = f"; no p below 0.05{self._after}"
-        return "; ".join([said, *self._undirected])
+        return said + f"; no sign in {names}: more is neither good nor bad" * bool(names)
 
     def _within(self, one: Contrast) -> str:
         shown = one.p_adjusted < 1 - self.plan.level
@@ -402,7 +375,7 @@ class Tests(ForPapers, Sequence[Contrast]):
         if names is None and len(self._parts) > 1 and len(self) > LINES:
             first = primary_of(self.names)
             whole, rest = self._only(first), [one for one in self if one.name != first]
-        page = whole._shown(Look(intervals=True), brief=True)
+        page = whole._shown(every_metric, Look(intervals=True), brief=True)
         if rest:
             found = sum(bool(one.mark) for one in rest)
             line = (
@@ -413,18 +386,14 @@ class Tests(ForPapers, Sequence[Contrast]):
             page = page._replace(notes=[*page.notes, line])
         return markup.text(page, *how)
 
-    def _page(self, every_metric: bool = False) -> Page:
-        """Return the table of the comparisons."""
-        return self._shown(Look(intervals=True))
-
-    def _paper(self, every_metric: bool, look: Look) -> Page:
-        page = self._shown(look)
-        return page._replace(notes=(self.sentence(), *page.notes))
-
-    def _shown(self, look: Look, brief: bool = False) -> Page:
+    def _shown(
+        self, every_metric: bool, look: Look, paper: bool = False, brief: bool = False
+    ) -> Page:
         """Return all tables, and the lines below; `brief` ones of many rows have fewer columns."""
         notes = list(self._notes(brief))
-        return Page([self._table(one, look, brief) for one in self._parts], notes, legend=notes[0])
+        legend, said = notes[0], [self.sentence()] * paper
+        tables = [self._table(one, look, brief) for one in self._parts]
+        return Page(tables, [*said, *notes], legend=legend)
 
     @cached
     def _pairs(self) -> list[tuple[str, str]]:
@@ -453,36 +422,34 @@ class Tests(ForPapers, Sequence[Contrast]):
         whole = not (brief and self._is_brief(some))
         marked = plan.margin is None and any(one.sign for one in some)
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
-        columns: list[tuple[str, list[str]]] = []
-        if self._segments:
-            columns += [(plan.rows, [f"{one.n:,}" for one in some])]
-        if of_pair:
-            columns += [(first.baseline, [look.number(one.baseline_mean) for one in some])]
-        if of_pair or of_base:
-            title = first.system if of_pair else "mean"
-            columns += [(title, [look.number(one.mean) for one in some])]
-        signed = [look.signed(one.difference) + (one.sign or " ") * marked for one in some]
-        columns += [("difference", signed)]
-        if look.intervals:
-            title = f"{100 * plan.shown_level:.4g} % interval"
-            title += " (two-sided)" * (plan.alternative != "two-sided")
-            ends = [f"[{look.signed(one.low)}, {look.signed(one.high)}]" for one in some]
-            columns += [(title, ends)]
-        if any(math.isfinite(one.relative) for one in some):
-            columns += [("relative", [percent(one.relative) for one in some])]
-        if whole and any(one.d_z == one.d_z for one in some):
-            d_z = ["-" if one.d_z != one.d_z else f"{one.d_z:.2f}" for one in some]
-            columns += [("d_z", d_z)]
-        if whole:
-            counts = [f"{one.wins}/{one.ties}/{one.losses}" for one in some]
-            columns += [("win/tie/loss", counts)]
-        for title, field_of, holds in (
-            ("p (equivalence)" if plan.margin else "p", "p", whole),
-            (f"p ({CORRECTED.get(plan.correction)})", "p_adjusted", plan.correction != "none"),
-        ):
-            floors = [0.0 if one.exact else floor for one in some]
-            p = [getattr(one, field_of) for one in some]
-            columns += [(title, [*map(probability, p, floors)])] * holds
+        columns = list[tuple[str, list[str]]]()
+
+        def column(title: str, write: Callable[[Contrast], str], holds: bool = True) -> None:
+            if holds:
+                columns.append((title, [write(one) for one in some]))
+
+        def p(p: float, exact: bool) -> str:
+            return probability(p, 0.0 if exact else floor)
+
+        column(plan.rows, lambda one: f"{one.n:,}", bool(self._segments))
+        column(first.baseline, lambda one: look.number(one.baseline_mean), of_pair)
+        title = first.system if of_pair else "mean"
+        column(title, lambda one: look.number(one.mean), of_pair or of_base)
+        column("difference", lambda one: look.signed(one.difference) + (one.sign or " ") * marked)
+        title = f"{100 * plan.shown_level:.4g} % interval"
+        title += " (two-sided)" * (plan.alternative != "two-sided")
+        column(
+            title, lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]", look.intervals
+        )
+        known = any(math.isfinite(one.relative) for one in some)
+        column("relative", lambda one: percent(one.relative), known)
+        known = whole and any(one.d_z == one.d_z for one in some)
+        column("d_z", lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}", known)
+        column("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}", whole)
+        title = "p (equivalence)" if plan.margin else "p"
+        column(title, lambda one: p(one.p, one.exact), whole)
+        title = f"p ({CORRECTED.get(plan.correction)})"
+        column(title, lambda one: p(one.p_adjusted, one.exact), plan.correction != "none")
         rows = []
         if of_base and not of_pair:  # the baseline first
             mean = Cell(look.number(first.baseline_mean))
@@ -498,11 +465,8 @@ class Tests(ForPapers, Sequence[Contrast]):
 
     def _notes(self, brief: bool = False) -> Iterator[str]:
         """Yield the lines below the table."""
-        plan, pairs, whose = self.plan, self._pairs, ", ".join(self.plan.baselines)
-        what = f"against {whose}, " if whose and len(pairs) > 1 else ""
-        if len(pairs) == 1:
-            what = f"{pairs[0][0]} - {pairs[0][1]}, "
-        yield f"{what}{plan.words} over {self._whom}{self._what_signs_say}"
+        plan = self.plan
+        yield self._legend()
         for one in self if plan.margin is not None else ():
             yield (
                 f"{one.system} - {one.baseline} {one.name}: {self._within(one)} within "
@@ -513,7 +477,7 @@ class Tests(ForPapers, Sequence[Contrast]):
             yield "one-sided, of later - earlier in the order given: baseline= says which is which"
         if plan.method == "tukey":
             yield f"p and intervals hold {self._together}"
-        elif len(pairs) > 1:
+        elif len(self._pairs) > 1:
             yield "intervals hold one by one, not together"
         if detectable := self._detectable():
             yield f"detectable with 80 % power{self._after}: {detectable}"
@@ -573,10 +537,6 @@ def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]
         if where:
             few = f"({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
             yield f"{caution}: {worded(meaning, unit)} {few}"
-
-
-def _interval(one: Contrast) -> str:
-    return f"interval [{number(one.low)}, {number(one.high)}]"
 
 
 def _keys(one: Contrast) -> set[tuple[str | None, ...]]:

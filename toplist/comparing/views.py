@@ -475,7 +475,7 @@ def movers(
     pair = question.pair(system, baseline, "movers")
     both = replace(compared._with(pair), baselines=())
     asked = replace(question, compared=both)
-    name = asked.one(name)
+    name = asked.one(name, "this")
     source = asked.rows([name], "movers()")
     values = np.array([source.values(one, name) for one in pair])
     hits = [_hits(both.results[one], name, source.rows[one]) for one in pair]
