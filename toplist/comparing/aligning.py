@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -141,29 +143,34 @@ class Aligned(Rows):
     def cluster_labels(self) -> Sequence[Any] | None:
         """Return the clusters of the users, given or the same in all results; None without any."""
         first, rows = next(iter(self.rows.items()))
-        # who has a list and no ground truth, in one result at least
-        extra = [of_one >= self.results[system].n_users for system, of_one in self.rows.items()]
-        others = np.flatnonzero(np.any(extra, axis=0)).tolist()
+        known = {s: one.clusters for s, one in self.results.items() if one.clusters is not None}
         if self.clusters is not None and self.users is None:
             of_all = values_by_user(self.clusters, None, self.results[first].n_users, "clusters")[0]
             return [of_all[row] for row in rows.tolist()]
+        if self.clusters is None and not known:
+            return None
+        # who has a list and no ground truth, in one result at least
+        extra = [of_one >= self.results[system].n_users for system, of_one in self.rows.items()]
+        others = np.flatnonzero(np.any(extra, axis=0)).tolist()
         if self.clusters is not None and self.users is not None:
             if not isinstance(self.clusters, Mapping) and not is_series(self.clusters):
                 raise TypeError(
                     "the users have keys: give clusters as a dict or Series user -> label"
                 )
-            _check_labels(all(self.users[row] in self.clusters for row in others))
-            return values_by_user(self.clusters, self.users, self.n, "clusters")[0]
-        known = {s: one.clusters for s, one in self.results.items() if one.clusters is not None}
-        without = [system for system in self.results if system not in known]
-        if not known:
-            return None
-        if without:
+            others = [row for row in others if self.users[row] not in self.clusters]
+        elif len(known) < len(self.results):
+            without = next(system for system in self.results if system not in known)
             raise NotTestable(
-                f"{next(iter(known))} has clusters and {without[0]} has none: evaluate both with "
+                f"{next(iter(known))} has clusters and {without} has none: evaluate both with "
                 "clusters=, or give them to test()"
             )
-        _check_labels(not others)
+        if others:
+            raise NotTestable(
+                "lists without a ground truth are in these means, and have no cluster: give those "
+                "of all users to test(), as a dict user -> label"
+            )
+        if self.clusters is not None:
+            return values_by_user(self.clusters, self.users, self.n, "clusters")[0]
         labels = {s: [some[row] for row in self.rows[s].tolist()] for s, some in known.items()}
         mine = labels[first]
         for other, theirs in labels.items():
@@ -195,14 +202,6 @@ class Aligned(Rows):
             hits, counted = hits.subset(rows), counted[rows]
         read, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
         return per_user.filler(read, counted, metric, np.arange(1, depth + 1))
-
-
-def _check_labels(known: bool) -> None:
-    if not known:
-        raise NotTestable(
-            "lists without a ground truth are in these means, and have no cluster: give those "
-            "of all users to test(), as a dict user -> label"
-        )
 
 
 def align(
@@ -325,16 +324,8 @@ def _check(found: Aligned, first: str, system: str) -> None:
     rows, others = found.rows[first], found.rows[system]
     both = (rows < one.n_users) & (others < other.n_users)  # of whom both have a ground truth
     rows, others = rows[both], others[both]
-    changed, what = _other_truths(one, rows, other, others)
-    if changed.any():
-        user = int(rows[changed][0])
-        user = user if found.users is None else one.users[user]
-        same = "" if what == NUMBER else " of the same sizes"
-        kinds = "; or ids are numbers in one and text in the other" * bool(changed.all())
-        raise NotTestable(
-            f"{first} and {system} have other ground truths{same}: {int(changed.sum()):,} of "
-            f"{found.n:,} users have {what}, user {user!r} first{kinds}"
-        )
+    if changed := _other_truths({first: one, system: other}, rows, others):
+        raise NotTestable(f"{first} and {system} have other ground truths: {changed}")
     mine, theirs = one.weights, other.weights
     alike = mine is theirs
     if mine is not None and theirs is not None:
@@ -454,13 +445,9 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[D
             parts = (f"{few_of(names)}: {text}" for text, names in systems.items())
             title = "METRICS OR K" if kind == "metrics" else kind.upper()
             found.append(Difference(kind, everybody, f"DIFFERENT {title}: {'; '.join(parts)}"))
-    formulas: dict[str, Any] = {}
-    several = {
-        name: None
-        for result in results.values()
-        for name, metric in result.terms.metrics.items()
-        if formulas.setdefault(name, metric.formula) != metric.formula
-    }
+    asked = [one for result in results.values() for one in result.terms.metrics.items()]
+    known = {(name, metric.formula): name for name, metric in asked}
+    several = [name for name in dict(asked) if [*known.values()].count(name) > 1]
     if several:
         text = f"DIFFERENT FORMULAS: of {', '.join(several)}"
         found.append(Difference("formulas", everybody, text))
@@ -507,19 +494,17 @@ def unequal_ks(results: Results) -> list[int]:
 
 def _other_data(results: Results) -> Iterator[Difference]:
     """Yield each keyword that gave some results other data than others, where known."""
+
+    def digest(result: Means, keyword: str) -> str:
+        needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
+        return result.lists.given.get(keyword, "") if needed and result.lists else ""
+
     for keyword in FACTS:
-
-        def digest(result: Means, keyword: str = keyword) -> str:
-            needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
-            return result.lists.given.get(keyword, "") if needed and result.lists else ""
-
-        several = list(_grouped(results, digest).values())
+        several = list(_grouped(results, partial(digest, keyword=keyword)).values())
         if len(several) > 1:
             between = " and " if len(several) == sum(map(len, several)) else "; "
             text = f"DIFFERENT {keyword}: {between.join(map(few_of, several))}"
-            yield Difference(
-                "data", tuple(name for some in several for name in some), text, keyword
-            )
+            yield Difference("data", tuple(chain(*several)), text, keyword)
 
 
 def _other_users(found: Sequence[Difference | None], first: str) -> Iterator[Difference]:
@@ -549,31 +534,30 @@ def _users(results: Results, first: str, name: str) -> Difference | None:
     if parts:
         text = f"DIFFERENT USERS: {name} is over {m:,}, {' and '.join(parts)}"
         return Difference("users", both, text)
-    changed, what = _other_truths(one, rows[first], other, rows[name])
-    text = (
-        f"DIFFERENT GROUND TRUTHS: {int(changed.sum()):,} of {n:,} users have {what} in {name} "
-        f"than in {first}"
-    )
-    return Difference("truths", both, text) if changed.any() else None
+    changed = _other_truths({first: one, name: other}, rows[first], rows[name])
+    return Difference("truths", both, f"DIFFERENT GROUND TRUTHS: {changed}") if changed else None
 
 
-# How ground truths differ.
-NUMBER = "another number of relevant items"
-ITEMS = "other relevant items or grades"
-
-
-def _other_truths(one: Means, rows: Ints, other: Means, others: Ints) -> tuple[Bools, str]:
-    """Return whose ground truths are others, of the users in these rows of both, and how."""
+def _other_truths(results: Results, rows: Ints, others: Ints) -> str:
+    """Return how the ground truths of the users in these rows of two results differ; "" if not."""
+    (first, one), (system, other) = results.items()
     a, b = (hits_of(result, "its users are unknown")[0] for result in (one, other))
     changed: Bools = a.n_relevant[rows] != b.n_relevant[others]
+    what = "another number of relevant items"
     # of listed items only, R belongs to the list
-    if changed.any() and other.terms.relevant != "listed":
-        return changed, NUMBER
-    changed = np.zeros(len(rows), bool)
-    for first, second in zip(_truth_hashes(one), _truth_hashes(other), strict=False):
-        if first is not None and second is not None:
-            changed |= first[rows] != second[others]
-    return changed, ITEMS
+    if not changed.any() or other.terms.relevant == "listed":
+        changed, what = np.zeros(len(rows), bool), "other relevant items or grades"
+        for mine, theirs in zip(_truth_hashes(one), _truth_hashes(other), strict=False):
+            if mine is not None and theirs is not None:
+                changed |= mine[rows] != theirs[others]
+    if not changed.any():
+        return ""
+    kinds = "; or ids are numbers in one and text in the other" * bool(changed.all())
+    user = one.users[int(rows[changed][0])]
+    return (
+        f"{int(changed.sum()):,} of {len(rows):,} users have {what} in {system} than in {first}, "
+        f"user {user!r} first{kinds}"
+    )
 
 
 def _truth_hashes(result: Means) -> Iterator[NDArray[np.uint64] | None]:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, Ints, counted
-from toplist.comparing.aligning import Aligned, align, differences
+from toplist.comparing.aligning import MINOR, Aligned, align
 from toplist.comparing.samples import pairs_of
+from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.means import has_keys, hits_of
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
-from toplist.results.terms import Entry
 from toplist.stats.distributions import t_ppf
 from toplist.stats.planning import Corrected, ppi
 from toplist.stats.units import Units, checked, numbered, snap
@@ -189,11 +189,10 @@ def judge_corrected(
         raise ValueError(f"judged is of {names[0]}, and human of {names[1]}: give both of the same")
     several = len(systems) > 1 or baseline is not None
     pair = pairs_of([*given["judged"]], baseline)[0] if several else None
-    results, name = _of_one_kind(given, pair or systems, metric)
-    metric, _, k = name.rpartition("@")
-    by_judge, by_people = (align(results[side], metrics=[metric]) for side in given)
+    sides, name = _of_one_kind(given, pair or systems, metric)
+    by_judge, by_people = (align(side, metrics=[name]) for side in sides.values())
     rows = _matched(by_judge, by_people)
-    _check(by_judge, by_people, rows, int(k))
+    _check(by_judge, by_people, rows, int(name.rpartition("@")[2]))
     y_hat, n = _values(by_judge, name), len(rows)
     labels, units, clusters = by_judge.cluster_labels(), Units(n), None
     if labels is None and by_people.cluster_labels() is not None:
@@ -229,29 +228,27 @@ def _of_one_kind(
     given: Mapping[str, Mapping[str, TopKResult]], systems: Sequence[str], name: str
 ) -> tuple[dict[str, dict[str, TopKResult]], str]:
     """Return the results of each side with one metric alone, and its ``name@k``, alike in all."""
-    places = [(side, system) for side in given for system in systems]
-    found: dict[str, dict[str, TopKResult]] = {side: {} for side in given}
-    results = in_line([given[side][system] for side, system in places])
-    for (side, system), one in zip(places, results, strict=True):
-        label = f"{side} {system}".strip()
+    every = {f"{side} {one}".strip(): given[side][one] for side in given for one in systems}
+    every = dict(zip(every, in_line([*every.values()]), strict=True))
+    for label, one in every.items():
         hits_of(one, f"the queries of {label} are unknown")
         if not has_keys(one) or one.weights is not None:
             why = "have no keys: evaluate dicts or tables, or give users="
             why = "have weights: evaluate without" if has_keys(one) else why
             raise ValueError(f"the queries of {label} {why}")
-        try:
-            metric, k = one.terms.find(name)
-        except KeyError as error:
-            raise KeyError(f"{label}: {error.args[0]}") from None
-        if not isinstance(metric, Metric) or metric.name in one.terms.pooled or k is None:
-            raise ValueError(f"{name!r} is no mean over queries of what is relevant, at one k")
-        terms = replace(one.terms, entries=(Entry(metric, (k,), scalar=True),), pooled=())
-        found[side][label] = replace(one, terms=terms)
-    every = found["judged"] | found["human"]
-    for what in differences(every, [[label] for label in every]):
-        if what.kind != "lengths":
+    # as runs that are paired, each may have a ground truth of its own
+    whole = SideBySide(every, runs={"all": tuple(every)}, runs_are="paired")
+    at = Question(whole).one(name, "judge_corrected")
+    if not isinstance(whole._metric(at), Metric):
+        raise ValueError(f"{name!r} is no mean over queries of what is relevant, at one k")
+    compared = whole._only(at.rpartition("@")[0])
+    for what in compared.differences:
+        if what.kind not in MINOR:
             raise ValueError(f"judged and human cannot be put together: {what}")
-    return found, f"{metric.name}@{k}"
+    return {
+        side: {label: one for label, one in compared.results.items() if label.startswith(side)}
+        for side in given
+    }, at
 
 
 def _values(side: Aligned, name: str) -> Floats:
