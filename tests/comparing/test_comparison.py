@@ -52,7 +52,7 @@ def test_every_markup_marks_the_best(both):
     assert "**bold**: best of its column; not tested: .test() and topl" in both.to_markdown()
     latex = both.to_latex()  # three users show no difference: nothing is bold
     assert r"good & 0.5000 & 0.5436 \\" in latex and "poor & 0.1667 & 0.2103" in latex
-    assert "no difference was found: paired t over 3 users" in latex and "textbf" not in latex
+    assert "paired t over 3 users; no p below 0.05" in latex and "textbf" not in latex
     page = both._repr_html_()
     assert "best of its column; not tested: .test() and toplist compare test" in page
     assert "<b>0.5000</b>" in page and "<b>0.1667</b>" not in page
@@ -176,7 +176,8 @@ DIFFERENT = [
     (
         {},
         {"truths": {**TRUTHS, "ann": {2, 7}}},
-        "GROUND TRUTHS: 1 of 3 users have another number of relevant items in b than in a",
+        "GROUND TRUTHS: 1 of 3 users have another number of relevant items in b than in a, "
+        "user 'ann' first",
     ),
     ({}, {"truths": dict(reversed(TRUTHS.items()))}),
     ({}, {"ranks": UNLISTED}),

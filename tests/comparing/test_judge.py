@@ -145,12 +145,12 @@ VALUE_ERRORS = {
     ),
     "judged is of one system, and human of a, b: give both": lambda: {"human": two()},
     "two systems are needed, and there is": lambda: {"baseline": "a"},
-    "'ndcg' is no mean over queries of what is relevant, at one": lambda: {"metric": "ndcg"},
+    "'ndcg' is a whole curve: give name@k": lambda: {"metric": "ndcg"},
     "level must be a number between 0 and 1, not 95": lambda: {"level": 95},
-    "'item_coverage@5' is no mean over queries of what is": (
+    "item_coverage@5 has no test: one number of all lists": (
         lambda: sides(metrics=["item_coverage"], catalogue=range(12)) | COVERAGE
     ),
-    "'precision@5' is no mean over queries": (
+    "precision@5 has no test: pooled": (
         lambda: sides(aggregate="pooled") | {"metric": "precision@5"}
     ),
 }

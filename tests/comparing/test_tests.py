@@ -40,7 +40,7 @@ def test_the_table_of_two_systems(retrieved, versus, tests, monkeypatch):
     # the table of means marks only what was tested
     tested = str(versus)
     assert "‡" in tested and "not tested" not in tested
-    assert "† ‡ better, ▾ worse than popularity: paired t over 992 users" in tested
+    assert "- popularity, paired t over 992 users; † ‡ better, ▾ worse: p < 0.05, 0.01" in tested
     monkeypatch.setattr(tl.TopKResult, "per_user", None)  # and touches no values otherwise
     plain = str(tl.compare(retrieved))
     assert "not tested" in plain and "‡" not in plain
@@ -53,7 +53,7 @@ def test_a_worse_system_has_one_sign_in_every_table(retrieved):
     assert tests[0].sign == "▾" and "-0.0738▾" in str(tests) and str(tests).count("‡") == 1
     for latex, number in ((tests.to_latex(), r"$-$0.0738"), (both.to_latex(), "0.0576")):
         assert number + r"$^{\blacktriangledown}$" in latex and r"\usepackage{amssymb}" in latex
-    assert "worse than itemknn" in both.to_latex()
+    assert "worse: p $<$ 0.05, 0.01" in both.to_latex()
     # of your own values it is not known which direction is better
     values = {name: one.per_user("ndcg@10") for name, one in retrieved.items()}
     own = str(paired_tests(values, baseline=KNN))
@@ -112,7 +112,7 @@ def test_latex_says_what_its_daggers_are(retrieved, versus):
         legend = text[text.index(r"\footnotesize") :]
         assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
     pairs = tl.compare(retrieved).to_latex()
-    assert r"\footnotesize tested: paired t over 992 users" in pairs and r"\textbf" in pairs
+    assert "over 992 users; differs: p $<$ 0.05 after" in pairs and r"\textbf" in pairs
 
 
 def test_bold_is_what_differs_after_the_correction(pair):
@@ -124,7 +124,7 @@ def test_bold_is_what_differs_after_the_correction(pair):
     assert bold(text, "c", "d") == [True, True] and "textbf" not in str(cells(text, "a"))
     twin = system(0.21, 9)
     near = tl.compare({"a": pair["a"], "b": twin}).to_latex()
-    assert "textbf" not in near and "no difference was found: paired t over 120 users" in near
+    assert "textbf" not in near and "paired t over 120 users; no p below 0.05" in near
     # with a baseline
     text = tl.compare(pair, baseline="a").to_latex(digits=1)
     assert bold(text, "c") == [True] and r"$^{\ddagger}$" in cells(text, "c")[0]
@@ -134,7 +134,7 @@ def test_bold_is_what_differs_after_the_correction(pair):
     # with several
     text = tl.compare({"a": pair["a"], "b": twin, "c": pair["c"]}, baseline=["a", "b"]).to_latex()
     assert r"\textbf" in cells(text, "c")[0] and r"\textbf" not in cells(text, "b")[0]
-    assert "better, $" in text and "worse than each of a, b" in text
+    assert "better, $" in text and "against each of a, b, paired t" in text
     near = {"a": pair["a"], "b": pair["c"], "c": system(0.5, 30)}
     mixed = tl.compare(near, baseline=["a", "b"])
     assert [mixed.test()["c", base, "ndcg@10"].mark for base in "ab"] == ["‡", ""]

@@ -206,8 +206,8 @@ def judge_corrected(
         raise ValueError(
             f"people judged {what}: at least {LEAST} are needed for an interval that holds"
         )
-    sides = _values(by_people, name), y_hat[rows], np.delete(y_hat, rows)
-    found = ppi(*sides, level=level, clusters=clusters)
+    rest = np.delete(y_hat, rows)
+    found = ppi(_values(by_people, name), y_hat[rows], rest, level=level, clusters=clusters)
     half = t_ppf(0.5 + level / 2, units.df) * found.error
     if found.low == found.low:
         found = replace(found, low=found.estimate - half, high=found.estimate + half)
@@ -238,17 +238,17 @@ def _of_one_kind(
             raise ValueError(f"the queries of {label} {why}")
     # as runs that are paired, each may have a ground truth of its own
     whole = SideBySide(every, runs={"all": tuple(every)}, runs_are="paired")
-    at = Question(whole).one(name, "judge_corrected")
-    if not isinstance(whole._metric(at), Metric):
-        raise ValueError(f"{name!r} is no mean over queries of what is relevant, at one k")
-    compared = whole._only(at.rpartition("@")[0])
+    metric, k = one.terms.find(Question(whole).one(name, "judge_corrected"))
+    if not isinstance(metric, Metric):
+        raise ValueError(f"{name!r} is no mean over queries of what is relevant")
+    compared = whole._only(metric.name)
     for what in compared.differences:
         if what.kind not in MINOR:
             raise ValueError(f"judged and human cannot be put together: {what}")
     return {
         side: {label: one for label, one in compared.results.items() if label.startswith(side)}
         for side in given
-    }, at
+    }, f"{metric.name}@{k}"
 
 
 def _values(side: Aligned, name: str) -> Floats:

@@ -335,7 +335,8 @@ class Tests(ForPapers, Sequence[Contrast]):
         `signed` tables have the signs of what is better or worse.
         """
         plan, pairs, whose = self.plan, self._pairs, ", ".join(self.plan.baselines)
-        what = f"against {whose}, " if whose and len(pairs) > 1 else ""
+        each = "each of " * (len(plan.baselines) > 1)
+        what = f"against {each}{whose}, " if whose and len(pairs) > 1 else ""
         if len(pairs) == 1:
             what = f"{pairs[0][0]} - {pairs[0][1]}, "
         said = f"{what}{plan.words} over {self._whom}"
