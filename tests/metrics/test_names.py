@@ -242,7 +242,7 @@ OF_CONVENTIONS = {
 def test_conventions(name, meant):
     said = re.escape(f"convention {name!r} (did you mean {meant!r}?): choose from standard, ")
     for call in (tl.ndcg, tl.top_k_eval):
-        with pytest.raises(ValueError, match=f"^{said}.*, kaggle$"):
+        with pytest.raises(ValueError, match=f"^{said}.*, rax$"):
             call(RANKS, TRUTHS, 5, convention=name)
 
 

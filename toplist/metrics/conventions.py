@@ -12,8 +12,9 @@ Not of this form, and therefore not included: means of precisions (Elliot's MAP)
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -24,6 +25,7 @@ from toplist.metrics.definitions import (
     GAINS,
     METRICS,
     TREC_IPREC,
+    DiscountName,
     Empty,
     Gains,
     GainTable,
@@ -50,7 +52,7 @@ ConventionName = Literal[
     "tf-ranking", "lightgbm", "torchmetrics", "elliot", "recpack", "cornac", "longmemeval",
     "xgboost", "catboost", "autorag", "pytorch-metric-learning", "elasticsearch", "opensearch",
     "quepid", "transformers4rec", "bwhite",
-    "pyvespa", "torch_geometric", "lightfm", "keras-rs", "rax", "kaggle",
+    "pyvespa", "torch_geometric", "lightfm", "kaggle", "keras-rs", "rax",
 ]  # fmt: skip
 CONVENTION_CHOICES: tuple[ConventionName, ...] = get_args(ConventionName)
 
@@ -188,102 +190,60 @@ class Convention:
         return metric.empty or self.empty_of.get(metric.base, self.empty)
 
 
-def _others() -> Mapping[str, Metric]:
-    """Return metrics that a library has instead of ours of that name, or that we do not have."""
-    clipped = {
-        f"clipped_{name}": replace(METRICS[name], discount="log2(max(r,2))")
-        for name in ("ndcg", "dcg")
-    }
-    most = "hits over the most that k places can hold"
-    r_cap = Metric("r_cap", "each", "1", "min(k,R)", text=f"recall capped at k: {most}")
-    return {
-        **clipped,
-        "binary_clipped_ndcg": replace(clipped["clipped_ndcg"], graded=False),
-        "trec_iprec": TREC_IPREC,
-        "n_hits": replace(METRICS["cg"], graded=False),
-        "found_groups": replace(METRICS["group_recall"], name="recall"),
-        "map_at_k": replace(METRICS["map"], name="map_at_k"),
-        "map_at_r": Metric(
-            *("map_at_r", "nth", "r", "R"),
-            text="average precision of the first R ranks, over R (Musgrave et al. 2020)",
-            cut="R",
-        ),
-        "mar": Metric(
-            *("mar", "nth", "1", "R^2"),
-            text="average recall: sum of the recall at each hit, over R",
-        ),
-        "ncrr": Metric(
-            *("ncrr", "each", "r", "ideal(min(k,n,R))"),
-            text="sum of reciprocal ranks of the hits over that of the ideal order",
-        ),
-        "r_cap": r_cap,
-        "calibrated_recall": replace(r_cap, name="calibrated_recall", text=most),
-    }
+_CLIPPED: DiscountName = "log2(max(r,2))"
+_MOST = "hits over the most that k places can hold"
+# Metrics that a library has instead of ours of that name, or that we do not have.
+_OTHERS: Mapping[str, Metric] = {
+    "clipped_ndcg": replace(METRICS["ndcg"], discount=_CLIPPED),
+    "clipped_dcg": replace(METRICS["dcg"], discount=_CLIPPED),
+    "binary_clipped_ndcg": replace(METRICS["ndcg"], discount=_CLIPPED, graded=False),
+    "trec_iprec": TREC_IPREC,
+    "n_hits": replace(METRICS["cg"], graded=False),
+    "found_groups": replace(METRICS["group_recall"], name="recall"),
+    "map_at_k": replace(METRICS["map"], name="map_at_k"),
+    "map_at_r": Metric(
+        *("map_at_r", "nth", "r", "R"),
+        text="average precision of the first R ranks, over R (Musgrave et al. 2020)",
+        cut="R",
+    ),
+    "mar": Metric(
+        *("mar", "nth", "1", "R^2"), text="average recall: sum of the recall at each hit, over R"
+    ),
+    "ncrr": Metric(
+        *("ncrr", "each", "r", "ideal(min(k,n,R))"),
+        text="sum of reciprocal ranks of the hits over that of the ideal order",
+    ),
+    "r_cap": Metric("r_cap", "each", "1", "min(k,R)", text=f"recall capped at k: {_MOST}"),
+    "calibrated_recall": Metric("calibrated_recall", "each", "1", "min(k,R)", text=_MOST),
+}
+_ROWS = tomllib.loads(Path(__file__).with_name("conventions.toml").read_text("utf-8"))
 
 
-def _metrics(words: str, graded: bool, others: Mapping[str, Metric]) -> Mapping[str, Metric]:
-    """Return the metrics of these names, standard ones with another divisor after ``/``."""
-    chosen = []
-    for word in words.split():
-        name, _, divisor = word.partition("/")
-        if word in others:
-            chosen.append(others[word])
-        else:
-            row = METRICS[name]
-            divided: Any = divisor or row.divisor
-            chosen.append(replace(row, divisor=divided, graded=graded and row.graded))
-    return {metric.name: metric for metric in chosen}
+def _names(key: str) -> dict[str, str]:
+    """Return the convention of each of the other names in the rows."""
+    return {other: name for name, row in _ROWS.items() for other in row.pop(key, "").split()}
 
 
-def _read() -> Iterator[Convention]:
-    """Read the conventions of the file beside this one."""
-    others = _others()
-    rows = tomllib.loads(Path(__file__).with_name("conventions.toml").read_text("utf-8"))
-    for name, row in rows.items():
-        graded = row.pop("graded", False)
-        metrics = METRICS
-        if "metrics" in row:
-            metrics = _metrics(row.pop("metrics"), graded, others)
-        row["pooled"] = tuple(row.get("pooled", ()))
-        yield Convention(name, metrics, **row)
+def _convention(name: str, row: dict[str, Any]) -> Convention:
+    """Return the convention of a row; its metrics are standard ones, with its divisors."""
+    graded, metrics = row.pop("graded", False), {}
+    for word in row.pop("metrics", "").split():
+        base, _, divisor = word.partition("/")
+        own = _OTHERS.get(word) or METRICS[base]
+        if word not in _OTHERS:
+            own = replace(own, divisor=divisor or own.divisor, graded=graded and own.graded)
+        metrics[own.name] = own
+    row["pooled"] = tuple(row.get("pooled", ()))
+    return Convention(name, metrics or METRICS, **row)
 
-
-#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
-CONVENTIONS: Mapping[str, Convention] = table_of(*_read())
 
 #: Other libraries with the formulas and policies of a convention, which may be named instead.
-#: Read-only. Their sources: vespa-engine/pyvespa@42b584a vespa/evaluation/_base.py:616-752 (of
-#: grades it has nDCG alone), pyg-team/pytorch_geometric@5c6461b torch_geometric/metrics/
-#: link_pred.py:442-616 (LinkPred...; not weighted=True of recall), lyst/lightfm@0c9c31e
-#: lightfm/evaluation.py:14-327 (preserve_rows=False), keras-team/keras-rs@812d35b keras_rs/src/
-#: metrics/*.py, google/rax@af92de1 rax/_src/metrics.py:148-846, benhamner/Metrics@9a637ae
-#: Python/ml_metrics/average_precision.py:3-65 (mapk of Kaggle).
-SYNONYMS: Mapping[str, str] = MappingProxyType(
-    {
-        "pyvespa": "standard",
-        "torch_geometric": "standard",
-        "lightfm": "standard",
-        "keras-rs": "tf-ranking",
-        "rax": "tf-ranking",
-        "kaggle": "spark",
-    }
-)
-
-
-# Names that others use. pytrec_eval is trec_eval, and ir_measures asks it first; BEIR has mteb's
-# metrics.
-OTHER_NAMES = {
-    "pytrec_eval": "trec_eval",
-    "ir_measures": "trec_eval",
-    "trec": "trec_eval",
-    "beir": "mteb",
-    "scikit-learn": "sklearn",
-    "tensorflow_ranking": "tf-ranking",
-    "lkpy": "lenskit",
-    "pyspark": "spark",
-    "sbert": "sentence-transformers",
-    "default": "standard",
-}
+#: Read-only.
+SYNONYMS: Mapping[str, str] = MappingProxyType(_names("same"))
+# Names that others use.
+OTHER_NAMES = _names("called")
+#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
+CONVENTIONS: Mapping[str, Convention] = table_of(*starmap(_convention, _ROWS.items()))
 
 
 def convention_of(name: str) -> Convention:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -297,11 +297,7 @@ class Metric:
     @property
     def earning(self) -> Earned | None:
         """What hits earn, with its formula; None where `counts` is a word."""
-        if isinstance(self.counts, str):
-            return None
-        if isinstance(self.counts, Earned):
-            return self.counts
-        return Earned(_words(self.counts), self.counts)
+        return None if isinstance(self.counts, str) else _with_formula(self.counts, Earned, {})
 
     @property
     def word(self) -> Counts:
@@ -321,20 +317,12 @@ class Metric:
     @property
     def discounting(self) -> Discount:
         """The discount with its formula."""
-        if isinstance(self.discount, Discount):
-            return self.discount
-        if isinstance(self.discount, str):
-            return DISCOUNTS[self.discount]
-        return Discount(_words(self.discount), self.discount, r"d(r_j)")
+        return _with_formula(self.discount, Discount, DISCOUNTS, latex="d(r_j)")
 
     @property
     def dividing(self) -> Divisor:
         """The divisor with its formula; a user's own function may use the length."""
-        if isinstance(self.divisor, Divisor):
-            return self.divisor
-        if isinstance(self.divisor, str):
-            return DIVISORS[self.divisor]
-        return Divisor(_words(self.divisor), self.divisor, r"D(k, R, n)", by_length=True)
+        return _with_formula(self.divisor, Divisor, DIVISORS, latex="D(k, R, n)", by_length=True)
 
     def discounts(self, depth: int, first: int = 1) -> NDArray[np.float64]:
         """Return the discount at ranks first..depth, (depth - first + 1,); read-only if by name."""
@@ -415,11 +403,18 @@ class Metric:
             ) from None
 
 
-def _words(function: Callable[..., Any]) -> str:
-    """Return the name of a user's own function in a formula: its docstring's first line, if any."""
-    if function.__doc__:
-        return function.__doc__.splitlines()[0]
-    return str(getattr(function, "__name__", function))
+C = TypeVar("C", Discount, Divisor, Earned)
+
+
+def _with_formula(given: Any, kind: type[C], known: Mapping[Any, C], **own: Any) -> C:
+    """Return one of the three choices with its formula.
+
+    That of a user's own function is its docstring's first line, if any, else its name.
+    """
+    if isinstance(given, (kind, str)):
+        return known[given] if isinstance(given, str) else given
+    words = (given.__doc__ or "").splitlines() or [str(getattr(given, "__name__", given))]
+    return kind(words[0], given, **own)
 
 
 @dataclass(frozen=True)
@@ -449,29 +444,26 @@ def rbp(*, p: declared.Part = 0.8) -> Metric:
     return Metric("rbp", "each", discount, "1", text=text + "(Moffat, Zobel 2008)")
 
 
-def _cascade(largest: float | None) -> Earned:
-    return Earned(
-        "p_j (1 - p_1)...(1 - p_(j-1))",
-        earned.Cascade(largest),
-        r"p_j \prod_{i < j} (1 - p_i)",
-        "within 1",
-        "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade",
-    )
-
-
 def err(*, max: declared.Largest | None = None) -> Metric:
     """Return expected reciprocal rank (Chapelle et al. 2009); `max` is the largest grade there is.
 
     Without it, the largest grade of the ground truths.
     """
+    cascade = Earned(
+        "p_j (1 - p_1)...(1 - p_(j-1))",
+        earned.Cascade(max),
+        r"p_j \prod_{i < j} (1 - p_i)",
+        "within 1",
+        "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade",
+    )
     text = "expected reciprocal rank: of the item that satisfies the user (Chapelle et al. 2009)"
-    return Metric("err", _cascade(max), "r", "1", graded=True, text=text)
+    return Metric("err", cascade, "r", "1", graded=True, text=text)
 
 
 def nerr(*, max: declared.Largest | None = None) -> Metric:
     """Return expected reciprocal rank over that of the ideal order."""
     text = "expected reciprocal rank over that of the ideal order"
-    return Metric("nerr", _cascade(max), "r", "ideal(min(k,R))", graded=True, text=text)
+    return replace(err(max=max), name="nerr", divisor="ideal(min(k,R))", text=text)
 
 
 def iprec(trec: bool = False, *, recall: declared.Fraction = 0.1) -> Metric:

@@ -207,14 +207,9 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
         meant = _did_you_mean(entry, convention)
         raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
     name, pairs, at = found
-    metric: Metric | ListMetric
-    if name in LIST_METRICS:
-        metric = LIST_METRICS[name]
-    elif name in convention.metrics:
-        metric = convention.metrics[name]
-    elif name in SCORED:
-        metric = SCORED[name]
-    else:
+    tables: tuple[Mapping[str, Any], ...] = LIST_METRICS, convention.metrics, SCORED
+    metric = next((table[name] for table in tables if name in table), None)
+    if metric is None:
         valid, what = ", ".join(convention.metrics), f"metric {entry!r}"
         if name in METRICS:
             what = f"metric {name!r} is not in convention {convention.name!r}"
@@ -226,16 +221,14 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
         raise ValueError(
             f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {at!r}"
         )
-    given = dict(pairs)
-    if len(given) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(one for one in names if names.count(one) > 1)
-        raise ValueError(f"metric {name!r}: {twice} is given twice")
-    if isinstance(metric, ListMetric):
-        return beyond_accuracy.variant(name, given) if given else metric, int(at) if at else None
-    if given:
-        metric = definitions.with_parameters(metric, given)
-    if metric.cut == "n" and at:
+    keys = [key for key, _ in pairs]
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        raise ValueError(f"metric {name!r}: {twice[0]} is given twice")
+    if pairs and isinstance(metric, ListMetric):
+        metric = beyond_accuracy.variant(name, dict(pairs))
+    elif pairs:
+        metric = definitions.with_parameters(metric, dict(pairs))
+    if at and getattr(metric, "cut", "k") == "n":
         raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
     return metric, int(at) if at else None
 
