@@ -458,7 +458,7 @@ def _read(
 
 
 def _column(table: Any, name: str) -> Floats:
-    values = cols.values(table, name)
+    values = np.asarray(table[name])
     if values.dtype.kind != "b":
         values = cols.read(table, name).numbers("the table")
     return values.astype(np.float64, copy=False)

@@ -93,37 +93,14 @@ def test_lists_are_mapped_and_collapsed(kind, data):
 
 
 CHUNKS = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b"}
-EDGES = {  # lists, truths, options -> ranks of the hits, relevant, listed
-    "empty lists": ([[], []], [{"a1"}, set()], {}, ([], [1, 0], [0, 0])),
-    "all one document": ([["a1", "a2", "a3"]], [{"a2"}], {}, ([1], [1], [1])),
-    "k = 1": ([["a1", "a2", "b1"]], [{"b1"}], {"k": 1}, ([], [1], [1])),
-    "k = 2": ([["a1", "a2", "b1"]], [{"b1"}], {"k": 2}, ([2], [1], [2])),
-    "k beyond": ([["a1", "a2", "b1"]], [{"b1"}], {"k": 9}, ([2], [1], [2])),
-    "first": ([["a1", "a2", "b1"]], [{"b1"}], {"duplicates": "first"}, ([3], [1], [3])),
-    "first, cut": ([["a1", "a2", "b1"]], [{"b1"}], {"duplicates": "first", "k": 2}, ([], [1], [2])),
-    "padding": ([["a1", "a2", "b1", "", ""], ["b1", "", "", "", ""]], [["b1", ""], ["b2", "b1"]],
-                {"padding": ""}, ([2, 1], [1, 1], [2, 1])),
-    "a document in the list": ([["a", "a1", "b1"]], [{"b"}], {}, ([2], [1], [2])),
-    "chunks of one document in the truth": ([["b1"]], [["a1", "a2", "b1"]], {}, ([1], [2], [1])),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("edge", EDGES)
-def test_edges(edge):
-    lists, truths, options, expected = EDGES[edge]
-    numbers = {"a": 7, "b": -(2**63)}
-    maps = [CHUNKS]
-    if "a" not in lists[0]:  # else one list would hold ids of two kinds
-        maps.append({chunk: numbers[one] for chunk, one in CHUNKS.items()})
-    for items_as in maps:
-        hits = tl.match(lists, truths, **options, items_as=items_as)
-        found = hits.ranks.tolist(), hits.n_relevant.tolist(), hits.n_listed.tolist()
-        assert found == expected
 
 
 def test_scores_grades_and_kinds_of_documents():
     scores = {"q": {"a1": 0.9, "b1": 0.5, "a2": 0.7, "c1": 0.1}}  # ranked, then collapsed
     assert rows(tl.match(scores, {"q": {"b"}}, 2, items_as=CHUNKS | {"c1": "c"})) == [([2], 1, 2)]
+    lists, truths = [["a1", "a2", "b1", "", ""], ["b1", ""]], [["b1", ""], ["b2", "b1"]]
+    padded = tl.match(lists, truths, items_as=CHUNKS, padding="")
+    assert rows(padded) == [([2], 1, 2), ([1], 1, 1)]
     ties = tl.Ranks({"q": {"a1": 0.5, "b1": 0.5, "a2": 0.5}}, ties="item_desc")
     assert tl.match(ties, {"q": {"b"}}, items_as=CHUNKS).ranks.tolist() == [1]
     hits = tl.match(["b1", "a3"], {"a1": 1, "a2": 3, "b1": 0, "b2": 2}, items_as=CHUNKS)

@@ -68,7 +68,8 @@ class Plan:
     @cached
     def item_data(self) -> ItemData:
         """What the metrics of the lists know of the items."""
-        return ItemData.of(self.options.items, self.options.joining.reading)
+        items = self.options.items
+        return ItemData(items.given, items.unknown, self.options.joining.reading, {})
 
     @property
     def counts_all(self) -> bool:

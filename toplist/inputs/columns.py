@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import Ints, cached, is_missing, optional
 from toplist.inputs.factorize import Column, Numbering, by_value, used_codes
-from toplist.inputs.ids import WideIdError, signed
+from toplist.inputs.ids import signed
 from toplist.inputs.keyed import column_of, is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of, places_of
 from toplist.inputs.lists import is_frame as is_frame
@@ -129,13 +130,6 @@ def cell(frame: Any, name: Any, row: int) -> Any:
     # of Arrow, a slice is there for every type; take is not
     some = frame.slice(row, 1) if hasattr(frame, "slice") else frame.iloc[row : row + 1]
     return read(some, name).objects()[0]
-
-
-def values(frame: Any, name: Any) -> NDArray[Any]:
-    """Return a column as an array of any type, for what is no id and no number."""
-    if _library(frame) == "pyarrow":
-        return _whole(frame.column(name)).to_numpy(zero_copy_only=False)
-    return np.asarray(frame[name])
 
 
 def read(frame: Any, name: Any) -> Cells:
@@ -273,50 +267,49 @@ class Cells:
         Texts are numbered by `known`, if given; `where` names a row. With `offsets`, the ids are
         the values of a column of lists.
         """
+        what = f"{side}, column {self.name!r}"
         if self.array is not None and self.array.dtype.kind in "iu":
-            return Column(self.name, signed(self.array, f"{side}, column {self.name!r}"))
+            return Column(self.name, signed(self.array, what))
         if self.texts is not None:
             found = self._encoded(self.texts, Texts() if known is None else known, side)
         else:
+            codes, names = self._coded(side)
+            if codes.min(initial=0) < 0:
+                raise self._missing(side, int(np.argmax(codes < 0)), where, offsets)
             try:
-                codes, distinct = self._coded(f"{side}, column {self.name!r}")
-            except WideIdError:
-                raise
+                distinct = column_of(self.name, names, what)
             except TypeError:  # a NaN among integers makes floats of all
                 missing = [row for row, one in enumerate(self.objects()) if is_missing(one)]
                 if not missing:
                     raise
                 raise self._missing(side, missing[0], where, offsets) from None
-            except (ValueError, NotImplementedError) as error:  # Arrow's own
-                raise TypeError(
-                    f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give "
-                    "integers or text"
-                ) from error
-            if codes.min(initial=0) < 0:
-                raise self._missing(side, int(np.argmax(codes < 0)), where, offsets)
             found = replace(distinct, codes=distinct.codes[codes])
         if offsets is None:  # lists may be padded with it
             self._check_empty(found, side, where)
         return found
 
-    def _coded(self, what: str) -> tuple[NDArray[Any], Column]:
-        """Return the code of each row, -1 for null, and the distinct ids; `what` names the column.
+    def _coded(self, side: str) -> tuple[NDArray[Any], list[Any]]:
+        """Return the code of each row, -1 for null, and the distinct values.
 
-        ValueError for a column of lists, or of Object of polars, which has no distinct values.
+        TypeError for a column of lists, or of Object of polars, which has no distinct values.
         """
-        if self.offsets is not None or str(self.kind) == "Object":
-            raise ValueError(f"{what} is of {self.kind}")
         if self.codes is not None:
-            return self.codes, column_of(self.name, self.data.objects(), what)
+            return self.codes, self.data.objects()
         if self._in_arrow:
-            column = self.data
-            column = column.cast(_VIEWS.get(str(column.type), column.type)).dictionary_encode()
-            codes = np.from_dlpack(column.indices.cast("int64").fill_null(-1))
-            return codes, column_of(self.name, column.dictionary.to_pylist(), what)
-        rows = self.objects()
-        known = np.array([one is not None for one in rows], bool)
-        codes = np.where(known, np.cumsum(known) - 1, -1)
-        return codes, column_of(self.name, [one for one in rows if one is not None], what)
+            with suppress(ValueError, NotImplementedError):  # Arrow's own
+                cast = self.data.cast(_VIEWS.get(str(self.data.type), self.data.type))
+                column = cast.dictionary_encode()
+                codes = np.from_dlpack(column.indices.cast("int64").fill_null(-1))
+                return codes, column.dictionary.to_pylist()
+        elif self.offsets is None and str(self.kind) != "Object":
+            rows = self.objects()
+            known = np.array([one is not None for one in rows], bool)
+            codes = np.where(known, np.cumsum(known) - 1, -1)
+            return codes, [one for one in rows if one is not None]
+        raise TypeError(
+            f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give integers or "
+            "text"
+        )
 
     def _missing(
         self, side: str, row: int, where: Where, offsets: Ints | None, null: str = "null"
@@ -413,23 +406,19 @@ class Cells:
                 return n
         while True:
             lo = max(0, n - size)
-            found = np.flatnonzero(_differ(values[lo:], values[-1]))
+            if isinstance(values, list):
+                differ: Any = [one != values[-1] for one in values[lo:]]
+            elif not self._in_arrow:
+                differ = values[lo:] != values[-1]
+            else:
+                from pyarrow import compute
+
+                differ = compute.not_equal(values[lo:], values[-1]).fill_null(True)
+                differ = np.from_dlpack(differ.cast("uint8"))  # to_numpy would import pandas
+            found = np.flatnonzero(differ)
             if len(found) or not lo:
                 return lo + int(found[-1]) + 1 if len(found) else 0
             size *= 8
-
-
-def _differ(values: Any, last: Any) -> Any:
-    """Return which values are not the last one; in Arrow a null is none."""
-    if isinstance(values, list):
-        return [one != last for one in values]
-    if isinstance(values, np.ndarray):
-        return values != last
-    from pyarrow import compute
-
-    found = compute.not_equal(values, last)
-    found = found.fill_null(True) if found.null_count else found
-    return np.from_dlpack(found.cast("uint8"))  # to_numpy would import pandas
 
 
 @dataclass(frozen=True, eq=False)

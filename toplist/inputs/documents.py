@@ -1,25 +1,25 @@
 """`ItemMap`: the document of each chunk, put in place of the ids of lists and ground truths.
 
 The distinct ids are looked up, each once, whatever form the lists have. Documents that are integers
-take the place of ids themselves; others are codes, by one numbering for both sides.
+take the place of ids themselves; others are codes of each side's own names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Ints
 from toplist.inputs import grades
-from toplist.inputs.factorize import distinct_ids, numbered_by, recoded
+from toplist.inputs.factorize import Column, distinct_ids, recoded
 from toplist.inputs.facts import DOCUMENT, by_item
 from toplist.inputs.ids import alone, collapsed, kinds_of, two_kinds, unpadded
+from toplist.inputs.keyed import alike, column_of
 from toplist.inputs.lists import Flat, of_column, offsets_of
-from toplist.inputs.texts import Texts, hashes_of, joined, total_of
+from toplist.inputs.texts import hashes_of, total_of
 
 NAME = "items_as"
 # Maps of more chunks are compared by their numbers alone: to hash a million takes 0.25 s.
@@ -41,14 +41,13 @@ class ItemMap:
     def __init__(self, given: Mapping[Any, Any] | Callable[[Any], Any]) -> None:
         self._function = None if isinstance(given, Mapping) else given
         self._kinds: dict[str, Any] = {}  # of chunks and of documents
-        self._others: dict[Any, int] = {}  # documents that are neither integers nor text
-        self._names: Any = None  # of documents that are codes
-        self._places: dict[Any, int] = {}  # the document of each id: an integer, or a code
+        self._known: dict[Any, Any] = {}  # the document of each id
         self.digest = "a function"  # of chunks and documents in any order: is it the same map?
         if isinstance(given, Mapping):
-            self._kind("chunks", list(given))
-            self._learn(list(given), list(given.values()))
-            self.digest = f"{len(given)} chunks, {len(self._places)} ids"
+            self._kind("chunks", given)
+            self._kind("documents", given.values())
+            self._known = dict(zip(given.values(), given.values(), strict=True)) | dict(given)
+            self.digest = f"{len(given)} chunks, {len(self._known)} ids"
             if len(given) <= EXACT:
                 words = (hashes_of(list(one)) for one in (given, given.values()))
                 self.digest += f", {total_of(*words):x}"
@@ -72,18 +71,26 @@ class ItemMap:
         return cls(dict(zip(facts.items, facts.values, strict=True)))
 
     def sides(self, ranked: Flat, truth: Flat, padding: Any) -> tuple[Flat, Flat]:
-        """Return both sides of documents, without padding; truths hold each once.
+        """Return both sides of documents by common codes, without padding; truths hold each once.
 
         A truth that is kept for many lists keeps what the last map made of it. What a function
         returns may change from call to call.
         """
+        ranked = self.mapped(ranked, padding)
         kept: list[tuple[ItemMap, Any, Flat]] = truth.once(ItemMap, list)
         for known, dropped, found in kept:
-            same = self is known or (self._function is None and self._places == known._places)
+            same = self is known or (self._function is None and self._known == known._known)
             if same and known._function is self._function and dropped == padding:
-                return known.mapped(ranked, padding), found
-        kept[:] = [(self, padding, self.mapped(truth, padding, whole=True))]
-        return self.mapped(ranked, padding), kept[0][2]
+                truth = found
+                break
+        else:
+            truth = self.mapped(truth, padding, whole=True)
+            kept[:] = [(self, padding, truth)]
+        items = truth.items
+        listed, relevant = alike(ranked.items, items)
+        if relevant is not items:
+            truth = truth.under(truth.users, relevant)
+        return ranked.under(ranked.users, listed), truth
 
     def mapped(
         self, flat: Flat, padding: Any = None, whole: bool = False, repeats: bool = False
@@ -112,14 +119,28 @@ class ItemMap:
                 grades.check_no_matrix(lists, flat.users)
             if not flat.grouped:
                 grades.check(lists, flat)
-        found = replace(flat, ids=self._documents(flat), names=self._names)
-        return found if repeats or flat.grouped or not of_truth else _once(found)
+        found = flat.under(flat.users, self._documents(flat))
+        if repeats or flat.grouped or not of_truth:
+            return found
+        if found.grades is None:
+            lists = collapsed(found, None, own=True).compact()
+            ids, offsets, largest = lists.items, lists.offsets, None
+        else:
+            order, again = kernels.hashing.order_of_rows(found.ids, found.offsets)
+            first = np.ones(len(order), bool)
+            first[again] = False
+            starts = np.flatnonzero(first)
+            values = found.grades[order]
+            largest = np.maximum.reduceat(values, starts) if len(starts) else values
+            ids, offsets = found.ids[order[starts]], offsets_of(first)[found.offsets]
+        lengths = np.diff(offsets)
+        return replace(found, ids=ids, offsets=offsets, lengths=lengths, grades=largest)
 
-    def _documents(self, flat: Flat) -> Ints:
-        """Return the document of each id: an integer, or a code."""
+    def _documents(self, flat: Flat) -> Column:
+        """Return the document of each id."""
         codes, used, asked = distinct_ids(flat.ids, flat.names)
         if self._function is not None:
-            new = [one for one in asked if one not in self._places]
+            new = [one for one in asked if one not in self._known]
             if new:  # each is asked for once
                 answer = self._function(np.array(new, np.int64) if flat.names is None else new)
                 found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
@@ -131,37 +152,22 @@ class ItemMap:
                         f"{NAME}= returned {what} for {len(new):,} ids: it must return a document "
                         "for each, in a list"
                     )
-                self._learn(new, found)
-        places = [self._places.get(one) for one in asked]
-        if None in places:
-            unknown = used[[place is None for place in places]]
-            raise self._unknown(flat, int(np.argmax(np.isin(codes, unknown))))
+                self._kind("documents", found)
+                self._known.update(zip(new, found, strict=True))
+        unknown = [one not in self._known for one in asked]
+        if any(unknown):
+            raise self._unknown(flat, int(np.argmax(np.isin(codes, used[unknown]))))
+        column = column_of(flat.column, [self._known[one] for one in asked], NAME)
         documents = np.empty(used.max(initial=-1) + 1, np.int64)
-        documents[used] = places
-        return recoded(codes, documents)
+        documents[used] = column.codes
+        return replace(column, codes=recoded(codes, documents))
 
-    def _learn(self, chunks: list[Any], documents: Sequence[Any]) -> None:
-        """Keep the documents of chunks; of a dict, documents are their own."""
-        kind = self._kind("documents", documents)
-        if kind is int:
-            codes = list(map(int, documents))
-        elif kind is str:
-            self._names = Texts() if self._names is None else self._names
-            codes = self._names.encode(joined(list(documents))).tolist()
-        else:
-            codes = numbered_by(self._others, documents)[0].tolist()
-            self._names = list(self._others)
-        if self._function is None:
-            self._places.update(zip(documents, codes, strict=True))
-        self._places.update(zip(chunks, codes, strict=True))
-
-    def _kind(self, what: str, values: Sequence[Any]) -> Any:
-        """Return the one kind of some ids; TypeError for a second, and for what is no id."""
-        kind = next(iter(kinds_of(values, NAME)), None)
-        if kind is not None and (known := self._kinds.setdefault(what, kind)) is not kind:
-            words = f"{known.__name__} and {kind.__name__} among its {what}"
-            raise TypeError(f"{NAME}=: ids of two kinds, {words}")
-        return kind
+    def _kind(self, what: str, values: Collection[Any]) -> None:
+        """Keep the one kind of some ids; TypeError for a second, and for what is no id."""
+        for kind in kinds_of(values, NAME):
+            if (known := self._kinds.setdefault(what, kind)) is not kind:
+                words = f"{known.__name__} and {kind.__name__} among its {what}"
+                raise TypeError(f"{NAME}=: ids of two kinds, {words}")
 
     def _unknown(self, flat: Flat, place: int) -> Any:
         """Return the error of an id that has no document."""
@@ -170,7 +176,7 @@ class ItemMap:
         item = flat.row(user)[at]
         kinds = self._kinds.values()
         if kinds and next(iter(kinds_of([item], flat.side))) not in kinds:
-            example = next(iter(self._places))
+            example = next(iter(self._known))
             error: Exception = two_kinds(
                 "ids", f"{item!r} in {flat.side}", f"{example!r} in {NAME}", "convert one side"
             )
@@ -182,19 +188,3 @@ class ItemMap:
             "index, or a function that takes ids and returns their documents"
         )
         return flat.about(error, user, item=item)
-
-
-def _once(truth: Flat) -> Flat:
-    """Return truths that hold each document once, with the largest of its grades."""
-    if truth.grades is None:
-        found = collapsed(truth, None, own=True).compact()
-        ids, offsets, largest = found.items, found.offsets, None
-    else:
-        order, again = kernels.hashing.order_of_rows(truth.ids, truth.offsets)
-        first = np.ones(len(order), bool)
-        first[again] = False
-        starts = np.flatnonzero(first)
-        values = truth.grades[order]
-        largest = np.maximum.reduceat(values, starts) if len(starts) else values
-        ids, offsets = truth.ids[order[starts]], offsets_of(first)[truth.offsets]
-    return replace(truth, ids=ids, offsets=offsets, lengths=np.diff(offsets), grades=largest)

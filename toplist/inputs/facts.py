@@ -336,7 +336,19 @@ class ItemLabels:
         facts = by_item(given, LABEL, name)
         items, rows, order = facts.items, facts.values, facts.order
         kinds_of(items, name)
-        items, rows = _one_each(items, rows, name)
+        types = set(map(type, rows))
+        if any(issubclass(one, SEVERAL) for one in types):
+            apart = [list(row) or [None] if isinstance(row, SEVERAL) else [row] for row in rows]
+            items = [item for item, row in zip(items, apart, strict=True) for _ in row]
+            rows = [one for row in apart for one in row]  # None is that of an item without
+            types = set(map(type, rows))
+        odd = [one for one in types if issubclass(one, SEVERAL) or not issubclass(one, Hashable)]
+        if odd:
+            item, one = next(pair for pair in zip(items, rows, strict=True) if type(pair[1]) in odd)
+            raise TypeError(
+                f"{name}: item {item!r} has the label {one!r:.60}, a {type(one).__name__}: give "
+                "text or numbers"
+            )
         ids, kinds = list(dict.fromkeys(items)), dict[Any, int]()
         several = len(ids) < len(items)
         entries = numbered_by({}, items)[0] if several else np.arange(len(ids))
@@ -408,24 +420,6 @@ class ItemLabels:
         found = np.zeros(len(n))
         found[of_label] = 1 / n[of_label]
         return found
-
-
-def _one_each(items: list[Any], rows: list[Any], name: str) -> tuple[list[Any], list[Any]]:
-    """Return a row for each item and label; None is that of an item without."""
-    types = set(map(type, rows))
-    if any(issubclass(one, SEVERAL) for one in types):
-        apart = [list(row) or [None] if isinstance(row, SEVERAL) else [row] for row in rows]
-        items = [item for item, row in zip(items, apart, strict=True) for _ in row]
-        rows = [one for row in apart for one in row]
-        types = set(map(type, rows))
-    odd = [one for one in types if issubclass(one, SEVERAL) or not issubclass(one, Hashable)]
-    if odd:
-        item, one = next(pair for pair in zip(items, rows, strict=True) if type(pair[1]) in odd)
-        raise TypeError(
-            f"{name}: item {item!r} has the label {one!r:.60}, a {type(one).__name__}: give text "
-            "or numbers"
-        )
-    return items, rows
 
 
 def ordered(labels: Iterable[Any], order: Sequence[Any] | None) -> list[Any]:

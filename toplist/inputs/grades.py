@@ -52,7 +52,19 @@ class Grading:
         if isinstance(self.gains, str) or not isinstance(self.gains, (Mapping, tuple, list)):
             choice("gains", self.gains, GAINS)
         else:
-            object.__setattr__(self, "gains", _pairs(self.gains))
+            given: Any = self.gains.items() if isinstance(self.gains, Mapping) else self.gains
+            try:
+                pairs = sorted((float(grade), float(gain)) for grade, gain in given)
+            except (TypeError, ValueError):
+                pairs = []
+            table, what = np.array(pairs), f"gains={self.gains!r}:"
+            if not pairs:
+                raise ValueError(f"{what} give 'linear', 'exponential', or {{grade: gain}}")
+            if not (np.isfinite(table).all() and (table >= 0).all()):
+                raise ValueError(f"{what} grades and gains are 0 or more, and finite")
+            if (np.diff(table[:, 0]) == 0).any() or (np.diff(table[:, 1]) < 0).any():
+                raise ValueError(f"{what} a higher grade must not have a lower gain")
+            object.__setattr__(self, "gains", tuple(pairs))
         number = isinstance(self.relevant_from, (int, float, np.number))
         valid = number and 0 <= doubles(self.relevant_from) < np.inf
         if self.relevant_from is not None and not valid:
@@ -110,23 +122,6 @@ def read_gains(text: str) -> Any:
     except ValueError:
         gains = text
     return Grading(gains=gains) and gains
-
-
-def _pairs(gains: Any) -> tuple[tuple[float, float], ...]:
-    """Return the gain of each grade as pairs that rise."""
-    given = gains.items() if isinstance(gains, Mapping) else gains
-    try:
-        pairs = sorted((float(grade), float(gain)) for grade, gain in given)
-    except (TypeError, ValueError):
-        pairs = []
-    if not pairs:
-        raise ValueError(f"gains={gains!r}: give 'linear', 'exponential', or {{grade: gain}}")
-    table = np.array(pairs)
-    if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise ValueError(f"gains={gains!r}: grades and gains are 0 or more, and finite")
-    if (np.diff(table[:, 0]) == 0).any() or (np.diff(table[:, 1]) < 0).any():
-        raise ValueError(f"gains={gains!r}: a higher grade must not have a lower gain")
-    return tuple(pairs)
 
 
 STANDARD = Grading()

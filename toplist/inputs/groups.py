@@ -65,10 +65,24 @@ class Groups(GroupedRows):
                 f"Groups: give a dict user -> list of groups, or a list of these, not a "
                 f"{type(groups).__name__}"
             )
-        users, given = None, groups
-        if isinstance(groups, Mapping):
-            users, given = list(groups), list(groups.values())
-        rows = list(_rows(given, users))
+        given = list(groups.values()) if isinstance(groups, Mapping) else groups
+        users = list(groups) if isinstance(groups, Mapping) else None
+        rows = list[GroupedIds]()
+        for user, row in enumerate(given):
+            name = name_user(users, user)
+            if not isinstance(row, (list, tuple)):
+                raise TypeError(
+                    f"Groups: {name} has {row!r:.60} where a list of groups belongs: write "
+                    "[[...], [...]], and [] for none"
+                )
+            if not set(map(type, row)) <= _PLAIN:
+                row = [_ids(one, f"{name}, group {at}") for at, one in enumerate(row)]
+            if not all(row):
+                at = next(at for at, one in enumerate(row) if not one)
+                raise ValueError(
+                    f"Groups: {name}, group {at} has no id: leave it out, or write its ids"
+                )
+            rows.append(GroupedIds.of(row))
         self.rows = rows if users is None else dict(zip(users, rows, strict=True))
         self._n_groups = sum(map(len, given))
 
@@ -81,38 +95,17 @@ class Groups(GroupedRows):
         return f"Groups({counted(len(self), 'user')}, {counted(self._n_groups, 'group')})"
 
 
-def _rows(rows: Any, users: list[Any] | None) -> Any:
-    """Yield the ids of each user's groups, once these are checked."""
-    for user, groups in enumerate(rows):
-        if not isinstance(groups, (list, tuple)):
-            raise TypeError(
-                f"Groups: {name_user(users, user)} has {groups!r:.60} where a list of groups "
-                "belongs: write [[...], [...]], and [] for none"
-            )
-        if not set(map(type, groups)) <= _PLAIN:
-            groups = [_ids(one, users, user, at) for at, one in enumerate(groups)]
-        if not all(groups):
-            at = next(at for at, one in enumerate(groups) if not one)
-            raise ValueError(
-                f"Groups: {name_user(users, user)}, group {at} has no id: leave it out, or write "
-                "its ids"
-            )
-        yield GroupedIds.of(groups)
-
-
 _PLAIN = {list, tuple, set, frozenset, range}
 
 
-def _ids(group: Any, users: list[Any] | None, user: int, at: int) -> Any:
+def _ids(group: Any, name: str) -> Any:
     """Return the ids of one group; TypeError for what is none."""
     if is_container(group) or isinstance(group, Set):
         return group.tolist() if isinstance(group, np.ndarray) else group
     way = f"write [{group!r:.40}]"
     if isinstance(group, Mapping):
         way = "groups have no grades, write a list of what is relevant"
-    raise TypeError(
-        f"Groups: {name_user(users, user)}, group {at} is {group!r:.60}, no list of ids: {way}"
-    )
+    raise TypeError(f"Groups: {name} is {group!r:.60}, no list of ids: {way}")
 
 
 @dataclass(frozen=True, eq=False)

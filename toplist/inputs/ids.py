@@ -37,8 +37,8 @@ _WAY_OUT = "give integers or strings"
 CHUNK = 256
 # Made once: to make them takes as long as to write the ids of ten users.
 _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
-# The kind of each type of ids seen so far, and the side and an example for messages.
-Kinds = Mapping[type, tuple[Any, tuple[bool, str, str]]]
+# The kind of each type of ids seen so far, and an example with its side for messages.
+Kinds = Mapping[type, tuple[Any, str]]
 NOTHING: Mapping[Any, Any] = {}
 NO_LIST = RankedDict({}, *np.empty((2, 0), np.int64))
 
@@ -179,31 +179,27 @@ def _numbered(
     return replace(flat, ids=ids, offsets=offsets, names=list(numbers)), numbers, kinds
 
 
-class WideIdError(ValueError):
-    """An integer that int64 does not hold."""
-
-
 def check_width(integers: Collection[int], side: str) -> None:
-    """Raise WideIdError for an integer that int64 does not hold.
+    """Raise ValueError for an integer that int64 does not hold.
 
     Examples
     --------
     >>> check_width([5, 2**63], "ranks")
     Traceback (most recent call last):
         ...
-    toplist.inputs.ids.WideIdError: ranks: 9223372036854775808 is an id that int64 does not hold: \
+    ValueError: ranks: 9223372036854775808 is an id that int64 does not hold: \
 give such ids as text, str(id)
     """
     if integers and (min(integers) < -(2**63) or max(integers) >= 2**63):
         wide = next(one for one in integers if not -(2**63) <= one < 2**63)
         words = "is an id that int64 does not hold: give such ids as text, str(id)"
-        raise WideIdError(f"{side}: {wide} {words}")
+        raise ValueError(f"{side}: {wide} {words}")
 
 
 def signed(ids: NDArray[Any], side: str) -> NDArray[Any]:
     """Return an array of integers in this machine's byte order, those of uint64 as int64.
 
-    WideIdError for one that int64 does not hold; `side` is for messages.
+    ValueError for one that int64 does not hold; `side` is for messages.
 
     Examples
     --------
@@ -224,7 +220,7 @@ def kinds_of(values: Collection[Any], side: str) -> set[Any]:
     ------
     TypeError
         For what is no id, and for a second kind.
-    WideIdError
+    ValueError
         For an integer that int64 does not hold.
     """
     return {kind for kind, _ in kinds_seen(values, side).values()}
@@ -240,14 +236,14 @@ def kinds_seen(row: Collection[Any], side: str, kinds: Kinds = NOTHING) -> Kinds
             raise TypeError(
                 f"{side}: {shown} is a {new.__name__}, never an id; {_way_out(example)}"
             )
-        # ranks come first in messages
-        kinds = {**kinds, new: (kind, (side != "ranks", side, f"{example!r} in {side}"))}
-        words = dict(reversed(kinds.values()))  # the first of each kind
-        if len(words) > 1:
+        found = kind, f"{example!r} in {side}"
+        known, other = next(iter(kinds.values()), found)
+        if known is not kind:
             way_out = "write all as one kind, for example [str(i) for i in ids]"
-            first, second = sorted(words.values(), key=lambda words: words[:2])
-            raise two_kinds("ids", first[2], second[2], way_out)
-    if any(kind is int for kind, _ in kinds.values()):
+            first, second = sorted((other, found[1]), key=lambda one: not one.endswith(" in ranks"))
+            raise two_kinds("ids", first, second, way_out)
+        kinds = {**kinds, new: found}
+    if int in dict(kinds.values()):
         check_width(row, side)
     return kinds
 

@@ -11,7 +11,6 @@ hashes, keys and places of users by `Flat.once`, the numbers of texts by `Texts`
 Weights, labels and clusters, one of each user, are read here too (`values_by_user`).
 """
 
-import numbers
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, about, cached, doubles
-from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
+from toplist.inputs.factorize import Column, by_value, numbered, numbered_by, recoded
 from toplist.inputs.ids import alone, kinds_of, two_kinds
 from toplist.inputs.lists import (
     Flat,
@@ -105,7 +104,7 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return a, b
     if a.names is b.names is not None:
         return a, b
-    first, other = a.decode(a.codes[0]), b.decode(b.codes[0])
+    first, other = a[0], b[0]
     if isinstance(first, int) != isinstance(other, int):
         examples = f"{first!r} in ranks", f"{other!r} in ground_truths"
         raise two_kinds(f"column {b.name!r} holds ids", *examples, "convert one side")
@@ -414,12 +413,10 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
         if absent:
             user = name_user(users, absent[0])
             raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
-    plain, of_complex = np.asarray(values), (complex, np.complexfloating)
-    objects = plain.dtype.kind == "O" and all(  # Decimals, say
-        isinstance(one, (numbers.Number, np.number)) and not isinstance(one, of_complex)
-        for one in values
-    )
-    if plain.size and plain.dtype.kind not in "biuf" and not objects:
+    plain = np.asarray(values)
+    kind = plain.dtype.kind
+    numeric = kind in "biuf" or (kind == "O" and by_value(values) is not None)
+    if plain.size and not numeric:
         raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
     found = doubles(values)
     if found.shape != (n_rows,):
@@ -467,9 +464,7 @@ def keys_of(users: Any, n_rows: int) -> list[Any]:
     kinds_of(keys, "users")
     if len(keys) != n_rows:
         raise ValueError(f"users: {len(keys):,} keys for {n_rows:,} rows: one per row is needed")
-    if len(set(keys)) < len(keys):
-        first, second = first_repeat(keys) or (0, 0)
-        raise ValueError(
-            f"users: {keys[second]!r} is the key of rows {first} and {second}: a user has one row"
-        )
+    if (twice := first_repeat(keys)) is not None:
+        rows = f"rows {twice[0]} and {twice[1]}: a user has one row"
+        raise ValueError(f"users: {keys[twice[1]]!r} is the key of {rows}")
     return keys

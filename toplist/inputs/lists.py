@@ -419,7 +419,9 @@ def flatten(
         flat = Flat(side, items, offsets, np.diff(offsets), gains, users=users)
         return flat if depth is None else flat.cut(depth)
     if padding is not None:
-        rows = [_without(padding, row) for row in rows]
+        sets = set, frozenset
+        rows = [row - {padding} if isinstance(row, sets) else row for row in rows]
+        rows = [row.without(padding) if isinstance(row, GroupedIds) else row for row in rows]
     kinds = set(map(type, rows))
     is_known, known = is_container, tuple[type, ...](CONTAINERS)
     if side != "ranks":
@@ -427,7 +429,12 @@ def flatten(
     if not all(issubclass(kind, known) for kind in kinds):
         for user, row in enumerate(rows):
             if not is_known(row):
-                raise _no_list(side, name_user(users, user), row)
+                way = " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
+                if side == "ranks" and isinstance(row, (float, np.number)):
+                    way = "; one user's scores by item enter as {user: {item: score}}, beside "
+                    way += "{user: relevant items}"
+                what = f"{name_user(users, user)} has {row!r:.80} where a list of ids belongs{way}"
+                raise TypeError(f"{side}: {what}")
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     if depth is not None and (lengths > depth).any():
         rows = [row if len(row) <= depth else row[:depth] for row in rows]
@@ -444,22 +451,6 @@ def flatten(
     elif any(issubclass(kind, Mapping) for kind in kinds):
         grades = _grades_of(ids)
     return Flat(side, ids, offsets, lengths, grades, grouped=GroupedIds in kinds, users=users)
-
-
-def _without(padding: Any, row: Any) -> Any:
-    """Return a set or groups without padding; other rows unchanged."""
-    if isinstance(row, GroupedIds):
-        return row.without(padding)
-    return row - {padding} if isinstance(row, (set, frozenset)) else row
-
-
-def _no_list(side: str, user: str, row: Any) -> TypeError:
-    """Return the error of what is no list of ids, or has no order."""
-    way = " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
-    if side == "ranks" and isinstance(row, (float, np.number)):
-        way = "; one user's scores by item enter as {user: {item: score}}, beside {user: relevant "
-        way += "items}"
-    return TypeError(f"{side}: {user} has {row!r:.80} where a list of ids belongs{way}")
 
 
 def _grades_of(rows: Sequence[Any]) -> Floats:

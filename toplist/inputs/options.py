@@ -266,11 +266,6 @@ class ItemData(NamedTuple):
     reading: Reading
     sources: dict[str, Any]
 
-    @classmethod
-    def of(cls, items: Items, reading: Reading) -> ItemData:
-        """Return what is given of the items, for lists that are read so."""
-        return cls(items.given, items.unknown, reading, {})
-
     def once(self, what: str, make: Callable[[], Any]) -> Any:
         """Return what `make` returns, computed once for all parts of the lists."""
         return self.sources[what] if what in self.sources else self.sources.setdefault(what, make())
@@ -466,7 +461,7 @@ def renamed(
         if isinstance(theirs, (list, tuple)):
             if name != "user_id" or not keys:
                 raise TypeError(f"columns: {name!r} is one column, not {theirs!r}")
-            if len(theirs) < 2 or len({*theirs}) < len(theirs):
+            if len({*theirs}) < max(len(theirs), 2):
                 raise ValueError(f"columns: {name!r} is {theirs!r}: give two names or more")
             found[name] = tuple(theirs)
     return found

@@ -240,27 +240,23 @@ class Texts(Sequence[str]):
             known, lo, size = self._n, 0, FIRST
             while lo < len(codes):
                 hi = min(lo + size, len(codes))
-                if self._n and self._slow is None:
-                    self._encode(source, codes, lo, hi)
-                else:
+                if not self._n or self._slow is not None:
                     codes[lo:hi] = self.number(source.take(np.arange(lo, hi)))
+                else:  # look all texts up, add those that are new
+                    parts = [(lo + first, lo + last) for first, last in blocks(hi - lo, BLOCK)]
+                    look_up = partial(self._look_up, source, codes)
+                    unknown = list(parallel.run(look_up, parts, None))
+                    new = np.concatenate(unknown)
+                    if len(new):
+                        codes[new] = self.number(source.take(new))
+                    for part, found in zip(parts, unknown, strict=True):
+                        if len(found):
+                            kernels.texts.repeat_same(codes[slice(*part)])
                 lo, size = hi, 4 * size
             if self._n > known:
                 data, _ = self._known.copied(np.arange(known, self._n))
                 data.tobytes().decode("utf-8", "surrogatepass")
         return codes
-
-    def _encode(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> None:
-        """Fill the codes of a part: look all texts up, add those that are new."""
-        parts = [slice(lo + first, lo + last) for first, last in blocks(hi - lo, BLOCK)]
-        look_up = partial(self._look_up, source, codes)
-        unknown = list(parallel.run(look_up, [(part.start, part.stop) for part in parts], None))
-        if any(map(len, unknown)):
-            new = np.concatenate(unknown)
-            codes[new] = self.number(source.take(new))
-            for part, found in zip(parts, unknown, strict=True):
-                if len(found):
-                    kernels.texts.repeat_same(codes[part])
 
     def _look_up(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> Ints:
         """Fill the codes of texts that are known; return the rows of the others."""
@@ -404,14 +400,10 @@ def hashes_of(ids: Sequence[Any]) -> Words:
         words = ids.hashes()
         if words is not None:
             return words  # type: ignore[no-any-return]
-    if len(ids) and type(ids[0]) is int:
-        array = np.array(ids)
-        if array.dtype == np.int64:  # all are integers: half the time of looking at their types
-            return array.view(np.uint64)
-    kinds = set(map(type, ids))
-    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
-        with suppress(OverflowError):  # labels may be wider, ids are not
-            return np.array(ids, np.int64).view(np.uint64)
+    if len(ids) and isinstance(ids[0], (int, np.integer)):
+        array = np.array(ids)  # half the time of looking at their types
+        if array.dtype.kind in "biu" and array.max() < 2**63:  # labels may be wider
+            return array.astype(np.int64, copy=False).view(np.uint64)
     texts = [one if isinstance(one, str) else repr(one) for one in ids]
     found, hashes = joined(texts), np.empty(len(texts), np.int64)
     kernels.texts.hash_strings(found.text, found.ends, hashes)

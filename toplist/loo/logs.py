@@ -212,7 +212,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
     if is_frame:
         users, items = (_numbered(cols.read(log, name).ids(where)) for name in (user, item))
         if time in found:
-            times, kind = times_of(cols.values(log, time)), cols.read(log, time).kind
+            times, kind = times_of(np.asarray(log[time])), cols.read(log, time).kind
             zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
             times = replace(times, zoned=times.zoned or zone)
     else:
