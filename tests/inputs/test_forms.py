@@ -486,13 +486,6 @@ def test_integers_of_every_width_in_tables(name, dtype):
     assert (hits.users, hits.ranks.tolist()) == ([2, 1], [1, 2])
 
 
-def test_integers_of_128_bits_that_64_hold():
-    polars = library("polars")
-    items = polars.Series([5, 7], dtype=polars.Int128)
-    table = polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
-    assert tl.match(table, {1: [7]}).ranks.tolist() == [2]
-
-
 # Padding
 
 PADDED = [[5, 7, -1], [-1, -1, -1], [1, 2, 3]], [[7, -1], [1, -1], [3, 2]]

@@ -357,8 +357,7 @@ class ItemLabels:
         entries, codes = entries[some], codes[some]
         if several:  # in the order of the items, and of equal ones the first
             _, first = np.unique(entries * len(kinds) + codes, return_index=True)
-            first = np.sort(first)
-            first = first[np.argsort(entries[first], kind="stable")]
+            first = first[np.lexsort((first, entries[first]))]
             entries, codes = entries[first], codes[first]
         codes, used = numbered(codes)
         known = list(kinds)

@@ -282,9 +282,9 @@ class Judged:
         judged, relevant = apply(truth, given, grading)
         words: Words | None = getattr(given.names, "hashes", None)
         if isinstance(given.names, list):  # else integers themselves, or texts that know theirs
-            from toplist.inputs.texts import hashes_of_codes
+            from toplist.inputs.texts import hashes_of
 
-            words = hashes_of_codes(given.names, truth.items).__getitem__
+            words = hashes_of(given.names).__getitem__
         return cls(judged, relevant, words, groups)
 
 

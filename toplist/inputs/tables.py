@@ -87,7 +87,9 @@ def lists_of(
         frame = cols.readable(value)
         names = named_in(columns_of(columns, side), cols.names_of(frame), side)
         known = known or (Texts(), Texts())
-        lists = read(SideTable(frame, side, names, ties=ties, known=known))
+        table = SideTable(frame, side, names, ties=ties, known=known)
+        table.check(is_list=True)  # whether a rank is needed is seen where lists are read
+        lists = read(table)
         _ = lists.places  # no user has two
         return lists
     if isinstance(value, Flat):

@@ -410,16 +410,6 @@ def hashes_of(ids: Sequence[Any]) -> Words:
     return hashes.view(np.uint64)
 
 
-def hashes_of_codes(names: Sequence[Any], codes: Ints) -> Words:
-    """Return the words of names by code; only those that `codes` refer to need be right."""
-    if len(names) <= 2 * len(codes) + 64:
-        return hashes_of(names)
-    used = np.unique(codes)
-    words = np.zeros(len(names), np.uint64)
-    words[used] = hashes_of([names[code] for code in used.tolist()])
-    return words
-
-
 def keys_of(ids: Sequence[Any] | NDArray[Any]) -> Words:
     """Return a 64-bit key of every id: an integer itself, a hash of the text of anything else.
 
