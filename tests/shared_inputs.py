@@ -142,7 +142,7 @@ def equal_results(ranks, truths, expected, **options):
 
 # module -> constants that are made small, so that a few rows are many blocks
 SIZES = {
-    "toplist.files.lines": {"SIZE": 40},
+    "toplist.files.formats": {"SIZE": 40},
     "toplist.files.parquet": {"IDS": 12},
     "toplist.files.batches": {"LEAST": 1},
     "toplist.files.loop": {"PART": 2},

@@ -83,16 +83,16 @@ def each(
 
 
 def ahead(
-    function: Callable[[S], T], steps: Iterable[S], n_threads: int | None, workers: int = 1
+    function: Callable[[S], T], steps: Iterable[S], n_threads: int | None
 ) -> Generator[T, None, None]:
-    """Yield ``function(step)`` in order; the next ones are computed while one is used.
+    """Yield ``function(step)`` in order; the next one is computed while one is used.
 
     The steps themselves are drawn in the thread of the caller.
     """
     if (available_cpus() if n_threads is None else n_threads) == 1:
         yield from map(function, steps)
         return
-    yield from _in_order((partial(function, step) for step in steps), workers, workers)
+    yield from _in_order((partial(function, step) for step in steps), 1, 1)
 
 
 def _in_order(calls: Iterable[Callable[[], T]], workers: int, most: int) -> Iterator[T]:

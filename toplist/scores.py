@@ -154,7 +154,39 @@ def dcg(
     >>> tl.scores.dcg([1, 0, 0, 0, 1], relevance=[10, 0, 0, 1, 5], k=2).round(4).tolist()
     [7.5, 12.232]
     """
-    return _curves("dcg", scores, misplaced, relevance, k, ties, gains, n_threads)[0]
+    _check_named("dcg", misplaced, relevance)
+    choice("ties", ties, TIES)
+    single = np.ndim(scores) == 1
+    array = _matrix(scores, "scores", single)
+    grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
+    if array.shape != grades.shape:
+        raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
+    exponential = Grading(gains=gains).gains == "exponential"
+    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
+    if len(bad):
+        user, item = bad[0]
+        raise ValueError(
+            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
+            "more, and finite"
+        )
+    item_gains = grades.astype(np.float64)
+    item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
+    n_users, n_items = array.shape
+    depth = n_items if k is None else check_positive_int(k, "k")
+    discount = METRICS["dcg"].discounts(min(depth, n_items))
+    out = np.empty((n_users, len(discount)))
+
+    def block(lo: int, hi: int) -> None:
+        part = comparable(array[lo:hi], single=True)
+        if part.dtype == np.float32:
+            part = part.astype(np.float64)
+        of_block = item_gains[lo:hi], discount, ties == "average", out[lo:hi]
+        check_no_nan(kernels.scores.discounted_gains(part, *of_block), lo)
+
+    run_blocks(block, n_users, n_items, n_threads)
+    if depth > n_items:  # after the last item the curves stay as they are
+        out = np.pad(out, ((0, 0), (0, depth - n_items)), "edge")
+    return out[0] if single else out
 
 
 def ndcg(
@@ -193,69 +225,25 @@ def ndcg(
     >>> tl.scores.ndcg([1, 0, 0, 0, 1], relevance=[10, 0, 0, 1, 5], k=1).tolist()
     [0.75]
     """
-    earned, ideal = _curves("ndcg", scores, misplaced, relevance, k, ties, gains, n_threads)
+    _check_named("ndcg", misplaced, relevance)
+    asked: Any = {"relevance": relevance, "k": k, "gains": gains, "n_threads": n_threads}
+    earned = dcg(scores, ties=ties, **asked)
+    ideal = dcg(relevance, ties="order", **asked).reshape(earned.shape)  # type: ignore[arg-type]
     return np.divide(earned, ideal, out=np.zeros_like(earned), where=ideal > 0)
 
 
-def _curves(
-    name: str,
-    scores: ArrayLike,
-    misplaced: tuple[Any, ...],
-    relevance: ArrayLike | None,
-    k: int | None,
-    ties: ScoreTies,
-    gains: Gains,
-    n_threads: int | None,
-) -> tuple[Floats, Floats]:
-    """Return the DCG of the ranking by score, and of the best order."""
-    choice("ties", ties, TIES)
-    if misplaced or relevance is None:
-        more = ", k=10" if len(misplaced) > 1 else ""
-        shown = f"scores.{name}(scores, relevance=relevance{more})"
-        if not misplaced:
-            raise TypeError(f"scores.{name} needs the grades of the items: {shown}")
+def _check_named(name: str, misplaced: tuple[Any, ...], relevance: Any) -> None:
+    """Raise TypeError unless the grades of the items are given, by name."""
+    more = ", k=10" if len(misplaced) > 1 else ""
+    shown = f"scores.{name}(scores, relevance=relevance{more})"
+    if misplaced:
         raise TypeError(
             f"scores.{name} takes relevance and k by keyword only, since "
             f"sklearn.metrics.{name}_score has the two arrays in reverse order (y_true, y_score): "
             f"{shown}"
         )
-    single = np.ndim(scores) == 1
-    array = _matrix(scores, "scores", single)
-    grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
-    if array.shape != grades.shape:
-        raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
-    exponential = Grading(gains=gains).gains == "exponential"
-    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
-    if len(bad):
-        user, item = bad[0]
-        raise ValueError(
-            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
-            "more, and finite"
-        )
-    item_gains = grades.astype(np.float64)
-    item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
-    n_users, n_items = array.shape
-    depth = n_items if k is None else check_positive_int(k, "k")
-    discount = METRICS["dcg"].discounts(min(depth, n_items))
-
-    def curves(by: NDArray[Any], average: bool) -> Floats:
-        out = np.empty((n_users, len(discount)))
-
-        def block(lo: int, hi: int) -> None:
-            part = comparable(by[lo:hi], single=True)
-            if part.dtype == np.float32:
-                part = part.astype(np.float64)
-            nan = kernels.scores.discounted_gains(
-                part, item_gains[lo:hi], discount, average, out[lo:hi]
-            )
-            check_no_nan(nan, lo)
-
-        run_blocks(block, n_users, n_items, n_threads)
-        if depth > n_items:  # after the last item the curves stay as they are
-            out = np.pad(out, ((0, 0), (0, depth - n_items)), "edge")
-        return out[0] if single else out
-
-    return curves(array, ties == "average"), curves(item_gains, False)
+    if relevance is None:
+        raise TypeError(f"scores.{name} needs the grades of the items: {shown}")
 
 
 def run_blocks(

@@ -277,7 +277,7 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1)
     own = {"user_id": "user_id", "item_id": "item", "rank": "rank"}
     sent = {"ranks": own, "ground_truths": {"user_id": "user_id", "item_id": "relevant"}}
-    evaluate = work.PartialMeans(work.Work(OPTIONS["k"], options, sent, names), True)
+    evaluate = work.Work(OPTIONS["k"], options, sent, names, True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
     again = list(work.Merge(names)(iter(sent[:2])))

@@ -6,7 +6,7 @@ import pytest
 from file_helpers import fault
 from shared_inputs import fresh
 
-from toplist.files import lines, read_ranks, read_truths, text
+from toplist.files import formats, read_ranks, read_truths, text
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ def test_a_line_without_an_end(put, tmp_path):
             print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
         """
         *message, peak = fresh(code, name)
-        limit = lines.JSON_LINE if "json" in name else lines.LINE
+        limit = formats.JSON_LINE if "json" in name else formats.LINE
         assert " ".join(message) == f"{name}:1: the line has no end after {limit:,} bytes"
         assert int(peak) < 200  # MB
 

@@ -467,12 +467,12 @@ def test_progress_is_shown_in_terminals_and_notebooks_only(tmp_path, monkeypatch
     library("tqdm")
     many = {f"u{u}": [f"i{i}" for i in range(10)] for u in range(1000)}
     recs = source(tmp_path, "recs", many, "csv")
-    monkeypatch.setattr("toplist.files.lines.DELAY", 0)
+    monkeypatch.setattr("toplist.files.formats.DELAY", 0)
     terminal, pipe = kind(), io.StringIO()
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert terminal.getvalue() == ""  # a fast call
-    monkeypatch.setattr("toplist.files.lines.PROGRESS_MIN_BYTES", 1000)
+    monkeypatch.setattr("toplist.files.formats.PROGRESS_MIN_BYTES", 1000)
     tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert "recs.csv" in terminal.getvalue()
     shown = terminal.getvalue()

@@ -10,19 +10,19 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from toplist.checks import check_positive_int, counted
-from toplist.evaluation.evaluate import hits_of, ruled
+from toplist.evaluation.evaluate import hits_of
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import GroupedIds, Lists
-from toplist.inputs.options import SIDES, Joining, Options
+from toplist.inputs.options import SIDES, Options
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
 from toplist.matching.hits import Hits
@@ -440,7 +440,7 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
         plan = plan_of(Options(metrics=metrics, convention=rules), depth)
         ways = rules.relevant, rules.gains
         if ways not in hits:
-            joining = ruled(ranks, Joining("first"), plan.rules)
-            hits[ways], _ = hits_of(ranks, ground_truths, depth, joining)
+            joining = replace(plan.options, duplicates="first").joining
+            hits[ways], _ = hits_of(ranks, ground_truths, depth, joining, rules)
         found[name] = dict(zip(metrics, plan.result(hits[ways]), strict=True))
     return found

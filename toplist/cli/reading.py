@@ -31,8 +31,7 @@ from toplist.cli.options import (
 from toplist.evaluation.plan import entries_of
 from toplist.files import parquet, tables
 from toplist.files.batches import stream_of
-from toplist.files.formats import TEXT_IDS, find_format, first_line
-from toplist.files.lines import csv_rows
+from toplist.files.formats import TEXT_IDS, csv_rows, find_format, first_line
 from toplist.inputs.grades import read_gains
 from toplist.inputs.options import (
     DEFAULT_METRICS,

@@ -31,6 +31,7 @@ from toplist.inputs.options import (
     of_source,
 )
 from toplist.inputs.texts import hashes_of
+from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join, joined
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -59,14 +60,14 @@ def in_memory(
 
 def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
     """Join lists with ground truths and compute what the plan asks for."""
-    joining = ruled(ranks, plan.options.joining, plan.rules)
+    joining = plan.options.joining
     if plan.options.unit is None and are_queries(ranks, truths):
         plan = replace(plan, options=replace(plan.options, unit="queries"))
     if plan.list_metrics and not isinstance(ranks, Hits):
         order = joining.ties, joining.padding
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
-    hits, _ = hits_of(ranks, truths, plan.depth, joining)
-    extra = None
+    hits, _ = hits_of(ranks, truths, plan.depth, joining, plan.rules)
+    measured = result_of_lists(plan, plan.list_metrics, ranks, hits, hits.longest)
     if plan.counts_all and hits.about.n_extra:
         if isinstance(ranks, Hits):
             raise ValueError(
@@ -75,13 +76,12 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
                 "ground truths"
             )
         lists, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
-        extra = with_a_list_alone(hits, lists, joining.padding)
-    measured = result_of_lists(plan, plan.list_metrics, ranks, hits, hits.longest)
-    return plan.result(hits, measured, extra)
+        hits = with_a_list_alone(hits, lists, joining.padding)
+    return plan.result(hits, measured)
 
 
 def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
-    """Return the users of lists who have no row in hits, as hits without a relevant item.
+    """Return hits, and rows without a relevant item for users of lists who have none in them.
 
     An empty list is no list.
     """
@@ -96,7 +96,9 @@ def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
     some = (users[row] for row, length in zip(rows, lengths, strict=True) if length)
     nothing: dict[Any, tuple[Any, ...]] = dict.fromkeys(some, ())
     found, _ = joined(nothing, nothing, 1, Joining())
-    return found.of_part(n_listed=lengths[lengths > 0])
+    alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
+    found = hits.merged(found.of_part(n_listed=lengths[lengths > 0], **alike), disjoint=True)
+    return found.of_part(n_extra=0, fingerprints=(together(found.about.fingerprints),))
 
 
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:
@@ -122,31 +124,6 @@ def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, To
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
     return found
-
-
-def ruled(ranks: Any, joining: Joining, rules: Convention) -> Joining:
-    """Return how lists are joined with ground truths under a convention.
-
-    Raises
-    ------
-    ValueError
-        For `Hits` that were joined with other gains than the convention's.
-    """
-    joining = joining._replace(listed=rules.relevant == "listed")
-    if not isinstance(ranks, Hits):
-        return joining._replace(gains=rules.gains)
-    if joining.unjudged == ranks.unjudged:  # said, and so it is
-        joining = joining._replace(unjudged="miss")
-    if joining.ties == rules.ties:  # it is not known how they were ordered
-        joining = joining._replace(ties="order")
-    own, wanted = ranks.grading.gains, Grading(gains=rules.gains).gains
-    if ranks.graded and own != wanted and ("gains" in rules.replaced or wanted != "linear"):
-        raise ValueError(
-            f"convention {rules.name!r} has {wanted} gains, this Hits {own} ones: join with "
-            f"match(..., convention={rules.name!r}), or say convention.replace(gains={own!r}) here "
-            "if these are meant"
-        )
-    return joining
 
 
 def result_of_lists(
@@ -185,17 +162,33 @@ def result_of_lists(
 _OF_HITS = "n_threads", "users", "fingerprints", "listed", "gains"
 
 
-def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:
-    """Return the hits down to `depth`, and whether one user was given bare."""
+def hits_of(
+    ranks: Any, truths: Any, depth: int | None, joining: Joining, rules: Convention
+) -> tuple[Hits, bool]:
+    """Return the hits down to `depth`, and whether one user was given bare.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For `Hits` beside ground truths, or options of a join; that were read less deep, or joined
+        with other gains than the convention's.
+    """
     if not isinstance(ranks, Hits):
         return joined(ranks, truths, depth, joining)
+    own, wanted = ranks.grading.gains, Grading(gains=rules.gains).gains
+    if ranks.graded and own != wanted and ("gains" in rules.replaced or wanted != "linear"):
+        raise ValueError(
+            f"convention {rules.name!r} has {wanted} gains, this Hits {own} ones: join with "
+            f"match(..., convention={rules.name!r}), or say convention.replace(gains={own!r}) here "
+            "if these are meant"
+        )
     if truths is not None:
         raise TypeError("ranks is a Hits, joined already: it takes no ground_truths")
-    if joining.duplicates == "raise":  # said, and so it is
-        joining = joining._replace(duplicates=None)
+    # said, and so it is; it is not known how equal scores were ordered
+    same = {"duplicates": "raise", "unjudged": ranks.unjudged, "ties": rules.ties}
     usual = Joining(**{name: getattr(joining, name) for name in _OF_HITS})
     pairs = zip(joining._fields, joining, usual, strict=True)
-    given = [name for name, value, default in pairs if value != default]
+    given = [name for name, one, plain in pairs if one != plain and one != same.get(name, plain)]
     if given:
         raise TypeError(f"ranks is a Hits, joined already: give {', '.join(given)} to match()")
     if depth is not None and depth > ranks.k:
@@ -264,16 +257,13 @@ def merge(
     >>> tl.merge(parts)["hit@1"], round(tl.merge(parts, truth)["hit@1"], 4)
     (0.5, 0.3333)
     """
+    found: list[TopKResult] = [*([parts] if isinstance(parts, TopKResult) else parts), *more]
     truths = [one for one in more if not isinstance(one, TopKResult)]
-    found = [parts] if isinstance(parts, TopKResult) else list(parts)
-    if not truths:
-        found += more
-        return merging.merge(found, disjoint)
-    found += [one for one in more if isinstance(one, TopKResult)]
-    known = isinstance(truths[0], Mapping) or is_frame(truths[0]) or hasattr(truths[0], "lists")
-    if len(truths) > 1 or not known:
-        found += truths
-        return merging.merge(found)  # says what it takes
+    if len(truths) != 1 or not (
+        isinstance(truths[0], Mapping) or is_frame(truths[0]) or hasattr(truths[0], "lists")
+    ):
+        return merging.merge(found, disjoint)  # says what it takes
+    found = [one for one in found if one is not truths[0]]
     if any(isinstance(one, TopKResult) and one.listed is None for one in found):
         raise ValueError(
             "merge: ground truths go beside parts: give keep='part' in each evaluation"
@@ -412,8 +402,8 @@ def curves(
     if isinstance(found, ListMetric):
         return _list_curves(found, ranks, ground_truths, depth, options)
     found = replace(found, empty=rules.policy_of(found))
-    joining = ruled(ranks, options.joining._replace(fingerprints=False), rules)
-    hits, single = hits_of(ranks, ground_truths, depth, joining)
+    joining = options.joining._replace(fingerprints=False)
+    hits, single = hits_of(ranks, ground_truths, depth, joining, rules)
     found = settled(found, hits)
     counted = counted_users(hits, rules, [found])
     read = per_user.gains_of(hits, found, rules.threshold_in_gains)
@@ -445,7 +435,7 @@ def _list_curves(
     ranks = read_once(ranks, joining.depth(depth), joining.columns, joining.ties, joining.padding)
     hits, single = None, False
     if truths is not None:
-        hits, single = hits_of(ranks, truths, depth, ruled(ranks, joining, rules))
+        hits, single = hits_of(ranks, truths, depth, joining, rules)
     elif metric.of_truth:
         raise TypeError(f"{metric.name} needs ground_truths")
     lists = Listed.of(ranks, depth, joining.reading)

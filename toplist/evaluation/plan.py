@@ -15,7 +15,6 @@ from toplist.checks import USERS, cached, check_positive_int
 from toplist.inputs.keyed import values_by_user, weights_of
 from toplist.inputs.lists import name_user
 from toplist.inputs.options import DEFAULT_METRICS, ItemData, Items, Options, columns_of, needs
-from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, variant
 from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
@@ -83,20 +82,15 @@ class Plan:
         found = {m.name: lacks(m, hits) for m in metrics if isinstance(m, Metric)}
         return {name: words and (before or found)[name] for name, words in found.items()}
 
-    def result(
-        self, hits: Hits, lists: ListResult | None = None, extra: Hits | None = None
-    ) -> TopKResult:
-        """Evaluate hits; `lists` are the metrics of the lists themselves, `extra` as in `part`."""
+    def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
+        """Evaluate hits; `lists` are the metrics of the lists themselves."""
         entries = tuple(replace(one, metric=settled(one.metric, hits)) for one in self.entries)
-        found = replace(self, entries=entries).part(hits, max(hits.longest, 1), extra)
+        found = replace(self, entries=entries).part(hits, max(hits.longest, 1))
         return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
 
-    def part(
-        self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH, extra: Hits | None = None
-    ) -> TopKResult:
+    def part(self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH) -> TopKResult:
         """Evaluate the hits of some users, whose result is to be merged with others.
 
-        `extra` are users who have a list alone, and rows after the others.
         Where the plan has no k, its terms have none yet, and averages that need the users' curves
         are kept down to `depth`, or the longest list.
         """
@@ -121,12 +115,6 @@ class Plan:
         own = None
         if propensities is not None:
             hits, own, exposed = propensities.weigh(hits, list(terms.metrics.values()))
-            if extra is not None:
-                added, *_ = propensities.weigh(extra, ())
-                alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
-                hits = hits.merged(added.of_part(**alike), disjoint=True)
-                prints = (together(hits.about.fingerprints),)
-                hits = hits.of_part(n_extra=0, fingerprints=prints)
         counted = counted_users(hits, rules, terms.metrics.values())
         if self.counts_all:  # who has a list, or an item that was observed
             counted &= (hits.n_relevant > 0) | (hits.n_listed > 0)

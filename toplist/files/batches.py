@@ -22,7 +22,9 @@ from toplist.checks import Bools, E, Ints, about, cached
 from toplist.files import parquet, text
 from toplist.files.formats import (
     GZIP,
+    IN_MEMORY,
     PARQUET,
+    TREC,
     ColumnNames,
     FileFormat,
     FormatName,
@@ -116,8 +118,8 @@ class Source:
     """One side of an evaluation that is read in blocks: "ranks", or "ground_truths".
 
     `path` is what messages call it. With an `order` of "file", ranked items are in the order of
-    the file. `ties` is how items of equal scores are ordered; None: as the format has it. Without
-    a `format` the side is in memory. `held` are the rows of one system of a file.
+    the file. `ties` is how items of equal scores are ordered; None: as the format has it. `held`
+    are the rows of one system of a file.
     """
 
     path: PathLike
@@ -125,40 +127,25 @@ class Source:
     columns: ColumnNames = None
     order: Order | None = None
     ties: Ties | None = None
-    format: FileFormat | None = PARQUET
+    format: FileFormat = PARQUET
     batches: Batches | None = None
     held: SideTable | None = None
 
     @property
-    def is_text(self) -> bool:
-        """Whether it is a file of text."""
-        return self.format is not None and self.format.is_text
-
-    @property
-    def is_trec(self) -> bool:
-        """Whether it is a run or qrels."""
-        return self.format is not None and self.format.name == "trec"
-
-    @property
-    def typed_ids(self) -> bool:
-        """Whether ids are integers or texts; without it every id is text."""
-        return self.format is None or self.format.typed_ids
-
-    @property
     def unit(self) -> str:
         """What `place` counts."""
-        return "line" if self.is_text else "row"
+        return "line" if self.format.is_text else "row"
 
     @cached
     def names(self) -> dict[str, Any]:
         """What each column is called; of a file of text, as it is said."""
         said = columns_of(self.columns, self.side)
-        return said if self.is_text else named_in(said, self._columns(), self.side)
+        return said if self.format.is_text else named_in(said, self._columns(), self.side)
 
     @property
     def ordering(self) -> Ties:
         """How items of equal scores are ordered: as trec_eval does it, in its files."""
-        return self.ties or ("item_desc" if self.is_trec else "order")
+        return self.ties or ("item_desc" if self.format is TREC else "order")
 
     def blocks(self, known: IdTexts) -> Iterator[Block]:
         """Yield the lists of complete users.
@@ -166,7 +153,7 @@ class Source:
         Text is numbered by `known`, for users and items. Errors know the `user` or the `row` that
         they are about, but not its place in the file.
         """
-        least = 1 if self.is_text else LEAST
+        least = 1 if self.format.is_text else LEAST
         found = complete_users(str(self.path), self._tables(known), least)
         for table in found:
             if self.batches is not None:
@@ -222,7 +209,9 @@ class Source:
         left: Iterable[SideTable] = ()
         if self.batches is not None:
             left = chain(self.batches.seen, self.batches.left)
-        elif self.format is not None and (os.path.isfile(self.path) or os.path.isdir(self.path)):
+        elif self.format is not IN_MEMORY and (
+            os.path.isfile(self.path) or os.path.isdir(self.path)
+        ):
             left = self._tables((Texts(), Texts()))
         found, before = list[int](), False
         with suppress(ValueError, TypeError, KeyError):
@@ -243,12 +232,12 @@ class Source:
         if self.held is not None:
             yield replace(self.held, known=known)
             return
-        if self.format is not None and self.format.is_text:
+        if self.format.is_text:
             header: tuple[str, ...] = ()
-            if self.is_trec:
+            if self.format is TREC:
                 header = TREC_RUN if self.side == "ranks" else TREC_QRELS
             file = TextTables(self.path, self.format, partial(self._choose, system), header)
-            if self.is_trec and system is not None:
+            if self.format is TREC and system is not None:
                 raise file.error("a run of TREC has no column of systems: a file holds one run")
             how: tuple[Any, ...] = self.order, 0, None, self.ordering, known
             for table in file.tables():
@@ -282,7 +271,7 @@ class Source:
     ) -> Wanted:
         """Return which columns are read of those in a header, or a line of JSON."""
         names, columns = self.names, [*header]
-        if self.is_trec:  # its columns have no names of one's own
+        if self.format is TREC:  # its columns have no names of one's own
             group = TREC_QRELS[1]
             if names.get(GROUP, group) != group:
                 raise ValueError(
@@ -299,7 +288,7 @@ class Source:
         ids = *side.parts("user_id"), called["item_id"], *(() if system is None else (system,))
         if rule is None:
             return Wanted(ids, called=called)
-        if rule == GROUP and self.is_trec:
+        if rule == GROUP and self.format is TREC:
             return Wanted((*ids, called[GROUP], TREC_QRELS[-1]), "relevance", called)
         found = Wanted((*ids, called[rule]), rule)
         return found._replace(called=called | {rule: found.keys[-1]})
@@ -309,11 +298,11 @@ class Source:
         try:
             lists = tables.read(table, in_runs)
         except (ValueError, TypeError):
-            if not self.is_text:
+            if not self.format.is_text:
                 names = [table.names[name] for name in ("user_id", "item_id")]
                 parquet.check_text(self.path, table.frame, names, table.first)
             raise
-        if not self.is_trec or lists.grades is None:
+        if self.format is not TREC or lists.grades is None:
             return lists
         if not lists.grouped:
             low = (lists.grades > 0) & (lists.grades < 1)
@@ -340,14 +329,14 @@ class Source:
         error = about(error, path=str(self.path), **({} if place is None else {self.unit: place}))
         before = f"{self.path}: "
         if place is not None:
-            before = f"{self.path}:{place}: " if self.is_text else f"{before}row {place}: "
+            before = f"{self.path}:{place}: " if self.format.is_text else f"{before}row {place}: "
         return error if str(error).startswith(before) else named(before, error)
 
     def size(self) -> int:
         """Return about how many bytes `whole` takes, at its peak; 0 for what is read once."""
         if self.batches is not None:
             return 0
-        if not self.is_text:
+        if not self.format.is_text:
             return parquet.size(self.path, self._wanted)
         with open(self.path, "rb") as file:
             unpacked = PACKED if file.read(2) == GZIP else 1
@@ -367,14 +356,13 @@ class Source:
             f", and reading it whole takes about {needed / 1e9:.1f} GB, more than a quarter of the "
             f"{free / 1e9:.1f} GB that are free: sort it by user, "
         )
-        if self.is_trec:  # which has no header
+        if self.format is TREC:  # which has no header
             source, target = shlex.quote(path), shlex.quote(target)
             unpacked = f"gzip -dcf {source} | sort" if path.endswith(".gz") else f"sort {source}"
             return f"{too_large}in a shell, {unpacked} -s -k 1,1 > {target}"
         if os.path.isdir(path):
             path = os.path.join(path, "**", "*.parquet")
-        kind = "parquet" if self.format is None else self.format.name
-        scan, sink, read = (one.format(path, target) for one in SORTED[kind])
+        scan, sink, read = (one.format(path, target) for one in SORTED[self.format.name])
         polars = f"pl.{scan}.sort({user!r}, maintain_order=True).{sink}"
         column = '"' + user.replace('"', '""') + '"'
         duckdb = f"COPY (FROM {read} ORDER BY {column}) TO {target!r}"
@@ -540,14 +528,14 @@ def read_truths(
         truths[user] = set(items) if values is None else found
     if GROUP in source.names:
         return Groups({user: list(groups.values()) for user, groups in truths.items()})
-    if not source.is_trec or any(set(row.values()) - {1} for row in truths.values()):
+    if source.format is not TREC or any(set(row.values()) - {1} for row in truths.values()):
         return truths
     return {user: set(row) for user, row in truths.items()}
 
 
 def _lists(source: Source) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
     """Yield each user of a file of text, the items in order, and the grades."""
-    if not source.is_text:
+    if not source.format.is_text:
         raise ValueError(f"{source.path}: Parquet is read by top_k_eval, or with pyarrow")
     found = source.whole((Texts(), Texts()))
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import kernels, parallel
+from toplist import kernels
 from toplist.checks import Ints, about
-from toplist.evaluation.evaluate import evaluate, in_memory, result_of_lists, ruled
+from toplist.evaluation.evaluate import evaluate, in_memory, result_of_lists
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Block, Source, stream_of, stream_of_batches
-from toplist.files.formats import named, short
+from toplist.files.formats import IN_MEMORY, TREC, named, short
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.grades import check_no_matrix
@@ -58,7 +58,7 @@ def evaluate_streams(
     kept = truths if isinstance(truths, KeptTruths) else None
     listed = _source_of(ranks, "ranks", options)
     relevant = _source_of(truths, "ground_truths", options) if kept is None else kept.stream
-    if any(isinstance(one, Source) and one.is_trec for one in (listed, relevant)):
+    if any(isinstance(one, Source) and one.format is TREC for one in (listed, relevant)):
         options = replace(options, unit=options.unit or "queries")
     texts = (Texts(), Texts()) if kept is None else kept.texts
     if not isinstance(listed, Source):
@@ -68,7 +68,7 @@ def evaluate_streams(
     # given of each is held already. Beside metrics of the lists, which are read whole with users,
     # weights alone do not ask for it.
     weighted = plan.options.weights is not None and not plan.list_metrics
-    needs_rows = listed.is_trec or plan.options.clusters is not None or weighted
+    needs_rows = listed.format is TREC or plan.options.clusters is not None or weighted
     if needs_rows and plan.options.keep is None:
         plan = replace(plan, options=replace(plan.options, keep="users"))
     if not isinstance(relevant, Source):  # of truths in memory
@@ -76,7 +76,7 @@ def evaluate_streams(
             side = side_to_builtin(truths, "ground_truths")
             lists = lists_of(side, "ground_truths", options.columns, known=texts)
             kept = KeptTruths(lists, texts)
-        relevant = Source("ground_truths", "ground_truths", options.columns, format=None)
+        relevant = Source("ground_truths", "ground_truths", options.columns, format=IN_MEMORY)
     sources = listed, relevant
     keys = (columns_of(one.columns, one.side)["user_id"] for one in sources)
     composite = any(isinstance(key, tuple) for key in keys)
@@ -112,8 +112,8 @@ def evaluate_part(ranks: Any, truths: Any, k: Any, options: Options) -> TopKResu
 
 def _are_texts(sources: Sources) -> bool:
     """Whether ids are read as text: where one of two files has no other ones."""
-    of_files = all(source.format is not None for source in sources)
-    return of_files and not all(source.typed_ids for source in sources)
+    formats = [source.format for source in sources]
+    return IN_MEMORY not in formats and not all(one.typed_ids for one in formats)
 
 
 def _in_whole(sources: Sources, plan: Plan, texts: tuple[Texts, Texts], truth: Flat) -> TopKResult:
@@ -295,10 +295,7 @@ class Loop:
             _ = lists.places  # no user has two lists
         except (ValueError, TypeError) as wrong:
             raise source.located(wrong) from None
-        places = self.truth.places.find(lists.users.codes)
-        for lo, hi in parallel.bounds(lists.offsets):
-            rows = np.arange(lo, hi)
-            yield replace(_some(lists, rows), scored=None if lo else lists.scored), places[rows]
+        yield lists, self.truth.places.find(lists.users.codes)
 
     def _evaluated(self, blocks: Iterable[tuple[Flat, Ints]]) -> TopKResult:
         """Evaluate all blocks, and users of the truth who are in none."""
@@ -309,7 +306,7 @@ class Loop:
         plan = replace(self.plan, options=options)  # which knows nothing of other lists
         of_truth = [one for one in plan.list_metrics if one.of_truth]
         alone = [one for one in plan.list_metrics if not one.of_truth]
-        joining = ruled(None, options.joining, plan.rules)
+        joining = options.joining
         depth = joining.cut(plan.depth)
         without = np.ones(len(truth.users), bool)  # users of the truth without a list so far
         n_extra, extra = 0, None  # users of lists alone, and one of them
@@ -426,11 +423,17 @@ def _by_user(parts: Iterable[Flat], source: Source, begins: list[Ints]) -> tuple
     forgotten as they are copied: rows in no order are a list each. ValueError for a user with two
     lists, where these have the places `begins`.
     """
+
+    def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+        # as of numbers below 0, so that the type is signed
+        least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+        return numbers.astype(np.min_scalar_type(min(least, -1 - most)))
+
     numbering, held, last, n_lists = Numbering(), list[tuple[Any, ...]](), None, 0
     graded = grouped = False
     for last in parts:
         columns = numbering.number(last.users.codes), np.diff(last.offsets), last.ids
-        held.append((*map(_narrow, columns), last.grades))
+        held.append((*map(narrow, columns), last.grades))
         graded, grouped = graded or last.grades is not None, grouped or last.grouped
         n_lists += len(last.users)
     if last is None:
@@ -462,14 +465,6 @@ def _by_user(parts: Iterable[Flat], source: Source, begins: list[Ints]) -> tuple
     found = Flat.of(last.side, users, listed, offsets, **more)
     found.once(Numbering, lambda: numbering)
     return found, n_lists
-
-
-def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return integers of the smallest signed type that holds them."""
-    least, most = numbers.min(initial=0), numbers.max(initial=0)
-    kinds = (np.int8, np.int16, np.int32)
-    fits = (one for one in kinds if np.iinfo(one).min <= least and most <= np.iinfo(one).max)
-    return numbers.astype(next(fits, np.int64))
 
 
 class Codes:

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from toplist.checks import optional, require
-from toplist.files.formats import PARQUET, PathLike, refused, short
-from toplist.files.lines import bar
+from toplist.files.formats import PARQUET, PathLike, bar, refused, short
 
 IDS = 1 << 20  # ids in a part: 8 MB of them
 # What a value takes that is read as a whole and sorted, and a byte of the file in addition.

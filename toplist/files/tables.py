@@ -12,8 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.files import parquet, text
-from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format, short
-from toplist.files.lines import LARGEST, parse, way_out
+from toplist.files.formats import (
+    LARGEST,
+    TABLES,
+    TEXT_TABLES,
+    PathLike,
+    find_format,
+    parse,
+    short,
+    way_out,
+)
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts

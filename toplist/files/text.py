@@ -25,17 +25,20 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import Ints, about, optional, require
-from toplist.files.formats import FileFormat, PathLike, named, short
-from toplist.files.lines import (
+from toplist.files.formats import (
     EXACT,
     JSON_LINE,
     LARGEST,
     LINE,
+    FileFormat,
+    PathLike,
     TextFile,
     complete_rows,
     csv_rows,
+    named,
     packed,
     parse,
+    short,
     together,
     way_out,
 )

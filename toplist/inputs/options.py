@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from toplist.checks import about, choice
 from toplist.inputs.grades import Grading
 from toplist.metrics.conventions import TIES as TIES
-from toplist.metrics.conventions import Convention, ConventionName, Ties
+from toplist.metrics.conventions import Convention, ConventionName, Ties, rules_of
 from toplist.metrics.definitions import Gains, GainTable
 from toplist.metrics.names import Metrics
 
@@ -355,9 +355,11 @@ class Options:
 
     @property
     def joining(self) -> Joining:
-        """How lists are joined with ground truths, but for what the convention says."""
+        """How lists are joined with ground truths, under the convention."""
         same = {name: getattr(self, name) for name in Joining._fields if name in OPTIONS}
-        return Joining(**same | {"ties": self.ties or "order"})
+        rules = rules_of(self.convention)
+        ruled = {"gains": rules.gains, "listed": rules.relevant == "listed"}
+        return Joining(**same | ruled | {"ties": self.ties or "order"})
 
 
 #: The rows of the table by name.

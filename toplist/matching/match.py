@@ -133,6 +133,7 @@ def match(
     rules = rules_of(convention)
     ranks, said = of_source(ranks, columns, rules)
     options = Options(
+        convention=rules,
         items_as=items_as,
         relevant_from=relevant_from,
         unjudged=unjudged,
@@ -142,7 +143,7 @@ def match(
         **said,
     )
     options.check(MEMORY)
-    return joined(ranks, ground_truths, k, options.joining._replace(gains=rules.gains))[0]
+    return joined(ranks, ground_truths, k, options.joining._replace(listed=False))[0]
 
 
 class HashCollisionError(Exception):

@@ -79,7 +79,7 @@ from toplist.spark.frames import (
     systems_of,
     users_of,
 )
-from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Work, collected
+from toplist.spark.work import FAN, SENT, Merge, Work, collected
 
 __all__ = ["Ranks"]
 
@@ -139,11 +139,11 @@ def evaluate(
     )
     sent = {side.argument: side.sent for side in sides}
     systems = (None,) if system is None else systems_of(ranked, system)
-    work = Work(k, own, sent, systems, perhaps_systems(ranked) if system is None else "")
+    paired = options.paired and len(systems) > 1
+    hint = perhaps_systems(ranked) if system is None else ""
     cut = () if partitions is None else (partitions,)
     rows = rows_of(*sides, system).repartition(*cut, "user_id").sortWithinPartitions("user_id")
-    paired = options.paired and len(systems) > 1
-    parts = rows.mapInArrow(PartialMeans(work, paired), SENT)
+    parts = rows.mapInArrow(Work(k, own, sent, systems, paired, hint), SENT)
     n_parts = partitions or int(parts.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if n_parts > FAN:
         parts = parts.repartition(ceil(n_parts / FAN)).mapInArrow(Merge(systems), SENT)

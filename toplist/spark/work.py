@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from toplist.comparing.samples import moments_of, shape_of
 from toplist.files.loop import evaluate_part
 from toplist.inputs import columns as cols
-from toplist.inputs.options import Keep, Options
+from toplist.inputs.options import Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.merging import merge
 from toplist.results.result import TopKResult
@@ -20,7 +21,7 @@ from toplist.stats.systems import PairedMoments, SystemRef
 # Bytes of rows of complete users that a worker evaluates at a time: half a million of one item.
 BYTES = 1 << 25
 _ON_SPARK = 'ranks.withColumn("score", -ranks["rank"]).drop("rank")'
-# What an error of a side begins with; of a user with two lists; and what several systems may cause.
+# What an error of a side begins with, and that of a user with two lists.
 _PLACE = re.compile(r"^(ranks|ground_truths): row \d+: (?:\1: )?")
 _TWO_ROWS = re.compile(r"(?<=: )(user .*) is in rows? \d+ and (?:again in row )?\d+: .*$")
 _TWO_LISTS = re.compile(r"^ranks: user .* (at ranks|has ranks|has several lists) ")
@@ -28,7 +29,9 @@ _TWO_LISTS = re.compile(r"^ranks: user .* (at ranks|has ranks|has several lists)
 
 @dataclass(frozen=True)
 class Work:
-    """How some users are evaluated; it is sent to each worker.
+    """Evaluates a partition: one result of each system, and the moments of their differences.
+
+    It is sent to each worker.
 
     Attributes
     ----------
@@ -37,6 +40,8 @@ class Work:
     sent : dict argument -> dict
         The columns of each side by our names, and what they are called in the rows of both.
     systems : tuple of str, or (None,)
+    paired : bool
+        Whether moments are wanted.
     hint : str
         What an error adds that may come from several systems in one table.
     """
@@ -45,23 +50,45 @@ class Work:
     options: Options
     sent: Mapping[str, Mapping[str, str]]
     systems: tuple[str | None, ...] = (None,)
+    paired: bool = False
     hint: str = ""
 
-    def results(self, table: Any, keep: Keep | None) -> dict[str | None, TopKResult]:
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of a partition, or its error."""
+        yield from _answer(partial(self._evaluated, batches))
+
+    def _evaluated(self, batches: Iterator[Any]) -> Merged:
+        """Return the merged results of a partition."""
+        found: dict[Any, list[TopKResult]] = {name: [] for name in self.systems}
+        paired: list[PairedMoments] = []
+        for table in _complete(batches):
+            parts = self._results(table)
+            if self.paired:
+                paired.append(moments_of({str(name): one for name, one in parts.items()}))
+            for name, part in parts.items():
+                found[name].append(part.without_users())
+        results = {name: merge(parts, disjoint=True) for name, parts in found.items() if parts}
+        return results, PairedMoments.merged(paired) if paired else None
+
+    def _results(self, table: Any) -> dict[str | None, TopKResult]:
         """Return the result of every system over some complete users."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        def side(rows: Any, argument: str) -> Any:
+            names = self.sent[argument].items()
+            return pa.table({ours: rows[sent] for ours, sent in names})
+
         ranked, relevant = (table.filter(pc.equal(table["side"], side)) for side in (0, 1))
-        truths = _side(relevant, self.sent["ground_truths"])
-        options = replace(self.options, keep=keep)
+        truths = side(relevant, "ground_truths")
+        options = replace(self.options, keep="users" if self.paired else None)
         if "score" not in self.sent["ranks"]:
             options = replace(options, ties="order")  # ranks have none: the result is silent
         found = {}
         for name in self.systems:
             rows = ranked if name is None else ranked.filter(pc.equal(ranked["system"], name))
-            lists = _side(rows, self.sent["ranks"])
             try:
-                found[name] = evaluate_part(lists, truths, self.k, options)
+                found[name] = evaluate_part(side(rows, "ranks"), truths, self.k, options)
             except (ValueError, TypeError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(self._worded(str(error), name)) from None
@@ -78,38 +105,6 @@ class Work:
             words += self.hint
         of_all = system is None or words.startswith("ground_truths: ")
         return words if of_all else f"system {system!r}: {words}"
-
-
-def _side(rows: Any, names: Mapping[str, str]) -> Any:
-    """Return the rows of one side as a table, its columns by our names."""
-    import pyarrow as pa
-
-    return pa.table({ours: rows[sent] for ours, sent in names.items()})
-
-
-@dataclass(frozen=True)
-class PartialMeans:
-    """Evaluates a partition: one result of each system, and the moments of their differences."""
-
-    work: Work
-    paired: bool
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the results of a partition, or its error."""
-        found: dict[Any, list[TopKResult]] = {name: [] for name in self.work.systems}
-        paired: list[PairedMoments] = []
-        try:
-            for table in _complete(batches):
-                parts = self.work.results(table, "users" if self.paired else None)
-                if self.paired:
-                    paired.append(moments_of({str(name): one for name, one in parts.items()}))
-                for name, part in parts.items():
-                    found[name].append(part.without_users())
-        except (ValueError, TypeError) as error:
-            yield error_row(error)
-            return
-        results = {name: merge(parts, disjoint=True) for name, parts in found.items() if parts}
-        yield from sent(results, PairedMoments.merged(paired) if paired else None)
 
 
 def _complete(batches: Iterator[Any]) -> Iterator[Any]:
@@ -135,31 +130,30 @@ SENT = "system string, result binary, moments binary, error string"
 FAN = 64
 
 
-def sent(results: Mapping[Any, TopKResult], paired: PairedMoments | None) -> Iterator[Any]:
-    """Yield a row per system; the first has the moments of their differences.
+# The result of every system, and the moments of their differences.
+Merged = tuple[dict[Any, TopKResult], PairedMoments | None]
 
-    They do not stand alone, since rows are dealt to the workers that merge them one by one, and
-    moments are read by the terms of a result.
+
+def _answer(make: Callable[[], Merged]) -> Iterator[Any]:
+    """Yield a row per system, or that of an error, to be raised on the driver.
+
+    The first has the moments. They do not stand alone, since rows are dealt to the workers that
+    merge them one by one, and moments are read by the terms of a result.
     """
-    rows: list[dict[str, Any]]
-    rows = [{"system": name, "result": dump(one)} for name, one in results.items()]
-    if rows and paired is not None:
-        rows[0]["moments"] = paired.to_bytes()
-    if rows:
-        yield _batch(rows)
-
-
-def error_row(error: Exception) -> Any:
-    """Return the row of an error, to be raised on the driver."""
-    kind = "TypeError" if isinstance(error, TypeError) else "ValueError"
-    return _batch([{"error": f"{kind}: {error}"}])
-
-
-def _batch(rows: list[dict[str, Any]]) -> Any:
     import pyarrow as pa
 
-    fields = [tuple(field.split()) for field in SENT.split(", ")]
-    return pa.RecordBatch.from_pylist(rows, pa.schema(fields))
+    rows: list[dict[str, Any]]
+    try:
+        results, paired = make()
+        rows = [{"system": name, "result": dump(one)} for name, one in results.items()]
+        if rows and paired is not None:
+            rows[0]["moments"] = paired.to_bytes()
+    except (ValueError, TypeError) as error:
+        kind = "TypeError" if isinstance(error, TypeError) else "ValueError"
+        rows = [{"error": f"{kind}: {error}"}]
+    if rows:
+        fields = [tuple(field.split()) for field in SENT.split(", ")]
+        yield pa.RecordBatch.from_pylist(rows, pa.schema(fields))
 
 
 @dataclass(frozen=True)
@@ -171,17 +165,10 @@ class Merge:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the merged results of some partitions, or the first error."""
         rows = [row for batch in batches for row in batch.to_pylist()]
-        try:
-            merged = _merged(rows, self.systems)
-        except (ValueError, TypeError) as error:
-            yield error_row(error)
-        else:
-            yield from sent(*merged)
+        yield from _answer(partial(_merged, rows, self.systems))
 
 
-def _merged(
-    rows: Sequence[Any], systems: Sequence[Any]
-) -> tuple[dict[Any, TopKResult], PairedMoments | None]:
+def _merged(rows: Sequence[Any], systems: Sequence[Any]) -> Merged:
     """Return the results of all systems, and the moments of their differences.
 
     Rows are merged in the order of their bytes, so that no bit depends on when they came. What a
