@@ -90,8 +90,6 @@ def test_the_weight_of_the_first_ranks():
     """Webber et al. 2010: with p=0.9 the first ten ranks have 86 % of the weight."""
     found = beyond.rbo([list(range(10))], [list(range(10))], p=0.9)
     assert repr(found).endswith("the first 10 ranks carry 86 % of the weight")
-    weight = sum(0.1 * 0.9 ** (d - 1) * min(1, 10 / d) for d in range(1, 2000))
-    assert round(weight, 2) == 0.86
 
 
 # Who is compared with whom
@@ -109,9 +107,7 @@ def test_users_are_matched_by_key_and_the_others_counted():
     same(found.per_user, EXPECTED)
     same(found.mean, [0, 0.5, 0.5])
     assert repr(found) == "overlap of 2 users (1 only in a, 1 only in b): mean 0.5000 at k=3"
-    more = beyond.overlap({**A, "fay": [7]}, B)
-    assert (more.only_a, more.only_b) == (2, 1)
-    assert repr(more).startswith("overlap of 2 users (2 only in a, 1 only in b)")
+    assert "(2 only in a, 1 only in b)" in repr(beyond.overlap({**A, "fay": [7]}, B))
     reordered = beyond.overlap(dict(reversed(A.items())), B)
     assert reordered.users == ["bob", "ann"]
     same(reordered.per_user, EXPECTED[::-1])
@@ -144,12 +140,10 @@ def test_mean_and_std_are_those_of_the_values():
     rng = np.random.default_rng(1)
     a, b = (np.argsort(rng.random((300, 40)))[:, :12] for _ in range(2))
     found = beyond.rbo(a, b)
-    same(found.mean, found.per_user.mean(axis=0))
-    same(found.std, found.per_user.std(axis=0, ddof=1))
-    low, high = found.interval(0.9)
-    half = 1.6448536269514722 * found.std / np.sqrt(300)
-    same(low, np.maximum(found.mean - half, 0))
-    same(high, np.minimum(found.mean + half, 1))
+    mean, std = found.per_user.mean(axis=0), found.per_user.std(axis=0, ddof=1)
+    ends = mean + np.array([[-1], [1]]) * 1.6448536269514722 * std / np.sqrt(300)
+    for one, expected in ((found.mean, mean), (found.std, std), (found.interval(0.9), ends)):
+        same(one, np.clip(expected, 0, 1))
     assert np.isnan(beyond.overlap([[1]], [[1]]).std).all()
 
 

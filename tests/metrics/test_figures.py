@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 
 import cases
+import numpy as np
 import pytest
 from doors import by_words, curve
 from systems import RANKS, TRUTHS
@@ -253,3 +254,184 @@ def test_figures_of_implicits_pooled_precision():
         case["ranks"], case["truths"], case["k"], metrics="precision", convention="implicit"
     )
     assert result["precision@2"] == pytest.approx(case["expected"], abs=case["tolerance"])
+
+
+# rectorch: score matrices, names with @k, arrays per user
+
+RECTORCH = [
+    ([4, 3, 2, 1, 0], [1, 1, 0, 0, 1], {"recall@2": 1, "recall@3": 0.66666667, "ndcg@2": 1}),
+    ([4, 3, 2, 1], [0, 0, 1, 1], {"ndcg@3": 0.306573596, "recall@3": 0.5}),
+]
+
+
+@pytest.mark.parametrize(("scores", "truth", "values"), RECTORCH)
+def test_rectorch(scores, truth, values):
+    lists, truths = tl.scores.top_k([scores], 10), tl.inputs.Lists.from_matrix([truth])
+    result = tl.top_k_eval(lists, truths, metrics=[*values], convention="rectorch")
+    for name, value in values.items():
+        assert result.per_user(name).tolist() == pytest.approx([value], abs=1e-8)
+
+
+# scikit-learn's ndcg_score: all examples of its documentation.
+
+RELEVANCE = [[10, 0, 0, 1, 5]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "expected"),
+    [
+        ([[0.1, 0.2, 0.3, 4, 70]], {}, 0.69),
+        ([[0.05, 1.1, 1.0, 0.5, 0.0]], {}, 0.49),
+        ([[0.05, 1.1, 1.0, 0.5, 0.0]], {"k": 4}, 0.35),
+        (RELEVANCE, {"k": 4}, 1.0),
+        ([[1, 0, 0, 0, 1]], {"k": 1}, 0.75),
+        ([[1, 0, 0, 0, 1]], {"k": 1, "ties": "order"}, 0.5),
+    ],
+)
+def test_sklearn_examples(scores, options, expected):
+    value = tl.scores.ndcg(scores, relevance=RELEVANCE, **options)[0, -1]
+    assert np.floor(value * 100) / 100 == expected
+
+
+def test_sklearn_from_lists_without_ties():
+    lists = tl.scores.top_k([[0.05, 1.1, 1.0, 0.5, 0.0]], 5)
+    truth = tl.inputs.Lists.from_matrix(RELEVANCE)
+    result = tl.top_k_eval(lists, truth, metrics=["ndcg@4", "ndcg@5"], convention="sklearn")
+    assert [round(value, 3) for value in result] == [0.352, 0.494]
+
+
+# RecBole: six cumulative arrays from its own inputs, pos_index and pos_len.
+
+POS_INDEX = np.array([[0, 0, 0], [1, 1, 1], [1, 0, 1], [0, 0, 1]], bool)
+POS_LEN = np.array([1, 3, 4, 2])
+RECBOLE = {  # RecBole tests/metrics/test_topk_metrics.py:43-122
+    "hit": [[0, 0, 0], [1, 1, 1], [1, 1, 1], [0, 0, 1]],
+    "ndcg": [
+        [0, 0, 0],
+        [1, 1, 1],
+        [1, 1 / (1 + 1 / np.log2(3)), (1 + 1 / 2) / (1 + 1 / np.log2(3) + 1 / 2)],
+        [0, 0, (1 / 2) / (1 + 1 / np.log2(3))],
+    ],
+    "mrr": [[0, 0, 0], [1, 1, 1], [1, 1, 1], [0, 0, 1 / 3]],
+    "map": [[0, 0, 0], [1, 1, 1], [1, 1 / 2, 5 / 9], [0, 0, 1 / 6]],
+    "recall": [[0, 0, 0], [1 / 3, 2 / 3, 1], [1 / 4, 1 / 4, 1 / 2], [0, 0, 1 / 2]],
+    "precision": [[0, 0, 0], [1, 1, 1], [1, 1 / 2, 2 / 3], [0, 0, 1 / 3]],
+}
+
+
+@pytest.mark.parametrize("name", RECBOLE)
+def test_recbole_arrays(name):
+    hits = tl.Hits.from_matrix(POS_INDEX, POS_LEN)
+    from_matrix = getattr(tl, name)(hits, convention="recbole")
+    assert from_matrix == pytest.approx(np.array(RECBOLE[name]), abs=1e-12)
+    ids = [[1, 2, 3]] * 4, [{9}, {1, 2, 3}, {1, 3, 8, 9}, {3, 9}]
+    assert np.array_equal(getattr(tl, name)(*ids, convention="recbole"), from_matrix)
+
+
+# A Chinese note: the Airbnb scoring, the pooled hit ratio
+
+
+def test_note_airbnb_scores():
+    """Five places, one true label per row; the third row lists FR twice."""
+    lists = np.array([["US", "FR", "CN"], ["FR", "US", "CN"], ["FR", "FR", "CN"]])
+    labels = np.array(["US", "CN", "FR"])
+    assert tl.ndcg(lists, labels, 5, duplicates="first")[:, -1].tolist() == [1.0, 0.5, 1.0]
+
+
+def test_note_hit_ratio_is_a_pooled_recall():
+    truths = [
+        {*range(found), *range(100, 100 + size - found)}
+        for found, size in [(6, 10), (5, 12), (4, 8)]
+    ]
+    result = by_words([[*range(10)]] * 3, truths, 10, metrics="recall", aggregate="pooled")
+    assert result["recall@10"] == (6 + 5 + 4) / (10 + 12 + 8) == 0.5
+
+
+# Retrieval and RAG libraries, from their own tests, by their conventions and formulas
+
+OTHERS = cases.FOLDER / "retrieval_cases.json"
+OF_RETRIEVAL = json.loads(OTHERS.read_text(encoding="utf-8")) if OTHERS.exists() else []
+
+# What was not of three choices before: counts, discount, divisor, and the policies beside them
+FORMULAS = {
+    "h3-008": ("each", "r", "hits", {}),
+    "h3-154": ("nth", "r", "hits", {}),
+    "h3-596": ("nth", "r", "R", {"empty": "one"}),
+}
+# No sum over hits: a mean over groups of alternatives, each divided by its own hits
+NOT_OURS = {"h3-129"}
+
+# What a peer and its metrics are called here, where that is not their own name
+PEERS = {"pytrec_eval-terrier": "trec_eval", "tfr": "tf-ranking"}
+OWN_NAMES = {
+    "CalibratedRecallK": "calibrated_recall",
+    "retrieval_average_precision": "map",
+}
+# By other functions and options of the peer than the convention holds
+OTHER_OPTIONS = {
+    "h3-428": "IPSHitRateK: grades that are inverse propensities",
+    "h3-566": "r_precision=True",
+}
+
+
+def evaluated(case, **asked):
+    """Return the figures of a case, shaped as it expects them."""
+    truths = [cases.to_truth(truth, case["ranks"]) for truth in case["truths"]]
+    policy = dict(case["policy"])
+    if not any(isinstance(truth, dict) for truth in truths):
+        policy.pop("relevant_from", None)
+    options = {"duplicates": "first"} | policy | asked
+    k = case["k"]
+    result = by_words(case["ranks"], truths, k, **options)
+    name = result.terms.names[0]
+    return result[name] if case["aggregation"] == "mean" else result.per_user(name).tolist()
+
+
+def check(case, found):
+    pairs = list(zip(cases.flat(case["expected"]), cases.flat(found), strict=True))
+    assert all(cases.same(*pair, case["tolerance"]) for pair in pairs), (found, case["expected"])
+
+
+def formula_of(case):
+    """Return the metric of a case and its policies; None for a formula that is not offered."""
+    name = case["metric"] or "of_the_case"
+    if case["id"] in FORMULAS:
+        *choices, policy = FORMULAS[case["id"]]
+        return tl.Metric(name, *choices), policy
+    if case["formula"] is None:
+        return None
+    graded = case["metric"] in ("cg", "dcg", "ndcg")
+    return tl.Metric(name, *case["formula"].values(), graded=graded), {}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in OF_RETRIEVAL if formula_of(case)], ids=lambda case: case["id"]
+)
+def test_by_its_formula(case):
+    metric, policy = formula_of(case)
+    if case["id"] == "h3-x01":  # gains that do not read the threshold are trec_eval's
+        policy = {"convention": "trec_eval"}
+    check(case, evaluated(case, metrics=metric, **policy))
+
+
+def by_a_peer(case):
+    """Return the convention and the metric of the peer of a case; None if it has none here."""
+    convention = tl.CONVENTIONS.get(PEERS.get(case["peer"], case["peer"]))
+    name = OWN_NAMES.get(case["peer_metric"], case["metric"])
+    if convention is None or name not in convention.metrics or case["id"] in OTHER_OPTIONS:
+        return None
+    return convention.name, name
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in OF_RETRIEVAL if by_a_peer(case)], ids=lambda case: case["id"]
+)
+def test_by_the_convention_of_its_peer(case):
+    convention, name = by_a_peer(case)
+    check(case, evaluated(case, metrics=name, convention=convention))
+
+
+@pytest.mark.skipif(not OF_RETRIEVAL, reason="no cases beside the repository")
+def test_all_cases_but_one_are_expressible():
+    assert {case["id"] for case in OF_RETRIEVAL if not formula_of(case)} == NOT_OURS
+    assert len([case for case in OF_RETRIEVAL if by_a_peer(case)]) >= 25

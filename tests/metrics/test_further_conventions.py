@@ -7,7 +7,6 @@ import pytest
 from doors import by_words
 
 import toplist as tl
-from toplist.cli import main
 from toplist.metrics.conventions import CONVENTION_CHOICES, SYNONYMS
 
 
@@ -85,6 +84,7 @@ UNRATED = list("abcdef"), {"a": 3, "b": 2, "c": 3, "e": 1}
 SHORT = list("abcd"), UNRATED[1]
 CASCADE = list("abcd"), {"a": 3, "b": 2, "c": 0, "d": 1}
 OS = [f"d{i}" for i in range(1, 21)], {f"d{i}": i % 3 for i in range(1, 21)}
+NOTE = labelled([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
 THREE = ["1", "2", "3"], {"1": 0, "2": 3, "3": 1}
 OF_LISTS = [
     ("elasticsearch", "dcg@10", *ES, 13.84826362927298, 5e-6),
@@ -109,6 +109,16 @@ OF_LISTS = [
     ("quepid", "mrr@10", ["1", "2", "3"], {"1": 0, "2": 0, "3": 1}, 0.33, 5e-3),
     # by hand: the ideal has both rated documents, whatever k
     ("quepid", "ndcg@1", ["1"], {"1": 1, "2": 1}, 0.6131471927654585, 1e-12),
+    # of a Chinese note: gains in rank order, and both discounts
+    *(("standard", f"cg@{k}", *NOTE, gain, 0) for k, gain in ((1, 3), (2, 5), (10, 16))),
+    *(
+        ("standard", f"dcg@{k}", *NOTE, gain, 1e-13)
+        for k, gain in ((1, 3), (2, 4.2618595071429155))
+    ),
+    *(("bwhite", f"dcg@{k}", *NOTE, gain, 1e-13) for k, gain in ((2, 5), (10, 9.6051177391888114))),
+    ("bwhite", "ndcg@4", *labelled([2, 1, 2, 0]), 0.9203032077642922, 1e-15),
+    ("standard", "ndcg@4", *labelled([2, 1, 2, 0]), 0.96519546960144276, 1e-15),
+    ("standard", "ndcg@2", *labelled([1]), 1, 0),
     # the target at rank 2 weighs as much as at rank 1
     ("longmemeval", "ndcg@2", ["x", "a"], {"a"}, 1, 0),
     ("longmemeval", "complete@2", ["a", "b"], {"a", "c"}, 0, 0),
@@ -193,13 +203,9 @@ def test_names_are_conventions_or_synonyms():
 def test_a_synonym_gives_the_numbers_of_its_convention(name, convention):
     metrics = [*tl.CONVENTIONS[convention].metrics]
     metrics = [one for one in metrics if tl.METRICS[one].cut != "n"]
-    users = [*TRUTHS, set()], [*LISTS, ["e"]]
-    both = [
-        tl.top_k_eval(*users[::-1], 2, metrics=metrics, convention=one)
-        for one in (name, convention)
-    ]
-    assert list(both[0]) == list(both[1])
-    assert both[0].terms == both[1].terms
+    users = [*LISTS, ["e"]], [*TRUTHS, set()]
+    both = [by_words(*users, 2, metrics=metrics, convention=one) for one in (name, convention)]
+    assert list(both[0]) == list(both[1]) and both[0].terms == both[1].terms
     assert f"convention {convention} (as {name})" in str(both[0])
     assert f"(as {name})" not in str(both[1])
     assert tl.recall(LISTS, TRUTHS, convention=name).tolist()
@@ -239,14 +245,9 @@ def test_kaggle():
     assert mapk([{1}, set()], [[1], [1]], 3) == 0.5
 
 
-def test_the_command_line(tmp_path, capsys):
-    recs, truth = tmp_path / "recs.csv", tmp_path / "truth.csv"
-    recs.write_text("user_id,item_id\nu,a\nu,b\n")
-    truth.write_text("user_id,item_id\nu,b\n")
-    files = str(recs), str(truth), "--order", "file"
-    assert main(["eval", *files, "-m", "map@2", "--convention", "kaggle"]) == 0
-    assert "convention spark (as kaggle): mean over users" in capsys.readouterr().out
-    assert main(["metrics", "map", "--convention", "rax"]) == 0
-    assert "convention tf-ranking: " in capsys.readouterr().out
-    assert main(["conventions", "-m", "map"]) == 0
-    assert "the same as tf-ranking: keras-rs, rax\n" in capsys.readouterr().out
+def test_the_command_line(tmp_path, good):
+    (file := tmp_path / "both.csv").write_text("user_id,item_id\nu,a\nu,b\n")
+    found = good("eval", file, file, "--order", "file", "-m", "map@2", "--convention", "kaggle")
+    assert "convention spark (as kaggle): mean over users" in found
+    assert "convention tf-ranking: " in good("metrics", "map", "--convention", "rax")
+    assert "the same as tf-ranking: keras-rs, rax\n" in good("conventions", "-m", "map")

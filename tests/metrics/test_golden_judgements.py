@@ -18,15 +18,6 @@ import toplist as tl
 
 # Golden values, of the oracle and of toplist: name, list, truth, k, options, value.
 
-# AutoRAG, tests/autorag/evaluate/metric/test_retrieval_metric.py: two of its rows have no truth.
-AUTORAG = [
-    (["1", "p", "2", "q"], [{"1", "2"}, {"3"}], 1 / 2, 0),
-    (["6", "p", "q", "r"], [{"4", "5"}, {"6", "7"}, {"8"}], 1 / 3, 0),
-    (["9", "p", "q", "r"], [{"9", "10"}], 1, 1),
-    (["13", "12", "p", "q"], [{"11"}, {"12"}, {"13"}], 2 / 3, 0),
-    (["14", "p"], [{"14"}], 1, 1),
-    (["p", "q", "15"], [{"15"}], 1, 1),
-]
 # ir_measures, issue 61: d0 is of both subtopics, d1 of the first; values of pyndeval.
 SUBTOPICS = [{"d0", "d1"}, {"d0"}]
 # A run of which x, y and e have no grade; values of trec_eval, without and with -J.
@@ -38,8 +29,6 @@ MISS = {"convention": "trec_eval"}
 ES = ["d1", "d2", "d3", "d4"], {"d1": 3, "d2": 2, "d3": 0, "d4": 1}
 
 GOLDEN = [
-    *(("group_recall", ranked, groups, 4, {}, recall) for ranked, groups, recall, _ in AUTORAG),
-    *(("complete", ranked, groups, 4, {}, whole) for ranked, groups, _, whole in AUTORAG),
     ("alpha_ndcg(alpha=0.5)", ["d0"], SUBTOPICS, 10, {}, 0.8637574337885664),
     ("alpha_ndcg(alpha=0.5)", ["d1"], SUBTOPICS, 10, {}, 0.4318787168942832),
     ("alpha_ndcg(alpha=0.5)", ["d1", "x", "d0"], SUBTOPICS, 10, {}, 0.7557877545649956),
