@@ -430,9 +430,10 @@ def calibration(
     depth = out.shape[1]
     p, slot, mine = np.zeros(n_labels), np.full(n_labels, -1, int64), np.empty(n_labels, int64)
     # of the n labels that are in both: share of the history, what the list has so far, and of each
-    # at every rank, one after the other, what is added up
+    # in turn, at every rank, what is added up
     own, found, x = np.empty(n_found), np.empty(n_found), np.empty(depth * n_found)
-    others, high, low = np.empty(depth), np.empty(len(x)), np.empty(len(x))
+    scale, others, odd, even = np.empty((4, depth))
+    high, low = np.empty(depth), np.empty(depth)
     for u in range(len(lengths)):
         n_mine, n_items = 0, 0
         first = own_offsets[rows[u]] if rows[u] >= 0 else 0
@@ -468,41 +469,36 @@ def calibration(
                     else:
                         other += share
             known += total == 0.0
-            scale = 1.0 / total if total > 0 else 0.0
-            others[r] = other * scale
+            scale[r] = 1.0 / total if total > 0 else 0.0
+            others[r] = other * scale[r]
             for j in range(n):
-                x[r * n + j] = found[j] * scale
-            if not hellinger:
-                for j in range(n):
-                    x[r * n + j] = alpha + (1 - alpha) / own[j] * x[r * n + j]
+                x[j * end + r] = found[j]
         rest = 0.0  # labels of the history that are not in the list
         for at in range(n_mine):
             rest += p[mine[at]] if slot[mine[at]] < 0 else 0.0
             p[mine[at]], slot[mine[at]] = 0.0, -1
-        if not hellinger:
-            _logarithms(x[: end * n], high, low)
+        odd[:], even[:] = 0.0, 0.0
+        for j in range(n):
+            q, sums = x[j * end : j * end + end], odd if j % 2 and not hellinger else even
+            if hellinger:
+                for r in range(end):
+                    apart = np.sqrt(own[j]) - np.sqrt(q[r] * scale[r])
+                    sums[r] += apart * apart
+            else:
+                for r in range(end):
+                    q[r] = alpha + (1 - alpha) / own[j] * (q[r] * scale[r])
+                _logarithms(q, high, low)
+                for r in range(end):
+                    sums[r] += own[j] * q[r]
         value = np.nan
         for r in range(depth):
             if r < end and r >= known and n_mine > 0:
-                value = _apart(x[r * n : r * n + n], own, rest, others[r], alpha, hellinger)
+                value = even[r] + odd[r]
+                if hellinger:
+                    value = np.sqrt((value + rest + others[r]) / 2)
+                else:
+                    value = max(-rest * np.log(alpha) - value, 0.0)
             out[u, r] = value
-
-
-@kernel
-def _apart(x, own, rest, others, alpha, hellinger):
-    """Return the distance, given q, or the logarithms, of the labels that are in both."""
-    total, even = 0.0, 0.0  # two sums take half the time of one
-    if hellinger:
-        for j in range(len(x)):
-            apart = np.sqrt(own[j]) - np.sqrt(x[j])
-            total += apart * apart
-        return np.sqrt((total + rest + others) / 2)
-    for j in range(0, len(x) - 1, 2):
-        total += own[j] * x[j]
-        even += own[j + 1] * x[j + 1]
-    if len(x) % 2:
-        total += own[len(x) - 1] * x[-1]
-    return max(-rest * np.log(alpha) - (total + even), 0.0)
 
 
 # ln 2 in two parts, and the coefficients of log(1 + f), as in fdlibm's e_log.c (Sun 1993).
