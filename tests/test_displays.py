@@ -16,7 +16,7 @@ from shared_inputs import library
 
 import toplist as tl
 from toplist.beyond.results import ListResult
-from toplist.results.display import Display
+from toplist.results.markup import Display
 
 PAGES = Path(__file__).parents[1] / ".ci" / "site" / "pages.py"
 RNG = np.random.default_rng(5)

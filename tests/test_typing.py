@@ -21,7 +21,7 @@ from toplist.comparing.comparison import Comparison
 from toplist.files import formats
 from toplist.inputs.options import DEFAULT_METRICS
 from toplist.metrics import beyond_accuracy, conventions, definitions, names
-from toplist.results.display import Display
+from toplist.results.markup import Display
 
 PACKAGE = Path(toplist.__file__).parent
 MODULES = [

@@ -1,4 +1,4 @@
-"""A result: means and curves by name, values per user, spreads and intervals, and other forms."""
+"""A result: means and curves by name, values per user, spreads, intervals, bounds, other forms."""
 
 import math
 import re
@@ -219,3 +219,48 @@ def test_an_interval_does_not_hang_on_a_metric_beside_it():
         beside = tl.top_k_eval(lists, truths, 2, metrics=["dcg", other])
         assert beside.interval("dcg@2") == alone.interval("dcg@2")
     assert alone.interval("dcg@2")[1] == 1
+
+
+# Bounds: that they are the ends of the means of all judgements, is said by properties
+
+GRADES = {"q": {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}, "p": {"a": 1, "n": 0, "m": 1}}
+HOLED = {"q": list("xabycde"), "p": ["a", "n"], "e": ["x"]}
+
+
+def holed(*users, k=3, metrics="recall", grades=GRADES, **options):
+    users = users or ["q"]
+    sides = ({user: side[user] for user in users} for side in (HOLED, grades | {"e": {"y": 0}}))
+    return by_words(*sides, k, metrics=metrics, **options)
+
+
+def test_bounds_at_any_k_of_the_users_of_the_mean_of_parts_and_segments():
+    found = holed(metrics=["precision", "rbp", "recall"])
+    assert found.bounds("precision@3") == pytest.approx((1 / 3, 2 / 3))
+    assert found.bounds("rbp") == pytest.approx((0.16, 0.36))
+    assert found.bounds("precision@2").high == 1
+    assert holed("q", "e").bounds("recall") == found.bounds("recall@3") == (1 / 4, 2 / 5)
+    both = holed("q", "p")
+    assert both.by({"q": 1, "p": 2})[2].bounds("recall") == (0.5, 0.5)
+    assert sum([holed("q"), holed("p")]).bounds("recall") == both.bounds("recall")
+
+
+TREC = {"convention": "trec_eval", "relevant_from": 2, "metrics": ["ndcg", "bpref"]}
+# (result, name, words of the error)
+UNBOUNDED = [
+    (lambda: holed(k=[1, 3], metrics="ndcg"), "ndcg", r"at one k: give one of ndcg@1, ndcg@3$"),
+    (lambda: holed(metrics=["judged"]), "judged@3", "judged has no bounds"),
+    (lambda: holed(metrics=["shannon_entropy"]), "shannon_entropy@3", "shannon_entropy has no b"),
+    (lambda: holed().without_users(), "recall", "holds no hits, so it has no bounds; of files"),
+    (lambda: holed(metrics="map", aggregate="pooled"), "map", "no bounds of ratios of sums"),
+    (lambda: holed(unjudged="drop"), "recall", "no bounds: evaluate with unjudged='miss'"),
+    # in trec_eval nDCG reads all grades, whatever is relevant
+    *((lambda: holed(**TREC), one, "has no bounds.* have hit, prec") for one in TREC["metrics"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "name", "words"), UNBOUNDED)
+def test_what_has_no_bounds(make, name, words):
+    with pytest.raises(ValueError, match=words):
+        make().bounds(name)
+    with pytest.raises(KeyError, match="this result has recall"):
+        holed().bounds("map@3")

@@ -20,16 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
+from toplist.averages import per_user
 from toplist.averages.moments import Moments, Pooled, at
-from toplist.averages.per_user import (
-    counted_in,
-    cut_offs,
-    filler,
-    gains_of,
-    ratio_fillers,
-    reach,
-    size_groups,
-)
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -79,6 +71,11 @@ class Histograms:
         if metric is not None and metric.counts_others and metric.name in self.gathered:
             return self.gathered[metric.name].n
         return int(self.n_users[(self.n_relevant > 0) | (empty != "skip")].sum())
+
+    @property
+    def n_empty(self) -> int:
+        """The number of users without relevant items."""
+        return int(self.n_users[self.n_relevant == 0].sum())
 
     @cached
     def near(self) -> int:
@@ -165,18 +162,14 @@ class Histograms:
 
     def _gathered(self, name: str, cuts: Ints) -> Average:
         """Return an average that was computed from the users' curves."""
-        average = self.gathered[name]
-        if np.array_equal(cuts, self.cuts):
-            return average
-        columns = np.searchsorted(self.cuts, cuts)
-        lost = columns >= len(self.cuts)
-        lost |= self.cuts[np.minimum(columns, len(self.cuts) - 1)] != cuts
+        columns = np.minimum(np.searchsorted(self.cuts, cuts), len(self.cuts) - 1)
+        lost = self.cuts[columns] != cuts
         if lost.any():
             raise ValueError(
                 f"{name}@{cuts[lost][0]} is not known: it was not asked for, and lies below the "
                 f"lists of some of the users; ask for this k in the evaluation"
             )
-        return at(average, columns)
+        return at(self.gathered[name], columns)
 
     def deeper(self, metric: Metric, cuts: Ints, judged: bool) -> Average | None:
         """Return an average at some k's, also at such that were not asked for, below all lists.
@@ -311,20 +304,17 @@ def count(
     threshold_in_gains: bool = True,
     n_threads: int | None = None,
 ) -> Histograms:
-    """Return the histograms of the users in `counted`, with the averages that need the curves.
-
-    Those in `counted` have positive weights.
-    """
+    """Return the histograms of the users in `counted`, with the averages that need the curves."""
     whole = _counts(hits.relevant, counted, metrics, ks, n_threads)
     cuts = whole.cuts
 
     def gather(read: RelevantHits, metric: Metric, ratio: bool) -> Average:
         """Return an average computed from the curves of blocks of users."""
-        mine = counted_in(hits, counted, metric)
+        mine = per_user.counted_in(hits, counted, metric)
         values, divisors = (
-            ratio_fillers(read, mine, metric, cuts)
+            per_user.ratio_fillers(read, mine, metric, cuts)
             if ratio
-            else (filler(read, mine, metric, cuts), None)
+            else (per_user.filler(read, mine, metric, cuts), None)
         )
 
         def block(lo: int, hi: int) -> Average:
@@ -341,13 +331,13 @@ def count(
     def tally(read: RelevantHits, metric: Metric) -> Average:
         """Return an average of other hits, in whole numbers as that of relevant items."""
         plain = replace(metric.summed, of="relevant", relevant_from=None, cut="k", graded=False)
-        mine = counted_in(hits, counted, metric)
+        mine = per_user.counted_in(hits, counted, metric)
         own = _counts(read, mine, (plain,), ks, n_threads)
         return own.moments(plain, cuts)  # type: ignore[no-any-return]
 
     gathered: dict[str, Average] = {}
     for metric in metrics:
-        read = gains_of(hits, metric, threshold_in_gains)
+        read = per_user.gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.earning is not None and read.graded
@@ -367,8 +357,10 @@ def _counts(
     n_threads: int | None,
 ) -> Histograms:
     """Return the histograms of some hits, without the averages that need the curves."""
-    depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
-    rows = size_groups(hits, counted, any(one.dividing.by_length for one in metrics), max(ks))
+    depth, cuts = per_user.reach(hits, max(ks)), per_user.cut_offs(hits, ks)
+    rows = per_user.size_groups(
+        hits, counted, any(one.dividing.by_length for one in metrics), max(ks)
+    )
     n_users = np.bincount(rows.of_user + 1, minlength=len(rows.n_relevant) + 1)[1:]
     for metric in metrics:
         # the user's function may be wrong

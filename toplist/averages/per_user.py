@@ -53,8 +53,7 @@ def values(hits: RelevantHits, counted: Bools, metric: Metric, k: int) -> Floats
     if metric.dividing.by_hits:
         out = values(hits, counted, replace(metric, divisor="1", empty=None), k)
         out /= np.maximum(values(hits, counted, _N_HITS, k), 1.0)
-        _score_empty(hits, counted, metric, out)
-        return out
+        return _score_empty(hits, counted, metric, out)
     rows = size_groups(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
     kernels.curves.values(
@@ -62,8 +61,7 @@ def values(hits: RelevantHits, counted: Bools, metric: Metric, k: int) -> Floats
         *(COUNTS.index(metric.counts), metric.discounts(reach(hits, k))),
         *(divisors, out),
     )
-    _score_empty(hits, counted, metric, out)
-    return out
+    return _score_empty(hits, counted, metric, out)
 
 
 def truths_of(hits: Hits, metric: Metric) -> RelevantHits:
@@ -144,59 +142,46 @@ def filler(hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints) -> Ca
     They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
     returns them.
     """
-    write = _writer(hits, counted, metric.summed, cuts)
-
-    def fill(lo: int, hi: int, out: Floats | None = None) -> Floats:
-        out = np.empty((hi - lo, len(cuts))) if out is None else out
-        write(lo, hi, out)
-        _score_empty(hits, counted, metric, out, lo)
-        return out
-
-    return fill
-
-
-def _writer(
-    hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints
-) -> Callable[[int, int, Floats], None]:
-
+    metric = metric.summed
     if metric.dividing.by_hits:
-        sums = _writer(hits, counted, replace(metric, divisor="1"), cuts)
+        sums = filler(hits, counted, replace(metric, divisor="1", empty=None), cuts)
         n_hits = filler(hits, counted, _N_HITS, cuts)
 
-        def over_hits(lo: int, hi: int, out: Floats) -> None:
-            sums(lo, hi, out)
-            np.divide(out, np.maximum(n_hits(lo, hi), 1.0), out=out)
+        def over_hits(lo: int, hi: int, out: Floats | None = None) -> Floats:
+            out = sums(lo, hi, out)
+            out /= np.maximum(n_hits(lo, hi), 1.0)
+            return _score_empty(hits, counted, metric, out, lo)
 
         return over_hits
     rows = size_groups(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
-    code = COUNTS.index(metric.counts)
-
+    code, ideal = COUNTS.index(metric.counts), metric.dividing.ideal
     if hits.gains is None or hits.ideal_gains is None or not metric.graded:
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
         discounts = metric.discounts(len(cuts))
 
-        def plain(lo: int, hi: int, out: Floats) -> None:
+        def write(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
             kernels.curves.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
 
-        return plain
+    else:
+        best, ideal_gains = offsets_of(hits.n_relevant), hits.ideal_gains
+        table = metric.table(rows.n_relevant, rows.n_listed, cuts)
+        deepest = max(len(cuts), int(table.max(initial=0))) if ideal else len(cuts)
+        discounts = metric.discounts(deepest)
 
-    ideal_gains = hits.ideal_gains
-    best = offsets_of(hits.n_relevant)
-    ideal = metric.dividing.ideal
-    table = metric.table(rows.n_relevant, rows.n_listed, cuts)
-    deepest = max(len(cuts), int(table.max(initial=0))) if ideal else len(cuts)
-    discounts = metric.discounts(deepest)
+        def write(lo: int, hi: int, out: Floats) -> None:
+            kernels.curves.graded_curves(
+                *hits.block(lo, hi),
+                *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
+                *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
+            )
 
-    def graded(lo: int, hi: int, out: Floats) -> None:
-        offsets, ranks, gains = hits.block(lo, hi)
-        kernels.curves.graded_curves(
-            *(offsets, ranks, gains),
-            *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
-            *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
-        )
+    def fill(lo: int, hi: int, out: Floats | None = None) -> Floats:
+        out = np.empty((hi - lo, len(cuts))) if out is None else out
+        write(lo, hi, out)
+        return _score_empty(hits, counted, metric, out, lo)
 
-    return graded
+    return fill
 
 
 # The number of hits down to k.
@@ -205,11 +190,12 @@ _N_HITS = replace(METRICS["cg"], graded=False)
 
 def _score_empty(
     hits: RelevantHits, counted: Bools, metric: Metric, out: Floats, lo: int = 0
-) -> None:
+) -> Floats:
     """Let users with an empty ground truth score 1 where the metric says so, from user `lo` on."""
     if metric.empty == "one":
         part = slice(lo, lo + len(out))
         out[(hits.n_relevant[part] == 0) & counted[part]] = 1.0
+    return out
 
 
 def divisor_filler(

@@ -19,7 +19,7 @@ from toplist.comparing.tests import Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import markup
-from toplist.results.display import Display
+from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.saved import Content
 from toplist.stats.datasets import OF

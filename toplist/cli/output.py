@@ -10,8 +10,7 @@ from toplist.cli.options import HELP, Option, table
 from toplist.inputs.options import ITEMS
 from toplist.results import describe, markup, segments
 from toplist.results.describe import content, text_of
-from toplist.results.display import Display
-from toplist.results.markup import Grid
+from toplist.results.markup import Display, Grid
 from toplist.results.result import TopKResult
 from toplist.results.saved import Content, write_all
 from toplist.results.segments import Segments
@@ -19,7 +18,7 @@ from toplist.stats.units import snap
 
 Results = Mapping[str, TopKResult]
 # What is shown of every system: its result, or that by segment.
-Shown = Mapping[str, TopKResult | Segments[TopKResult]]
+Shown = Mapping[str, TopKResult | Segments]
 
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
 PLACES = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,11 @@ from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.results import describe
-from toplist.results.means import Means, has_keys, hits_of, in_means_of_all
+from toplist.results.result import TopKResult
 from toplist.stats.estimates import Sums
 from toplist.stats.units import Units, numbered, snap, weights_of
 
-M = TypeVar("M", bound=Means)
-
-Results = Mapping[str, Means]
+Results = Mapping[str, TopKResult]
 
 Kind = Literal[
     "conventions",
@@ -197,7 +195,7 @@ class Aligned(Rows):
         if not isinstance(metric, Metric):
             curves = self.values(system, name)
             return lambda lo, hi: curves[lo:hi, :depth]
-        hits, counted = hits_of(result, "it has no values per user")
+        hits, counted = result.held("it has no values per user")
         if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
             hits, counted = hits.subset(rows), counted[rows]
         read, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
@@ -239,7 +237,7 @@ def align(
     for system, result in results.items():
         so, asked = f"the users of {system} are unknown", result.terms.asked
         try:
-            hits_of(result, so, f"{TOGETHER} with paired=True")
+            result.held(so, f"{TOGETHER} with paired=True")
             for name in metrics if getattr(result.lists, "values", None) is None else ():
                 metric = asked.get(name) or asked.get(name.rpartition("@")[0])
                 if isinstance(metric, ListMetric):
@@ -247,11 +245,11 @@ def align(
                         f"{system} is merged, or loaded without its lists, so {name} has no values "
                         "per user: evaluate again"
                     )
-            counted[system], more = in_means_of_all(result, metrics)
+            counted[system], more = result.in_means_of_all(metrics)
         except ValueError as error:
             raise NotTestable(str(error)) from None
         known[system] = [*result.users, *more] if more else result.users
-    first, keyed = next(iter(results)), {has_keys(one): s for s, one in results.items()}
+    first, keyed = next(iter(results)), {one.has_keys: s for s, one in results.items()}
     if len(keyed) > 1:
         raise NotTestable(
             f"the users of {keyed[True]} have keys, those of {keyed[False]} are known by position: "
@@ -334,7 +332,7 @@ def _check(found: Aligned, first: str, system: str) -> None:
         raise NotTestable(f"{first} and {system} have other weights of the same users")
 
 
-def united(results: Mapping[str, M]) -> dict[str, M]:
+def united(results: Results) -> dict[str, TopKResult]:
     """Return results under IPS over the users of all, where these are known; others as they are.
 
     Every user with a list counts, so that two systems count different users. In a system that has
@@ -343,35 +341,37 @@ def united(results: Mapping[str, M]) -> dict[str, M]:
     """
     found = dict(results)
     known = (
-        one.hits is not None and has_keys(one) and one.terms.weighting == "ips"
+        one.hits is not None and one.has_keys and one.terms.weighting == "ips"
         for one in found.values()
     )
     if len(found) < 2 or not all(known):
         return found
-    every: dict[Any, tuple[M, int]] = {}
+    every: dict[Any, tuple[TopKResult, int]] = {}
     for one in found.values():
-        hits, counted = hits_of(one, "")
+        hits, counted = one.held("")
         for row in np.flatnonzero(counted & (hits.n_relevant == 0)).tolist():
             every.setdefault(one.users[row], (one, row))
     for system, one in found.items():
-        rows, counted = {user: row for row, user in enumerate(one.users)}, hits_of(one, "")[1]
+        rows, counted = {user: row for row, user in enumerate(one.users)}, one.held("")[1]
         absent = {user: source for user, source in every.items() if user not in rows}
         idle = [rows[user] for user in every if user in rows and not counted[rows[user]]]
         found[system] = _with_users(one, absent, idle) if absent or idle else one
     return found
 
 
-def _with_users(result: M, absent: Mapping[Any, tuple[Means, int]], idle: list[int]) -> M:
+def _with_users(
+    result: TopKResult, absent: Mapping[Any, tuple[TopKResult, int]], idle: list[int]
+) -> TopKResult:
     """Return a result with more users in its means, who have no relevant item and no list.
 
     `absent` are their rows in another result, whose weights and clusters are theirs: they come
     after the others. `idle` are rows of the result that were in no mean.
     """
-    hits, counted = hits_of(result, "")
+    hits, counted = result.held("")
     counted = counted.copy()
     counted[idle] = result.terms.missing != "skip"
     n, sources = len(absent), list(absent.values())
-    hashes = [hits_of(one, "")[0].about.truth_hashes for one, _ in sources]
+    hashes = [one.held("")[0].about.truth_hashes for one, _ in sources]
     known = [rows[at] for rows, (_, at) in zip(hashes, sources, strict=True) if rows is not None]
     more = Hits(
         np.zeros(n + 1, np.int64),
@@ -414,7 +414,7 @@ def few_of(names: Sequence[str]) -> str:
     return ", ".join(names) if more < 2 else f"{', '.join(names[:FEW_NAMES])} and {more:,} more"
 
 
-def _metrics_by_ks(result: Means) -> str:
+def _metrics_by_ks(result: TopKResult) -> str:
     names: dict[str, list[str]] = {}
     for name, ks in result.terms.ks_of.items():
         names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
@@ -422,7 +422,7 @@ def _metrics_by_ks(result: Means) -> str:
 
 
 # What is described in words, which must be the same of all systems.
-DESCRIBED: Mapping[Kind, Callable[[Means], str]] = {
+DESCRIBED: Mapping[Kind, Callable[[TopKResult], str]] = {
     "conventions": lambda result: result.terms.rules(),
     "averages": describe.averaging,
     "propensities": lambda result: result.terms.propensities or "none",
@@ -466,7 +466,7 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[D
     return found
 
 
-def _grouped(results: Results, describing: Callable[[Means], str]) -> dict[str, list[str]]:
+def _grouped(results: Results, describing: Callable[[TopKResult], str]) -> dict[str, list[str]]:
     """Return the systems by their description; without those of which there is nothing to say."""
     systems: dict[str, list[str]] = {}
     for name, result in results.items():
@@ -475,7 +475,7 @@ def _grouped(results: Results, describing: Callable[[Means], str]) -> dict[str, 
     return systems
 
 
-def _end(result: Means) -> str:
+def _end(result: TopKResult) -> str:
     """Return where the longest list of a result ends."""
     if result.hits is None:
         return ""
@@ -495,7 +495,7 @@ def unequal_ks(results: Results) -> list[int]:
 def _other_data(results: Results) -> Iterator[Difference]:
     """Yield each keyword that gave some results other data than others, where known."""
 
-    def digest(result: Means, keyword: str) -> str:
+    def digest(result: TopKResult, keyword: str) -> str:
         needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
         return result.lists.given.get(keyword, "") if needed and result.lists else ""
 
@@ -541,7 +541,7 @@ def _users(results: Results, first: str, name: str) -> Difference | None:
 def _other_truths(results: Results, rows: Ints, others: Ints) -> str:
     """Return how the ground truths of the users in these rows of two results differ; "" if not."""
     (first, one), (system, other) = results.items()
-    a, b = (hits_of(result, "its users are unknown")[0] for result in (one, other))
+    a, b = (result.held("its users are unknown")[0] for result in (one, other))
     changed: Bools = a.n_relevant[rows] != b.n_relevant[others]
     what = "another number of relevant items"
     # of listed items only, R belongs to the list
@@ -560,9 +560,9 @@ def _other_truths(results: Results, rows: Ints, others: Ints) -> str:
     )
 
 
-def _truth_hashes(result: Means) -> Iterator[NDArray[np.uint64] | None]:
+def _truth_hashes(result: TopKResult) -> Iterator[NDArray[np.uint64] | None]:
     """Yield the hashes of the ground truths, and of all judged items where a metric reads them."""
-    (hits, _), terms = hits_of(result, "its users are unknown"), result.terms
+    (hits, _), terms = result.held("its users are unknown"), result.terms
     yield hits.about.truth_hashes
     threshold = hits.grading.relevant_from is not None and not terms.threshold_in_gains
     if any(one.counts_others or (one.graded and threshold) for one in terms.metrics.values()):

@@ -19,8 +19,7 @@ from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
 from toplist.results.markup import LOOK, Cell, Look, Page, Table
-from toplist.results.merging import in_line
-from toplist.results.result import TopKResult
+from toplist.results.result import TopKResult, in_line
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.simultaneous import Correction
 from toplist.stats.units import Alternative
@@ -565,7 +564,7 @@ class Comparison(SideBySide):
                 for corner, ks in layout
             ]
         notes, legend = [*self.rules()], ""
-        if len(systems) >= MANY and any(table.marked for table in tables):
+        if len(systems) >= MANY and Page(tables).marks:
             words = f"best of {len(systems)} on the same {self.unit}: part of the lead is chance"
             how_much = ", .lead() and toplist compare --lead say how much" * (not self.runs)
             notes.insert(0, words + how_much)

@@ -23,8 +23,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName
 from toplist.plots import differences as pictures
 from toplist.results.describe import json_number
-from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table, probability
+from toplist.results.markup import Cell, Display, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability

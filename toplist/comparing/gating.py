@@ -17,9 +17,7 @@ from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
 from toplist.results import markup
-from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table
-from toplist.results.means import hits_of
+from toplist.results.markup import Cell, Display, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.stats.distributions import normal_ppf
@@ -467,7 +465,7 @@ def _of_metrics(
 
 def have_the_same_hits(compared: SideBySide) -> bool:
     """Return whether the hits of both have the same ranks and grades, in lists as long."""
-    new, base = (hits_of(compared.results[one], "nothing is gated")[0] for one in ("new", "base"))
+    new, base = (compared.results[one].held("nothing is gated")[0] for one in ("new", "base"))
     if new.coverage is not None or base.coverage is not None:  # which groups a hit is of
         return new is base
     arrays = "offsets", "ranks", "n_listed", "n_truth", "grades"

@@ -14,11 +14,8 @@ from toplist.comparing.aligning import MINOR, Aligned, align
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
-from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table
-from toplist.results.means import has_keys, hits_of
-from toplist.results.merging import in_line
-from toplist.results.result import TopKResult
+from toplist.results.markup import Cell, Display, Look, Page, Table
+from toplist.results.result import TopKResult, in_line
 from toplist.stats.distributions import t_ppf
 from toplist.stats.planning import Corrected, ppi
 from toplist.stats.units import Units, checked, numbered, snap
@@ -231,10 +228,10 @@ def _of_one_kind(
     every = {f"{side} {one}".strip(): given[side][one] for side in given for one in systems}
     every = dict(zip(every, in_line([*every.values()]), strict=True))
     for label, one in every.items():
-        hits_of(one, f"the queries of {label} are unknown")
-        if not has_keys(one) or one.weights is not None:
+        one.held(f"the queries of {label} are unknown")
+        if not one.has_keys or one.weights is not None:
             why = "have no keys: evaluate dicts or tables, or give users="
-            why = "have weights: evaluate without" if has_keys(one) else why
+            why = "have weights: evaluate without" if one.has_keys else why
             raise ValueError(f"the queries of {label} {why}")
     # as runs that are paired, each may have a ground truth of its own
     whole = SideBySide(every, runs={"all": tuple(every)}, runs_are="paired")
@@ -282,7 +279,7 @@ def _check(judged: Aligned, human: Aligned, rows: Ints, k: int) -> None:
     users: Any = human.users
     for label, other in zip(judged.results, human.results, strict=True):
         of_both = [
-            hits_of(side.results[name], "")[0] for side, name in ((judged, label), (human, other))
+            side.results[name].held("")[0] for side, name in ((judged, label), (human, other))
         ]
         chosen = judged.rows[label][rows], human.rows[other]
         n, m = (np.minimum(one.n_listed[at], k) for one, at in zip(of_both, chosen, strict=True))

@@ -19,7 +19,7 @@ import numpy as np
 from toplist.checks import Floats, Ints, choice, worded
 from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, TestPlan
 from toplist.comparing.tests import NotTestable, Tests
-from toplist.results.means import PER_USER, Means, hits_of, in_means
+from toplist.results.result import PER_USER, TopKResult
 from toplist.results.terms import Terms
 from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.distributions import Parts
@@ -221,7 +221,7 @@ class Moments:
     users: str
 
     @classmethod
-    def of(cls, results: Mapping[str, Means], users: str = "same") -> Moments | None:
+    def of(cls, results: Mapping[str, TopKResult], users: str = "same") -> Moments | None:
         """Return the moments of results without users; None where they hold users, or know none."""
         choice("users", users, USERS_OF)
         found = {name: getattr(one, "paired", None) for name, one in results.items()}
@@ -417,7 +417,7 @@ def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:
     return MomentLayout(tuple(systems), tuple(map(tuple, groups.values())), depths)
 
 
-def moments_of(results: Mapping[str, Means]) -> PairedMoments:
+def moments_of(results: Mapping[str, TopKResult]) -> PairedMoments:
     """Return the moments of systems over the same ground truths; the results hold their hits.
 
     Only users whom all systems count are in them; the others are counted as left out.
@@ -443,7 +443,7 @@ def moments_of(results: Mapping[str, Means]) -> PairedMoments:
         left_out: dict[str, int] = {}
         for place, group in enumerate(shape.groups):
             metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
-            in_all = [in_means(one, metrics)[places[system]] for system, one in results.items()]
+            in_all = [one.in_means(metrics)[places[system]] for system, one in results.items()]
             every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
             left_out |= dict.fromkeys(group, int(some.sum() - every.sum()))
             names = [*group, *(one for one in metrics if one in shape.depths)]
@@ -453,7 +453,7 @@ def moments_of(results: Mapping[str, Means]) -> PairedMoments:
                 few = []  # for their values; the means stay those of all
                 for system, one in results.items():
                     own = places[system][users]
-                    hits, counted = hits_of(one, "its users are not known")
+                    hits, counted = one.held("its users are not known")
                     few.append(replace(one, hits=hits.subset(own), counted=counted[own]))
                 values = {name: np.array([one.per_user(name) for one in few]) for name in names}
                 yield PairedMoments.of(shape, place, values)

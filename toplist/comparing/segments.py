@@ -25,7 +25,6 @@ from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
 from toplist.stats.datasets import welch
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from toplist.metrics.names import AnyName
-    from toplist.results.result import TopKResult
 
 
 S = TypeVar("S", bound=SideBySide)
@@ -296,7 +294,7 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     first, found = next(iter(comparison.results.values())), {}
     for name, result in comparison.results.items():
         own, order = labels, categories(getattr(labels, "dtype", None))
-        if has_keys(first) and has_keys(result):  # labels in an order are in that of the first
+        if first.has_keys and result.has_keys:  # labels in an order are in that of the first
             whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
             own = dict(zip(first.users, whose, strict=True))
         found[name] = split_by(result, own, order)
@@ -324,7 +322,7 @@ def _need_users(comparison: SideBySide, what: str) -> None:
         raise samples.refuse(what, f"{ON_SPARK}, and compare its results")
 
 
-def _parts(comparison: S, found: Mapping[str, Segments[TopKResult]]) -> dict[Any, S]:
+def _parts(comparison: S, found: Mapping[str, Segments]) -> dict[Any, S]:
     """Return the comparison of each label, None last, of the parts of all systems."""
     parts, order = {}, dict.fromkeys(label for one in found.values() for label in one)
     for label in sorted(order, key=lambda label: label is None):

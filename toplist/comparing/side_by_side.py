@@ -21,7 +21,6 @@ from toplist.metrics.properties import equal_names
 from toplist.plots.axes import rules_of
 from toplist.results import describe
 from toplist.results.markup import LOOK, Cell, Look
-from toplist.results.means import Means, in_means_of_all
 from toplist.results.result import TopKResult
 from toplist.results.terms import chosen
 from toplist.stats.estimates import RunsAre
@@ -563,9 +562,9 @@ class Question:
             yield f"not tested: {', '.join(names)}: {why}"
 
 
-def _counting(result: Means, name: str) -> Any:
+def _counting(result: TopKResult, name: str) -> Any:
     """Return what decides who is in the mean of ``name@k``; of a metric of the lists, who is."""
     metric = name.rpartition("@")[0]
     if metric not in result.terms.list_metrics or result.hits is None:
         return result.terms.counting.get(metric)
-    return in_means_of_all(result, [name])[0].tobytes()
+    return result.in_means_of_all([name])[0].tobytes()

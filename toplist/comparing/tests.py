@@ -13,7 +13,6 @@ from toplist.comparing.contrasts import MARKS, NAMES, Contrast, TestPlan, p_is, 
 from toplist.metrics.names import Names, listed
 from toplist.plots import differences
 from toplist.results import markup
-from toplist.results.display import Display
 from toplist.results.markup import LOOK, Cell, Look, Page, Table, number, percent, probability
 from toplist.results.segments import NO_LABEL
 from toplist.stats import planning
@@ -51,7 +50,7 @@ def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
         return None, str(error)
 
 
-class ForPapers(Display):
+class ForPapers(markup.Display):
     """Base of what LaTeX has with what was tested: comparisons, and tests."""
 
     _intervals = False  # by default

@@ -19,9 +19,8 @@ from toplist.comparing.tests import cautioned
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
 from toplist.plots import axes
-from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table, number, probability, shortened
-from toplist.results.means import Means, hits_of
+from toplist.results.markup import Cell, Display, Look, Page, Table, number, probability, shortened
+from toplist.results.result import TopKResult
 from toplist.stats import planning, randomization, simultaneous
 from toplist.stats.estimates import FEW, Sums, cautions
 from toplist.stats.units import snap
@@ -497,13 +496,13 @@ def movers(
     return Movers(rows, name, pair, values, higher, compared.unit, drawn)
 
 
-def _hits(result: Means, name: str, rows: Ints) -> tuple[list[tuple[int, ...]], Ints]:
+def _hits(result: TopKResult, name: str, rows: Ints) -> tuple[list[tuple[int, ...]], Ints]:
     """Return the ranks of the hits of some rows, and how many items count as relevant there.
 
     Those that a metric counts, of the truth for one of the lists. Rows below all rows, without a
     ground truth, have none.
     """
-    hits, _ = hits_of(result, "the ranks of its hits are unknown")
+    hits, _ = result.held("the ranks of its hits are unknown")
     metric, _ = result.terms.find(name)
     found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
     offsets = np.append(found.offsets, found.offsets[-1])  # and where nothing is

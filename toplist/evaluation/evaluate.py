@@ -39,8 +39,8 @@ from toplist.metrics.conventions import Convention, ConventionName, convention_o
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import formula
-from toplist.results import merging
 from toplist.results.result import TopKResult
+from toplist.results.result import merge as merged
 
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
@@ -262,16 +262,16 @@ def merge(
     if len(truths) != 1 or not (
         isinstance(truths[0], Mapping) or is_frame(truths[0]) or hasattr(truths[0], "lists")
     ):
-        return merging.merge(found, disjoint)  # says what it takes
+        return merged(found, disjoint)  # says what it takes
     found = [one for one in found if one is not truths[0]]
     if any(isinstance(one, TopKResult) and one.listed is None for one in found):
         raise ValueError(
             "merge: ground truths go beside parts: give keep='part' in each evaluation"
         )
-    whole = merging.merge(found, disjoint=True)  # they know their users
+    whole = merged(found, disjoint=True)  # they know their users
     found = [whole, _absent(whole, truths[0], columns)]
     # of lists alone, nothing is added
-    return replace(merging.merge(found, disjoint=True), lists=whole.lists, scored=whole.scored)
+    return replace(merged(found, disjoint=True), lists=whole.lists, scored=whole.scored)
 
 
 def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
@@ -324,7 +324,7 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     rules = convention_of(terms.convention)
     rules = replace(rules, empty=terms.empty, missing=terms.missing)
     counted = counted_users(hits, rules, terms.metrics.values())
-    found = merging.without_users(TopKResult.of(terms, hits, counted))
+    found = TopKResult.of(terms, hits, counted).without_users()
     return replace(found, listed=words[rows])
 
 

@@ -35,8 +35,7 @@ from toplist.inputs.texts import Texts, hashes_of
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
-from toplist.results.merging import in_pairs, without_users
-from toplist.results.result import TopKResult
+from toplist.results.result import TopKResult, in_pairs
 
 # Of the free memory, what a file may take that is read whole to be sorted.
 SHARE = 1 / 4
@@ -345,7 +344,7 @@ class Loop:
                 words.append(hashes_of(users))
             if len(hits):
                 lacking = plan.lacking(hits, lacking)
-            part = replace(without_users(plan.part(hits)), fingerprints=())
+            part = replace(plan.part(hits).without_users(), fingerprints=())
             result = part if result is None else result + part
 
         def nobody(places: Ints) -> Flat:

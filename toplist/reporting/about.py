@@ -29,7 +29,6 @@ from toplist.metrics.properties import equal_names
 from toplist.plots.axes import brief
 from toplist.results import describe
 from toplist.results.markup import shortened
-from toplist.results.means import has_keys
 from toplist.results.result import TopKResult
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
@@ -343,7 +342,7 @@ class Report:
     def history(self) -> dict[Any, list[Any]] | None:
         """What these users had before, if that is known."""
         given = getattr(self.options.get("items"), "history", None)
-        n = None if has_keys(self.first) else self.first.n_users
+        n = None if self.first.has_keys else self.first.n_users
         how = self.options.get("columns"), self.options.get("padding")
         return None if given is None else history_of(given, n, *how)(self.wanted)
 

@@ -1,51 +1,45 @@
 """What is said of one result: who was counted, by which rules; its table, rows, frames, JSON."""
 
+from __future__ import annotations
+
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import counted, worded
+from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
-from toplist.metrics.properties import (
-    GAIN_WORDS,
-    SYMBOLS,
-    WEIGHT_WORDS,
-    Style,
-    equal_names,
-    formula,
-)
 from toplist.results.markup import LOOK, NOTHING, Cell, Grid, Look, Page, Table
-from toplist.results.means import Means, has_keys
-from toplist.results.merging import fingerprints_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from toplist.results.result import TopKResult
 
-def account(result: Means) -> str:
+
+def account(result: TopKResult) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
     terms, n_skipped = result.terms, result.n_skipped
     users, ips = worded(counted(result.n_users, "user"), terms.unit), terms.weighting == "ips"
-    n_empty, score = _n_empty(result, terms.empty), {"zero": 0, "one": 1}.get(terms.empty)
+    n_empty, score = result.histograms.n_empty, {"zero": 0, "one": 1}.get(terms.empty)
     what = "an observed item" if ips else "relevant items"
-    is_told = bool(n_empty) and (terms.empty in terms.empty_of.values() or not terms.metrics)
+    is_told = score is not None and (terms.empty in terms.empty_of.values() or not terms.metrics)
     policy = "left out" if terms.missing == "skip" else "counted as 0"
     n_skipped -= result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
     why = "neither a list nor an observed item" if ips else "no relevant items"
     if terms.weighted and terms.weighting is None:
         weights = result.weights
         why += ", or a weight of 0" * (weights is None or not weights.all())
-    n_parts = 0 if has_keys(result) else len(fingerprints_of(result))
+    n_parts = 0 if result.has_keys else len(result.prints)
     told = {
         f"{result.n_evaluated:,} of {users} evaluated": True,
         f"of {counted(result.n_clusters, 'cluster')}": result.clusters is not None,
-        f"{n_empty:,} of them without {what} (counted as {score})": is_told,
+        f"{n_empty:,} of them without {what} (counted as {score})": n_empty * is_told,
         f"{n_skipped:,} skipped ({why})": n_skipped > 0,
         f"{result.n_missing:,} without a list ({policy})": result.n_missing > 0,
         f"{result.n_extra:,} with a list but no ground truth (ignored)": result.n_extra > 0,
@@ -70,19 +64,14 @@ def account(result: Means) -> str:
     )
 
 
-def judged(result: Means) -> list[tuple[str, float]]:
+def judged(result: TopKResult) -> list[tuple[str, float]]:
     """Return how much of the lists was judged, by ``judged@k``, where the rest leaves them."""
     return [] if result.terms.unjudged == "miss" else [result.judged_share()]
 
 
-def _n_empty(result: Means, policy: str | None) -> int:
-    """Return how many users of a mean have no relevant items, by what is done with such."""
-    return result.histograms.n_of(policy) - result.histograms.n_of("skip")
-
-
-def _other_numbers(result: Means) -> list[str]:
+def _other_numbers(result: TopKResult) -> list[str]:
     """Return which metrics are over another number of users, or score other users 1."""
-    terms, n_empty = result.terms, _n_empty(result, None)
+    terms, n_empty = result.terms, result.histograms.n_empty
     clusters = result.clusters is not None
     lines, names = list[str](), dict[str, list[str]]()
 
@@ -104,34 +93,31 @@ def _other_numbers(result: Means) -> list[str]:
     ]
 
 
-def rules(result: Means, metric: Metric | None = None) -> str:
+def rules(result: TopKResult, metric: Metric | None = None) -> str:
     """Return the convention, and whether grades are gains; of one metric, or of all."""
-    asked = [metric] if metric else result.terms.metrics.values()
-    of_grades = result.graded and any(one.graded for one in asked)
-    of_grades &= result.terms.weighting is None
-    linear = result.terms.grading.gains == "linear"  # terms.rules names another gain
-    text, name = result.terms.rules(metric), f"convention {result.terms.convention}"
-    if result.terms.known_as:
-        text = text.replace(name, f"{name} (as {result.terms.known_as})", 1)
-    return text + ", gain = grade" * (of_grades and linear)
-
-
-def averaging(result: Means, metric: Metric | None = None) -> str:
-    """Return how users are averaged; for one metric, or for all."""
     terms = result.terms
-    mean = "weighted mean over users" if terms.weighted else "mean over users"
-    ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
-    mean, ratio = (worded(words, terms.unit) for words in (mean, ratio))
-    if metric is not None:
-        return ratio if metric.name in terms.pooled else mean
-    if not terms.pooled:
-        return mean
-    if set(terms.pooled) == set(terms.metrics):
+    asked = [metric] if metric else terms.metrics.values()
+    text, name = terms.rules(metric), f"convention {terms.convention}"
+    if terms.known_as:
+        text = text.replace(name, f"{name} (as {terms.known_as})", 1)
+    # terms.rules names another gain
+    of_grades = result.graded and terms.weighting is None and terms.grading.gains == "linear"
+    return text + ", gain = grade" * (of_grades and any(one.graded for one in asked))
+
+
+def averaging(result: TopKResult, metric: Metric | None = None) -> str:
+    """Return how users are averaged; for one metric, or for all."""
+    terms, names = result.terms, [metric.name] if metric else [*result.terms.metrics]
+    weighted = "weighted " * terms.weighted
+    mean = worded(f"{weighted}mean over users", terms.unit)
+    ratio = worded(f"ratio of {weighted}sums over users", terms.unit)
+    pooled = [name for name in terms.pooled if name in names]
+    if len(pooled) == len(names) > 0:
         return ratio
-    return f"{mean} ({', '.join(terms.pooled)}: {ratio})"
+    return f"{mean} ({', '.join(pooled)}: {ratio})" if pooled else mean
 
 
-def treatment(result: Means, metric: Metric | None = None) -> str:
+def treatment(result: TopKResult, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
@@ -141,7 +127,7 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     return policies(terms.empty, terms.missing, others)
 
 
-def of_lists(result: Means, metric: ListMetric) -> str:
+def of_lists(result: TopKResult, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     at = [result.n_of(f"{metric.name}@{k}") for k in result.terms.ks_of[metric.name]]
     n = at[-1]
@@ -156,7 +142,7 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
 
-def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str:
+def explanation(result: TopKResult, metric: Metric | ListMetric, style: properties.Style) -> str:
     """Return the formula of a metric, its rules and policies, and who was counted."""
     if isinstance(metric, ListMetric):
         words = metric.formula if style == "text" else metric.latex
@@ -168,13 +154,15 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     if terms.weighting or (metric.graded and terms.grading.relevant_from is not None):
         peers = []  # conventions differ in what the threshold does to gains
     of_gains = metric.graded and not metric.earning
-    gain_words = WEIGHT_WORDS.get(terms.weighting or "", GAIN_WORDS.get(gains, terms.grading.words))
+    gain_words = properties.WEIGHT_WORDS.get(
+        terms.weighting or "", properties.GAIN_WORDS.get(gains, terms.grading.words)
+    )
     ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
     if ignored and metric.relevant_from is None:
         gain_words += f"; items of lower grades than {terms.grading.relevant_from:g} gain, too"
     lines = [
-        formula(metric, style),
-        worded(SYMBOLS[style], terms.unit),
+        properties.formula(metric, style),
+        worded(properties.SYMBOLS[style], terms.unit),
         *([gain_words] if of_gains else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
@@ -184,7 +172,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     return "\n".join(lines)
 
 
-def deeper(results: Sequence[Means]) -> list[str]:
+def deeper(results: Sequence[TopKResult]) -> list[str]:
     """Return that some k are deeper than every list of the results, where they are.
 
     Of whole lists no k is; nothing is said where the length of a list may be unknown.
@@ -204,7 +192,7 @@ def deeper(results: Sequence[Means]) -> list[str]:
 MANY_TIED = 0.01
 
 
-def reading(result: Means) -> list[str]:
+def reading(result: TopKResult) -> list[str]:
     """Return how the lists were made and read: sampled candidates, equal scores, and notes.
 
     Of scores, how many are equal, if many are, and that they stand as the rows do; any other order
@@ -219,7 +207,7 @@ def reading(result: Means) -> list[str]:
     return [*sampling(result), *(["; ".join(parts)] if parts else []), *result.notes]
 
 
-def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
+def rule_lines(result: TopKResult, parts: Sequence[TopKResult] = ()) -> list[str]:
     """Return the notes below a table: by which rules the means were made, and who was counted.
 
     `parts` are the segments that are in the table with the result.
@@ -236,7 +224,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
 FEW_USERS = 30
 
 
-def intervals(results: Sequence[Means]) -> list[str]:
+def intervals(results: Sequence[TopKResult]) -> list[str]:
     """Say in a line which interval is which, and where they are rough; none without intervals.
 
     Examples
@@ -246,31 +234,31 @@ def intervals(results: Sequence[Means]) -> list[str]:
     95 % interval, ± half or [low, high]: Wilson for hit; Student's t for map (rough: only 2 users)
     """
     whole, kinds, dashes = results[0], dict[str, list[str]](), False
-    users, values = [FEW_USERS], [(FEW_USERS, "")]  # of metrics; and who has another value than 0
-    for name in whole.terms.asked:
+    if whole.n_clusters == 1:
+        return ["no interval: all are of one cluster"]
+    fewest, least, where = FEW_USERS, FEW_USERS, ""  # users of a mean; who has another value than 0
+    for name, metric in whole.terms.asked.items():
         held: dict[str, None] = {}
         for result in results:
-            metric, cuts = result.terms.asked[name], result.terms.ks_of[name]
-            said = [_says(*result.interval(f"{name}@{k}")) for k in cuts]
-            dashes |= False in said
-            some = [k for k, one in zip(cuts, said, strict=True) if one]
+            ends = {k: result.interval(f"{name}@{k}") for k in result.terms.ks_of[name]}
+            some = [k for k, one in ends.items() if _says(*one)]
+            dashes |= any(_says(*one) is False for one in ends.values())
             if not some:
                 continue
-            kind = _kind(result, name)
+            kind = result.interval_kind(name)
             held[kind] = None
             if kind == "Wilson":
                 continue
-            users.append(min(result.n_of(f"{name}@{k}") for k in some))
+            fewest = min(fewest, *(result.n_of(f"{name}@{k}") for k in some))
             if isinstance(metric, Metric) and name not in result.terms.of_judged:
-                counts = result.histograms.n_with_value
-                values += [(counts(metric, k), f"{name}@{k}") for k in some]
+                for k in some:
+                    n = result.histograms.n_with_value(metric, k)
+                    least, where = (n, f"{name}@{k}") if n < least else (least, where)
         if held:
             kinds.setdefault(" or ".join(held), []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
     if whole.by_rows and whole.hits is None:
         lacking = ["no interval of weighted means: they need the users, whom keep='users' keeps"]
-    if whole.clusters is not None and whole.n_clusters == 1:
-        return ["no interval: all are of one cluster"]
     if not kinds:
         return [*[f"95 % interval: {none}"] * dashes, *lacking]
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
@@ -279,26 +267,16 @@ def intervals(results: Sequence[Means]) -> list[str]:
         # where units are of very different size, values often go with it, and intervals cover less
         given: list[tuple[str, ...]] = [(name,) for name in whole.terms.metrics] or [()]
         units = [result.units_of(*names) for result in results for names in given]
-        least = min(units, key=lambda one: one.df if one.df > 0 else math.inf)
-        what = "weights" if least.clusters is None else "clusters"
-        few = f"rough: {what} {least.rough}" if least.rough else ""
-    fewest, where = min(values, key=itemgetter(0))
-    if not few and min(users) < FEW_USERS:
-        few = worded(f"rough: only {counted(min(users), 'user')}", whole.terms.unit)
-    elif not few and fewest < FEW_USERS:
-        few = worded("rough where few users have a value other than 0", whole.terms.unit)
-        few += f": {fewest} for {where}"
-    few = f" ({few})" if few else ""
+        worst = min(units, key=lambda one: one.df if one.df > 0 else math.inf)
+        what = "weights" if worst.clusters is None else "clusters"
+        few = worst.rough and f"{what} {worst.rough}"
+    if not few and fewest < FEW_USERS:
+        few = worded(f"only {counted(fewest, 'user')}", whole.terms.unit)
+    few = few and f" (rough: {few})"
+    if not few and where:
+        few = worded(" (rough where few users have a value other than 0", whole.terms.unit)
+        few += f": {least} for {where})"
     return [f"95 % interval, ± half or [low, high]: {text}{few}" + f"; {none}" * dashes, *lacking]
-
-
-def _kind(result: Means, name: str) -> str:
-    """Return the kind of the interval of a metric, in a word."""
-    if name in result.by_rows:
-        return "Student's t, weighted (CR2)" if result.clusters is None else "by clusters (CR2)"
-    if name in result.terms.pooled:
-        return "delta method"
-    return "Wilson" if result.is_proportion(name) else "Student's t"
 
 
 def _says(low: float, high: float) -> bool | None:
@@ -306,7 +284,7 @@ def _says(low: float, high: float) -> bool | None:
     return None if math.isnan(low) else high - low > 1e-12 * abs(high)
 
 
-def sampling(result: Means) -> list[str]:
+def sampling(result: TopKResult) -> list[str]:
     """Return how the candidates were sampled, in a line; none if they were not."""
     sampled = result.terms.sampled
     return [] if sampled is None else [sampled.words]
@@ -318,7 +296,7 @@ WIDE = 8
 COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
-def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
+def cell(result: TopKResult, name: str, look: Look = LOOK) -> Cell:
     """Return a mean as it is printed, with its interval if it has one.
 
     That is half of the interval where it is symmetric, else its ends.
@@ -333,26 +311,25 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
 
 
-def page(result: Means, every_metric: bool = False) -> Page:
+def page(result: TopKResult, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
     shown = result.terms.ks_of
-    names = list(shown)
-    groups = [(name,) for name in names] if every_metric else equal_names([result], names, True)
+    groups: list[tuple[str, ...]] = [(name,) for name in shown]
+    if not every_metric:
+        groups = properties.equal_names([result], [*shown], intervals=True)
     rows = []
     for group in groups:
         first = group[0]
         cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
         rows.append((" = ".join(group), cells))
-    # metrics of whole lists, as bpref, have no k
-    kinds = {name: getattr(one, "cut", "k") for name, one in result.terms.asked.items()}
-    with_k = {k for name, cut in kinds.items() for k in shown[name] if cut != "n"}
+    with_k = {k for one in result.terms.entries if not one.whole for k in one.ks}
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
-    symbols = worded(SYMBOLS["text"], result.terms.unit)
-    formulas = [*map(formula, result.terms.metrics.values()), symbols]
+    symbols = worded(properties.SYMBOLS["text"], result.terms.unit)
+    formulas = [*map(properties.formula, result.terms.metrics.values()), symbols]
     return Page([table], rule_lines(result), formulas=formulas)
 
 
-def grid(result: Means) -> Grid:
+def grid(result: TopKResult) -> Grid:
     """Return a row per metric and k, with the columns of `COLUMNS`."""
     rows = []
     for name in result.names():
@@ -362,14 +339,14 @@ def grid(result: Means) -> Grid:
     return Grid.of(COLUMNS, rows)
 
 
-def to_pandas(result: Means, per_user: bool) -> "DataFrame":
+def to_pandas(result: TopKResult, per_user: bool) -> DataFrame:
     """Return a DataFrame of the means, or of the users' values."""
     if per_user:
         return Grid({"user_id": list(result.users), **of_users(result)}).to_pandas()
     return grid(result).to_pandas()
 
 
-def of_users(result: Means) -> dict[str, Any]:
+def of_users(result: TopKResult) -> dict[str, Any]:
     """Return the values of each user by ``name@k``, for the metrics that have such values."""
     together = {name for name, one in result.terms.list_metrics.items() if not one.of_users}
     names = (name for name in result.names() if name.rpartition("@")[0] not in together)
@@ -382,7 +359,7 @@ COUNTS = ("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra")
 POLICIES = ("empty", "missing", "relevant", "ties", "unjudged", "weighted", "pooled")
 
 
-def content(result: Means) -> dict[str, Any]:
+def content(result: TopKResult) -> dict[str, Any]:
     """Return what JSON says of a result: what was asked, by which rules, of whom; every mean.
 
     Examples
@@ -415,7 +392,7 @@ def content(result: Means) -> dict[str, Any]:
         "interval": {name: result.interval(name) for name in names},
         "n": {name: result.n_of(name) for name in names},
         "formulas": {
-            name: formula(one) if isinstance(one, Metric) else one.formula
+            name: properties.formula(one) if isinstance(one, Metric) else one.formula
             for name, one in terms.asked.items()
         },
     }

@@ -1,4 +1,9 @@
-"""Columns of values as CSV, frames and tables; tables with notes as text, HTML, Markdown, LaTeX."""
+"""Columns of values as CSV, frames and tables; tables with notes as text, HTML, Markdown, LaTeX.
+
+`Display` is what is shown so.
+"""
+
+from __future__ import annotations
 
 import csv
 import io
@@ -14,7 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toplist.checks import printable
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from pandas import DataFrame
+
+    from toplist.metrics.names import Names
 
 # Stands for an interval that says nothing, as that of users who all have the same value.
 NOTHING = "–"
@@ -51,11 +60,6 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, Sequence[Cell]]]
     systems: Sequence[str] = ()
 
-    @property
-    def marked(self) -> bool:
-        """Whether a cell is marked as the best."""
-        return any(cell.best for _, cells in self.rows for cell in cells)
-
 
 class Page(NamedTuple):
     """Tables, notes below them, and warnings that come first.
@@ -72,6 +76,12 @@ class Page(NamedTuple):
     legend: str = ""
     best: str = "best of its column; not tested: .test() and toplist compare test the difference"
 
+    @property
+    def marks(self) -> list[str]:
+        """What is said of the cells that are marked as the best, if any is."""
+        rows = (cells for table in self.tables for _, cells in table.rows)
+        return [self.best] * any(cell.best for cells in rows for cell in cells)
+
 
 class Look(NamedTuple):
     """How numbers are written: decimals, with their intervals or not."""
@@ -80,7 +90,7 @@ class Look(NamedTuple):
     intervals: bool = False
 
     @classmethod
-    def of(cls, digits: int | None, intervals: bool) -> "Look":
+    def of(cls, digits: int | None, intervals: bool) -> Look:
         """Return a look; by default, with four decimals."""
         if digits is None:
             digits = 4
@@ -118,13 +128,13 @@ class Grid(NamedTuple):
     kinds: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]], **kinds: str) -> "Grid":
+    def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]], **kinds: str) -> Grid:
         """Return the columns of some rows."""
         held = list(rows)
         return cls({name: [row[i] for row in held] for i, name in enumerate(names)}, kinds)
 
     @classmethod
-    def stacked(cls, name: str, grids: Mapping[Any, "Grid"]) -> "Grid":
+    def stacked(cls, name: str, grids: Mapping[Any, Grid]) -> Grid:
         """Return grids below each other; their labels are a column before the others."""
         columns: dict[str, list[Any]] = {name: []}
         for label, one in grids.items():
@@ -138,7 +148,7 @@ class Grid(NamedTuple):
         """The rows."""
         return list(zip(*self.columns.values(), strict=True))
 
-    def to_pandas(self) -> "DataFrame":
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame."""
         import pandas
 
@@ -308,7 +318,7 @@ def fitted(lines: Iterable[str], width: int | None) -> list[str]:
 
 def text(page: Page, width: int | None = None) -> str:
     """Write a page for a terminal, at most `width` columns wide; a star marks the best."""
-    tables = [_printable(table) for table in page.tables]
+    tables = [_relabelled(table, printable) for table in page.tables]
     blocks, key = [*map(aligned, _grids(tables))], list[str]()
     if width is not None and any(len(line) > width for one in blocks for line in one.splitlines()):
         letters = _letters(tables)
@@ -319,7 +329,7 @@ def text(page: Page, width: int | None = None) -> str:
         }
         grids = _grids([_relabelled(table, lambda name: short.get(name, name)) for table in tables])
         blocks = [block for grid in grids for block in _within(grid, width)]
-    best = [f"* {page.best}"] if any(table.marked for table in tables) else []
+    best = [f"* {words}" for words in page.marks]
     lines = [*map(printable, page.warnings), *key, *best, *map(printable, page.notes)]
     notes = "\n".join(fitted(lines, width))
     if len(blocks) == 1:
@@ -355,15 +365,10 @@ def _letters(tables: Sequence[Table]) -> dict[str, str]:
 
 
 def _relabelled(table: Table, write: Callable[[str], str]) -> Table:
-    """Return a table with its labels and headers written anew."""
-    rows = [(write(label), cells) for label, cells in table.rows]
-    return table._replace(columns=[*map(write, table.columns)], rows=rows)
-
-
-def _printable(table: Table) -> Table:
-    """Return a table whose labels and headers can do nothing to a terminal."""
-    safe = _relabelled(table, printable)
-    return safe._replace(corner=printable(table.corner), systems=[*map(printable, table.systems)])
+    """Return a table with its labels, headers and systems written anew."""
+    corner, columns, rows, systems = table
+    rows = [(write(label), cells) for label, cells in rows]
+    return Table(write(corner), [*map(write, columns)], rows, [*map(write, systems)])
 
 
 def markdown(page: Page) -> str:
@@ -382,7 +387,7 @@ def markdown(page: Page) -> str:
         rule = ["---", *(["---:"] * len(table.columns))]
         rows = ([_markdown(label), *map(write, cells)] for label, cells in table.rows)
         parts.append("\n".join(map(line, [header, rule, *rows])))
-    best = [f"**bold**: {_markdown(page.best)}"] if any(t.marked for t in page.tables) else []
+    best = [f"**bold**: {_markdown(words)}" for words in page.marks]
     # a note is a paragraph: no heading, list, quotation or table
     plain = ([_markdown(one) for one in some] for some in (page.warnings, page.notes))
     marks = tuple("#>+-*=~|`")
@@ -418,7 +423,7 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
 
     With a caption or a label, all of it is one floating table.
     """
-    best = [f"bold: {page.best}"] if any(table.marked for table in page.tables) else []
+    best = [f"bold: {words}" for words in page.marks]
     marks = any("▾" in cell.mean for table in page.tables for _, row in table.rows for cell in row)
     needs = r"needs \usepackage{booktabs}" + r" and \usepackage{amssymb}" * marks
     comments = (*page.warnings, *best, *page.notes, needs)
@@ -448,20 +453,33 @@ def _latex_table(table: Table) -> str:
     # two columns for a mean and its interval where some intervals are of another width
     columns = ([cells[i].ends for _, cells in table.rows] for i in range(len(table.columns)))
     split = [any(ends) and not all(ends) for ends in columns]
+
+    def line(label: str, cells: Iterable[str]) -> str:
+        first = _latex(label)
+        if first.startswith(("[", "*")):  # no optional argument of the line break before it
+            first = f"{{{first[0]}}}{first[1:]}"
+        return " & ".join([first, *cells]) + r" \\"
+
+    def minus(number: str) -> str:  # a hyphen is none; that of 1e-05 is
+        return re.sub(r"(?<!e)-(?=\d)", "$-$", number)
+
+    def write(cell: Cell, two: bool) -> str:
+        mean = minus(_latex(cell.mean))
+        mean = rf"\textbf{{{mean}}}" if cell.best else mean
+        interval = minus(cell.interval.replace("±", r"$\pm$\,").replace(NOTHING, "--"))
+        small = rf"{{\scriptsize{interval}}}" if interval else ""
+        return f"{mean} & {small}" if two else f"{mean} {small}".strip()
+
     headers = (
         rf"\multicolumn{{2}}{{r}}{{{_latex(column)}}}" if two else _latex(column)
         for column, two in zip(table.columns, split, strict=True)
     )
-    rows = (
-        _latex_line(label, (_latex_cell(*one) for one in zip(cells, split, strict=True)))
-        for label, cells in table.rows
-    )
     lines = [
         rf"\begin{{tabular}}{{l{''.join('r@{ }l' if two else 'r' for two in split)}}}",
         r"\toprule",
-        _latex_line(table.corner, headers),
+        line(table.corner, headers),
         r"\midrule",
-        *rows,
+        *(line(label, map(write, cells, split)) for label, cells in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -472,31 +490,6 @@ def _latex(words: str) -> str:
     """Return words in one line, without commands."""
     plain = printable(" ".join(words.split()))
     return "".join(_LATEX.get(character, character) for character in plain)
-
-
-def _latex_line(label: str, cells: Iterable[str]) -> str:
-    r"""Return a row; a label must not be read as the optional argument of the ``\\`` before it."""
-    first = _latex(label)
-    if first.startswith(("[", "*")):
-        first = f"{{{first[0]}}}{first[1:]}"
-    return " & ".join([first, *cells]) + r" \\"
-
-
-def _minus(number: str) -> str:
-    """Return a number in LaTeX, whose hyphen is no minus; that of 1e-05 is."""
-    return re.sub(r"(?<!e)-(?=\d)", "$-$", number)
-
-
-def _latex_cell(cell: Cell, split: bool) -> str:
-    """Return a mean with its interval; in a column of its own where the column is split."""
-    mean = _minus(_latex(cell.mean))
-    if cell.best:
-        mean = rf"\textbf{{{mean}}}"
-    interval = _minus(cell.interval.replace("±", r"$\pm$\,").replace(NOTHING, "--"))
-    small = rf"{{\scriptsize{interval}}}" if interval else ""
-    if split:
-        return f"{mean} & {small}"
-    return f"{mean} {small}".strip()
 
 
 # Only opacity and currentColor are set, so that light and dark themes keep their colours.
@@ -520,12 +513,12 @@ def html(page: Page) -> str:
 
     parted = (printable(warning).partition(":") for warning in page.warnings)
     warnings = [tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
-    notes = [tag("p", escape(printable(note)), "note") for note in page.notes]
-    if any(table.marked for table in page.tables):
-        notes.insert(0, tag("p", f"<b>bold</b>: {escape(page.best)}", "note"))
+    notes = [tag("p", f"<b>bold</b>: {escape(words)}", "note") for words in page.marks]
+    notes += [tag("p", escape(printable(note)), "note") for note in page.notes]
     formulas = "<br>".join(map(escape, page.formulas))
     more = f"<details><summary>formulas</summary>{formulas}</details>" if formulas else ""
-    parts = [*map(_html_table, map(_printable, page.tables)), *warnings, *notes]
+    tables = (_relabelled(table, printable) for table in page.tables)
+    parts = [*map(_html_table, tables), *warnings, *notes]
     parts += [tag("div", more, "note")] if more else []
     return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
 
@@ -555,3 +548,146 @@ def tag(name: str, inside: str, style: str, scope: str = "col") -> str:
     """Return an element with its style; a header says what it heads."""
     heads = f' scope="{scope}"' * (name == "th")
     return f'<{name}{heads} style="{_STYLES[style]}">{inside}</{name}>'
+
+
+WRITERS: Mapping[str, Callable[..., str]] = {
+    "text": text,
+    "html": html,
+    "markdown": markdown,
+    "latex": latex,
+}
+
+
+class Display:
+    """Base of what is displayed as a page: in a terminal, a notebook, Markdown and LaTeX."""
+
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return what is displayed; metrics that are equal by definition share a line, or not."""
+        raise NotImplementedError
+
+    def _only(self, names: Names) -> Self:
+        """Return the same with the means of some names alone."""
+        raise ValueError(
+            "names= chooses among the means of results and comparisons: this has the names that "
+            "were asked for"
+        )
+
+    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
+        page = (self if names is None else self._only(names))._page(every_metric)
+        return WRITERS[form](page, *how)
+
+    def __repr__(self) -> str:
+        """Return the table for a terminal."""
+        return self.to_text(width=terminal_width())
+
+    def to_text(
+        self, every_metric: bool = False, *, names: Names | None = None, width: int | None = None
+    ) -> str:
+        """Return the table as it is printed.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
+        names : str or several, optional
+            The means to show, in this order: ``"ndcg@10"``, or ``"ndcg"`` for every k that was
+            asked for. Default: all.
+        width : int, optional
+            How many columns there are: wider tables have their columns below each other, and
+            notes are wrapped. Default: as wide as it is; a terminal gets its own width.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["map", "mrr"])
+        >>> print(result.to_text(every_metric=True))
+                         @1                       @2
+        map  0.5000 ±0.5000  0.7500 [0.0000, 1.0000]
+        mrr  0.5000 ±0.5000  0.7500 [0.0000, 1.0000]
+        convention standard: mean over users
+        95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
+        2 of 2 users evaluated
+        >>> print(result.to_text(names="mrr@2"))
+                                  @2
+        mrr  0.7500 [0.0000, 1.0000]
+        convention standard: mean over users
+        95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
+        2 of 2 users evaluated
+        """
+        return self._written("text", every_metric, names, width)
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook, light or dark."""
+        return self.to_html()
+
+    def to_html(self, every_metric: bool = False, *, names: Names | None = None) -> str:
+        """Return the table as a notebook shows it: HTML without scripts, light or dark.
+
+        Parameters
+        ----------
+        every_metric, names
+            As in `to_text`.
+        """
+        return self._written("html", every_metric, names)
+
+    def to_markdown(self, every_metric: bool = False, *, names: Names | None = None) -> str:
+        """Return the table in Markdown, for a README or an issue.
+
+        Parameters
+        ----------
+        every_metric, names
+            As in `to_text`.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
+        |  | @1 | @2 |
+        | --- | ---: | ---: |
+        | mrr | 0.5000 ±0.5000 | 0.7500 [0.0000, 1.0000] |
+        <BLANKLINE>
+        convention standard: mean over users
+        <BLANKLINE>
+        95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
+        <BLANKLINE>
+        2 of 2 users evaluated
+        """
+        return self._written("markdown", every_metric, names)
+
+    def to_latex(
+        self,
+        every_metric: bool = False,
+        *,
+        names: Names | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the table in LaTeX (booktabs), for a paper.
+
+        The convention and the users, which belong into the caption, are comments above the table.
+
+        Parameters
+        ----------
+        every_metric, names
+            As in `to_text`.
+        caption, label : str, optional
+            With either of them the table is a floating one, ``\begin{table}``.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=1, metrics=["mrr"]).to_latex())
+        % convention standard: mean over users
+        % 95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
+        % 2 of 2 users evaluated
+        % needs \usepackage{booktabs}
+        <BLANKLINE>
+        \begin{tabular}{lr}
+        \toprule
+         & @1 \\
+        \midrule
+        mrr & 0.5000 {\scriptsize$\pm$\,0.5000} \\
+        \bottomrule
+        \end{tabular}
+        """
+        return self._written("latex", every_metric, names, caption, label)

@@ -26,20 +26,19 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import prefixed
-from toplist.results.means import Means
+if TYPE_CHECKING:
+    from toplist.results.result import TopKResult
 
 PathLike = str | os.PathLike[str]
 # Bytes, text (UTF-8, gzipped if the name of the file ends in .gz), or a function that writes the
 # file whose path it is given; that path ends as the target does.
 Content = bytes | str | Callable[[str], object]
 
-M = TypeVar("M", bound=Means)
 Arrays = dict[str, NDArray[Any]]
 
 # The names of this format: the word of each class in a file, and where the class is. All its fields
@@ -111,12 +110,6 @@ DAMAGE = (
 )
 
 
-def save(result: Means, path: PathLike) -> None:
-    """Write a result to a file; see `TopKResult.save`."""
-    check_name("save: ", path)
-    write_all({path: dump(result)})
-
-
 def check_name(before: str, path: PathLike) -> None:
     """Raise ValueError for the name of a file that is no npz.
 
@@ -138,18 +131,7 @@ and not read back: result.to_json(), or toplist eval LISTS TRUTH --format json
         )
 
 
-def load(made: type[M], path: PathLike) -> M:
-    """Return the result of a file; see `TopKResult.load`."""
-    name = os.fsdecode(path)
-    with open(name, "rb") as stream:
-        data = stream.read()
-    try:
-        return read(made, data)
-    except ValueError as error:
-        raise prefixed(f"{name}: ", error) from None
-
-
-def dump(result: Means) -> bytes:
+def dump(result: TopKResult) -> bytes:
     """Return a result as the bytes of a file: with its users, if it has them.
 
     Raises
@@ -268,7 +250,7 @@ def _digest(arrays: Arrays) -> NDArray[np.uint8]:
     return np.frombuffer(found.digest(), np.uint8)
 
 
-def read(made: type[M], data: bytes) -> M:
+def read(data: bytes) -> TopKResult:
     """Return the result that `dump` wrote; ValueError in one line for any other bytes."""
     if not data.startswith(b"PK"):
         raise ValueError(
@@ -290,8 +272,8 @@ def read(made: type[M], data: bytes) -> M:
     try:
         if arrays.pop(DIGEST).tobytes() != _digest(arrays).tobytes():
             raise ValueError("what it holds is not what was saved")
-        found = _made(known["tree"], arrays)
-        if not isinstance(found, made):
+        found: TopKResult = _made(known["tree"], arrays)
+        if [*known["tree"]] != ["result"]:
             raise ValueError("it holds no result")
         of_users = found.hits, found.counted, found.weights, found.clusters
         if any(one is not None and len(one) != found.n_users for one in of_users):
@@ -412,8 +394,16 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
             if os.path.isdir(target):
                 raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
             written[target] = _beside(target)
+            if isinstance(content, str):
+                packed = target.lower().endswith(".gz")  # without a time: same text, same bytes
+                content = content.encode()
+                content = gzip.compress(content, mtime=0) if packed else content
             with _naming(path, written[target]):
-                _fill(written[target], content)
+                if callable(content):
+                    content(written[target])
+                    continue
+                with open(written[target], "xb") as stream:
+                    stream.write(content)
         for target, path in targets.items():
             temporary = written[target]
             with _naming(path, temporary):
@@ -440,19 +430,6 @@ def _beside(target: str) -> str:
     plain, packed = os.path.splitext(target)
     ending = os.path.splitext(plain)[1] + packed if packed.lower() == ".gz" else packed
     return os.path.join(folder, f".{os.urandom(8).hex()}{ending}")
-
-
-def _fill(path: str, content: Content) -> None:
-    """Write one file, which must not exist."""
-    if isinstance(content, str):
-        content = content.encode()
-        if path.lower().endswith(".gz"):
-            content = gzip.compress(content, mtime=0)  # no time: same text, same bytes
-    if not isinstance(content, bytes):
-        content(path)
-        return
-    with open(path, "xb") as stream:
-        stream.write(content)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """`Segments`: a result split by an attribute of its users, or of the relevant items (slices).
 
+`Bounds`: what a mean can be, whatever the unjudged items of the lists are.
+
 Every user is in one segment; a user may be in several slices, an item is in one.
 """
 
@@ -7,24 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from toplist import parallel
 from toplist.averages import per_user
-from toplist.checks import Bools, Ints, is_missing, worded
+from toplist.checks import Bools, Floats, Ints, is_missing, readable, worded
 from toplist.checks import counted as in_words
 from toplist.inputs.facts import ItemLabels, categories, ordered
 from toplist.inputs.keyed import values_by_user
+from toplist.inputs.lists import offsets_of
 from toplist.matching import slices
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.definitions import Metric
-from toplist.metrics.earned import Preference
+from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
+from toplist.metrics.earned import Cascade, Interpolated, Novelty, Preference, complete
 from toplist.results import describe
-from toplist.results.display import Display
-from toplist.results.markup import Cell, Grid, Page, Table
-from toplist.results.means import Means, has_keys, hits_of
+from toplist.results.markup import Cell, Display, Grid, Page, Table
+from toplist.results.terms import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from toplist.matching.hits import Hits
     from toplist.metrics.names import AnyName, Names
+    from toplist.results.result import TopKResult
 
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"
@@ -44,7 +47,6 @@ UNKNOWN = "users who are not in the result", "items that are relevant to no user
 # How the users, or items, without a label are called.
 NO_LABEL = "(no label)"
 
-R = TypeVar("R", bound=Means)
 T = TypeVar("T")
 
 
@@ -81,7 +83,7 @@ class ByLabel(Display, Mapping[Any, T], Generic[T]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(ByLabel[R]):
+class Segments(ByLabel["TopKResult"]):
     """Results by label, sorted; users, or items, without a label are the last segment, None.
 
     A table when printed. Of users, n_users, n_evaluated, n_skipped and n_missing of the segments
@@ -168,9 +170,9 @@ class Segments(ByLabel[R]):
         return grid(self if names is None else self._only(names)).to_pandas()
 
 
-def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R]:
+def by(result: TopKResult, labels: Any, order: Sequence[Any] | None = None) -> Segments:
     """Split a result; see `TopKResult.by`. `order` is that of labels that have lost it."""
-    hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
+    hits, counted = result.held("it cannot be split", ON_SPARK)
     lists = None if result.lists is None else result.lists.of_rows(result.users)
     known = () if lists is None else lists.names
     entries = tuple(
@@ -191,7 +193,7 @@ def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R
     return Segments(whole, parts, n_unused, left_out=left_out)
 
 
-def _of_rows(whole: R, rows: Ints, hits: Hits, counted: Bools) -> R:
+def _of_rows(whole: TopKResult, rows: Ints, hits: Hits, counted: Bools) -> TopKResult:
     """Return the result of some rows, of whom these hits are."""
     weights = None if whole.weights is None else whole.weights[rows]
     clusters = whole.clusters and [whole.clusters[row] for row in rows.tolist()]
@@ -199,14 +201,14 @@ def _of_rows(whole: R, rows: Ints, hits: Hits, counted: Bools) -> R:
 
 
 def rows_by_label(
-    result: Means, labels: Any, order: Sequence[Any] | None = None
+    result: TopKResult, labels: Any, order: Sequence[Any] | None = None
 ) -> tuple[dict[Any, Ints], int]:
     """Return the rows of the users of every label, in order, and how many labels are of no user.
 
     They are in the order that is given, or that of an ordered type, else sorted. The rows without
     a label come last, as None.
     """
-    keys = result.users if has_keys(result) else None
+    keys = result.users if result.has_keys else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
     for row, label in enumerate(of_user):
@@ -227,9 +229,9 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
     return repr(label) if len(alike) > 1 or str(label) in ("all", NO_LABEL) else str(label)
 
 
-def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
+def by_item(result: TopKResult, labels: Any, order: Iterable[Any] | None = None) -> Segments:
     """Split the relevant items of a result; see `TopKResult.by_item`."""
-    hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
+    hits, counted = result.held("it cannot be split by item", ON_SPARK)
     if result.terms.weighting is not None:
         raise ValueError(
             "a result with propensities is not split by item, as users weigh what all their "
@@ -247,7 +249,7 @@ def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segme
     # one metric of those that leave the same users out
     deciding = {terms.counting[name]: one for name, one in terms.metrics.items()}.values()
 
-    def part(at: int, _: int) -> R:
+    def part(at: int, _: int) -> TopKResult:
         rows, own = several[at]()
         mine = counted.take(rows)
         some = [per_user.counted_in(own, mine, one) for one in deciding]
@@ -265,6 +267,128 @@ def _of_relevant(metric: Metric | ListMetric) -> bool:
     return metric.earning is None or not isinstance(metric.earning.function, Preference)
 
 
-def grid(segments: Segments[Any]) -> Grid:
+def grid(segments: Segments) -> Grid:
     """Return a row per segment, metric and k: the label, then `describe.COLUMNS`."""
     return Grid.stacked("segment", {label: describe.grid(part) for label, part in segments.items()})
+
+
+# What unjudged items can do to a mean
+
+# Divisors that no judgement changes; and those that grow by at most 1 with each relevant item.
+FIXED = "1", "k", "min(k,n)"
+OF_R = "R", "min(k,R)", "min(k,n,R)", "(k+R)/2"
+
+
+@readable
+class Bounds(NamedTuple):
+    """The least and the largest mean, whatever the judgements of the unjudged items would be.
+
+    Attributes
+    ----------
+    low : float
+        Often the mean as it is, where all are misses; below it where a relevant item that nobody
+        judged makes R grow.
+    high : float
+        Often that if all are relevant.
+    """
+
+    low: float
+    high: float
+
+
+def bounds(result: TopKResult, name: str) -> Bounds:
+    """Return both ends of a mean; see `TopKResult.bounds`."""
+    terms = result.terms
+    metric, k = terms.find(name)
+    if isinstance(metric, ListMetric) or metric.of == "judged":
+        raise ValueError(
+            f"{metric.name} has no bounds: it does not read which items are relevant; bounds are "
+            "of precision, recall, ndcg and the like"
+        )
+    if terms.unjudged == "drop":
+        raise ValueError(
+            "unjudged items have left the lists of this result, so it has no bounds: evaluate "
+            "with unjudged='miss'"
+        )
+    if terms.weighting is not None:
+        raise ValueError("bounds need the propensities of unjudged items: evaluate without any")
+    ks = terms.ks_of[metric.name]
+    if k is None and len(ks) > 1:
+        names = ", ".join(f"{metric.name}@{one}" for one in ks)
+        raise ValueError(f"bounds are of a mean at one k: give one of {names}")
+    k = ks[0] if k is None else k
+    hits, _ = result.held("it has no bounds")
+    if hits.coverage is not None:
+        raise ValueError(
+            "ground truths of groups have no bounds: no item is judged not relevant, and an "
+            "unjudged one may be of any group"
+        )
+    at, counted = f"{metric.name}@{k}", result.in_means([metric.name])
+    mean = result[at]
+    users, ranks = slices.holes(hits, k)
+    pooled = tuple(one for one in terms.pooled if one == metric.name)
+    # the grades are read, whatever a hit earns
+    plain = metric if metric.earning is None else replace(metric, counts="each")
+    graded = metric.graded and per_user.gains_of(hits, plain, terms.threshold_in_gains).graded
+    if metric.empty != "one" and _rises(metric, bool(pooled)):
+        asked = replace(terms, entries=(Entry(metric, (k,), scalar=True),), pooled=pooled)
+        best = type(result).of(asked, slices.filled(hits, users, ranks), counted, result.weights)
+        return Bounds(mean, best[at])
+    if pooled or graded or not _gains_by_rank(metric, k):
+        what = "ratios of sums over users" if pooled else "ground truths with grades" * graded
+        what += " where users without relevant items score 1" * (metric.empty == "one")
+        raise ValueError(
+            f"{metric.name} has no bounds{' of ' * bool(what)}{what}: an unjudged item that is "
+            "relevant may lower it; bounds of any ground truths have hit, precision, recall, mrr, "
+            "f1, rbp, cg, dcg and err, without grades also map, ndcg, r_precision and the like"
+        )
+    n_of = np.bincount(users, minlength=len(hits))
+    first = np.arange(len(users)) - offsets_of(n_of)[users]  # its place, from above
+    last = n_of[users] - 1 - first
+
+    def values(chosen: Bools) -> Floats:
+        read = slices.filled(hits, users[chosen], ranks[chosen])
+        mine = per_user.read_by(metric, read, counted, terms.threshold_in_gains)
+        return per_user.values(*mine, metric, k)
+
+    # of each user, for every number of items that are relevant: if they are the first, and the last
+    given = low = high = values(np.zeros(len(users), bool))
+    for n in range(1, int(n_of.max(initial=0)) + 1):
+        some = n_of[users] >= n
+        for place in (first, last):
+            found = np.where(n_of >= n, values(some & (place < n)), given)
+            low, high = np.fmin(low, found), np.fmax(high, found)
+    weights = None if result.weights is None else result.weights[counted]
+    ends = []
+    for end in (low, high):
+        same = np.array_equal(end[counted], given[counted]) or not counted.any()
+        ends.append(mean if same else float(np.average(end[counted], weights=weights)))
+    return Bounds(*ends)
+
+
+def _rises(metric: Metric, pooled: bool) -> bool:
+    """Return whether every item that becomes relevant raises a metric, or leaves it as it is."""
+    divisor, earning = metric.dividing.name, metric.earning
+    known = isinstance(metric.discounting.function, Geometric)
+    named = divisor in DIVISORS and (known or metric.discounting in DISCOUNTS.values())
+    if earning is not None:
+        return isinstance(earning.function, Cascade) and (divisor, metric.cut) == ("1", "k")
+    if not named or metric.cut != "k" or metric.counts == "nth":
+        return False
+    if divisor in FIXED:
+        return metric.counts == "each" or not metric.graded
+    # h + 1 of R + 1 is not less than h of R, as h <= R
+    plain = metric.discounting == DISCOUNTS["1"] and not metric.graded
+    return plain and metric.counts == "each" and divisor in OF_R
+
+
+def _gains_by_rank(metric: Metric, k: int) -> bool:
+    """Return whether, of so many relevant items, a metric is best if they stand at the first ranks.
+
+    Then only the number of unjudged items that are relevant is tried, not each of them.
+    """
+    if metric.earning is not None:
+        known = metric.earning.function
+        rising = known is complete or isinstance(known, (Cascade, Interpolated, Novelty))
+        return rising and metric.cut != "n"
+    return bool(np.all(np.diff(metric.discounts(k)) >= 0)) and metric.of != "judged"

@@ -113,6 +113,11 @@ class Entry:
     scalar: bool
     written: str = field(default="", compare=False)
 
+    @property
+    def whole(self) -> bool:
+        """Whether it is of whole lists, as bpref is."""
+        return getattr(self.metric, "cut", "k") == "n"
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -191,14 +196,12 @@ class Terms:
     @cached
     def longest(self) -> int:
         """The k of the metrics of whole lists, which is that of the longest; 0 without such."""
-        of_lists = [e.ks for e in self.entries if getattr(e.metric, "cut", "k") == "n"]
-        return max((k for ks in of_lists for k in ks), default=0)
+        return max((k for one in self.entries if one.whole for k in one.ks), default=0)
 
     def with_longest(self, k: int) -> Terms:
         """Return the same with this k in the metrics of whole lists."""
-        whole = (getattr(one.metric, "cut", "k") == "n" for one in self.entries)
-        pairs = zip(self.entries, whole, strict=True)
-        return replace(self, entries=tuple(replace(e, ks=(k,)) if w else e for e, w in pairs))
+        entries = (replace(one, ks=(k,)) if one.whole else one for one in self.entries)
+        return replace(self, entries=tuple(entries))
 
     @cached
     def ks_of(self) -> dict[str, list[int]]:
