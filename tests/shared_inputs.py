@@ -30,6 +30,28 @@ def frame_of(name, columns):
     return (module.table if name == "pyarrow" else module.DataFrame)(columns)
 
 
+NAMES = "user_id", "item_id", "relevance"
+
+
+def long(side, names=NAMES, number=float):
+    """Return a side as columns of a row for each item: of grades, or of lists with their ranks."""
+    found = [
+        (user, *((item, number(row[item])) if isinstance(row, dict) else (item, rank)))
+        for user, row in side.items()
+        for rank, item in enumerate(row, 1)
+    ]
+    names = names if isinstance(next(iter(side.values())), dict) else (*names[:2], "rank")
+    return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+
+
+def listed(side, names=NAMES, number=float):
+    """Return a side as columns of a row for each user."""
+    columns = [list(side), list(map(list, side.values()))]
+    if isinstance(next(iter(side.values())), dict):
+        columns.append([list(map(number, row.values())) for row in side.values()])
+    return dict(zip(names, columns, strict=False))
+
+
 def csr(rows, grades=None, n_items=10):
     """Make a sparse matrix of the items of each row, with grades or ones."""
     users = [user for user, row in enumerate(rows) for _ in row]

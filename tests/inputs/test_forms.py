@@ -21,6 +21,8 @@ from shared_inputs import (
     fresh,
     in_small_blocks,
     library,
+    listed,
+    long,
     read_only,
     rows,
     same,
@@ -132,37 +134,21 @@ MAKERS = {
 }
 
 
-def long(side, shuffled=False):
-    """Return a side as the columns of a table with a row for each item."""
-    grades = isinstance(next(iter(side.values())), dict)
-    table = {
-        "user_id": [user for user, items in side.items() for _ in items],
-        "item_id": [item for items in side.values() for item in items],
-    }
-    if grades:
-        table["relevance"] = [float(one) for items in side.values() for one in items.values()]
-    else:
-        table["rank"] = [rank for items in side.values() for rank in range(1, len(items) + 1)]
+def shuffled(side):
+    table = long(side)
     order = np.random.default_rng(3).permutation(len(table["user_id"]))
-    return {name: [one[i] for i in order] for name, one in table.items()} if shuffled else table
+    return {name: [one[i] for i in order] for name, one in table.items()}
 
 
 def scored(side):
     """Return rows in no order, which scores rank; beside ranks, scores are not read."""
-    table = long(side, shuffled=True)
+    table = shuffled(side)
     return table | {"score": [-0.5 * rank for rank in table.pop("rank")]}
 
 
 def both(side):
-    table = long(side, shuffled=True)
+    table = shuffled(side)
     return table | {"score": table["rank"]}
-
-
-def listed(side):
-    table = {"user_id": list(side), "item_id": [list(items) for items in side.values()]}
-    if isinstance(next(iter(side.values())), dict):
-        table["relevance"] = [list(map(float, items.values())) for items in side.values()]
-    return table
 
 
 def plain(side):
@@ -171,8 +157,7 @@ def plain(side):
     return {name: columns[name] for name in ("user_id", "item_id")}
 
 
-SHAPES = {"long": long, "shuffled": partial(long, shuffled=True), "scored": scored, "both": both}
-SHAPES["listed"] = listed
+SHAPES = {one.__name__: one for one in (long, shuffled, scored, both, listed)}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -216,8 +201,8 @@ def test_text_in_every_form_beside_every_other(form, other, monkeypatch):
     for ranks in (text(RANKS), many):
         truths = {user: set(row[1::2]) | {"other"} for user, row in reversed(ranks.items())}
         expected, of_truths = tl.match(ranks, truths), plain(truths)
-        for shuffled in (False, True):
-            table = of_texts(form, long(ranks, shuffled))
+        for shape in (long, shuffled):
+            table = of_texts(form, shape(ranks))
             by_user(tl.match(table, of_texts(other or form, of_truths)), expected)
             by_user(tl.match(table, truths), expected)
         by_user(tl.match(ranks, of_texts(form, of_truths)), expected)

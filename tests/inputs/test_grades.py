@@ -8,26 +8,13 @@ from functools import partial
 import numpy as np
 import pytest
 from doors import by_words, qrels_of, write
-from shared_inputs import LIBRARIES, csr, frame_of, library, rows, said, same
+from shared_inputs import LIBRARIES, csr, frame_of, library, listed, long, rows, said, same
 
 import toplist as tl
 from toplist import match
 from toplist.inputs import Lists
 
 USER, ITEM, GRADE = "user_id", "item_id", "relevance"
-
-
-def long(truths, names=(USER, ITEM, GRADE), number=float):
-    """Return a truth as columns of a row for each item."""
-    found = [(user, item, one) for user, row in truths.items() for item, one in row.items()]
-    columns = [list(one) for one in zip(*found, strict=True)]
-    return dict(zip(names, [*columns[:2], list(map(number, columns[2]))], strict=True))
-
-
-def listed(truths, names=(USER, ITEM, GRADE), number=float):
-    """Return a truth as columns of a row for each user."""
-    grades = [list(map(number, row.values())) for row in truths.values()]
-    return dict(zip(names, [list(truths), list(map(list, truths.values())), grades], strict=True))
 
 
 def file_of(end, columns, folder):

@@ -29,6 +29,7 @@ from toplist.inputs.objects import one_result_at_a_time, to_builtin
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Where = Callable[[int], str]  # how messages name a row
+in_row: Where = "row {}".format
 
 # Lists of ids as objects, which tables of pandas have, and lines of JSON.
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
@@ -59,11 +60,6 @@ def column_to_builtin(value: Any, side: str) -> Any:
     if column.names is not None:
         items = np.array(list(column.names), object)[items]
     return items if found is None else Lists(found[0], items)
-
-
-def in_row(row: int) -> str:
-    """Return how messages name a row."""
-    return f"row {row}"
 
 
 def readable(frame: Any) -> Any:
@@ -123,13 +119,6 @@ def take(frame: Any, rows: Ints) -> Any:
             plain = frame.column(at).cast(_VIEWS[str(one.type)])
             frame = frame.set_column(at, one.name, plain)
     return frame.take(rows)
-
-
-def cell(frame: Any, name: Any, row: int) -> Any:
-    """Return one cell as a Python object, None for null."""
-    # of Arrow, a slice is there for every type; take is not
-    some = frame.slice(row, 1) if hasattr(frame, "slice") else frame.iloc[row : row + 1]
-    return read(some, name).objects()[0]
 
 
 def read(frame: Any, name: Any) -> Cells:
@@ -413,8 +402,10 @@ class Cells:
             else:
                 from pyarrow import compute
 
-                differ = compute.not_equal(values[lo:], values[-1]).fill_null(True)
-                differ = np.from_dlpack(differ.cast("uint8"))  # to_numpy would import pandas
+                differ = compute.not_equal(values[lo:], values[-1])
+                if differ.null_count:  # it would import pandas, as to_numpy would below
+                    differ = differ.fill_null(True)
+                differ = np.from_dlpack(differ.cast("uint8"))
             found = np.flatnonzero(differ)
             if len(found) or not lo:
                 return lo + int(found[-1]) + 1 if len(found) else 0

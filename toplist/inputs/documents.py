@@ -1,7 +1,7 @@
 """`ItemMap`: the document of each chunk, put in place of the ids of lists and ground truths.
 
 The distinct ids are looked up, each once, whatever form the lists have. Documents that are integers
-take the place of ids themselves; others are codes of each side's own names.
+take the place of ids themselves; others are codes, by one numbering for both sides.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy as np
 
 from toplist import kernels
 from toplist.inputs import grades
-from toplist.inputs.factorize import Column, distinct_ids, recoded
+from toplist.inputs.factorize import Column, distinct_ids, numbered_by, recoded
 from toplist.inputs.facts import DOCUMENT, by_item
 from toplist.inputs.ids import alone, collapsed, kinds_of, two_kinds, unpadded
-from toplist.inputs.keyed import alike, column_of
 from toplist.inputs.lists import Flat, of_column, offsets_of
 from toplist.inputs.texts import hashes_of, total_of
 
@@ -41,12 +40,12 @@ class ItemMap:
     def __init__(self, given: Mapping[Any, Any] | Callable[[Any], Any]) -> None:
         self._function = None if isinstance(given, Mapping) else given
         self._kinds: dict[str, Any] = {}  # of chunks and of documents
-        self._known: dict[Any, Any] = {}  # the document of each id
+        self._numbers: dict[Any, int] = {}  # of documents that are no integers
+        self._known: dict[Any, int] = {}  # the document of each id: an integer, or its number
         self.digest = "a function"  # of chunks and documents in any order: is it the same map?
         if isinstance(given, Mapping):
             self._kind("chunks", given)
-            self._kind("documents", given.values())
-            self._known = dict(zip(given.values(), given.values(), strict=True)) | dict(given)
+            self._learn(given, given.values())
             self.digest = f"{len(given)} chunks, {len(self._known)} ids"
             if len(given) <= EXACT:
                 words = (hashes_of(list(one)) for one in (given, given.values()))
@@ -71,26 +70,18 @@ class ItemMap:
         return cls(dict(zip(facts.items, facts.values, strict=True)))
 
     def sides(self, ranked: Flat, truth: Flat, padding: Any) -> tuple[Flat, Flat]:
-        """Return both sides of documents by common codes, without padding; truths hold each once.
+        """Return both sides of documents, without padding; truths hold each once.
 
         A truth that is kept for many lists keeps what the last map made of it. What a function
         returns may change from call to call.
         """
-        ranked = self.mapped(ranked, padding)
         kept: list[tuple[ItemMap, Any, Flat]] = truth.once(ItemMap, list)
         for known, dropped, found in kept:
             same = self is known or (self._function is None and self._known == known._known)
             if same and known._function is self._function and dropped == padding:
-                truth = found
-                break
-        else:
-            truth = self.mapped(truth, padding, whole=True)
-            kept[:] = [(self, padding, truth)]
-        items = truth.items
-        listed, relevant = alike(ranked.items, items)
-        if relevant is not items:
-            truth = truth.under(truth.users, relevant)
-        return ranked.under(ranked.users, listed), truth
+                return known.mapped(ranked, padding), found
+        kept[:] = [(self, padding, self.mapped(truth, padding, whole=True))]
+        return self.mapped(ranked, padding), kept[0][2]
 
     def mapped(
         self, flat: Flat, padding: Any = None, whole: bool = False, repeats: bool = False
@@ -152,22 +143,32 @@ class ItemMap:
                         f"{NAME}= returned {what} for {len(new):,} ids: it must return a document "
                         "for each, in a list"
                     )
-                self._kind("documents", found)
-                self._known.update(zip(new, found, strict=True))
-        unknown = [one not in self._known for one in asked]
-        if any(unknown):
-            raise self._unknown(flat, int(np.argmax(np.isin(codes, used[unknown]))))
-        column = column_of(flat.column, [self._known[one] for one in asked], NAME)
+                self._learn(new, found)
+        places = [self._known.get(one) for one in asked]
+        if None in places:
+            unknown = used[[place is None for place in places]]
+            raise self._unknown(flat, int(np.argmax(np.isin(codes, unknown))))
         documents = np.empty(used.max(initial=-1) + 1, np.int64)
-        documents[used] = column.codes
-        return replace(column, codes=recoded(codes, documents))
+        documents[used] = places
+        return Column(flat.column, recoded(codes, documents), list(self._numbers) or None)
 
-    def _kind(self, what: str, values: Collection[Any]) -> None:
-        """Keep the one kind of some ids; TypeError for a second, and for what is no id."""
-        for kind in kinds_of(values, NAME):
-            if (known := self._kinds.setdefault(what, kind)) is not kind:
-                words = f"{known.__name__} and {kind.__name__} among its {what}"
-                raise TypeError(f"{NAME}=: ids of two kinds, {words}")
+    def _learn(self, chunks: Collection[Any], documents: Collection[Any]) -> None:
+        """Keep the documents of chunks; of a dict, documents are their own."""
+        if self._kind("documents", documents) is int:
+            codes = list(map(int, documents))
+        else:
+            codes = numbered_by(self._numbers, documents)[0].tolist()
+        if self._function is None:
+            self._known.update(zip(documents, codes, strict=True))
+        self._known.update(zip(chunks, codes, strict=True))
+
+    def _kind(self, what: str, values: Collection[Any]) -> Any:
+        """Return the one kind of some ids; TypeError for a second, and for what is no id."""
+        kind = next(iter(kinds_of(values, NAME)), None)
+        if kind is not None and (known := self._kinds.setdefault(what, kind)) is not kind:
+            words = f"{known.__name__} and {kind.__name__} among its {what}"
+            raise TypeError(f"{NAME}=: ids of two kinds, {words}")
+        return kind
 
     def _unknown(self, flat: Flat, place: int) -> Any:
         """Return the error of an id that has no document."""

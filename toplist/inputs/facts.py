@@ -19,7 +19,7 @@ from toplist.inputs import columns as cols
 from toplist.inputs.factorize import distinct_ids, numbered, numbered_by, recoded
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import check_unique, counts_rows, is_series
-from toplist.inputs.lists import CONTAINERS, first_repeat, is_frame, offsets_of
+from toplist.inputs.lists import CONTAINERS, described, first_repeat, is_frame, offsets_of
 
 
 class Fact(NamedTuple):
@@ -121,7 +121,7 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
     if listed and np.ndim(given) == fact.dimensions:
         return Facts(np.arange(len(given)), given)
     text = (
-        f"{name} is {_described(given)}: give a dict {what} -> {fact.name}, a pandas Series whose "
+        f"{name} is {described(given)}: give a dict {what} -> {fact.name}, a pandas Series whose "
         f"index has the {what}s, a table of {key} and a column of {fact.name}s{fact.more}"
     )
     raise TypeError(text)
@@ -179,7 +179,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     if isinstance(catalogue, (list, tuple, Mapping)) or np.ndim(catalogue) == 1:
         return list(dict.fromkeys(catalogue))
     raise TypeError(
-        f"{name} is {_described(catalogue)}: give the number of items (ids 0..n-1), or their ids "
+        f"{name} is {described(catalogue)}: give the number of items (ids 0..n-1), or their ids "
         "in a list, a set or a 1-D array"
     )
 
@@ -283,12 +283,6 @@ def plain(item: Any) -> Any:
 def _is_column(value: Any) -> bool:
     """Whether `value` is a column of a table (of pandas or polars, say)."""
     return hasattr(value, "to_numpy") and not is_frame(value)
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.ndim} dimensions"
-    return f"a {type(value).__name__}"
 
 
 ONE = (

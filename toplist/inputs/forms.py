@@ -40,6 +40,7 @@ from toplist.inputs.lists import (
     GroupedRows,
     Lists,
     array,
+    described,
     flatten,
     in_containers,
     is_container,
@@ -276,7 +277,7 @@ def _by_position(ranks: Any, truths: Any, kept: KeptTruths | None) -> tuple[Any,
         return ranks, truths_of_many(truths), False
     if isinstance(truths, (Lists, np.ndarray)) and not is_container(truths):
         raise TypeError(
-            f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
+            f"ranks is one user's list, ground_truths is {described(truths)}: give that user's ids"
         )
     if isinstance(truths, (list, tuple)) and truths and is_truth_container(truths[0]):
         raise TypeError(
@@ -314,7 +315,7 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
         return True
     if isinstance(ranks, np.ndarray) and (ranks.ndim != 1 or ranks.dtype != object):
         if ranks.ndim not in (1, 2):
-            raise TypeError(f"ranks is {_shape(ranks)}: give 1-D or 2-D")
+            raise TypeError(f"ranks is {described(ranks)}: give 1-D or 2-D")
         return ranks.ndim == 2
     if len(ranks):
         return is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
@@ -337,7 +338,7 @@ def truths_of_many(truths: Any) -> Any:
     if isinstance(truths, Lists) or (isinstance(truths, np.ndarray) and truths.ndim in (1, 2)):
         return truths
     if isinstance(truths, np.ndarray):
-        raise TypeError(f"ground_truths is {_shape(truths)}: give 1-D or 2-D")
+        raise TypeError(f"ground_truths is {described(truths)}: give 1-D or 2-D")
     if not isinstance(truths, (list, tuple)):
         raise TypeError(
             f"ranks holds many users, ground_truths is one {type(truths).__name__}: "
@@ -356,12 +357,6 @@ def truths_of_many(truths: Any) -> Any:
             f"user {user} has {truths[user]!r}"
         )
     return truths
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, Lists):
-        return f"Lists of {len(value)} users"
-    return f"an array of {value.ndim} dimensions"
 
 
 def side_to_builtin(value: Any, side: str, ordering: tuple[Any, ...] = ()) -> Any:

@@ -553,6 +553,14 @@ def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> Va
     )
 
 
+def described(value: Any) -> str:
+    """Return what a value is, in an error."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.ndim} dimensions"
+    named = isinstance(value, Lists)
+    return f"Lists of {len(value)} users" if named else f"a {type(value).__name__}"
+
+
 def is_tensor(value: Any) -> bool:
     """Whether a value is an array of another library, on this or another device."""
     if isinstance(value, (np.ndarray, np.generic)):
