@@ -14,10 +14,7 @@ import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import both, jsonl, sent, write_parquet
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from shared_inputs import frame_of, fresh, in_small_blocks, library, said
-from strategies import graded_populations
 
 import toplist as tl
 
@@ -142,27 +139,6 @@ def test_rows_of_the_truth_in_any_order(tmp_path, parts, truth, graded):
     assert found.users == expected.users == users and found.to_dict() == expected.to_dict()
     for name in expected.names():
         assert np.array_equal(found.per_user(name), expected.per_user(name), equal_nan=True)
-
-
-@settings(max_examples=40, deadline=None)
-@given(population=graded_populations(min_users=1), data=st.data())
-def test_streams_are_memory(tmp_path_factory, population, data):
-    """Any ragged population, in any order of users, cut anywhere, with grades."""
-    ranks, truths = population
-    users = data.draw(st.permutations(range(len(ranks))))
-    folder = tmp_path_factory.mktemp("streams")
-    recs, truth = folder / "recs.jsonl", folder / "truth.jsonl"
-    recs.write_text(jsonl(*({"user_id": u, "item_id": row} for u, row in enumerate(ranks))))
-    lines = [{"user_id": u, "item_id": list(truths[u]), "relevance": list(truths[u].values())}
-             for u in users]  # fmt: skip
-    truth.write_text(jsonl(*lines))
-    asked = {"metrics": ["map", "ndcg", "cg"], "duplicates": "first"}
-    with pytest.MonkeyPatch.context() as patch:
-        in_small_blocks(patch, SIZE=data.draw(st.integers(1, 200)))
-        result = by_words(recs, truth, 4, **asked)
-    whole = by_words(dict(enumerate(ranks)), {user: truths[user] for user in users}, 4, **asked)
-    assert counts(result) == counts(whole)
-    assert result.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12, abs=1e-15, nan_ok=True)
 
 
 SORTING = [

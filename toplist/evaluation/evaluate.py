@@ -45,17 +45,43 @@ from toplist.results.result import merge as merged
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
 
+if TYPE_CHECKING:
+    pass
+
 
 def in_memory(
     ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
 ) -> TopKResult | dict[str, TopKResult]:
-    """Evaluate lists in memory: one result, or one for each system of a table."""
+    """Evaluate lists in memory: one result, or one for each system of a table.
+
+    Systems are in order of first appearance, over the same truth.
+    """
     if options.keep == "part":
         raise TypeError("keep='part' is for files, streams and tables of lists")
-    plan = plan_of(options, k)
-    if options.system is not None:
-        return _by_system(plan, ranks, truths, options.system)
-    return evaluate(plan, ranks, truths)
+    plan, system, columns = plan_of(options, k), options.system, options.columns
+    if system is None:
+        return evaluate(plan, ranks, truths)
+    if not is_frame(ranks):
+        raise TypeError(
+            f"system={system!r} names a column of a table of ranks, which is a "
+            f"{type(ranks).__name__}: evaluate each system on its own, in a dict"
+        )
+    # what few need, so that imports are quick
+    from toplist.inputs import tables
+    from toplist.inputs.columns import readable
+    from toplist.inputs.keyed import KeptTruths
+    from toplist.inputs.texts import Texts
+
+    texts = Texts(), Texts()
+    if is_frame(truths):
+        truths = KeptTruths(tables.lists_of(truths, "ground_truths", columns, known=texts), texts)
+    found = {}
+    for name, part in tables.by_column(readable(ranks), system, "ranks"):
+        try:
+            found[name] = evaluate(plan, part, truths)
+        except (ValueError, TypeError) as error:
+            raise prefixed(f"system {name!r}: ", error) from None
+    return found
 
 
 def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
@@ -99,31 +125,6 @@ def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
     alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
     found = hits.merged(found.of_part(n_listed=lengths[lengths > 0], **alike), disjoint=True)
     return found.of_part(n_extra=0, fingerprints=(together(found.about.fingerprints),))
-
-
-def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:
-    """Evaluate each system of a table, in order of first appearance, over the same truth."""
-    if not is_frame(ranks):
-        raise TypeError(
-            f"system={system!r} names a column of a table of ranks, which is a "
-            f"{type(ranks).__name__}: evaluate each system on its own, in a dict"
-        )
-    # what few need, so that imports are quick
-    from toplist.inputs import tables
-    from toplist.inputs.columns import readable
-    from toplist.inputs.keyed import KeptTruths
-    from toplist.inputs.texts import Texts
-
-    columns, texts = plan.options.columns, (Texts(), Texts())
-    if is_frame(truths):
-        truths = KeptTruths(tables.lists_of(truths, "ground_truths", columns, known=texts), texts)
-    found = {}
-    for name, part in tables.by_column(readable(ranks), system, "ranks"):
-        try:
-            found[name] = evaluate(plan, part, truths)
-        except (ValueError, TypeError) as error:
-            raise prefixed(f"system {name!r}: ", error) from None
-    return found
 
 
 def result_of_lists(

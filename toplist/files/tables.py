@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.files import parquet, text
 from toplist.files.formats import (
@@ -27,7 +26,6 @@ from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts
 from toplist.results.saved import Content, write_all
 
-Ints = NDArray[np.int64]
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
 
@@ -87,24 +85,18 @@ def _read(path: PathLike, wanted: Wanted) -> tuple[dict[str, Any], Wrong]:
         return text.Wanted(names, filled=False)
 
     file = text.TextTables(path, find_format(path, valid=TEXT_TABLES), choose)
-    found: dict[str, tuple[Texts, list[Ints]]] = {}
-    lines = list[Ints]()
-    for table in file.tables():
-        lines.append(table.lines)
-        for name, cells in table.cells.items():
-            known, codes = found.setdefault(name, (Texts(), []))
-            texts = cells.texts
-            assert texts is not None  # as all cells of a file are
-            codes.append(texts.encode(known))
+    whole = text.joined([*file.tables()])
 
-    def decoded(texts: Texts, codes: list[Ints]) -> list[str]:
-        names = list(texts)  # one object for each distinct one
-        return [names[code] for part in codes for code in part.tolist()]
+    def decoded(cells: Cells) -> list[str]:
+        assert cells.texts is not None  # as all cells of a file are
+        texts = Texts()
+        codes, names = cells.texts.encode(texts), list(texts)  # one object for each distinct one
+        return [names[code] for code in codes.tolist()]
 
     def wrong(row: int, reason: str) -> ValueError:
-        return file.error(reason, int(np.concatenate(lines)[row]))
+        return file.error(reason, int(whole.lines[row]))
 
-    return {name: decoded(*found[name]) for name in file.wanted.names}, wrong
+    return {name: decoded(cells) for name, cells in whole.cells.items()}, wrong
 
 
 def facts(path: PathLike, kind: str) -> Facts:
