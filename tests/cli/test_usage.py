@@ -142,11 +142,6 @@ def test_out_and_quiet(good, line):
     assert good(*line.split(), "-q") == ""
 
 
-def test_quiet_still_says_what_is_wrong(cli):
-    expected = 1, "", "toplist: none.csv: No such file or directory\n"
-    assert cli("eval", "none.csv", "truth.csv", "-q") == expected
-
-
 @pytest.mark.parametrize(
     ("file", "format"),
     [("o.json", "json"), ("o.CSV", "csv"), ("o.md", "markdown"), ("o.tex", "latex"),

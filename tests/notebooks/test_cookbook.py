@@ -60,20 +60,6 @@ def is_of(result, ranks, truths, **options):
     return sum(expected.to_dict().values()) > 0
 
 
-def test_the_page_is_read():
-    assert RECIPES["implicit"].code.startswith("users = np.flatnonzero(")
-    assert RECIPES["implicit"].words.startswith("You hold a fitted `model`")
-    assert RECIPES["Folds"].examples > 3 and not RECIPES["Folds"].code
-
-
-def test_blocks_of_code_end_before_the_next_heading():
-    inside = False
-    for line in PAGE.splitlines():
-        assert not (inside and line.startswith(("#", "```python"))), line
-        inside = line.startswith("```python") or (inside and line != "```")
-    assert not inside
-
-
 def test_the_list_of_recipes_is_complete():
     listed = " ".join(PAGE.partition("Most end with")[0].split())
     places = [listed.lower().index(heading.rstrip("?").lower()) for heading in RECIPES]

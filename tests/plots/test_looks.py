@@ -1,6 +1,6 @@
 """Nothing is cut off, nothing lies on the curves, and every text can be read in every style."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -81,6 +81,8 @@ def test_nothing_is_cut_off(name, n, letters):
         labels = [one.get_window_extent() for one in ax.get_yticklabels() if one.get_text()]
         beside = sorted((box.y0, box.y1) for box in labels)
         assert all(a[1] < b[0] + 2 for a, b in pairwise(beside)), name  # none on another
+        boxes = [one.get_window_extent() for one in ax.texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
         legend = ax.get_legend()
         if legend:
             assert legend.get_window_extent().x0 >= ax.get_window_extent().x1 - 2

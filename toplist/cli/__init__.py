@@ -49,8 +49,7 @@ from typing import NoReturn
 
 from toplist import __version__
 from toplist.checks import near, printable
-from toplist.cli.options import HELP, Command, Parser, table
-from toplist.cli.output import PLACES, Output, check_targets, settle_format, written
+from toplist.cli import options as cli
 from toplist.plots import axes
 
 # What Python says where the system refuses another thread.
@@ -133,14 +132,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(options.error)
 
 
-def _check(parser: Parser, options: argparse.Namespace, stack: ExitStack) -> None:
+def _check(parser: cli.Parser, options: argparse.Namespace, stack: ExitStack) -> None:
     """Leave with status 2 for wrong usage, before any file is opened."""
     try:
         _take_stdin(options, stack)
-        settle_format(options, parser.choices_of("format"))
+        cli.settle_format(options, parser.choices_of("format"))
         parser.checked(options)
         options.check(options)
-        check_targets(options)
+        cli.check_targets(options)
     except ValueError as error:
         parser.error(_one_line(error, parser, options))
 
@@ -152,7 +151,7 @@ def _take_stdin(options: argparse.Namespace, stack: ExitStack) -> None:
     is CSV where no option says another.
     """
     options.stdin = ""
-    for place, format_option in PLACES.items():
+    for place, format_option in cli.PLACES.items():
         given = getattr(options, place, None)
         paths = given if isinstance(given, list) else [given]
         if "-" not in paths:
@@ -169,7 +168,7 @@ def _take_stdin(options: argparse.Namespace, stack: ExitStack) -> None:
         setattr(options, place, found if isinstance(given, list) else options.stdin)
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> int:
+def _run(parser: cli.Parser, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
     if options.stdin:  # to its end; packed or not, as files are
         with open(options.stdin, "wb") as file:
@@ -186,8 +185,8 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
             nowhere = quiet.enter_context(open(os.devnull, "w"))
             quiet.enter_context(redirect_stderr(nowhere))
         found = options.run(options)
-    report = found if isinstance(found, Output) else Output(found)
-    text = written(report, options)
+    report = found if isinstance(found, cli.Output) else cli.Output(found)
+    text = cli.written(report, options)
     try:
         print(text, end="", flush=True)
     except OSError as error:
@@ -200,7 +199,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
     return report.status
 
 
-def _one_line(error: Exception, parser: Parser, options: argparse.Namespace) -> str:
+def _one_line(error: Exception, parser: cli.Parser, options: argparse.Namespace) -> str:
     """Return the message of an error in one line, with keywords as options of the command."""
     if isinstance(error, OSError) and error.strerror:
         text = f"{'output' if error.filename is None else error.filename}: {error.strerror}"
@@ -211,7 +210,18 @@ def _one_line(error: Exception, parser: Parser, options: argparse.Namespace) -> 
 
 def _no_command(given: Sequence[str]) -> NoReturn:
     """Do what the command line does without a command: show help, or say what is wrong."""
-    parser = _whole()
+    version = {"action": "version", "version": f"toplist {__version__}"}
+    parser = cli.Parser(
+        {},
+        prog="toplist",
+        usage="%(prog)s COMMAND ... | --help | --version",
+        description="Ranked lists of item ids + the items that users chose -> metrics at every k.",
+        epilog=_EPILOG,
+    )
+    commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
+    for name, summary in COMMANDS.items():
+        commands.add_parser(name, help=summary, groups={})
+    parser.add("options", [*cli.table("--version  show the version", version=version), cli.HELP[1]])
     if not given:
         parser.print_help(sys.stderr)
         parser.exit(2, "\ntoplist: error: a COMMAND is required\n")
@@ -231,37 +241,19 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     parser.error(f"no command {first!r}: {hint}choose from {', '.join(COMMANDS)}")
 
 
-def _whole() -> Parser:
-    """Return the parser of the command line, of whose commands it has the names only."""
-    version = {"action": "version", "version": f"toplist {__version__}"}
-    parser = Parser(
-        {},
-        prog="toplist",
-        usage="%(prog)s COMMAND ... | --help | --version",
-        description="Ranked lists of item ids + the items that users chose -> metrics at every k.",
-        epilog=_EPILOG,
-    )
-    commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        commands.add_parser(name, help=summary, groups={})
-    shown = table("--version  show the version", version=version)
-    parser.add("options", [*shown, HELP[1]])
-    return parser
-
-
-def parser_of(name: str) -> Parser:
+def parser_of(name: str) -> cli.Parser:
     """Load the module of a command, and no other, and return its parser.
 
     The docstring of what it runs goes on the page of help.
     """
     module, summary = import_module(f"toplist.cli.{_MODULES.get(name, name)}"), COMMANDS[name]
-    command: Command = module.COMMANDS[name]
-    parser = Parser(
+    command: cli.Command = module.COMMANDS[name]
+    parser = cli.Parser(
         command.groups,
         prog=f"toplist {name}",
         usage=f"%(prog)s {command.usage}",
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=cleandoc(command.run.__doc__ or "").partition("\n")[2],
     )
-    parser.set_defaults(run=command.run, check=command.check, error=command.error)
+    parser.set_defaults(run=command.run, check=command.check, error=command.error, output=None)
     return parser

@@ -3,12 +3,13 @@
 import argparse
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from math import nan
 from typing import Any
 
-from toplist.cli import output, reading
-from toplist.cli.options import KINDS, Command, table
-from toplist.cli.output import Output
+from toplist.cli import options as cli
+from toplist.cli import reading
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, USERS_OF, TestPlan
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
@@ -18,13 +19,13 @@ from toplist.comparing.testing import UNDECIDED
 from toplist.comparing.tests import Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
-from toplist.results import markup
-from toplist.results.markup import Display
+from toplist.results import describe, markup
+from toplist.results.markup import Display, Grid
 from toplist.results.result import TopKResult
 from toplist.results.saved import Content
 from toplist.stats.datasets import OF
 from toplist.stats.planning import check_margin
-from toplist.stats.units import ALTERNATIVES
+from toplist.stats.units import ALTERNATIVES, snap
 
 
 def check_compare(options: argparse.Namespace) -> None:
@@ -49,7 +50,7 @@ def check_compare(options: argparse.Namespace) -> None:
     if options.family == "metric" and options.correction == "none":
         raise ValueError("--family metric changes nothing without a correction: leave it out")
     if not options.system:  # of which a file may have several
-        pairs_of(reading.names_of(options.recs), _baselines(options))
+        pairs_of(list(options.named), _baselines(options))
     more = options.band, options.power, options.lead, options.movers is not None
     if options.format in ("json", "csv") and any(more):
         raise ValueError(
@@ -62,12 +63,11 @@ def _baselines(options: argparse.Namespace) -> list[str] | None:
     """Return the names of the baselines, which are given by name or by file."""
     if options.baseline is None:
         return None
-    names = reading.names_of(options.recs)
-    known = dict(zip(options.recs, names, strict=True)) | {name: name for name in names}
-    return [known.get(one, one) for one in options.baseline]
+    known = {path: name for name, path in options.named.items()}
+    return [one if one in options.named else known.get(one, one) for one in options.baseline]
 
 
-def run_compare(options: argparse.Namespace) -> Output:
+def run_compare(options: argparse.Namespace) -> cli.Output:
     r"""Evaluate all systems and test them; return the text to print and the picture to write.
 
     Every system but the baseline is compared with it, user by user, in every
@@ -94,13 +94,21 @@ def run_compare(options: argparse.Namespace) -> Output:
     try:
         if options.sort:
             comparison = comparison.sort(options.sort)
-        tests = _tests(options, comparison)
+        how: dict[str, Any] = {
+            name: getattr(options, name) for name in ("correction", "level", "users", "family")
+        }
+        if options.margin is not None:
+            tests = comparison.equivalence(margin=options.margin, **how)
+        else:
+            how |= {"alternative": options.alternative, "seed": options.seed}
+            draws = options.resamples
+            tests = comparison.test(method=options.test, n_resamples=draws, **how)
         parts = [tests, *_more(options, comparison, tests)]
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    text, rules = output.formatted(options, parts, tests.to_dict()), comparison.rules()
+    text, rules = cli.formatted(options, parts, tests.to_dict()), comparison.rules()
     below = {
-        "table": "\n".join(markup.fitted(rules, output.screen_width(options))),
+        "table": "\n".join(markup.fitted(rules, cli.screen_width(options))),
         "markdown": "\n\n".join(rules),
         "latex": "\n".join(f"% {line}" for line in rules),
     }
@@ -109,20 +117,30 @@ def run_compare(options: argparse.Namespace) -> Output:
     files: dict[str, Content] = {}
     if options.per_user:
         pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
-        files[options.per_user] = output.differences_csv(results, pairs)
-    files |= output.drawn(options, tests.plot, bbox_inches="tight")
-    return Output(text, files, reading.ranked_truth(options))
+        files[options.per_user] = differences_csv(results, pairs)
+    files |= cli.drawn(options, tests.plot, bbox_inches="tight")
+    return cli.Output(text, files, reading.ranked_truth(options))
 
 
-def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
-    """Return the tests that were asked for."""
-    how: dict[str, Any] = {
-        name: getattr(options, name) for name in ("correction", "level", "users", "family")
+def differences_csv(results: Mapping[str, TopKResult], pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a row per user: user_id, the values of every system, and system - baseline of pairs.
+
+    Users are matched by key, or by position; a cell is empty where a system does not count a user.
+    """
+    values = {
+        (system, name): dict(zip(one.users, of_name.tolist(), strict=True))
+        for system, one in results.items()
+        for name, of_name in describe.of_users(one).items()
     }
-    if options.margin is not None:
-        return comparison.equivalence(margin=options.margin, **how)
-    how |= {name: getattr(options, name) for name in ("alternative", "seed")}
-    return comparison.test(method=options.test, n_resamples=options.resamples, **how)
+    users = list(dict.fromkeys(user for one in results.values() for user in one.users))
+    columns = {
+        f"{s} {name}": [some.get(user, nan) for user in users] for (s, name), some in values.items()
+    }
+    for system, baseline in pairs:
+        for name in [name for s, name in values if s == system and (baseline, name) in values]:
+            both = columns[f"{system} {name}"], columns[f"{baseline} {name}"]
+            columns[f"{system} - {baseline} {name}"] = snap(*both).tolist()
+    return Grid({"user_id": users, **columns}).to_csv()
 
 
 def _more(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> Iterable[Display]:
@@ -142,7 +160,7 @@ def _more(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
         yield comparison.movers(one.name, *pair, options.movers, users=options.users)
 
 
-TESTING = table(
+TESTING = cli.table(
     """
     --baseline SYSTEM...  compare the others with it: a file, as given or by its name
     --test {}  the paired test (default: t)
@@ -167,12 +185,11 @@ TESTING = table(
     users={"default": "same", "choices": USERS_OF},
     margin={"type": float},
 )
-WRITTEN = table(
+WRITTEN = cli.table(
     """
     --per-user FILE  also write every user's values and their differences (CSV)
     --plot FILE  also draw the differences (.png, .svg, .pdf)
-    """,
-    plot=output.PICTURE,
+    """
 )
 
 
@@ -187,12 +204,9 @@ STATUS = {"not worse": 0, "worse": 1, "undecided": 3}
 def _numbered(argument: str) -> tuple[str, float]:
     """Read ``0.005`` or ``ndcg@10=0.005``: a name, or "", and its number."""
     name, _, number = argument.rpartition("=")
-    try:
+    with suppress(ValueError):
         return name, float(number)
-    except ValueError:
-        raise ValueError(
-            f"{argument!r}: write a number, or name@k=number as in ndcg@10=0.005"
-        ) from None
+    raise ValueError(f"{argument!r}: write a number, or name@k=number as in ndcg@10=0.005")
 
 
 def check_gate(options: argparse.Namespace) -> None:
@@ -237,7 +251,7 @@ def _spelled(name: str, options: argparse.Namespace) -> str:
     return canonical(name, convention_of(options.convention).name)
 
 
-def run_gate(options: argparse.Namespace) -> Output:
+def run_gate(options: argparse.Namespace) -> cli.Output:
     r"""Compare the two; return the text to print and the exit status.
 
     Each metric is tested user by user: worse where the 95 % interval of new - base
@@ -279,9 +293,11 @@ def run_gate(options: argparse.Namespace) -> Output:
     )
     how = {name: getattr(options, name) for name in ("level", "users", "seed")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
-    text = output.formatted(options, [found], plain=found.to_dict())
+    text = cli.formatted(options, [found], plain=found.to_dict())
     passes = found.verdict == "undecided" and options.undecided == "ok"
-    return Output(text, {}, reading.ranked_truth(options), 0 if passes else STATUS[found.verdict])
+    return cli.Output(
+        text, {}, reading.ranked_truth(options), 0 if passes else STATUS[found.verdict]
+    )
 
 
 NEW_AND_BASE = """
@@ -289,7 +305,7 @@ NEW_AND_BASE = """
     BASE  ranked lists, or a saved result
     [TRUTH]  relevant items, of lists: the last file
 """
-GATING = table(
+GATING = cli.table(
     """
     --margin MARGIN...  the loss that does not matter: a number, or name@k=number for each
     --floor FLOOR...  name@k=number: the least mean, by its interval
@@ -318,7 +334,7 @@ def check_across(options: argparse.Namespace) -> None:
         raise ValueError(f"--of {options.of} is of differences from a baseline: add --baseline")
 
 
-def run_across(options: argparse.Namespace) -> Output:
+def run_across(options: argparse.Namespace) -> cli.Output:
     r"""Load the results and put them side by side; return the text and the picture to write.
 
     The files are those of result.save() in Python. Either one table.json,
@@ -352,8 +368,8 @@ def run_across(options: argparse.Namespace) -> Output:
         own = {"system": system} | {name: one for name, one in row.items() if name != "means"}
         means = {f"data set {one}" if one in own else one: m for one, m in row["means"].items()}
         rows.append({"system": system, **means, **own})
-    text = output.formatted(options, [found], rows, plain)
-    return Output(text, output.drawn(options, found.plot, bbox_inches="tight"))
+    text = cli.formatted(options, [found], rows, plain)
+    return cli.Output(text, cli.drawn(options, found.plot, bbox_inches="tight"))
 
 
 def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -410,7 +426,7 @@ def table_of(path: str) -> dict[str, dict[str, str]]:
     return found
 
 
-COMPARED = table(
+COMPARED = cli.table(
     f"""
     -m --metric METRIC  one name@k, such as ndcg@10
     --baseline SYSTEM  compare the others with it
@@ -422,35 +438,35 @@ COMPARED = table(
     metric={"words": reading.NAMES, "required": True},
     missing={"default": "error", "choices": MISSING},
     of={"default": "these", "choices": OF},
-    resamples=KINDS["resamples"] | {"default": RESAMPLES},
+    resamples=cli.KINDS["resamples"] | {"default": RESAMPLES},
 )
-PLOT = table("--plot FILE  also draw the mean ranks (.png, .svg, .pdf)", plot=output.PICTURE)
+PLOT = cli.table("--plot FILE  also draw the mean ranks (.png, .svg, .pdf)")
 
 
 COMMANDS = {
-    "compare": Command(
+    "compare": cli.Command(
         "RECS RECS [RECS ...] [TRUTH] [-m METRIC ...] [options]",
         reading.evaluation()
-        | {"the comparison": TESTING, "output": [*WRITTEN, *output.output(output.FORMATS)]},
+        | {"the comparison": TESTING, "output": [*WRITTEN, *cli.output(cli.PRINTED)]},
         run_compare,
         check_compare,
     ),
-    "gate": Command(
+    "gate": cli.Command(
         "NEW BASE [TRUTH] -m METRIC ... --margin MARGIN [options]",
         reading.evaluation(
             NEW_AND_BASE, "-m --metrics METRIC...  name@k, as ndcg@10; see toplist metrics"
         )
-        | {"the gate": GATING, "output": output.output(("table", "markdown", "json"))},
+        | {"the gate": GATING, "output": cli.output(("table", "markdown", "json"))},
         run_gate,
         check_gate,
         ERROR,
     ),
-    "across": Command(
+    "across": cli.Command(
         "TABLE.json | RESULT RESULT [...] -m METRIC@K [options]",
         {
-            "files": table("FILE...  a table of saved results, or these"),
+            "files": cli.table("FILE...  a table of saved results, or these"),
             "what to compute": COMPARED,
-            "output": [*PLOT, *output.output(output.FORMATS)],
+            "output": [*PLOT, *cli.output(cli.PRINTED)],
         },
         run_across,
         check_across,

@@ -8,12 +8,21 @@ from typing import Any
 
 from toplist import plots
 from toplist.checks import prefixed
-from toplist.cli import output, reading
-from toplist.cli.options import Command, table
-from toplist.cli.output import Output
+from toplist.cli import options as cli
+from toplist.cli import reading
 from toplist.metrics.conventions import convention_of
+from toplist.results import describe, segments
+from toplist.results.describe import content, text_of
+from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_name, dump
+from toplist.results.segments import Segments
+
+Results = Mapping[str, TopKResult]
+# What is shown of every system: its result, or that by segment.
+Shown = Mapping[str, TopKResult | Segments]
+# What stands above each of several systems.
+TITLES = {"table": "system {}\n", "markdown": "**{}**\n\n", "latex": "% system {}\n"}
 
 
 def check_eval(options: argparse.Namespace) -> None:
@@ -35,7 +44,7 @@ def check_eval(options: argparse.Namespace) -> None:
             )
 
 
-def run_eval(options: argparse.Namespace) -> Output:
+def run_eval(options: argparse.Namespace) -> cli.Output:
     """Evaluate all systems; return the text to print and the files to write.
 
     examples:
@@ -68,13 +77,13 @@ def run_eval(options: argparse.Namespace) -> Output:
     other_users = missing == "skip" or options.weighting == "ips"
     results = reading.evaluated(options, whole or (len(options.recs) > 1 and other_users))
     if split:
-        text = output.systems(options, _split(options, results))
+        text = systems(options, _split(options, results))
     else:
-        text = output.systems(options, results, every_metric=options.every_metric)
+        text = systems(options, results, every_metric=options.every_metric)
     one = results if len(results) > 1 else next(iter(results.values()))
-    contents = output.drawn(options, lambda: plots.curves(one), dpi=150)
+    contents = cli.drawn(options, lambda: plots.curves(one), dpi=150)
     if options.per_user:
-        contents[options.per_user] = output.per_user_csv(results)
+        contents[options.per_user] = per_user_csv(results)
     if options.save and os.path.isdir(options.save):
         odd = [name for name in results if os.path.basename(name) != name]
         if odd:
@@ -85,7 +94,7 @@ def run_eval(options: argparse.Namespace) -> Output:
             contents[os.path.join(options.save, f"{name}.npz")] = dump(result)
     elif options.save:
         contents[options.save] = dump(next(iter(results.values())))
-    return Output(text, contents, reading.ranked_truth(options))
+    return cli.Output(text, contents, reading.ranked_truth(options))
 
 
 def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> dict[str, Any]:
@@ -105,7 +114,51 @@ def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> di
         raise prefixed(f"{path}: ", error) from None
 
 
-EVALUATED = table(
+def systems(options: argparse.Namespace, found: Shown, **how: Any) -> str:
+    """Return results, or those by segment, in the format that was asked for.
+
+    Several results are side by side; several ones by segment are one below the other.
+    """
+    shown: Mapping[str, Any] = found
+    split = any(isinstance(one, Segments) for one in found.values())
+    if options.format == "json":  # means, spreads, intervals, counts
+        contents = {name: content(one.whole if split else one) for name, one in shown.items()}
+        for name, one in shown.items() if split else ():
+            parts = [{"segment": label, **content(part)} for label, part in one.items()]
+            contents[name]["segments"] = parts
+        return text_of(contents if len(contents) > 1 else next(iter(contents.values())))
+    if options.format == "csv":
+        grid = segments.grid if split else describe.grid
+        return _by_system({name: grid(one) for name, one in shown.items()}).to_csv()
+    if len(shown) == 1:
+        return cli.formatted(options, shown.values(), **how)
+    if not split:
+        from toplist.comparing.comparison import compare  # a tenth of the time of one result
+
+        return cli.formatted(options, [compare(shown)], **how)
+    title = TITLES[options.format]
+    return "\n\n".join(title.format(s) + cli.formatted(options, [one]) for s, one in shown.items())
+
+
+def _by_system(grids: Mapping[str, Grid]) -> Grid:
+    """Return the rows of every system; with several, the first column is the system."""
+    return Grid.stacked("system", grids) if len(grids) > 1 else next(iter(grids.values()))
+
+
+def per_user_csv(results: Results) -> str:
+    """Return a row per user: user_id and one column per metric and k; several by system."""
+    values = {system: describe.of_users(one) for system, one in results.items()}
+    names = dict.fromkeys(name for columns in values.values() for name in columns)
+    grids = {
+        system: Grid(
+            {"user_id": list(one.users)} | {name: values[system][name].tolist() for name in names}
+        )
+        for system, one in results.items()
+    }
+    return _by_system(grids).to_csv()
+
+
+EVALUATED = cli.table(
     """
     --segments FILE:COLUMN  the results by a label of users; keeps all users
     --item-segments FILE:COLUMN  by a label of relevant items; keeps all users
@@ -113,15 +166,14 @@ EVALUATED = table(
     --per-user FILE  also write every user's values (CSV); keeps all users
     --plot FILE  also draw the curves over k (.png, .svg, .pdf)
     --save PATH  also save the result with its users, FILE.npz; of several systems, in a folder
-    """,
-    plot=output.PICTURE,
+    """
 )
 
 
 COMMANDS = {
-    "eval": Command(
+    "eval": cli.Command(
         "RECS [RECS ...] [TRUTH] [-k K ...] [-m METRIC ...] [options]",
-        reading.evaluation() | {"output": [*EVALUATED, *output.output(output.FORMATS)]},
+        reading.evaluation() | {"output": [*EVALUATED, *cli.output(cli.PRINTED)]},
         run_eval,
         check_eval,
     ),

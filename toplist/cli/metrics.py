@@ -2,18 +2,18 @@
 
 import argparse
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from toplist.audit import conformance
-from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, option, table
-from toplist.cli.output import formatted, output
+from toplist.cli.options import CONVENTION, KINDS, WIDTH, Command, option, output, table
 from toplist.metrics import conventions
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, takes
 from toplist.metrics.conventions import CONVENTIONS, SYNONYMS, Convention, convention_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
+from toplist.results.describe import text_of
 from toplist.results.markup import Grid, Page, markdown
 
 
@@ -91,12 +91,12 @@ def _words(metric: Metric) -> str:
 # Every convention beside the others
 
 
-def _grouped(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _grouped(name: str, values: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the values of a metric in lines, each with the conventions that print it."""
     groups: dict[str, list[str]] = {}
-    for row in rows:
-        if row[name] is not None:
-            groups.setdefault(f"{row[name]:.4f}", []).append(row["convention"])
+    for one, some in values.items():
+        if some[name] is not None:
+            groups.setdefault(f"{some[name]:.4f}", []).append(one)
     wrap = textwrap.TextWrapper(WIDTH - 1, break_on_hyphens=False)
     lines = [name]
     for value, names in groups.items():
@@ -133,19 +133,20 @@ def run_conventions(options: argparse.Namespace) -> str:
         one: {title: some.get(name) for name, title in titles.items()}
         for one, some in values.items()
     }
-    rows = [{"convention": one, **some} for one, some in plain.items()]
-    if options.format == "table":
-        shared: dict[str, list[str]] = {}
-        for other, name in SYNONYMS.items():
-            shared.setdefault(name, []).append(other)
-        case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
-        lines = [case, *(line for title in titles.values() for line in _grouped(title, rows))]
-        lines += [f"the same as {name}: {', '.join(others)}" for name, others in shared.items()]
-        return "\n".join(lines)
+    grid = Grid.of(["convention", *titles.values()], [[s, *v.values()] for s, v in plain.items()])
+    if options.format == "json":
+        return text_of(plain)
+    if options.format == "csv":
+        return grid.to_csv()
     if options.format == "markdown":
-        grid = Grid.of(["convention", *titles.values()], [[*row.values()] for row in rows])
         return markdown(Page([grid.table()]))
-    return formatted(options, (), rows, plain)
+    shared: dict[str, list[str]] = {}
+    for other, name in SYNONYMS.items():
+        shared.setdefault(name, []).append(other)
+    case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
+    lines = [case, *(line for title in titles.values() for line in _grouped(title, plain))]
+    lines += [f"the same as {name}: {', '.join(others)}" for name, others in shared.items()]
+    return "\n".join(lines)
 
 
 EXAMPLE = table(

@@ -1,4 +1,4 @@
-"""The options of a command, declared once; its parser, and its page of help within 80 columns."""
+"""The options of a command, declared once; its parser and help; what it prints and writes."""
 
 import argparse
 import ast
@@ -8,6 +8,8 @@ import shlex
 import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, NoReturn
@@ -16,9 +18,13 @@ from toplist.checks import check_positive_int, near, printable
 from toplist.files import FORMATS, format_of
 from toplist.files.formats import table_format
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import DUPLICATES, ORDERS, SIDES
-from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES, TIES
+from toplist.inputs.options import ITEMS, Options
+from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES
 from toplist.metrics.names import canonical
+from toplist.results import markup
+from toplist.results.describe import text_of
+from toplist.results.markup import Display, Grid
+from toplist.results.saved import Content, write_all
 from toplist.stats import randomization
 from toplist.stats.units import checked
 
@@ -100,7 +106,7 @@ def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
         if value == "FILE:COLUMN":
             check = check or partial(check_labels, option(name))
         if "choices" in given:
-            given["type"] = partial(_word, given["choices"])
+            given["type"] = _reader(partial(_word, given["choices"]))
         elif not isinstance(given.get("type", str), type):
             given["type"] = _reader(given["type"])
         if not value:
@@ -120,8 +126,8 @@ def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
 class Command(NamedTuple):
     """A command: its usage, its options by group, and what it does.
 
-    `check` looks at the options before any file is opened; `run` returns the text to print, or a
-    `toplist.cli.output.Output`, and its docstring goes on the page of help. `error` is the exit
+    `check` looks at the options before any file is opened; `run` returns the text to print, or an
+    `Output`, and its docstring goes on the page of help. `error` is the exit
     status of bad input.
     """
 
@@ -271,11 +277,10 @@ class Parser(argparse.ArgumentParser):
             return value in action.choices
         if not callable(action.type):
             return False
-        try:
+        with suppress(ValueError, TypeError, argparse.ArgumentTypeError):
             action.type(value)
-        except (ValueError, TypeError, argparse.ArgumentTypeError):
-            return False
-        return True
+            return True
+        return False
 
 
 def _reader(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -297,7 +302,7 @@ def _word(choices: Collection[str], value: str) -> str:
     meant = near(value, choices, OTHER_NAMES)
     hint = f"did you mean {meant}? " if meant else ""
     valid = ", ".join(choices)
-    raise argparse.ArgumentTypeError(f"invalid choice: {value!r} ({hint}choose from {valid})")
+    raise ValueError(f"invalid choice: {value!r} ({hint}choose from {valid})")
 
 
 def _is_option(argument: str) -> bool:
@@ -309,12 +314,14 @@ def _is_option(argument: str) -> bool:
 
 def _is_file(argument: str) -> bool:
     """Return whether an argument is a file, or is written as one."""
-    if argument == "-" or os.sep in argument or os.path.exists(argument):
-        return True
-    try:
-        return bool(format_of(argument))
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return (
+            argument == "-"
+            or os.sep in argument
+            or os.path.exists(argument)
+            or bool(format_of(argument))
+        )
+    return False
 
 
 def check_labels(name: str, value: str) -> None:
@@ -325,21 +332,27 @@ def check_labels(name: str, value: str) -> None:
     table_format(path)
 
 
+def _check_picture(path: str) -> None:
+    """Raise if no picture can be written under this name."""
+    if not path.endswith(PICTURES):
+        raise ValueError(f"--plot {path}: the name must end in {', '.join(PICTURES)}")
+
+
+PICTURES = ".png", ".svg", ".pdf"
+OF_WORDS = [one for one in fields(Options) if one.metadata["choices"]]
 #: How values are read that mean the same in all commands, by the names of options.
 KINDS: dict[str, dict[str, Any]] = {
     "convention": {"default": "standard", "choices": CONVENTION_CHOICES},
     "relevant_from": {"type": float, "check": Grading},
-    "ties": {"choices": TIES},
-    "duplicates": {"choices": DUPLICATES},
     "level": {"type": float, "default": 0.95, "check": partial(checked, "two-sided")},
     "seed": {"type": int, "default": 0, "check": randomization.seeded},
     "resamples": {"type": int, "check": randomization.resamples},
     "movers": {"type": int, "check": partial(check_positive_int, name="--movers")},
     "depth": {"type": int, "check": partial(check_positive_int, name="--depth")},
     "k": {"type": int, "check": partial(check_positive_int, name="k")},
-    "order": {"choices": ORDERS},
-    **{f"{side}_format": {"choices": FORMATS} for side in SIDES},
+    "plot": {"check": _check_picture},
     "help": {"action": "help"},
+    **{one.name: {"choices": one.metadata["choices"]} for one in OF_WORDS},
 }
 CONVENTION = "--convention NAME  whose formulas (default: standard); toplist conventions lists them"
 HELP = table("""
@@ -440,3 +453,121 @@ def option(name: str, value: Any = None) -> str:
                 said = ",".join(one) if isinstance(one, list) else examples.get(one, one)
                 values.append(f"{ours}:{column}={said}" if of_side else f"{column}={said}")
     return " ".join([name, *(shlex.quote(str(one)) for one in values)])
+
+
+# What a command prints and writes
+
+
+# Arguments that may be `-`, and the option that names the format of each, if there is one.
+PLACES = {
+    **dict.fromkeys(("recs", "new", "base"), "ranks_format"),
+    "truth": "ground_truths_format",
+    **dict.fromkeys(("log", "train"), ""),
+}
+PRINTED = ("table", "json", "csv", "markdown", "latex")
+# The formats of --out FILE by its extension, where --format is not given.
+EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
+# Options that name a file to write, and those that name files to read, or FILE:COLUMN.
+TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
+SOURCES = (*PLACES, *ITEMS, "items_as", "propensities", "file")
+LABELS = "segments", "item_segments", "clusters", "propensities", "titles"
+
+
+class Output(NamedTuple):
+    """What a command prints, the files that it writes, a note on standard error, its status."""
+
+    text: str
+    files: Mapping[str, Content] = {}
+    note: str = ""
+    status: int = 0
+
+
+def output(formats: Sequence[str] = ()) -> list[Option]:
+    """Return the options of what is printed and where to; with `formats`, how."""
+    text = "-o --out FILE  write to FILE, not to the screen"
+    if formats:
+        endings = " ".join(ending for ending, name in EXTENSIONS.items() if name in formats)
+        how = f"{', '.join(formats)} (default: by the extension of FILE, {endings}; else table)"
+        text = f"--format FORMAT  {how}\n{text}"
+    kinds: dict[str, Mapping[str, Any]] = {
+        "format": {"choices": formats},
+        "out": {"dest": "output"},
+    }
+    return [*table(text, **kinds), *HELP]
+
+
+def settle_format(options: argparse.Namespace, formats: Sequence[str]) -> None:
+    """Choose the format by the extension of ``--out``, where ``--format`` is not given.
+
+    ``--out -`` is the screen, as without it.
+    """
+    if options.output == "-":
+        options.output = None
+    if formats and options.format is None:
+        extension = os.path.splitext(options.output or "")[1].lower()
+        named = EXTENSIONS.get(extension, "table")
+        options.format = named if named in formats else "table"
+
+
+def check_targets(options: argparse.Namespace) -> None:
+    """Raise ValueError if an output would replace an input, or another output."""
+    given = [getattr(options, name, None) or [] for name in SOURCES]
+    paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
+    beside = (getattr(options, name, None) or "" for name in LABELS)
+    paths += [one.rpartition(":")[0] for one in beside if ":" in one]
+    sources = {os.path.realpath(path) for path in paths}
+    taken: dict[str, str] = {}
+    for name, option in TARGETS.items():
+        target = getattr(options, name, None)
+        if target is None:
+            continue
+        if target == "-":
+            raise ValueError(f"{option} -: the table goes to standard output, so name a file")
+        place = os.path.realpath(target)
+        if place in sources:
+            raise ValueError(f"{option} {target} would overwrite an input file")
+        if place in taken:
+            raise ValueError(f"{taken[place]} and {option} both write {target}")
+        taken[place] = option
+
+
+def screen_width(options: argparse.Namespace) -> int | None:
+    """Return how wide a table may be: as the terminal it goes to; None for files and pipes."""
+    return None if options.output else markup.terminal_width()
+
+
+def written(report: Output, options: argparse.Namespace) -> str:
+    """Write the files of a report, all or none; return what is left to print."""
+    text = report.text.rstrip("\n") + "\n"
+    contents = {**report.files, **({options.output: text} if options.output else {})}
+    if contents:
+        write_all(contents)
+    return "" if options.quiet or options.output else text
+
+
+def formatted(
+    options: argparse.Namespace,
+    parts: Iterable[Display],
+    rows: Sequence[Mapping[str, Any]] = (),
+    plain: Any = None,
+    **how: Any,
+) -> str:
+    """Return some displays, one below the other, in the format that was asked for.
+
+    CSV has the `rows`, and JSON what is `plain`, which is the rows by default.
+    """
+    if options.format == "json":
+        return text_of(rows if plain is None else plain)
+    if options.format == "csv":
+        return Grid.of(rows[0], [[*row.values()] for row in rows]).to_csv()
+    if options.format == "table":
+        how["width"] = screen_width(options)
+    name = {"table": "to_text"}.get(options.format, f"to_{options.format}")
+    return "\n\n".join(getattr(one, name)(**how) for one in parts)
+
+
+def drawn(options: argparse.Namespace, draw: Callable[[], Any], **how: Any) -> dict[str, Content]:
+    """Return the picture that is asked for, if one is, by what draws it on axes."""
+    if not options.plot:
+        return {}
+    return {options.plot: lambda path: draw().figure.savefig(path, **how)}

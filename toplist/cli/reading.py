@@ -17,33 +17,13 @@ from typing import Any
 from toplist import files
 from toplist.averages.propensities import Propensities
 from toplist.checks import USERS, prefixed, require
-from toplist.cli.options import (
-    CONVENTION,
-    Group,
-    check_labels,
-    check_sides,
-    labelled,
-    names_of_columns,
-    of_files,
-    option,
-    table,
-)
+from toplist.cli import options as cli
 from toplist.evaluation.plan import entries_of
 from toplist.files import parquet, tables
 from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS, csv_rows, find_format, first_line
+from toplist.inputs import options as inputs
 from toplist.inputs.grades import read_gains
-from toplist.inputs.options import (
-    DEFAULT_METRICS,
-    GROUP,
-    ITEMS,
-    SIDES,
-    UNJUDGED,
-    UNKNOWN,
-    WEIGHTINGS,
-    Items,
-    Ranks,
-)
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, convention_of
@@ -70,12 +50,9 @@ def _cut_off(argument: str) -> int | str:
         return ALL
     if "," in argument:
         raise ValueError(f"{argument!r}: write -k {argument.replace(',', ' ')}")
-    try:
+    with suppress(ValueError):
         return int(argument)
-    except ValueError:
-        raise ValueError(
-            f"{argument!r} is no whole number: give cut-offs, or {ALL} for whole lists"
-        ) from None
+    raise ValueError(f"{argument!r} is no whole number: give cut-offs, or {ALL} for whole lists")
 
 
 def _one_by_one(names: Sequence[str]) -> None:
@@ -88,7 +65,7 @@ def _one_by_one(names: Sequence[str]) -> None:
 def _file_or_column(given: str) -> None:
     """Raise ValueError for clusters with a colon that are no FILE:COLUMN."""
     if ":" in given:
-        check_labels("--clusters", given)
+        cli.check_labels("--clusters", given)
 
 
 OF_METRICS = {"check": _one_by_one, "words": NAMES}
@@ -97,7 +74,7 @@ LISTS = "RECS...  ranked lists, a file per system; - is stdin"
 FILES = f"{LISTS}\n[TRUTH]  relevant items: the last file"
 ASKED = f"""
     -k K...  cut-offs (default: 1 5 10 20), or all: whole lists
-    -m --metrics METRIC...  names, also name@k {USUAL.format(" ".join(DEFAULT_METRICS))};
+    -m --metrics METRIC...  names, also name@k {USUAL.format(" ".join(inputs.DEFAULT_METRICS))};
         see toplist metrics
 """
 #: The options of an evaluation that are words or numbers, by what takes them in Python.
@@ -108,7 +85,7 @@ WORDS = {
     "": ("duplicates", "unjudged", "relevant_from", "system"),
     "items": ("unknown",),
 }
-USERS_AND_ITEMS = table(
+USERS_AND_ITEMS = cli.table(
     """
     --unit UNIT  what the rows are in print: sessions
     --weighting {}  of --propensities (default: snips)
@@ -128,29 +105,31 @@ USERS_AND_ITEMS = table(
     --clusters FILE:COLUMN  of the rows: intervals and tests are by these; or a column of user_id
     --propensities FILE[:COLUMN]  item_id and how likely it was observed: relevant items count 1 / p
     """,
-    weighting={"choices": WEIGHTINGS},
+    weighting={"choices": inputs.WEIGHTINGS},
     clip={"type": float},
     empty={"choices": EMPTY},
     missing={"choices": MISSING},
     relevant={"choices": RELEVANT},
-    unjudged={"choices": UNJUDGED},
     gains={"type": read_gains},
-    unknown={"choices": UNKNOWN},
+    unknown={"choices": inputs.UNKNOWN},
     clusters={"check": _file_or_column},
 )
-OF_ITEMS = table("\n".join(f"{option(name)} FILE  {row.help}" for name, row in ITEMS.items()))
-READING = of_files((*files.COLUMNS, GROUP), "ranks, ground_truths or FILE")
+OF_ITEMS = cli.table(
+    "\n".join(f"{cli.option(name)} FILE  {row.help}" for name, row in inputs.ITEMS.items())
+)
+READING = cli.of_files((*files.COLUMNS, inputs.GROUP), "ranks, ground_truths or FILE")
 #: The names of all options of an evaluation, but those that choose among its means.
+OF_FACTS = "items_as", "propensities", *inputs.ITEMS
 EVALUATING = ["convention", *(one.name for one in (*USERS_AND_ITEMS, *OF_ITEMS, *READING))]
 
 
-def evaluation(given: str = FILES, asked: str = ASKED) -> dict[str, Group]:
+def evaluation(given: str = FILES, asked: str = ASKED) -> dict[str, cli.Group]:
     """Return the files, and all options of how they are read and evaluated, in groups."""
     return {
-        "files": table(given),
+        "files": cli.table(given),
         "what to compute": [
-            *table(asked, k={"type": _cut_off}, metrics=OF_METRICS),
-            *table(CONVENTION),
+            *cli.table(asked, k={"type": _cut_off}, metrics=OF_METRICS),
+            *cli.table(cli.CONVENTION),
         ],
         "users and items": USERS_AND_ITEMS,
         "metrics of the lists themselves": OF_ITEMS,
@@ -160,8 +139,8 @@ def evaluation(given: str = FILES, asked: str = ASKED) -> dict[str, Group]:
 
 def given_options(options: argparse.Namespace, place: str = "") -> dict[str, Any]:
     """Return the options of an evaluation that are given for a place in Python."""
-    found = {name: getattr(options, name, None) for name in WORDS[place]}
-    return {name: one for name, one in found.items() if one is not None}
+    known = vars(options)
+    return {name: known[name] for name in WORDS[place] if known.get(name) is not None}
 
 
 # What is checked before any file is opened
@@ -197,16 +176,30 @@ def is_saved(path: str) -> bool:
 def check_asked(options: argparse.Namespace) -> None:
     """Check what is asked; the default k is for the metrics without a k of their own.
 
-    Where all results are saved ones, there is no ground truth, and what is not asked is theirs.
+    Where there are lists, the last file is the ground truth. Where all results are saved ones,
+    there is none, and what is not asked is theirs.
     """
-    for path in filter(None, (*options.recs, options.truth)):
+    recs = options.recs
+    for path in filter(None, (*recs, options.truth)):
         if os.path.exists(path):
             continue
         if path.isdecimal():
             raise ValueError(f"{path} is a number, no file: write -k {path}")
         if canonical(path).partition("@")[0] in NAMES:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
-    _settle_truth(options)
+    several = "base" not in options and len(recs) > 1  # the gate names each of its files
+    if options.truth is None and several and not all(map(is_saved, recs)):
+        options.truth = recs.pop()
+    lists, truth = [path for path in recs if not is_saved(path)], options.truth
+    if truth is None and lists:
+        raise ValueError(f"{lists[0]} is no saved result: TRUTH, the last file, is needed")
+    if truth is not None and is_saved(truth):
+        raise ValueError(f"{truth} is a saved result: the last file is the truth")
+    if truth is not None and not lists:
+        raise ValueError(
+            f"{truth}: saved results alone need no ground truth, and no lists are given: "
+            "leave it out, or name the lists before it"
+        )
     if options.truth is not None:
         options.metrics = asked_or_usual(options)
         if options.k is None and all(map(takes_k, options.metrics)):
@@ -225,7 +218,7 @@ def check_asked(options: argparse.Namespace) -> None:
         options.k = None
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
     for name in _asked(options) if options.truth is None else ():
-        if name != "columns" or not labelled(options):
+        if name != "columns" or not cli.labelled(options):
             raise ValueError(
                 f"{_written(options, name)} changes nothing of {options.recs[0]}, a saved result, "
                 "which keeps the options it was made with: leave it out, or give the lists and "
@@ -235,38 +228,20 @@ def check_asked(options: argparse.Namespace) -> None:
 
 
 def check_files(options: argparse.Namespace, *more: str) -> None:
-    """Raise ValueError for lists that are given twice, and a name of a column in no file.
+    """Name the systems, as `named`; ValueError for lists given twice, and a column of no file.
 
     `more` are sides that the files of lists have none of.
     """
     recs = options.recs
     if len({*recs}) < len(recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    named = dict(zip(recs, names_of(recs), strict=True))
-    lists = {path: name for path, name in named.items() if not is_saved(path)}
-    check_sides(options, [*(SIDES if lists else ()), *more, *lists.values(), *lists])
-
-
-def _settle_truth(options: argparse.Namespace) -> None:
-    """Take the last file as the ground truth, where there are lists."""
-    recs = options.recs
-    several = "base" not in options and len(recs) > 1  # the gate names each of its files
-    if options.truth is None and several and not all(map(is_saved, recs)):
-        options.truth = recs.pop()
-    lists, truth = [path for path in recs if not is_saved(path)], options.truth
-    if truth is None and lists:
-        raise ValueError(f"{lists[0]} is no saved result: TRUTH, the last file, is needed")
-    if truth is not None and is_saved(truth):
-        raise ValueError(f"{truth} is a saved result: the last file is the truth")
-    if truth is not None and not lists:
-        raise ValueError(
-            f"{truth}: saved results alone need no ground truth, and no lists are given: "
-            "leave it out, or name the lists before it"
-        )
+    options.named = dict(zip(names_of(recs), recs, strict=True))
+    lists = {name: path for name, path in options.named.items() if not is_saved(path)}
+    cli.check_sides(options, [*(inputs.SIDES if lists else ()), *more, *lists, *lists.values()])
 
 
 def asked_or_usual(
-    options: argparse.Namespace, usual: Sequence[str] = DEFAULT_METRICS
+    options: argparse.Namespace, usual: Sequence[str] = inputs.DEFAULT_METRICS
 ) -> list[str]:
     """Return the metrics asked for; else those of the usual ones that the convention has."""
     known = convention_of(options.convention).metrics
@@ -287,16 +262,12 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
 
     With `users`, they keep what is known of each.
     """
-    truth: Any = None
-    if options.truth is not None:
-        columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
-        kept = form is not None or len(options.recs) > 1
-        read = GroundTruths(options.truth, columns=columns, format=form)
-        truth = read if kept else Path(options.truth)
+    once = len(options.recs) == 1 and options.ground_truths_format is None
+    truth = Path(options.truth) if once and options.truth else truth_of(options)
     of_rows = ":" in (options.clusters or "")
     clusters, file = labels(options, "clusters", "row") if of_rows else ({}, "")
     results: dict[str, TopKResult] = {}
-    named, lists = dict(zip(names_of(options.recs), options.recs, strict=True)), lists_of(options)
+    named, lists = options.named, lists_of(options)
     for name, path in named.items():
         if is_saved(path):
             found = {"": _loaded(options, path)}
@@ -330,10 +301,9 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
     entries: list[Entry] = []
     try:
         for one in entries_of(asked, options.k, CONVENTIONS[terms.convention]):
-            name = one.metric.name
-            metric, _ = terms.find(name)
+            metric, _ = terms.find(one.metric.name)
             for k in one.ks:
-                terms.find(f"{name}@{k}")
+                terms.find(f"{one.metric.name}@{k}")
             own = (entry for entry in terms.entries if entry.metric == metric)
             entries += [replace(one, metric=metric)] if one.ks else own
     except KeyError as error:
@@ -343,19 +313,27 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
     return replace(result, terms=replace(terms, entries=tuple(entries), pooled=pooled))
 
 
-def lists_of(options: argparse.Namespace) -> dict[str, Ranks]:
+def truth_of(options: argparse.Namespace) -> GroundTruths | None:
+    """Return the ground truth, which is read at its first use; None of saved results alone."""
+    if options.truth is None:
+        return None
+    columns, form = cli.names_of_columns(options, "ground_truths"), options.ground_truths_format
+    return GroundTruths(options.truth, columns=columns, format=form)
+
+
+def lists_of(options: argparse.Namespace) -> dict[str, inputs.Ranks]:
     """Return the lists of all files, by system, with how they are read."""
     how = {"format": options.ranks_format, "order": options.order}
     found = {}
-    for name, path in zip(names_of(options.recs), options.recs, strict=True):
-        columns = names_of_columns(options, "ranks", name, path)
-        columns.pop(GROUP, None)  # of ground truths alone
-        found[name] = Ranks(path, columns=columns, **how, **given_options(options, "ranks"))
+    for name, path in options.named.items():
+        columns = cli.names_of_columns(options, "ranks", name, path)
+        columns.pop(inputs.GROUP, None)  # of ground truths alone
+        found[name] = inputs.Ranks(path, columns=columns, **how, **given_options(options, "ranks"))
     return found
 
 
 def _evaluate(
-    options: argparse.Namespace, lists: Ranks, truth: Any, users: bool
+    options: argparse.Namespace, lists: inputs.Ranks, truth: Any, users: bool
 ) -> dict[str, TopKResult]:
     """Evaluate the systems of a file, one without a name; an error names one of several files."""
     recs = str(lists.ranks)
@@ -369,18 +347,18 @@ def _evaluate(
             options.k,
             metrics=options.metrics,
             convention=convention,
-            columns=names_of_columns(options, "ground_truths"),
+            columns=cli.names_of_columns(options, "ground_truths"),
             keep="users" if users else None,
             clusters=None if ":" in (options.clusters or "") else options.clusters,
             **given_options(options),
-            **_beside(options, lists),
+            **beside(options, lists),
         )
         return {"": found} if isinstance(found, TopKResult) else found
     except (ValueError, TypeError) as error:
         facts = vars(error)
         if "needs" in facts:
-            what = ITEMS[facts["needs"]].help.partition(", for ")[0]
-            error = ValueError(f"{facts['metric']} needs {option(facts['needs'])} FILE: {what}")
+            what = inputs.ITEMS[facts["needs"]].help.partition(", for ")[0]
+            error = ValueError(f"{facts['metric']} needs {cli.option(facts['needs'])} FILE: {what}")
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
             raise error from None
         raise prefixed(f"{recs}: ", error) from None
@@ -409,8 +387,12 @@ def _check_alike(
         if all(made == _made(one, name) for one in fresh):
             continue
         how = "with another one" if made else "without it"
-        if isinstance(made, (str, float, int)) and name not in (*ITEMS, "items_as", "propensities"):
-            how = f"with {option(name, made)}"
+        if isinstance(made, (str, float, int)) and name not in (
+            *inputs.ITEMS,
+            "items_as",
+            "propensities",
+        ):
+            how = f"with {cli.option(name, made)}"
         raise ValueError(
             f"{_written(options, name)} does not go with {path}: it was saved by an evaluation "
             f"{how}: leave it out, or evaluate those lists with it too"
@@ -420,7 +402,7 @@ def _check_alike(
 def _made(result: TopKResult, keyword: str) -> Any:
     """Return what an option of an evaluation was, as far as a result knows of it."""
     terms, lists = result.terms, result.lists
-    if keyword in ITEMS:
+    if keyword in inputs.ITEMS:
         return None if lists is None else lists.given.get(keyword)
     if keyword == "clusters":
         given = result.clusters
@@ -433,20 +415,19 @@ def _written(options: argparse.Namespace, name: str) -> str:
     """Return an option as it was given, or its name alone where its value is long."""
     value = getattr(options, name)
     plain = isinstance(value, (str, float, int)) and value is not True
-    return option(name, value if plain else None)
+    return cli.option(name, value if plain else None)
 
 
 # Files beside the lists: their ids are texts, and become numbers where those of the lists are
 
 
-def _beside(options: argparse.Namespace, lists: Ranks) -> dict[str, Any]:
+def beside(options: argparse.Namespace, lists: inputs.Ranks) -> dict[str, Any]:
     """Return what the files of items say, and the padding, as keywords of an evaluation."""
     known: dict[str, Any] = {"padding": options.padding}
     weighing = given_options(options, "propensities")
     if weighing and options.propensities is None:
         raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
-    named = ("padding", "items_as", "propensities", *ITEMS)
-    given = any(getattr(options, name) is not None for name in named)
+    given = any(getattr(options, name) is not None for name in ("padding", *OF_FACTS))
     users, items = numbered(options, lists) if given else (False, False)
     if options.padding is not None:
         known["padding"] = _ids("--padding", [options.padding], items)[0]
@@ -461,8 +442,8 @@ def _beside(options: argparse.Namespace, lists: Ranks) -> dict[str, Any]:
         facts = tables.facts(options.propensities, "number")
         ids = _ids(options.propensities, facts.items, as_documents)
         known["propensities"] = Propensities(facts._replace(items=ids), **weighing)
-    facts_of = facts_of_items(options, (users, as_documents), ITEMS, items)
-    return known | {"items": Items(**facts_of, **given_options(options, "items"))}
+    facts_of = facts_of_items(options, (users, as_documents), inputs.ITEMS, items)
+    return known | {"items": inputs.Items(**facts_of, **given_options(options, "items"))}
 
 
 def facts_of_items(
@@ -478,7 +459,7 @@ def facts_of_items(
     users, items = numbers
     known: dict[str, Any] = {}
     for name in names:
-        path, kind = getattr(options, name), ITEMS[name].file
+        path, kind = getattr(options, name), inputs.ITEMS[name].file
         if path is None:
             continue
         keys, values, *_ = tables.facts(path, kind)
@@ -489,7 +470,7 @@ def facts_of_items(
     return known
 
 
-def numbered(options: argparse.Namespace, lists: Ranks) -> tuple[bool, bool]:
+def numbered(options: argparse.Namespace, lists: inputs.Ranks) -> tuple[bool, bool]:
     """Return whether users, and items, of the lists are numbers: only formats with types."""
     sides = (lists.ranks, lists.format), (options.truth, options.ground_truths_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
@@ -521,7 +502,7 @@ def labels(options: argparse.Namespace, name: str, what: str) -> tuple[dict[Any,
     if not path:
         return {}, path
     id_ = "item_id" if what == "item" else "user_id"
-    key = names_of_columns(options, name.removeprefix("item_")).get(id_, id_)
+    key = cli.names_of_columns(options, name.removeprefix("item_")).get(id_, id_)
     found, parts = tables.read_table(path), key if isinstance(key, list) else [key]
     require(path, (*parts, column), list(getattr(found, "column_names", found)))
     *keys, values = (
@@ -573,7 +554,7 @@ def of_items(results: Iterable[TopKResult], by_text: Mapping[Any, Any], path: st
 
 def ranked_truth(options: argparse.Namespace) -> str:
     """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
-    rank = names_of_columns(options, "ground_truths").get("rank", "rank")
+    rank = cli.names_of_columns(options, "ground_truths").get("rank", "rank")
     path, header = options.truth, []
     with suppress(Exception):  # no note is worth an error
         if os.path.isfile(path) or os.path.isdir(path):  # else a pipe, which has been read

@@ -11,28 +11,16 @@ from typing import Any
 from toplist import audit, files
 from toplist.audit import by_user
 from toplist.checks import check_positive_int, printable
+from toplist.cli import options as cli
 from toplist.cli import reading
-from toplist.cli.options import (
-    BESIDE,
-    CONVENTION,
-    KINDS,
-    Command,
-    check_sides,
-    names_of_columns,
-    of_files,
-    option,
-    table,
-)
-from toplist.cli.output import Output, output, screen_width
 from toplist.evaluation.plan import entries_of
 from toplist.files.batches import stream_of
 from toplist.inputs.options import ITEMS, SIDES, Items
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
-from toplist.reporting.about import USERS
+from toplist.reporting.sections import USERS
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
-from toplist.top_k import GroundTruths
 
 # show
 
@@ -56,7 +44,7 @@ def run_show(options: argparse.Namespace) -> str:
       toplist show u0547 knn.csv ease.csv truth.csv --titles items.csv:title -k 20
       toplist show 301 bm25.run dense.run qrels.trec -m ndcg@10 rbp
     """
-    names, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
+    names, form = cli.names_of_columns(options, "ground_truths"), options.ground_truths_format
     truth = of_file(stream_of(options.truth, "ground_truths", form, names), options.user)
     lists, numbers = reading.lists_of(options), False
     if options.history or options.catalogue:
@@ -75,7 +63,7 @@ def run_show(options: argparse.Namespace) -> str:
         duplicates=options.duplicates,
         user_titles=reading.title_of(options, "user_titles", "user"),
     )
-    return found.to_text(screen_width(options) or WIDTH)
+    return found.to_text(cli.screen_width(options) or WIDTH)
 
 
 SHOWN_FILES = f"""
@@ -90,7 +78,7 @@ SHOWN_FILES = f"""
 ASKED = f"""
     -k K  the first k items of each list (default: 10)
     -m --metrics METRIC...  of this user {reading.USUAL.format(" ".join(METRICS))}
-    {CONVENTION}
+    {cli.CONVENTION}
 """
 SHARED = "relevant_from", "duplicates", "ties"
 
@@ -105,13 +93,13 @@ def check_report(options: argparse.Namespace) -> None:
     reading.check_asked(options)
     for name in ("titles", "depth") if options.truth is None else ():
         if getattr(options, name) is not None:
-            given = option(name, getattr(options, name))
+            given = cli.option(name, getattr(options, name))
             raise ValueError(f"{given} is of lists, and saved results have none: leave it out")
     if options.system:
         raise ValueError("--system: give a file for each system")
 
 
-def run_report(options: argparse.Namespace) -> Output:
+def run_report(options: argparse.Namespace) -> cli.Output:
     r"""Evaluate all systems and return the page.
 
     Files are those of toplist compare; the first system is the baseline. The page
@@ -132,54 +120,36 @@ def run_report(options: argparse.Namespace) -> Output:
     labelled = reading.labels(options, "segments", "user")
     by = reading.of_users(results[first], *labelled) if options.segments else None
     n_users = 0 if options.no_users else options.users
-    beside = *ITEMS, *BESIDE, "items_as", "propensities"
+    beside = *ITEMS, *cli.BESIDE, "items_as", "propensities"
     given = (getattr(options, name) or "" for name in beside)
     paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
-    files = [*map(_file, filter(None, dict.fromkeys([*options.recs, options.truth, *paths])))]
+    files = []  # each with its bytes and the beginning of its SHA-256; of a folder the name
+    for path in filter(None, dict.fromkeys([*options.recs, options.truth, *paths])):
+        size, digest = 0, "-"
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
+            size = os.path.getsize(path)
+        files.append((path, size, digest))
     command = shlex.join(["toplist", "report", *options.given])
-    how: dict[str, Any] = {"convention": options.convention, "items_as": options.items_as}
-    how |= reading.given_options(options)
-    lists, kept = {}, None  # as of saved results alone
-    if options.truth is not None:
+    how: dict[str, Any] = {"convention": options.convention, **reading.given_options(options)}
+    lists, truth = {}, reading.truth_of(options)
+    if truth is not None:  # else of saved results alone
         every = reading.lists_of(options).items()
         lists = {name: one for name, one in every if not reading.is_saved(str(one.ranks))}
-        columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
-        kept = GroundTruths(options.truth, columns=columns, format=form)
-        how["padding"] = options.padding
-    if any((options.padding, options.history, options.catalogue)):  # ids as in the first lists
-        numbers = reading.numbered(options, next(iter(lists.values())))
-        how["padding"] = int(options.padding) if options.padding and numbers[1] else options.padding
-        known = reading.facts_of_items(options, numbers, ("history", "catalogue"))
-        how["items"] = Items(**known)
+        how |= reading.beside(options, next(iter(lists.values())))
+    about: dict[str, Any] = {"command": command, "files": files, "stamp": options.stamp, "by": by}
+    about |= {"named": not options.pseudonyms, "asked": options.primary, "n_users": n_users}
+    about |= {"depth": options.depth, "titles": reading.title_of(options)}
+    about |= {"user_titles": reading.title_of(options, "user_titles", "user")}
     try:
-        text = page.written(
-            results,
-            lists,
-            kept,
-            how,
-            page.Origin(command, files, options.stamp),
-            title_of=reading.title_of(options),
-            user_title_of=reading.title_of(options, "user_titles", "user"),
-            named=not options.pseudonyms,
-            asked=options.primary,
-            by=by,
-            n_users=n_users,
-            depth=options.depth,
-        )
+        text = page.written(results, lists, truth, how, **about)
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
     notes = [reading.ranked_truth(options)]
     if n_users and not options.pseudonyms:
         notes.append("the page holds ids of users, without --pseudonyms or --no-users")
-    return Output(text, {}, "; ".join(filter(None, notes)))
-
-
-def _file(path: str) -> tuple[str, int, str]:
-    """Return a file's name, bytes and the beginning of its SHA-256; of a folder the name."""
-    if not os.path.isfile(path):
-        return path, 0, "-"
-    with open(path, "rb") as file:
-        return path, os.path.getsize(path), hashlib.file_digest(file, "sha256").hexdigest()[:12]
+    return cli.Output(text, {}, "; ".join(filter(None, notes)))
 
 
 NUMBER = partial(check_positive_int, name="--users", least=0)
@@ -214,7 +184,7 @@ def run_check(options: argparse.Namespace) -> str:
     """
 
     def columns(valid: Sequence[str], side: str) -> dict[str, str]:
-        names = names_of_columns(options, side)
+        names = cli.names_of_columns(options, side)
         return {ours: name for ours, name in names.items() if ours in valid}
 
     of_recs, of_truth = (columns(files.COLUMNS, side) for side in SIDES)
@@ -254,37 +224,37 @@ LOOKED_FOR = """
 
 
 COMMANDS = {
-    "show": Command(
+    "show": cli.Command(
         "USER RECS [RECS ...] TRUTH [options]",
         {
-            "files": table(SHOWN_FILES),
+            "files": cli.table(SHOWN_FILES),
             "what to show": [
-                *table(ASKED, k=KINDS["k"] | {"default": 10}, metrics=reading.OF_METRICS),
+                *cli.table(ASKED, k=cli.KINDS["k"] | {"default": 10}, metrics=reading.OF_METRICS),
                 *(one for one in reading.USERS_AND_ITEMS if one.name in SHARED),
             ],
-            "how files are read": of_files(files.COLUMNS, "ranks, ground_truths or FILE"),
-            "output": output(),
+            "how files are read": cli.of_files(files.COLUMNS, "ranks, ground_truths or FILE"),
+            "output": cli.output(),
         },
         run_show,
         check_show,
     ),
-    "report": Command(
+    "report": cli.Command(
         "RECS [RECS ...] [TRUTH] [-m METRIC ...] -o FILE [options]",
-        reading.evaluation() | {"the page": table(PAGE, users=OF_EACH), "output": output()},
+        reading.evaluation() | {"the page": cli.table(PAGE, users=OF_EACH), "output": cli.output()},
         run_report,
         check_report,
     ),
-    "check": Command(
+    "check": cli.Command(
         "RECS TRUTH [--train LOG] [-k K] [options]",
         {
-            "files": table(CHECKED_FILES),
-            "what to look for": table(LOOKED_FOR, k={"type": int}),
-            "how files are read": of_files(
+            "files": cli.table(CHECKED_FILES),
+            "what to look for": cli.table(LOOKED_FOR, k={"type": int}),
+            "how files are read": cli.of_files(
                 (*files.COLUMNS, "timestamp"), "ranks, ground_truths or train"
             ),
-            "output": output(),
+            "output": cli.output(),
         },
         run_check,
-        lambda options: check_sides(options, [*SIDES, "train"]),
+        lambda options: cli.check_sides(options, [*SIDES, "train"]),
     ),
 }

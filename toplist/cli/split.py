@@ -40,10 +40,12 @@ def number(text: str) -> int | float:
 
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
-    ways = [option(way) for way in WITH if getattr(options, way, None) is not None]
+    ways = [way for way in WITH if getattr(options, way, None) is not None]
     if len(ways) > 1:
-        raise ValueError(f"give {' or '.join(ways)}, not {'both' if len(ways) == 2 else 'all'}")
-    way, more = _way(options), options.validation
+        both = "both" if len(ways) == 2 else "all"
+        raise ValueError(f"give {' or '.join(map(option, ways))}, not {both}")
+    options.way = way = ways[0] if ways else ""
+    more = options.validation
     if not way and more not in (None, True):
         raise ValueError(
             "--validation takes a value only with --ratio, --time, --last or --held-out-users"
@@ -65,11 +67,6 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):
         raise ValueError(f"--out {options.out} would overwrite the log")
-
-
-def _way(options: argparse.Namespace) -> str:
-    """Return the way to hold out that is asked for by its name."""
-    return next((way for way in WITH if getattr(options, way, None) is not None), "")
 
 
 def _path(options: argparse.Namespace, part: str, folder: str = "") -> str:
@@ -137,7 +134,7 @@ def run(options: argparse.Namespace) -> str:
 
 def _made(options: argparse.Namespace) -> Any:
     """Split the log as the options say."""
-    way = _way(options)
+    way = options.way
     rules: dict[str, Any] = {"columns": names_of_columns(options)}
     given = {name: getattr(options, name) for name in (*OF_ALL, *WITH[way])}
     rules |= {name: value for name, value in given.items() if value is not None}

@@ -3,7 +3,6 @@
 import io
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from toplist.checks import USERS, optional, worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 # A `toplist.TopKResult`, read by its attributes: results are made above, and draw themselves here.
@@ -47,21 +45,27 @@ def need_matplotlib() -> None:
     optional("matplotlib", "plots need matplotlib", "plot")
 
 
-def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":
-    """Return an empty figure that is not registered with pyplot; sizes are in inches."""
+def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "Axes":
+    """Return the axes given, or those of a new figure, the first of a grid of rows and columns.
+
+    The figure is not registered with pyplot.
+    """
+    if ax is not None:
+        return ax
     need_matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    width, height = inches or INCHES
+    drawn = Figure(figsize=(width, height), layout="constrained")
 
+    def png() -> bytes:
+        out = io.BytesIO()
+        drawn.savefig(out, format="png", dpi=110)
+        return out.getvalue()
 
-def axes(ax: "Axes | None", *inches: float, grid: tuple[int, int] = (1, 1)) -> "Axes":
-    """Return the axes given, or those of a new figure, the first of a grid of rows and columns."""
-    if ax is not None:
-        return ax
-    new: Axes = figure(*inches).subplots(*grid, squeeze=False)[0, 0]
+    new: Axes = drawn.subplots(*grid, squeeze=False)[0, 0]
     # a notebook shows only figures of pyplot by itself; other objects must return a picture
-    new._repr_png_ = partial(_png, new.figure)  # type: ignore[attr-defined]
+    new._repr_png_ = png  # type: ignore[attr-defined]
     return new
 
 
@@ -156,13 +160,6 @@ def colour(place: int) -> str:
 
     one = COLOURS[place % len(COLOURS)]
     return to_hex(rcParams["text.color"]).upper() if one == BLACK else one
-
-
-def _png(drawn: Any) -> bytes:
-    """Return a figure as a PNG."""
-    out = io.BytesIO()
-    drawn.savefig(out, format="png", dpi=110)
-    return out.getvalue()
 
 
 def named(results: "Result | Mapping[str, Result]") -> "Mapping[str, Result]":

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from toplist.metrics.names import AnyName, Name
 
 
-__all__ = ["curves", "exposure", "per_user", "precision_recall", "sampled", "segments"]
-
 Results = Mapping[str, Result]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from toplist.checks import Floats
 from toplist.plots.axes import brief
-from toplist.reporting.about import plain
+from toplist.reporting.showing import plain
 from toplist.results.markup import shortened
 
 # The frame of a chart, in units of its view box, and what its names and numbers need of it.

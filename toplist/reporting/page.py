@@ -8,7 +8,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -23,7 +23,8 @@ from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
-from toplist.reporting.about import DETAILED, USERS, Report, items_of, plain, titles_of
+from toplist.reporting.sections import DETAILED, USERS, Report
+from toplist.reporting.showing import plain, ranked, relevant_of, row_of, truth_of
 from toplist.results.describe import json_number
 from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
@@ -36,15 +37,6 @@ LARGEST = 5_000_000
 MOST_MISSED = 10
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where the numbers are from: the command, files with their bytes and SHA-256, a stamp."""
-
-    command: str
-    files: Sequence[tuple[str, int, str]] = ()
-    stamp: str | None = None
-
-
 def need_jinja2() -> Any:
     """Return jinja2; ImportError with what to install."""
     return optional("jinja2", "a report is written through jinja2", "report")
@@ -55,7 +47,6 @@ def written(
     given: Mapping[str, Any],
     kept: Any,
     options: Mapping[str, Any],
-    origin: Origin,
     **about: Any,
 ) -> str:
     """Return the page about some results as HTML.
@@ -67,7 +58,6 @@ def written(
     kept : KeptTruths, or None
     options : dict
         Of the evaluation.
-    origin : Origin
     **about
         What else a `Report` says.
 
@@ -81,17 +71,25 @@ def written(
 
     columns, padding = options.get("columns"), options.get("padding")
     named = (one.users for one in given.values() if isinstance(one, Ranks))
-    users = next((users for users in named if users is not None), None)
-    rules, least = rules_of(options.get("convention", "standard")), options.get("relevant_from")
-    lists = {
-        name: items_of(kept, one, rules, columns, padding, users=users)
-        for name, one in given.items()
-    }
-    truths = None
-    if kept is not None:
-        truths = items_of(kept, padding=padding, relevant_from=least, users=users)
+    users: Any = next((users for users in named if users is not None), None)
+    if kept is not None and users is None:  # which rows without keys may have beside them
+        users = range(len(kept)) if kept.users is None else kept.users
+    places = {user: row for row, user in enumerate(users or ())}
+    rules = rules_of(options.get("convention", "standard"))
+
+    def listed(one: Any, some: Sequence[Any]) -> dict[Any, Any]:
+        lists = ranked(one, kept, rules, columns, padding, lambda s: s.whole(kept.texts))
+        rows = {user: row_of(lists, places[user]) for user in some if user in places}
+        return {user: row for user, row in rows.items() if row}
+
+    def relevant(some: Sequence[Any]) -> dict[Any, Any]:
+        least, known = options.get("relevant_from"), [user for user in some if user in places]
+        truths = (truth_of(kept.flat, places[user], padding) for user in known)
+        return {u: relevant_of(one, least) for u, one in zip(known, truths, strict=True)}
+
+    lists = {name: partial(listed, one) for name, one in given.items()}
     comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
-    report = Report(comparison, lists, truths, options, **about)
+    report = Report(comparison, lists, relevant, options, **about)
 
     def shown(value: Any) -> Any:
         """Let no text of the data bring characters that are not printed; tags are escaped later."""
@@ -100,22 +98,26 @@ def written(
     environment = jinja2.Environment(
         autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"plain": plain, "cut": shortened, "px": "{:.1f}".format}
-    environment.filters |= {"kind": lambda block: type(block).__name__, "user": report.user}
-    environment.filters |= {"user_title": report.user_title}
+    environment.filters |= {"plain": plain, "cut": shortened, "user": report.user}
+    environment.filters |= {"kind": lambda b: type(b).__name__, "user_title": report.user_title}
+    means = {
+        plain(system): {plain(name): json_number(value) for name, value in some.items()}
+        for system, some in comparison.to_dict().items()
+    }
+    data = json.dumps({"primary": report.primary, "means": means}, indent=1)
+    for character in "<>&":  # so that it ends no element of the page
+        data = data.replace(character, f"\\u{ord(character):04x}")
     script = _file("page.js").strip()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.from_string(_file("page.html")).render(
         report=report,
         sections=sections,
-        origin=origin,
         hash=Markup(digest),
         style=Markup(_file("page.css").strip()),
         script=Markup(script),
-        data=Markup(_json(report)),
-        versions=f"toplist {toplist.__version__}, Python {platform.python_version()}, "
-        f"numpy {numpy.__version__}",
-        version=toplist.__version__,
+        data=Markup(data),
+        version=f"toplist {toplist.__version__}",
+        beside=f"Python {platform.python_version()}, numpy {numpy.__version__}",
         most_missed=MOST_MISSED,
         seed=SEED,
         detailed=DETAILED,
@@ -131,18 +133,6 @@ def written(
 
 def _file(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _json(report: Report) -> str:
-    """Return all means as JSON that ends no element of a page."""
-    means = {
-        plain(system): {plain(name): json_number(value) for name, value in some.items()}
-        for system, some in report.comparison.to_dict().items()
-    }
-    text = json.dumps({"primary": report.primary, "means": means}, indent=1)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def report(
@@ -256,19 +246,7 @@ def report(
     }
     said = ", ".join(f"{name}={value!r}" for name, value in plain.items())
     shown = ", ".join(f"{name!r}: ..." for name in results)
-    origin = Origin(f"toplist.report({{{shown}}}, truth, {said}, path=...)", stamp=stamp)
-    page = written(
-        results,
-        lists,
-        kept,
-        options,
-        origin,
-        title_of=titles_of(titles),
-        user_title_of=titles_of(user_titles, "user_titles", "user_id"),
-        named=not pseudonyms,
-        asked=primary,
-        by=by,
-        n_users=n_users,
-        depth=depth,
-    )
-    write_all({path: page})
+    about: dict[str, Any] = {"titles": titles, "user_titles": user_titles, "asked": primary}
+    about |= {"by": by, "n_users": n_users, "depth": depth, "named": not pseudonyms}
+    about |= {"command": f"toplist.report({{{shown}}}, truth, {said}, path=...)", "stamp": stamp}
+    write_all({path: written(results, lists, kept, options, **about)})

@@ -1,4 +1,4 @@
-"""`show`: the lists of one user side by side, and where the relevant items stand that they miss."""
+"""`show`: the lists of one user, of any form, side by side; the relevant items that they miss."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from math import inf
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
+from toplist.beyond.indexing import UserItems
 from toplist.checks import (
     check_positive_int,
     counted,
@@ -21,12 +22,15 @@ from toplist.checks import (
     printable,
 )
 from toplist.files.batches import Source, stream_of
+from toplist.inputs.facts import Fact, by_item, ids_of
+from toplist.inputs.forms import read_sides
+from toplist.inputs.ids import two_kinds
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.options import ColumnNames, Duplicates, Items
+from toplist.inputs.lists import Flat
+from toplist.inputs.options import ColumnNames, Duplicates, Items, Joining, of_source
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.reporting import about
 from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import GroundTruths, top_k_eval
 
@@ -40,6 +44,95 @@ ID, TITLE, NAME = 80, 120, 30
 OF_HISTORY = 5
 # Users among whom the one is looked for that may be meant.
 LOOKED_AT = 20_000
+
+
+# Lists, relevant items and titles, out of whatever form they were given in
+
+
+def ranked(
+    given: Any,
+    kept: KeptTruths,
+    rules: Convention,
+    columns: ColumnNames,
+    padding: Any,
+    read: Callable[[Source], Any],
+) -> Flat:
+    """Return the lists of the users of ground truths, in their order; `read` reads a file."""
+    given, said = of_source(given, columns, rules)
+    if isinstance(given, (str, os.PathLike)):
+        how: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
+        given = read(stream_of(given, "ranks", *how))
+    how = {one: said[one] for one in ("columns", "users") if one in said}
+    joining = Joining(padding=padding, ties=said["ties"] or "order", **how)
+    return read_sides(given, kept, None, joining)[0]
+
+
+def row_of(lists: Flat, place: int) -> list[Any]:
+    """Return a ranked list."""
+    return [*lists.row(place)][: int(lists.lengths[place])]
+
+
+def truth_of(lists: Flat, place: int, padding: Any = None) -> Any:
+    """Return the ground truth of one user: a list, of groups their items; or a dict of grades."""
+    items = lists.row(place)
+    if lists.grades is None or lists.grouped:
+        return [one for one in items if padding is None or one != padding]
+    start = int(lists.offsets[place])
+    pairs = zip(items, lists.grades[start : start + len(items)].tolist(), strict=True)
+    return {one: grade for one, grade in pairs if padding is None or one != padding}
+
+
+def relevant_of(truth: Any, least: float | None) -> Any:
+    """Return the items of a ground truth once; of grades those that are relevant, with theirs."""
+    if isinstance(truth, dict):
+        return {item: g for item, g in truth.items() if (g > 0 if least is None else g >= least)}
+    return list(dict.fromkeys(truth))
+
+
+def catalogue_of(items: Items | None) -> Container[Any] | None:
+    """Return what says whether an item is in the catalogue; None without one."""
+    ids = None if items is None or items.catalogue is None else ids_of(items.catalogue)
+    return ids if ids is None or isinstance(ids, range) else {*ids}
+
+
+def history_of(
+    items: Items | None, users: Sequence[Any], n_users: int | None, columns: Any, padding: Any
+) -> dict[Any, list[Any]] | None:
+    """Return the items that users had before, each once; None where that is not given.
+
+    `n_users` says how many there are, where users are known by position. TypeError and ValueError
+    for other forms, keys of another kind, and where nobody of several is there.
+    """
+    if items is None or items.history is None:
+        return None
+    own = UserItems.of(items.history, "history", {"columns": columns, "padding": padding})
+    if n_users is None and own.flat.users and users:
+        theirs, ours = own.flat.users[0], users[0]
+        if isinstance(theirs, str) != isinstance(ours, str):
+            sides = f"{theirs!r} in history", f"{ours!r} in ground_truths"
+            raise two_kinds("users", *sides, "convert those of history")
+    keys, n = (list(users), len(users)) if n_users is None else (None, n_users)
+    rows = own.rows(keys, n, whole=len(users) > 1)
+    places = zip(users, (rows if n_users is None else rows[list(users)]).tolist(), strict=True)
+    return {user: [*dict.fromkeys(own.flat.row(row))] for user, row in places if row >= 0}
+
+
+def titles_of(given: Any, name: str = "titles", key: str = "item_id") -> Callable[[Any], str]:
+    """Return what gives the title of an item, or of a user, or ""; of a dict, Series or table."""
+    find = given
+    if not callable(given):
+        facts = () if given is None else by_item(given, Fact("title", several=True), name, key)
+        find = dict(zip(facts.items, facts.values, strict=True) if facts else ()).get
+    return lambda one: "" if is_missing(found := find(one)) else str(found)
+
+
+def plain(value: Any) -> str:
+    """Return a value as text that holds no control characters and no marks of direction."""
+    text = value if isinstance(value, str) else str(value)
+    return printable(shortened(text, 10_000))
+
+
+# One user
 
 
 class ListedItem(NamedTuple):
@@ -336,41 +429,25 @@ def show(
     if user not in keys:
         raise _unknown(user, keys)
     place = keys.index(user)
-    truth = about.truth_of(kept.flat, place, padding)
-    judged, relevant = [*dict.fromkeys(truth)], cast(Any, [])
-    if judged:  # those that are hits, of a list of all; not every convention has a hit
-        all_of = {user: judged}, {user: truth}, len(judged)
-        hits = top_k_eval(*all_of, metrics="hit", relevant_from=relevant_from).hits
-        assert hits is not None
-        relevant = [judged[rank - 1] for rank in hits.relevant.ranks.tolist()]
-    if isinstance(truth, dict):
-        relevant = {item: truth[item] for item in relevant}
-    rules, items = rules_of(convention), Items() if items is None else items
+    truth = truth_of(kept.flat, place, padding)
+    relevant, rules = relevant_of(truth, relevant_from), rules_of(convention)
     lists: dict[str, list[Any]] = {}
     values: dict[str, dict[str, float]] = {}
     how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates}
     how |= {"convention": convention, "relevant_from": relevant_from}
     for name, given in ((str(name), given) for name, given in systems.items()):
         try:
-            ranks = about.ranked(given, kept, rules, columns, padding, lambda s: of_file(s, user))
-            row = about.row_of(ranks, place)
+            ranks = ranked(given, kept, rules, columns, padding, lambda s: of_file(s, user))
+            row = row_of(ranks, place)
             lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
             values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
-    of_items = about.titles_of(titles)
-    of_users = about.titles_of(user_titles, "user_titles", "user_id")
-
-    def title(item: Any, title_of: about.TitleOf = of_items) -> str:
-        return "" if is_missing(found := title_of(item)) else str(found)
-
-    past = None
-    if items.history is not None:
-        n = None if kept.users else len(kept)
-        past = about.history_of(items.history, n, columns, padding)([user]).get(user, [])
-    known = about.catalogue_of(items.catalogue)
-    found = shown(user, k, lists, values, relevant, title, history=past, catalogue=known)
-    return replace(found, title=title(user, of_users))
+    past = history_of(items, [user], None if kept.users else len(kept), columns, padding)
+    before = None if past is None else past.get(user, [])
+    how = {"history": before, "catalogue": catalogue_of(items)}
+    found = shown(user, k, lists, values, relevant, titles_of(titles), **how)
+    return replace(found, title=titles_of(user_titles, "user_titles", "user_id")(user))
 
 
 def shown(
@@ -441,7 +518,7 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
 
     def rows(lists: Any) -> list[Any]:
         own = [i for i, one in enumerate(lists.keys) if str(one) == str(user)]
-        return [about.truth_of(lists, place) for place in own]
+        return [truth_of(lists, place) for place in own]
 
     found = []
     with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
