@@ -105,9 +105,11 @@ def test_an_own_discount_and_all_named_ones():
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_groups_of_a_series(library):
-    groups = pytest.importorskip(library).Series(["a", None])
-    assert list(beyond.exposure([[0, 1]], catalogue=2).ratios(groups)) == ["a", None]
+def test_groups_of_a_series_and_of_a_table(library):
+    module = pytest.importorskip(library)
+    table = module.DataFrame({"item_id": [1, 0], "group": [None, "a"]})
+    for groups in (module.Series(["a", None]), table):
+        assert list(beyond.exposure([[0, 1]], catalogue=2).ratios(groups)) == ["a", None]
 
 
 def test_nobody_and_nothing():

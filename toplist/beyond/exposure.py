@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Unpack
@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import kernels, parallel
 from toplist.beyond.indexing import FREE, Index, Listed
 from toplist.checks import Floats, Ints, cached, check_positive_int, choice, is_missing
-from toplist.inputs.facts import ids_of, plain
-from toplist.inputs.keyed import is_series
-from toplist.inputs.lists import is_frame, offsets_of
+from toplist.inputs.facts import Fact, by_item, ids_of, plain
+from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN, Reading, Unknown, needs
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
+
+GROUP = Fact("group", dimensions=1, more=", or an array whose places are those of the catalogue")
 
 
 class Curves(NamedTuple):
@@ -308,7 +309,8 @@ class Exposure:
         out = np.bincount(pairs.items, parts, self.n_items).astype(np.float64)
         if not normalised:
             return out
-        total = (self.at_ranks[:depth] / divisors).sum()
+        at_ranks = np.diff(np.append(0, np.cumsum(pairs.counts))[pairs.starts])
+        total = (at_ranks / divisors).sum()
         return out / total if total else np.full(self.n_items, np.nan)
 
     def ratios(self, groups: Any, *, discount: Any = "log2(r+1)") -> dict[Any, Floats]:
@@ -323,7 +325,7 @@ class Exposure:
 
         Parameters
         ----------
-        groups : dict item -> group, Series, or array
+        groups : dict item -> group, Series, table, or array
             One group of each item; an array's places are those of the catalogue. An item with None
             or NaN, and one that is not there, is of the group None.
         discount : str or callable
@@ -337,8 +339,7 @@ class Exposure:
         Raises
         ------
         TypeError, ValueError
-            Without a stated catalogue, and for groups that are a table, of other items, or several
-            of one item.
+            Without a stated catalogue, and for groups of other items, or several of one item.
 
         Examples
         --------
@@ -364,11 +365,6 @@ class Exposure:
     def ks(self) -> range:
         """Every k, from 1 on."""
         return range(1, self.k + 1)
-
-    @property
-    def at_ranks(self) -> Ints:
-        """How many listings there are at each rank, (K,)."""
-        return np.diff(np.append(0, np.cumsum(self.pairs.counts))[self.pairs.starts])
 
     def depth(self, k: int | None) -> int:
         """Return k, by default the largest; ValueError if it is deeper than the lists were read."""
@@ -533,27 +529,21 @@ def _curves_of(pairs: UserItemPairs, n_items: int) -> Curves:
 
 def _groups_of(groups: Any, catalogue: Any) -> tuple[Ints, list[Any]]:
     """Return the place of the group of each item of the catalogue, and the groups, None last."""
-    if is_frame(groups):
-        raise TypeError(
-            "groups is a table: give groups=dict(zip(table['item_id'], table['GROUP'])), by the "
-            "names of its columns"
-        )
-    given = groups.to_dict() if is_series(groups) else groups
-    ids = _listed(catalogue)
-    if isinstance(given, Mapping):
+    facts, ids = by_item(groups, GROUP, "groups"), _listed(catalogue)
+    named = _listed(facts.values)
+    if not isinstance(facts.items, np.ndarray):
+        given = dict(zip(facts.items, named, strict=True))
         if given and not any(one in given for one in ids):
             raise ValueError(
                 f"groups and catalogue have no item in common: groups has {next(iter(given))!r}, "
                 f"the catalogue {ids[0]!r}"
             )
         named = [given.get(one) for one in ids]
-    else:
-        named = _listed(given)
-        if len(named) != len(ids):
-            raise ValueError(
-                f"groups has {len(named):,} places, the catalogue {len(ids):,} items: give a dict "
-                "item -> group"
-            )
+    elif len(named) != len(ids):
+        raise ValueError(
+            f"groups has {len(named):,} places, the catalogue {len(ids):,} items: give a dict "
+            "item -> group"
+        )
     named = [None if is_missing(one) else one for one in named]
     for item, one in zip(ids, named, strict=True):
         if getattr(one, "__hash__", None) is None:

@@ -58,9 +58,8 @@ class Fact:
         if name == "labels":
             labels = ItemLabels.of(given)
             return cls(name, labels.ids, labels)
-        if name == "distances":
-            return cls(name, *distances_of(given))
-        return cls(name, *(features_of if name == "features" else values_of)(given, name))
+        read = {"distances": distances_of, "features": features_of}.get(name, values_of)
+        return cls(name, *read(given, name))
 
     def where(self, rows: Bools) -> Fact:
         """Return what is known of some items alone."""
