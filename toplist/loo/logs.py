@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import LARGEST_INT, Ints, cached, require
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import Column, Numbering, numbered_by
+from toplist.inputs.factorize import Column, numbered, numbered_by
 from toplist.inputs.ids import kinds_of, signed
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
@@ -231,9 +231,8 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
 
 def _numbered(column: Column) -> Column:
     """Return ids by codes that count 0, 1, ... in order of appearance, with a name for each."""
-    numbering = Numbering()
-    codes = numbering.number(column.codes)
-    return Column(column.name, codes, column.decoded(numbering.codes.astype(column.codes.dtype)))
+    codes, distinct = numbered(column.codes)
+    return Column(column.name, codes, column.decoded(distinct))
 
 
 def _ids(values: Any, name: str, where: str) -> Column:

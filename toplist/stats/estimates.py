@@ -362,9 +362,8 @@ def difference(
     std = 0.0 if std <= TIE * abs(value) else std
     n_bounded = min(units.df + 1, kish) if bounded else 0.0
     means, sided = (units.mean(x), base), (alternative, level)
-    found = described(n, means, one, std, counts, of_ratio, n_bounded, *sided)
-    known = len(units.sizes), units.skewness(d), bool(units.rough)
-    return found._replace(cautions=cautions(found.wins + found.losses, *known))
+    more = cautions(counts[0] + counts[1], len(units.sizes), units.skewness(d), bool(units.rough))
+    return described(n, means, one, std, counts, of_ratio, n_bounded, more, *sided)
 
 
 def described(
@@ -375,13 +374,15 @@ def described(
     counts: tuple[int, int, int],
     of_ratio: float,
     n_bounded: float,
+    more: tuple[str, ...],
     alternative: str,
     level: float,
 ) -> Difference:
     """Return all that is said of a difference, from numbers that rows, or sums of them, have.
 
     `means` are those of the system and its baseline, `one` is the estimate of their difference, and
-    `of_ratio` the error of their ratio; `counts` are wins, losses, and units that differ.
+    `of_ratio` the error of their ratio; `counts` are wins, losses, and units that differ, and
+    `more` the cautions.
     """
     (mean, base), (wins, losses, differ) = means, counts
     value, error, df = float(one.value[0]), float(one.error[0]), one.df
@@ -398,7 +399,7 @@ def described(
     return Difference(
         *(n, mean, base, value, std, error, df, *t_test(value, error, df, alternative, level)),
         *(wins, n - wins - losses, losses, *relative, d_z, d_z - half, d_z + half),
-        *(cautions(wins + losses), n_bounded, differ),
+        *(more, n_bounded, differ),
     )
 
 

@@ -92,9 +92,9 @@ class PairSums:
         whole = float(n) if bounded else 0.0
         differ = self.wins + self.losses
         means, counts = (self.mean_a, base), (self.wins, self.losses, differ)
-        found = described(n, means, one, std, counts, of_ratio, whole, alternative, level)
         skewness = math.sqrt(n) * self.ddd / math.pow(self.dd, 1.5) if self.dd > 0 else math.nan
-        return found._replace(cautions=cautions(differ, n, skewness))
+        more = cautions(differ, n, skewness)
+        return described(n, means, one, std, counts, of_ratio, whole, more, alternative, level)
 
 
 def sums_of(a: Floats, b: Floats) -> Floats:
