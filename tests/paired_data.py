@@ -24,7 +24,8 @@ def estimated(rows, **how):
 
 
 def linearised(x, y):
-    return Units(len(x)).linearised(np.asarray(x, float), np.asarray(y, float))
+    ratio = np.sum(x) / np.sum(y)
+    return ratio + (x - ratio * np.asarray(y)) / np.mean(y)
 
 
 SIDES = {"p": "two-sided", "p_greater": "greater", "p_less": "less"}

@@ -45,7 +45,6 @@ from toplist.results.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.scores import check_no_nan, columns_to_leave_out
 
 CandidateTies = Literal["order", "best", "worst"]
-CANDIDATE_TIES: tuple[CandidateTies, ...] = get_args(CandidateTies)
 # Ranks of the catalogue whose distributions are in memory at a time.
 RANKS = 1 << 12
 # Standard errors on each side of the mean in an interval of 95 %.
@@ -256,7 +255,7 @@ def sampled_ranks(
     >>> sampled_ranks(scores, [0, 1], n=2, exclude=[{1}, {0}]).ranks.tolist()
     [1, 3]
     """
-    choice("ties", ties, CANDIDATE_TIES)
+    choice("ties", ties, get_args(CandidateTies))
     score = scores
     if not callable(score):
         table = array(scores)

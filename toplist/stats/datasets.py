@@ -26,7 +26,6 @@ from toplist.stats.units import TIE, Units, over, snap
 DatasetsAre = Literal["these", "sample"]
 OF: tuple[DatasetsAre, ...] = get_args(DatasetsAre)
 ReplicabilityMethod = Literal["bonferroni", "fisher"]
-REPLICABILITY: tuple[ReplicabilityMethod, ...] = get_args(ReplicabilityMethod)
 # Means that differ by less than this share of the largest one are equal, in digits.
 DIGITS = -round(math.log10(TIE))
 # Users that are drawn together: their values stay in the cache. Of a million users in one, a draw
@@ -257,7 +256,7 @@ def replicability(
     >>> replicability(p).k, replicability(p, "fisher").k
     (1, 2)
     """
-    choice("method", method, REPLICABILITY)
+    choice("method", method, get_args(ReplicabilityMethod))
     alpha = 1 - probability(level, "level")
     each = np.sort(adjust(p, "holm"))
     if method == "fisher":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,6 @@ from toplist.stats.randomization import randomization
 from toplist.stats.units import TIE, Units, checked, numbered, over, pair, snap
 
 Verdict = Literal["not worse", "worse", "undecided"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 # The chance with which the number of users that is needed decides.
 POWER = 0.8
 # Below so many times its squared skewness, n is small for a t test of one side.

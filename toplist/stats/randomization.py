@@ -296,8 +296,7 @@ def resamples(n_resamples: Any) -> None:
     --------
     >>> resamples(99)
     """
-    if check_positive_int(n_resamples, "n_resamples") < FEWEST:
-        raise ValueError(f"n_resamples must be at least {FEWEST}, not {n_resamples}")
+    check_positive_int(n_resamples, "n_resamples", FEWEST)
 
 
 def seeded(seed: Any) -> np.uint64:

@@ -175,27 +175,25 @@ class Units:
             return math.nan
         return math.sqrt(len(pulls)) * float((pulls**3).sum()) / math.pow(squares, 1.5)
 
-    def linearised(self, x: Floats, y: Floats | None = None) -> Floats:
-        """Return a value per unit whose plain mean and standard error are those of Σ w x / Σ w y.
+    def linearised(self, x: Floats) -> Floats:
+        """Return a value per unit whose plain mean and standard error are those of Σ w x / Σ w.
 
             r + (x - r y) / mean y,  r = Σx / Σy
 
-        (The delta method by its influence function; Särndal, Swensson, Wretman 1992, 5.6.) Its
-        squared error is n / (n - 1) Σ (x - r y)² / (Σy)² over n units: without the correction of
-        each for its size.
+        of sums x and sizes y of units. (The delta method by its influence function; Särndal,
+        Swensson, Wretman 1992, 5.6.) Its squared error is n / (n - 1) Σ (x - r y)² / (Σy)² over n
+        units: without the correction of each for its size.
 
         Examples
         --------
-        >>> values = Units(3).linearised(np.array([2.0, 0.0, 1.0]), np.array([4.0, 1.0, 1.0]))
+        >>> values = Units(3, np.array([4.0, 1.0, 1.0])).linearised(np.array([0.5, 0.0, 1.0]))
         >>> values.round(3), float(values.mean().round(3))
         (array([0.5 , 0.25, 0.75]), 0.5)
         """
-        if self.plain and y is None:
+        if self.plain:
             return x
-        sums, by = self.sums(x), self.sizes if y is None else self.sums(y)
-        total = float(by.sum())
-        ratio = float(sums.sum()) / total if total else math.nan
-        values: Floats = ratio + (sums - ratio * by) * (len(by) / total)
+        ratio, sizes = self.mean(x), self.sizes
+        values: Floats = ratio + (self.sums(x) - ratio * sizes) * (len(sizes) / self.whole)
         return values
 
 
