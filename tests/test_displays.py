@@ -67,7 +67,6 @@ MADE = {
     "Power": lambda: compared().power(),
     "GateRow": lambda: gate().rows[0],
     "Gate": gate,
-    "Family": lambda: tl.inference.family({"a": RNG.random((2, 30)), "b": RNG.random((2, 30))}),
     "OverDatasets": lambda: across().contrast("y", "x"),
     "Friedman": lambda: across().friedman,
     "Replicability": lambda: tl.inference.replicability([0.01, 0.02, 0.3]),

@@ -29,7 +29,6 @@ ASKED = [
     paired_tests,
     lambda some: inference.equivalence(some, margin=0.1),
     inference.tukey,
-    lambda some: inference.family({"ndcg": tuple(some.values())}),
     lambda some: inference.ratio(*((one, one) for one in some.values())),
 ]
 
@@ -87,8 +86,6 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
     assert paired_tests({"als": by_index[NDCG], "popularity": table})[0].difference == 0
     with pytest.raises(TypeError, match=r"another order: .*set_index\('user_id'\)\.sort_index"):
         inference.band(table, table)
-    with pytest.raises(ValueError, match="no pairs: give name -> \\(system, baseline\\)"):
-        inference.family({})
 
 
 def in_two_orders(rng):

@@ -76,23 +76,11 @@ def test_joint_flips_over_all_patterns(seed, side):
     norms[norms == 0] = 1
     towards = {"two-sided": np.abs, "greater": np.array, "less": np.negative}[side]
     z, flips = towards(columns.sum(axis=1) / norms), towards(patterns(9) @ columns.T / norms)
-    single = [(flips.max(axis=1) >= one - 1e-9).mean() for one in z]
     steps = [(flips[:, z <= one + 1e-9].max(axis=1) >= one - 1e-9).mean() for one in z]
     risen = [max(p for p, other in zip(steps, z, strict=True) if other >= one - 1e-9) for one in z]
-    assert found.exact
-    assert found.single_step == pytest.approx(single)
     assert found.step_down == pytest.approx(risen)
     own = [draws.randomization(column, alternative=side).p for column in columns]
     assert found.p.tolist() == own
-
-
-def test_critical_value_of_joint_flips():
-    """|t| beyond it has at most 5 % of the patterns, and a bit less would have more."""
-    columns = np.random.default_rng(1).normal(size=(3, 10))
-    flipped = patterns(10)[:, None, :] * columns
-    t = flipped.mean(axis=2) / (flipped.std(axis=2, ddof=1) / math.sqrt(10))
-    largest, c = np.abs(t).max(axis=1), maxt_flips(columns).critical
-    assert (largest > c * 1.000001).mean() <= 0.05 < (largest >= c * 0.999999).mean()
 
 
 def test_critical_value_against_scipy():
@@ -114,9 +102,7 @@ def test_adjusted_p(data, seed):
     c = np.where(np.random.default_rng(seed).random(len(a)) < 0.5, a, b)
     columns = [snap(a, b), snap(a, c), snap(b, c)]
     flips, t = maxt_flips(columns, n_resamples=299), maxt_t(estimated(np.transpose(columns)))
-    for family in (flips, t):
-        rising = family.p, family.step_down, family.single_step, 1
-        assert all(np.all(low <= high) for low, high in itertools.pairwise(rising))
+    assert all(np.all((one.p <= one.step_down) & (one.step_down <= 1)) for one in (flips, t))
     assert maxt_flips(columns[:2], n_resamples=299).p.tolist() == flips.p[:2].tolist()
 
 
@@ -158,10 +144,8 @@ def test_the_direction_changes_no_bit_either():
     flip = np.array([1, -1, 1, -1, -1])
     one, other = (maxt_t(estimated(c), n_resamples=999) for c in (columns, columns * flip))
     assert one.step_down.tolist() == other.step_down.tolist()
-    assert one.critical == other.critical
     for side in ("greater", "less"):
         t = maxt_t(estimated(columns * flip), alternative=side)
-        assert t.critical == maxt_t(estimated(columns * flip)).critical
         flips = maxt_flips((columns * flip).T, alternative=side)
         assert t.step_down == pytest.approx(flips.step_down, abs=0.03)
 

@@ -67,8 +67,8 @@ def test_relations(data, cut):
     some = [sums_of(a[None, part], b[None, part]) for part in (slice(cut), slice(cut, None))]
     both = PairSums.of_column(merged(np.array(some))[:, 0])
     near = {"rel": 1e-9, "abs": 1e-12, "nan_ok": True}
-    assert both.difference()[:20] == pytest.approx(one[:20], **near)
-    assert both.reversed.difference()[:20] == pytest.approx(other[:20], **near)
+    assert both.difference()[:16] == pytest.approx(one[:16], **near)
+    assert both.reversed.difference()[:16] == pytest.approx(other[:16], **near)
     curves = np.cumsum([snap(a, b), snap(b, a) ** 2], axis=0).T
     joined, whole = Sums.of(curves[:cut]) + Sums.of(curves[cut:]), Sums.of(curves)
     assert joined.mean == pytest.approx(whole.mean, abs=1e-12)
@@ -86,7 +86,7 @@ def test_gains_and_losses_that_cancel_show_nothing_at_any_scale():
 def test_nobody_and_one_user():
     nothing, empty = paired([], []), runs(np.empty((2, 0)), np.empty((2, 0)))
     assert nothing.test.n == 0 and nothing.cautions == ()
-    numbers = [*nothing.test[1:6], *nothing.test[7:], *nothing[14:20], empty.anew.p]
+    numbers = [*nothing.test[1:6], *nothing.test[7:], *nothing[14:16], empty.anew.p]
     numbers += [test([]).p for test in (draws.randomization, draws.wilcoxon, draws.sign)]
     numbers += [draws.bootstrap([]).p, ratio([], [], [], []).p, empty.trained.p]
     numbers += [*maxt_flips([[], []]).p, *maxt_t(estimated(np.empty((0, 2)))).step_down]
@@ -102,7 +102,7 @@ def test_no_differences():
     none = paired([0.1, 0.5, 0.9], [0.1, 0.5, 0.9])
     assert none.test[3:] == (0, 0, 0, 2, 0, 1, 0, 0) and none.cautions == ()
     assert (none.wins, none.ties, none.losses) == (0, 3, 0)
-    assert not any(none[14:20]) and math.isnan(paired([0.5, 0.9, 0.1], [0, 0, 0]).relative)
+    assert not any(none[14:16]) and math.isnan(paired([0.5, 0.9, 0.1], [0, 0, 0]).relative)
     for side in SIDES.values():
         assert {*all_p(np.arange(5.0), np.arange(5.0), side).values()} == {1.0}
     boot, family = draws.bootstrap(np.zeros(5)), maxt_t(estimated(np.zeros((5, 2))))
@@ -143,8 +143,7 @@ def all_results(n_threads, seed=7, turn=1):
         of_units(draws.randomization, columns[0], clusters=clusters, **options),
         draws.bootstrap(columns[0], **options, n_resamples=999),
         of_units(draws.bootstrap, columns[0], clusters=clusters, **options, n_resamples=999),
-        [[part[::turn].tolist() for part in family[1:4]] for family in families],
-        [family.critical for family in families],
+        [[part[::turn].tolist() for part in family] for family in families],
         {name: np.array(part).tolist() for name, part in vars(along).items()},
     ]
 
@@ -189,17 +188,6 @@ def test_against_scipy(side):
     for m, method in ((40, "exact"), (60, "asymptotic")):
         theirs = stats.wilcoxon(d[:m], alternative=side, method=method, correction=False)
         assert draws.wilcoxon(d[:m], alternative=side).p == pytest.approx(theirs.pvalue, rel=1e-9)
-
-
-def test_relative_interval_without_loss_of_digits():
-    """The influence of mean a / mean b, computed from all users at once."""
-    rng = np.random.default_rng(0)
-    b = 1000 + rng.random(300)
-    a = b + 1e-6 * rng.random(300)
-    effects, values = paired(a, b), linearised(snap(a, b), b)  # of mean a / mean b - 1
-    half = t_ppf(0.975, 299) * values.std(ddof=1) / math.sqrt(300)
-    assert effects.relative == pytest.approx(values.mean(), rel=1e-6)
-    assert effects.relative_high - effects.relative == pytest.approx(half, rel=1e-6)
 
 
 def test_cautions():
@@ -247,8 +235,6 @@ def test_unequal_clusters_have_the_published_error_and_degrees_of_freedom():
     assert (test.error, test.df, test.p) == pytest.approx(expected, rel=1e-9)
     ends = -0.030569590247743916, 0.4305695902477439
     assert (test.low, test.high) == pytest.approx(ends, rel=1e-9)
-    half = paired(d + 1, np.ones(12), clusters=list("aaaaabbcccde"))
-    assert (half.relative_low, half.relative_high) == pytest.approx(ends)  # of a baseline of 1
     # one unit that is nearly all leaves one degree of freedom
     test = paired([0.2, 0.5, 0.1], [0, 0, 0], weights=np.array([1e12, 1.0, 1.0])).test
     assert test.df == pytest.approx(1, rel=1e-9) and 0 < test.error < 1e-6
@@ -292,7 +278,7 @@ def test_runs_by_their_formulas_with_the_critical_value_of_cochran_and_cox(kind,
     total, anew = sum(part for part, _ in parts), found.anew
     assert found.trained.error**2 == pytest.approx(users) and anew.error**2 == pytest.approx(total)
     assert anew.df == pytest.approx(total**2 / sum(part**2 / df for part, df in parts))
-    assert found.n_runs == n_runs and "ONE RUN" not in anew.cautions
+    assert "ONE RUN" not in anew.cautions
 
     def critical(p):
         return sum(v * t_ppf(1 - p / 2, df) for v, df in parts) / total
@@ -322,7 +308,7 @@ def test_flips_and_ranks_over_all_patterns(numbers, side):
     d = np.array(numbers) / 10
     found = draws.randomization(d, alternative=side)
     flips = patterns(len(d)) @ d
-    assert found.exact and found.n_resamples == 0
+    assert found.exact
     assert found.p == pytest.approx(share_as_extreme(flips, d.sum(), side), abs=1e-12)
     nonzero = np.array([number for number in numbers if number])
     sizes = np.abs(nonzero)

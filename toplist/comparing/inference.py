@@ -84,16 +84,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, no_attribute, readable
+from toplist.checks import no_attribute
 from toplist.comparing import samples
 from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
-from toplist.comparing.samples import contrasted, maxt, pairs_of
+from toplist.comparing.samples import contrasted, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, read, read_pairs
@@ -113,12 +113,10 @@ from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.estimates import RunsAre, Sums, TTest
 from toplist.stats.planning import detectable, n_needed, power, ppi
 from toplist.stats.simultaneous import Correction, adjust
-from toplist.stats.units import Alternative, Units, snap
+from toplist.stats.units import Alternative, snap
 
 # The name of a measure that has none.
 VALUE = "value"
-# How the largest statistic of a family is distributed.
-FamilyMethod = Literal["t", "randomization"]
 
 __all__ = [
     "adjust",
@@ -127,7 +125,6 @@ __all__ = [
     "detectable",
     "equivalence",
     "f_sf",
-    "family",
     "friedman",
     "heterogeneity",
     "heterogeneity_of_moments",
@@ -296,71 +293,6 @@ def equivalence(
     """
     plan = TestPlan.within(margin, correction=correction, level=level, runs=runs)
     return _tested(plan, values, baseline, name, weights, clusters, users)
-
-
-@readable
-class Family(NamedTuple):
-    """Many comparisons at once, as arrays in the order given.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The names of the comparisons.
-    statistic, p : (n,) float64
-        Of each comparison alone.
-    p_adjusted, p_single_step : (n,) float64
-        Corrected for all of them, in steps, and in the one step that `critical` belongs to.
-    critical : float
-        The statistic that the largest of all exceeds with a chance of 1 - level.
-    """
-
-    names: tuple[str, ...]
-    statistic: Floats
-    p: Floats
-    p_adjusted: Floats
-    p_single_step: Floats
-    critical: float
-
-
-def family(
-    pairs: Mapping[str, tuple[Any, Any]],
-    *,
-    method: FamilyMethod = "t",
-    alternative: Alternative = "two-sided",
-    level: float = 0.95,
-    n_resamples: int | None = None,
-    seed: int = 0,
-    n_threads: int | None = None,
-) -> Family:
-    """Correct many comparisons over the same users by the largest of their statistics (MaxT).
-
-    Parameters
-    ----------
-    pairs : dict of name -> (values, values of the baseline)
-        Of the same users everywhere; each as in `paired_tests`.
-    method : {"t", "randomization"}
-
-    Returns
-    -------
-    Family
-        `p_adjusted` is step-down; `critical` times a standard error makes intervals that hold for
-        all together.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> a, b = rng.random(200), rng.random(200)
-    >>> found = family({"one": (a + 0.2, b), "two": (a, b), "again": (a, b)})
-    >>> (found.p_adjusted >= found.p).all(), found.p_adjusted[0] < 0.05
-    (np.True_, np.True_)
-    """
-    drawn = n_resamples, seed, n_threads
-    plan = TestPlan(method, "maxt", alternative, level, "all", *drawn).checked()
-    columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
-    found = maxt(columns, Units(len(columns[0])), plan)
-    return Family(
-        tuple(pairs), found.statistic, found.p, found.step_down, found.single_step, found.critical
-    )
 
 
 def band(

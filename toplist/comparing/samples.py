@@ -150,7 +150,11 @@ class Rows:
     def largest(self, columns: Sequence[Column], plan: TestPlan) -> MaxT:
         """Return the comparisons of some columns, adjusted by the largest of their statistics."""
         d = [snap(self.values(a, name), self.values(b, name)) for a, b, name in columns]
-        return maxt(d, self.units, plan)
+        options = plan.drawn | plan.sided
+        if plan.method == "randomization":
+            return simultaneous.maxt_flips(d, self.units, **options)
+        found = estimates.estimate(d, self.units, n_threads=plan.n_threads)
+        return simultaneous.maxt_t(found, **options)
 
     def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> dict[str, Any]:
         """Return what the rows add to a plan."""
@@ -177,15 +181,6 @@ class Rows:
         if plan.method == "t" and not units.plain and some and units.df < FEW_DF:
             words = "weights" if units.clusters is None else "clusters"
             yield FEW_UNITS.format(df=units.df, units=words) + ONE_UNIT * (units.df < 1.5)
-
-
-def maxt(columns: Sequence[Floats], units: Units, plan: TestPlan) -> MaxT:
-    """Return the adjusted p of some columns of differences."""
-    options = plan.drawn | plan.sided
-    if plan.method == "randomization":
-        return simultaneous.maxt_flips(columns, units, **options)
-    found = estimates.estimate(columns, units, n_threads=plan.n_threads)
-    return simultaneous.maxt_t(found, **options)
 
 
 def refuse(what: str, instead: str) -> NotTestable:

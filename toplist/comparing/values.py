@@ -87,8 +87,6 @@ def read_pairs(
     TypeError, ValueError
         As `read`.
     """
-    if not pairs:
-        raise ValueError(f"there are no pairs: give name -> ({', '.join(parts)})")
     found, _ = _aligned(
         {(n, part): one for n, both in pairs.items() for part, one in zip(parts, both, strict=True)}
     )

@@ -17,9 +17,8 @@ are gone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,7 +27,7 @@ from numpy.typing import ArrayLike
 from toplist import parallel
 from toplist.checks import Floats, choice, readable
 from toplist.stats import distributions as dist
-from toplist.stats.distributions import Parts, normal_ppf, t_ppf
+from toplist.stats.distributions import Parts
 from toplist.stats.units import TIE, Units, checked, over, p_of, pair, product, snap
 
 RunsAre = Literal["independent", "paired"]
@@ -109,13 +108,8 @@ class Estimate(NamedTuple):
         return Estimate(self.value[columns], self.cov[columns][:, columns], self.df, self.n)
 
 
-def estimate(
-    columns: Sequence[Floats],
-    units: Units,
-    divisors: Sequence[Floats] | None = None,
-    n_threads: int | None = None,
-) -> Estimate:
-    """Return Σ w x / Σ w y of columns x, each (n,); y is 1 for means.
+def estimate(columns: Sequence[Floats], units: Units, n_threads: int | None = None) -> Estimate:
+    """Return the means Σ w x / Σ w of columns x, each (n,).
 
     Examples
     --------
@@ -124,9 +118,7 @@ def estimate(
     >>> found.error.round(4), round(found.df, 4)
     (array([0.0558]), 1.6667)
     """
-    by: Iterable[Floats | None] = repeat(None) if divisors is None else divisors
-    found = [units.pulls(x, y) for x, y in zip(columns, by, strict=False)]
-    values, pulls = zip(*found, strict=True)
+    values, pulls = zip(*map(units.pulls, columns), strict=True)
     return Estimate.of(values, pulls, units.df, n_threads)
 
 
@@ -273,9 +265,9 @@ class Difference(NamedTuple):
     """A system less its baseline: t test, effect sizes, and names of `CAUTIONS`.
 
     The first fields are those of `TTest`. `wins`, `ties` and `losses` count rows, without weights.
-    `relative` is mean / baseline_mean - 1 and `d_z` the difference over `std`, each with its
-    interval. `n_bounded` are the rows (without weights) of values that all lie in [0, 1], and 0 of
-    others. `differ` is the number of units that differ: rows, or clusters of them.
+    `relative` is mean / baseline_mean - 1 and `d_z` the difference over `std`. `n_bounded` are the
+    rows (without weights) of values that all lie in [0, 1], and 0 of others. `differ` is the number
+    of units that differ: rows, or clusters of them.
     """
 
     n: int
@@ -293,11 +285,7 @@ class Difference(NamedTuple):
     ties: int
     losses: int
     relative: float
-    relative_low: float
-    relative_high: float
     d_z: float
-    d_z_low: float
-    d_z_high: float
     cautions: tuple[str, ...]
     n_bounded: float
     differ: int
@@ -317,8 +305,7 @@ def difference(
 ) -> Difference:
     """Return the paired t test of a system less its baseline, with how large the difference is.
 
-        d_z = D / s,  interval d_z ± z √(error²/s² + d_z²/2n)
-        relative = mean a / mean b - 1, by the delta method
+        d_z = D / s,  relative = mean a / mean b - 1
 
     Infinite where D is divided by 0, and 0 where D is 0, too; `relative` is NaN for a mean b that
     is not above 0.
@@ -350,9 +337,6 @@ def difference(
     units = Units(n) if units is None else units
     d = snap(x, y)
     one, base = estimate([d], units, n_threads=1), units.mean(y)
-    of_ratio = math.nan
-    if base > 0:
-        of_ratio = float(estimate([d], units, [y], n_threads=1).error[0])
     value, rows = float(one.value[0]), Units(n, units.weights)
     squares, kish = rows.sums((d - value) ** 2), rows.effective
     spread = n - 1.0 if rows.plain else rows.whole * (1 - 1 / kish)
@@ -363,7 +347,7 @@ def difference(
     n_bounded = min(units.df + 1, kish) if bounded else 0.0
     means, sided = (units.mean(x), base), (alternative, level)
     more = cautions(counts[0] + counts[1], len(units.sizes), units.skewness(d), bool(units.rough))
-    return described(n, means, one, std, counts, of_ratio, n_bounded, more, *sided)
+    return described(n, means, one, std, counts, n_bounded, more, *sided)
 
 
 def described(
@@ -372,7 +356,6 @@ def described(
     one: Estimate,
     std: float,
     counts: tuple[int, int, int],
-    of_ratio: float,
     n_bounded: float,
     more: tuple[str, ...],
     alternative: str,
@@ -380,26 +363,15 @@ def described(
 ) -> Difference:
     """Return all that is said of a difference, from numbers that rows, or sums of them, have.
 
-    `means` are those of the system and its baseline, `one` is the estimate of their difference, and
-    `of_ratio` the error of their ratio; `counts` are wins, losses, and units that differ, and
-    `more` the cautions.
+    `means` are those of the system and its baseline, and `one` is the estimate of their difference;
+    `counts` are wins, losses, and units that differ, and `more` the cautions.
     """
     (mean, base), (wins, losses, differ) = means, counts
     value, error, df = float(one.value[0]), float(one.error[0]), one.df
-    d_z = over(value, std)
-    share = error / std if std else 0.0
-    half = math.hypot(share, d_z / math.sqrt(2 * max(n, 1))) if share else 0.0
-    half *= normal_ppf(0.5 + level / 2)
-    relative = math.nan, math.nan, math.nan
-    if n > 1 and not wins + losses:
-        relative = 0.0, 0.0, 0.0
-    elif base > 0:
-        reach = t_ppf(0.5 + level / 2, df) * of_ratio
-        relative = value / base, value / base - reach, value / base + reach
+    relative = 0.0 if n > 1 and not wins + losses else value / base if base > 0 else math.nan
     return Difference(
         *(n, mean, base, value, std, error, df, *t_test(value, error, df, alternative, level)),
-        *(wins, n - wins - losses, losses, *relative, d_z, d_z - half, d_z + half),
-        *(more, n_bounded, differ),
+        *(wins, n - wins - losses, losses, relative, over(value, std), more, n_bounded, differ),
     )
 
 
@@ -450,8 +422,6 @@ class Runs(NamedTuple):
     trained: Difference
     anew: Difference
     parts: Parts
-    n_runs: int
-    baseline_runs: int
 
 
 def runs(
@@ -523,7 +493,7 @@ def runs(
     more = ("ONE RUN",) if min(n_runs, baseline_runs) < 2 else ()
     tested = trained._replace(error=error, df=df, statistic=t, p=p, low=low, high=high)
     anew = tested._replace(cautions=(*trained.cautions, *more))
-    return Runs(trained, anew, parts, n_runs, baseline_runs)
+    return Runs(trained, anew, parts)
 
 
 def added(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:

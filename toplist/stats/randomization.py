@@ -94,16 +94,13 @@ class How:
 class Outcome(NamedTuple):
     """A test by flips, ranks or signs.
 
-    `statistic` is Σd, the sum of the ranks of positive differences, or the number of wins;
-    `exact` says whether `p` is counted over all patterns, and `n_nonzero` how many differ.
-    `n_resamples` is 0 where nothing is drawn; otherwise p is at least 1 / (n_resamples + 1).
+    `statistic` is Σd, the sum of the ranks of positive differences, or the number of wins, and
+    `exact` says whether `p` is counted over all patterns, not drawn or approximated.
     """
 
     statistic: float
     p: float
     exact: bool
-    n_nonzero: int
-    n_resamples: int
 
 
 class Bootstrapped(NamedTuple):
@@ -113,7 +110,6 @@ class Bootstrapped(NamedTuple):
     p: float
     low: float
     high: float
-    n_resamples: int
 
 
 def randomization(d: ArrayLike, units: Units | None = None, **options: Any) -> Outcome:
@@ -137,20 +133,19 @@ def randomization(d: ArrayLike, units: Units | None = None, **options: Any) -> O
     Examples
     --------
     >>> randomization([0.3, 0.8, -0.1, 0.0])
-    Outcome(statistic=1.0, p=0.5, exact=True, n_nonzero=3, n_resamples=0)
+    Outcome(statistic=1.0, p=0.5, exact=True)
     >>> randomization(np.arange(-10, 30) / 100, alternative="greater").p < 0.01
     True
     """
     how = How.of(FLIPS, options)
     values = differences(d) if units is None else units.sums(differences(d))
-    n_nonzero, total = int(np.count_nonzero(values)), float(values.sum())
     if len(values) == 0:
-        return Outcome(math.nan, math.nan, True, 0, 0)
-    p = exact_p(values, how.alternative)
+        return Outcome(math.nan, math.nan, True)
+    total, p = float(values.sum()), exact_p(values, how.alternative)
     if p is not None:
-        return Outcome(total, p, True, n_nonzero, 0)
+        return Outcome(total, p, True)
     p = share(extreme(flipped_sums(values, how), values, how.alternative), exact=False)
-    return Outcome(total, p, False, n_nonzero, how.n_resamples)
+    return Outcome(total, p, False)
 
 
 def bootstrap(d: ArrayLike, units: Units | None = None, **options: Any) -> Bootstrapped:
@@ -190,7 +185,7 @@ def bootstrap(d: ArrayLike, units: Units | None = None, **options: Any) -> Boots
         mean = 0.0  # gains and losses cancel, but for rounding
     t, p, low, high = t_test(mean, error, alike.df, how.alternative, level)
     if not error > 0:  # one user, or all the same: there is nothing to draw
-        return Bootstrapped(t, p, low, high, n_resamples)
+        return Bootstrapped(t, p, low, high)
     drawn = np.empty(n_resamples)
     centred = snap(sums, mean * sizes)
     plain = bool((sizes == 1).all())
@@ -212,7 +207,7 @@ def bootstrap(d: ArrayLike, units: Units | None = None, **options: Any) -> Boots
     low, high = (float((t - drawn[place]) * error) for place in (-rank, rank - 1))
     if not units.plain:  # as the t test has it
         t = over(mean, float(estimate([values], units, n_threads=1).error[0]))
-    return Bootstrapped(t, p, low, high, n_resamples)
+    return Bootstrapped(t, p, low, high)
 
 
 def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
@@ -233,14 +228,14 @@ def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
     Examples
     --------
     >>> wilcoxon([0.3, 0.8, -0.1, 0.0, 0.3])
-    Outcome(statistic=9.0, p=0.25, exact=True, n_nonzero=4, n_resamples=0)
+    Outcome(statistic=9.0, p=0.25, exact=True)
     """
     checked(alternative, 0.5)
     values = differences(d)
     n, values = len(values), values[values != 0]
     m = len(values)
     if m == 0:
-        return Outcome(0.0 if n else math.nan, 1.0 if n else math.nan, True, 0, 0)
+        return Outcome(0.0 if n else math.nan, 1.0 if n else math.nan, True)
     rounded = np.round(np.abs(values) / np.abs(values).max(), 12)
     _, places, sizes = np.unique(rounded, return_inverse=True, return_counts=True)
     doubled = (2 * np.cumsum(sizes) - sizes + 1)[places]  # twice the mid-ranks of |d|
@@ -256,7 +251,7 @@ def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
         deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum())) / 4
         z = (statistic / 2 - m * (m + 1) / 4) / deviation
         above, below = normal_sf(z), normal_sf(-z)
-    return Outcome(statistic / 2, p_of(above, below, alternative), m <= RANKED, m, 0)
+    return Outcome(statistic / 2, p_of(above, below, alternative), m <= RANKED)
 
 
 def sign(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
@@ -267,15 +262,14 @@ def sign(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
     Examples
     --------
     >>> sign([0.3, 0.8, -0.1, 0.0, 0.3])
-    Outcome(statistic=3.0, p=0.625, exact=True, n_nonzero=4, n_resamples=0)
+    Outcome(statistic=3.0, p=0.625, exact=True)
     """
     checked(alternative, 0.5)
     values = differences(d)
     if len(values) == 0:
-        return Outcome(math.nan, math.nan, True, 0, 0)
+        return Outcome(math.nan, math.nan, True)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
-    p = sign_p(wins, losses, alternative)
-    return Outcome(float(wins), p, True, wins + losses, 0)
+    return Outcome(float(wins), sign_p(wins, losses, alternative), True)
 
 
 def differences(d: ArrayLike) -> Floats:

@@ -83,18 +83,11 @@ def adjust(p: ArrayLike, method: Correction = "holm") -> Floats:
 class MaxT(NamedTuple):
     """Many comparisons at once, by the distribution of their largest statistic.
 
-    `p` is each one's own; `step_down` (Westfall and Young 1993) and `single_step` are adjusted,
-    and each is at least p. D ± `critical` times its standard error are intervals that hold all
-    together. In `exact` all sign patterns were gone through, and `n_resamples` is 0.
+    `p` is each one's own; `step_down` is adjusted (Westfall and Young 1993), and at least p.
     """
 
-    statistic: Floats
     p: Floats
     step_down: Floats
-    single_step: Floats
-    critical: float
-    exact: bool
-    n_resamples: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +132,11 @@ def maxt_t(found: Estimate, **options: Any) -> MaxT:
     >>> from toplist.stats.estimates import Sums
     >>> d = np.random.default_rng(0).normal([0.2, 0.1], 1.0, (100, 2))
     >>> both = maxt_t(Sums.of(d).estimate)
-    >>> both.p.round(3), both.step_down.round(2), round(both.critical, 1)
-    (array([0.188, 0.036]), array([0.19, 0.07]), 2.3)
+    >>> both.p.round(3), both.step_down.round(2)
+    (array([0.188, 0.036]), array([0.19, 0.07]))
     """
     how = How.of(DRAWS, options)
-    df, error, n_resamples = found.df, found.error, how.n_resamples
+    df, error = found.df, found.error
     t = np.array([over(*pair) for pair in zip(found.value.tolist(), error.tolist(), strict=True)])
     sided, two_sided = sided_of(t, how.alternative), how.alternative == "two-sided"
     p = np.array([p_of(t_sf(one, df), t_sf(-one, df), how.alternative) for one in t.tolist()])
@@ -156,35 +149,25 @@ def maxt_t(found: Estimate, **options: Any) -> MaxT:
     signs = np.where(t[columns] < 0, -1.0, 1.0)
     correlation = found.at(columns).correlation * signs * signs[:, None]
     root, observed = _root(correlation), sided[columns]
-    together = np.where(settled, np.minimum(len(p) * p, 1.0), p)
-    step_down, single_step, largest = together.copy(), together.copy(), np.zeros(n_resamples)
+    step_down = np.where(settled, np.minimum(len(p) * p, 1.0), p)
     if len(columns) > 1:
         order = np.argsort(observed, kind="stable")
         columns, observed = columns[order], observed[order]
 
-        def counts(draws: Floats) -> tuple[Ints, Floats, Floats]:
-            """Count how often the largest of 1, ..., K draws (K, m) reaches the last's statistic.
-
-            And return the largest of all, towards the alternative, and by its absolute value.
-            """
+        def counts(draws: Floats) -> Ints:
+            """Count how often the largest of 1, ..., K draws (K, m) is as large as the last's t."""
             if two_sided:
                 np.abs(draws, out=draws)
-            largest = np.abs(draws).max(axis=0)
-            if not two_sided:
+            else:
                 draws *= np.where(observed < 0, -1.0, 1.0)[:, None]
             for i in range(1, len(draws)):  # half the time of np.maximum.accumulate
                 np.maximum(draws[i], draws[i - 1], out=draws[i])
-            reached = np.count_nonzero(draws >= observed[:, None], axis=1)
-            return reached, draws[-1].copy(), largest
+            reached: Ints = np.count_nonzero(draws >= observed[:, None], axis=1)
+            return reached
 
-        parts = [*zip(*_drawn(counts, root[order], df, how), strict=True)]
-        best, largest = np.sort(np.concatenate(parts[1])), np.concatenate(parts[2])
-        steps = (1 + sum(parts[0])) / (n_resamples + 1)
-        single = (1 + n_resamples - np.searchsorted(best, observed)) / (n_resamples + 1)
+        steps = (1 + sum(_drawn(counts, root[order], df, how))) / (how.n_resamples + 1)
         step_down[columns] = rising(np.maximum(steps, p[columns]), observed)
-        single_step[columns] = np.maximum(single, step_down[columns])
-    critical = _critical(largest, root, df, how.level)
-    return MaxT(t, p, step_down, single_step, critical, False, n_resamples)
+    return MaxT(p, step_down)
 
 
 def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **options: Any) -> MaxT:
@@ -206,8 +189,8 @@ def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **optio
     Examples
     --------
     >>> both = maxt_flips([[0.3, 0.8, 0.1, 0.5, 0.2, 0.1], [0.1, -0.2, 0.1, 0.3, 0.2, 0.1]])
-    >>> both.p, both.step_down, both.exact
-    (array([0.03125, 0.28125]), array([0.0625 , 0.28125]), True)
+    >>> both.p, both.step_down
+    (array([0.03125, 0.28125]), array([0.0625 , 0.28125]))
     """
     how = How.of(draws.FLIPS, options)
     all_values = [draws.differences(d) for d in columns]
@@ -218,36 +201,24 @@ def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **optio
     n = len(all_values[0]) if all_values else 0
     if n == 0:
         nothing = np.full(len(all_values), math.nan)
-        return MaxT(nothing, nothing, nothing, nothing, math.nan, True, 0)
+        return MaxT(nothing, nothing)
     differ = np.any([values != 0 for values in all_values], axis=0)
     exact = int(differ.sum()) <= draws.EXACT
     norms = [math.sqrt(float((v**2).sum())) or 1.0 for v in all_values]  # 0 differences: z is 0
     z = np.array([v.sum() / norm for v, norm in zip(all_values, norms, strict=True)])
     sided = sided_of(z, how.alternative)
-    own, steps = np.empty(len(z)), np.empty(len(z))
-    best, largest = np.full(1, -math.inf), np.zeros(1)
+    own, steps, best = np.empty(len(z)), np.empty(len(z)), np.full(1, -math.inf)
     slack = TIE * math.sqrt(n)  # Σ|d| <= √n √Σd²
     for place in np.argsort(sided, kind="stable"):
         values, part = all_values[place], all_values[place][differ]
         sums = draws.all_sums(part) if exact else draws.flipped_sums(values, how)
-        flips = sums / norms[place]
-        best = np.maximum(best, sided_of(flips, how.alternative))
-        largest = np.maximum(largest, np.abs(flips))
+        best = np.maximum(best, sided_of(sums / norms[place], how.alternative))
         p = draws.exact_p(values, how.alternative)
         if p is None:
             p = share(draws.extreme(sums, values, how.alternative), exact)
         own[place] = p
         steps[place] = share(best >= sided[place] - slack, exact)
-    step_down = rising(np.maximum(steps, own), sided)
-    single = np.array([share(best >= one - slack, exact) for one in sided])
-    adjusted = step_down, np.maximum(single, step_down)
-    critical = quantile(largest, how.level, exact)
-    if math.isnan(critical) or n < 2:
-        critical = math.nan
-    else:  # the t of a z = Σd / √Σd² over n users
-        far = critical**2 >= n * (1 - TIE)
-        critical = math.inf if far else critical * math.sqrt((n - 1) / (n - critical**2))
-    return MaxT(z, own, *adjusted, critical, exact, 0 if exact else how.n_resamples)
+    return MaxT(own, rising(np.maximum(steps, own), sided))
 
 
 def band(found: Estimate, **options: Any) -> BandValues:
@@ -279,10 +250,12 @@ def band(found: Estimate, **options: Any) -> BandValues:
     how = How.of(DRAWS, options)
     df, error = found.df, found.error
     varies = error > 0
-    root, largest = _root(found.at(varies).correlation), np.zeros(how.n_resamples)
-    if varies.any():
+    root, critical = _root(found.at(varies).correlation), t_ppf(0.5 + how.level / 2, df)
+    half = critical * error
+    # of one column, or columns that are one up to a factor, it is that of t; else never below that
+    if varies.any() and root.shape[1] > 1 and not math.isnan(critical):
         largest = np.concatenate(_drawn(lambda t: np.abs(t).max(axis=0), root, df, how))
-    critical, half = _critical(largest, root, df, how.level), t_ppf(0.5 + how.level / 2, df) * error
+        critical = max(critical, quantile(largest, how.level))
     known = np.where(varies | (found.value == 0), found.value, math.nan)
     ends = (known + sign * width for width in (half, critical * error) for sign in (-1, 1))
     low, high, low_all, high_all = ends
@@ -367,13 +340,6 @@ def _drawn(use: Callable[[Floats], T], root: Floats, df: float, how: How) -> lis
     return list(parallel.run(block, blocks, how.n_threads))
 
 
-def _critical(largest: Floats, root: Floats, df: float, level: float) -> float:
-    """Return the critical value: never below that of one column, and exactly that for one."""
-    alone = t_ppf(0.5 + level / 2, df)
-    one = root.shape[1] < 2  # all columns are one and the same, up to a factor
-    return alone if one or math.isnan(alone) else max(alone, quantile(largest, level, False))
-
-
 def rising(p: Floats, statistics: Floats) -> Floats:
     """Return p made to rise as statistics fall.
 
@@ -388,16 +354,15 @@ def rising(p: Floats, statistics: Floats) -> Floats:
     return out
 
 
-def quantile(drawn: Floats, level: float, exact: bool) -> float:
-    """Return the ceil(level (B + 1))-th of B numbers drawn; of all patterns, the ceil(level B)-th.
+def quantile(drawn: Floats, level: float) -> float:
+    """Return the ceil(level (B + 1))-th of B numbers drawn.
 
     Examples
     --------
-    >>> quantile(np.arange(99.0), 0.95, exact=False), quantile(np.arange(99.0), 0.999, exact=False)
+    >>> quantile(np.arange(99.0), 0.95), quantile(np.arange(99.0), 0.999)
     (94.0, inf)
     """
-    n = len(drawn) if exact else len(drawn) + 1
-    place = math.ceil(round(level * n, 9))
+    place = math.ceil(round(level * (len(drawn) + 1), 9))
     if place > len(drawn):
         return math.inf
     return float(np.partition(drawn, place - 1)[place - 1])

@@ -36,8 +36,8 @@ class PairSums:
         All users, those with d > 0, and those with d < 0.
     mean_a, mean_b, mean : float
         Means of a, b and d.
-    aa, bb, dd, db : float
-        Sums of products of deviations from these means: of a with itself, of d with b.
+    aa, bb, dd : float
+        Sums of squares of deviations from these means.
     ddd : float
         The sum of the cubes of those of d.
     """
@@ -51,7 +51,6 @@ class PairSums:
     aa: float
     bb: float
     dd: float
-    db: float
     ddd: float
 
     @classmethod
@@ -64,7 +63,7 @@ class PairSums:
     def reversed(self) -> PairSums:
         """The sums of b and a: of -d."""
         means = self.mean_b, self.mean_a, 0.0 - self.mean
-        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd
+        products = self.bb, self.aa, self.dd, 0.0 - self.ddd
         return PairSums(self.n, self.losses, self.wins, *means, *products)
 
     def difference(self, alternative: str = "two-sided", level: float = 0.95) -> Difference:
@@ -79,12 +78,6 @@ class PairSums:
         """
         n, base = self.n, self.mean_b
         one = Sums(n, np.array([self.mean]), np.array([[self.dd]])).estimate
-        of_ratio = math.nan
-        if base > 0 and n > 1:
-            # (mean a / mean b) b is b + relative b: where systems are near, no digits are lost
-            relative = self.mean / base
-            squares = self.dd - 2 * relative * self.db + relative**2 * self.bb
-            of_ratio = math.sqrt(max(squares, 0.0) / (n - 1) / n) / base
         # of values in [0, 1] the variance is at most mean (1 - mean)
         most = [(m * (1 - m) + TIE) * n for m in (self.mean_a, base)]
         bounded = self.aa <= most[0] and self.bb <= most[1]
@@ -94,7 +87,7 @@ class PairSums:
         means, counts = (self.mean_a, base), (self.wins, self.losses, differ)
         skewness = math.sqrt(n) * self.ddd / math.pow(self.dd, 1.5) if self.dd > 0 else math.nan
         more = cautions(differ, n, skewness)
-        return described(n, means, one, std, counts, of_ratio, whole, more, alternative, level)
+        return described(n, means, one, std, counts, whole, more, alternative, level)
 
 
 def sums_of(a: Floats, b: Floats) -> Floats:
@@ -103,7 +96,7 @@ def sums_of(a: Floats, b: Floats) -> Floats:
     counts = [np.full(len(d), float(d.shape[1])), (d > 0).sum(axis=1), (d < 0).sum(axis=1)]
     means = [values.sum(axis=1) / max(d.shape[1], 1) for values in (a, b, d)]
     a, b, d = (v - mean[:, np.newaxis] for v, mean in zip((a, b, d), means, strict=True))
-    both = (a, a), (b, b), (d, d), (d, b), (d * d, d)
+    both = (a, a), (b, b), (d, d), (d * d, d)
     return np.array([*counts, *means, *((one * other).sum(axis=1) for one, other in both)])
 
 
@@ -118,7 +111,7 @@ def merged(parts: Floats) -> Floats:
         means = np.where(n > 0, n * parts[:, 3:6], 0.0).sum(axis=0) / counts[:1]
     a, b, d = np.where(n > 0, parts[:, 3:6] - means, 0.0).transpose(1, 0, 2)
     cubes = d * d * d + 3 * d * np.divide(parts[:, 8], n[:, 0], where=n[:, 0] > 0, out=0.0 * d)
-    apart = np.stack([a * a, b * b, d * d, d * b, cubes], axis=1)
+    apart = np.stack([a * a, b * b, d * d, cubes], axis=1)
     products = np.where(n > 0, parts[:, 6:] + n * apart, 0.0).sum(axis=0)
     return np.vstack([counts, means, products])
 
@@ -179,7 +172,7 @@ class PairedMoments:
     Attributes
     ----------
     shape : MomentLayout
-    pairs : dict of ``name@k`` -> (11, n_pairs) float64
+    pairs : dict of ``name@k`` -> (10, n_pairs) float64
         Of every pair, the fields of `PairSums`.
     left_out : dict of ``name@k`` -> int
         Users whom some of the systems count, and others do not.
@@ -205,7 +198,7 @@ class PairedMoments:
         if i == j:  # no user differs
             other = next(one for one in self.shape.systems if one != system)
             a = self.find(system, other, name)
-            return PairSums(*(a.n, 0, 0, a.mean_a, a.mean_a, 0.0), *(a.aa, a.aa, 0.0, 0.0, 0.0))
+            return PairSums(*(a.n, 0, 0, a.mean_a, a.mean_a, 0.0), *(a.aa, a.aa, 0.0, 0.0))
         column = self.shape.pairs.index((min(i, j), max(i, j)))
         found = PairSums.of_column(self.pairs[name][:, column])
         return found if i < j else found.reversed
