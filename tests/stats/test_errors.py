@@ -10,7 +10,7 @@ from toplist.stats import randomization as draws
 from toplist.stats.distributions import probability
 from toplist.stats.estimates import Sums, difference, ratio, runs
 from toplist.stats.planning import ppi
-from toplist.stats.simultaneous import adjust, maxt_flips, tukey
+from toplist.stats.simultaneous import adjust, tukey
 from toplist.stats.units import Units
 
 D, LEVEL = [0.1, 0.2, 0.3], "must be a number between 0 and 1, not"
@@ -27,12 +27,9 @@ ERRORS = [
     ),
     (lambda: paired([1, 2], [1, 1], weights=[1, 0]), "weight of user 1 is 0.0: it must be pos"),
     (lambda: paired([1, 2], [1, 1], weights=[1]), r"weights has shape \(1,\): one per user"),
-    (lambda: paired([1, 2], [1, 1], clusters=[1]), r"clusters has shape \(1,\): one label per"),
     (lambda: Units.of(3, None, ["a", "b", None]), "clusters: user 2 has none, None"),
     (lambda: Units.of(3, None, ["a", "b", math.nan]), "clusters: user 2 has none, nan"),
     (lambda: ratio([1, 2], [0, 0], [1, 2], [1, 1]), "the divisors add up to 0"),
-    (lambda: runs([1, 2], [1, 2]), "a row of users' values per run"),
-    (lambda: runs([[1, 2]], [[1, 2]], "both"), "runs='both': choose from 'independent'"),
     (
         lambda: runs([[1, 2]], [[1, 2], [3, 4]], "paired"),
         "runs='paired' needs as many runs of both systems, not 1 and 2",
@@ -41,10 +38,7 @@ ERRORS = [
     (lambda: draws.randomization([1], n_resamples=1e4), "n_resamples must be a whole number"),
     (lambda: draws.randomization([1], seed=-1), "seed must be a whole number from 0 to"),
     (lambda: draws.bootstrap([1], n_resamples=99, level=0.999), "too few for level=0.999"),
-    (lambda: maxt_flips([[1, 2], [1]]), "columns of 1 and 2 users: all need the same users"),
-    (lambda: Sums.of([1, 2]), r"shape \(2,\): users by columns"),
     (lambda: Sums.of([[1, 2], [math.inf, 1]]), "a difference of user 1 is not finite"),
-    (lambda: draws.sign([1, 2], alternative="up"), "alternative='up': choose from"),
     (lambda: draws.randomization([1, 2, 3] * 99, n_threads=0), "n_threads must be a whole"),
     *((lambda p=p: probability(p, "level"), f"level {LEVEL} {p}") for p in (0, -1, 95, math.nan)),
     (lambda: adjust([0.1], "x"), "'x': choose from 'holm', 'bh', 'bonferroni', 'none'"),

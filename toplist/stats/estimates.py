@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import parallel
-from toplist.checks import Floats, choice, readable
+from toplist.checks import Floats, readable
 from toplist.stats import distributions as dist
 from toplist.stats.distributions import Parts
 from toplist.stats.units import TIE, Units, checked, over, p_of, pair, product, snap
@@ -144,8 +144,6 @@ class Sums:
     def of(cls, rows: ArrayLike, n_threads: int | None = None) -> Sums:
         """Return the sums of rows (n, m)."""
         table = np.asarray(rows, np.float64)
-        if table.ndim != 2:
-            raise ValueError(f"differences have shape {table.shape}: users by columns is needed")
         return cls.over(lambda low, high: table[low:high], len(table), table.shape[1], n_threads)
 
     @classmethod
@@ -462,13 +460,7 @@ def runs(
     >>> round(both.trained.error, 4), round(both.anew.error, 4), round(both.anew.df, 2)
     (0.2205, 0.2224, 2.07)
     """
-    choice("runs", kind, RUNS)
     rows = [np.asarray(side, np.float64) for side in (a, b)]
-    for side in rows:
-        if side.ndim != 2 or len(side) == 0:
-            raise ValueError(
-                f"runs have shape {side.shape}: a row of users' values per run is needed"
-            )
     n_runs, baseline_runs = map(len, rows)
     if kind == "paired" and n_runs != baseline_runs:
         unlike = f"not {n_runs} and {baseline_runs}"

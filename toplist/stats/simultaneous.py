@@ -194,9 +194,6 @@ def maxt_flips(columns: Sequence[ArrayLike], units: Units | None = None, **optio
     """
     how = How.of(draws.FLIPS, options)
     all_values = [draws.differences(d) for d in columns]
-    sizes = {len(values) for values in all_values}
-    if len(sizes) > 1:
-        raise ValueError(f"columns of {min(sizes)} and {max(sizes)} users: all need the same users")
     all_values = all_values if units is None else [units.sums(one) for one in all_values]
     n = len(all_values[0]) if all_values else 0
     if n == 0:

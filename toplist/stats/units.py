@@ -63,16 +63,12 @@ class Units:
         Raises
         ------
         TypeError, ValueError
-            For another number of weights or labels, weights that are not positive, and rows
-            without a label.
+            For another number of weights, weights that are not positive, and rows without a label.
         """
         w = None if weights is None else weights_of(weights, n)
         if clusters is None:
             return cls(n, w)
-        places = numbered(clusters)
-        if places.shape != (n,):
-            raise ValueError(f"clusters has shape {places.shape}: one label per user, ({n},)")
-        return cls(n, w, _without_gaps(places))
+        return cls(n, w, _without_gaps(numbered(clusters)))
 
     def at(self, some: Bools) -> Units:
         """Return those of some rows."""
