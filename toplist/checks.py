@@ -445,6 +445,7 @@ INSTEAD = {
     "toplist.inference.anova": (
         "paired_tests() compares the pairs; tukey() all of them with one pooled variance"
     ),
+    "toplist.inference.family": 'write paired_tests(..., correction="maxt")',
 }
 
 
