@@ -62,7 +62,6 @@ RETURNED = {
     "toplist.comparing.tests": ["Tests", "Contrast", "TestPlan"],
     "toplist.comparing.views": ["Band", "Movers", "Mover", "Power"],
     "toplist.comparing.gating": ["GateRow"],
-    "toplist.comparing.inference": ["Family"],
     "toplist.comparing.datasets": ["OverDatasets"],
     "toplist.stats.datasets": ["Friedman", "Replicability"],
     "toplist.results.segments": ["Segments"],

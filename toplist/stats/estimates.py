@@ -378,6 +378,7 @@ def ratio(
     y_a: ArrayLike,
     x_b: ArrayLike,
     y_b: ArrayLike,
+    units: Units | None = None,
     *,
     alternative: str = "two-sided",
     level: float = 0.95,
@@ -402,7 +403,7 @@ def ratio(
     checked(alternative, level)
     (xa, ya), (xb, yb) = pair(x_a, y_a), pair(x_b, y_b)
     pair(xa, xb)
-    units = Units(len(xa))
+    units = Units(len(xa)) if units is None else units
     (a, first), (b, second) = units.pulls(xa, ya), units.pulls(xb, yb)
     one = Estimate.of([float(snap(a, b))], [first - second], units.df, 1)
     value, error = float(one.value[0]), float(one.error[0])

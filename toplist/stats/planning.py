@@ -84,8 +84,6 @@ def tost(
     >>> round(result.p, 4), round(result.low, 4), round(result.high, 4)
     (0.0255, 0.0132, 0.0468)
     """
-    probability(level, "level")
-    check_margin(margin)
     if error == 0.0:  # by bounds of values alone
         alpha, n = 1.0 - level, dist.least(df) + 1.0 if n is None else n
         sides = [margin + difference, margin - difference]
