@@ -34,13 +34,13 @@ def interpreter(folder: Path, *installs: tuple[str, ...]) -> str:
     return python
 
 
-def said(python: str, *arguments: str, given: str = "") -> Any:
-    """Run a program that reads `given`, and return the JSON of the last line that it prints.
+def said(python: str, *arguments: Any) -> Any:
+    """Run a program, and return the JSON of the last line that it prints.
 
     A peer may print lines of its own before it.
     """
     command = [python, *map(str, arguments)]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=36_000)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=36_000)
     if done.returncode:  # else its warnings are of no interest
         raise SystemExit(f"{done.stderr}no answer of {' '.join(command[1:])}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -170,9 +170,6 @@ def ranx(work: Workload, k: int) -> Steps:
 
     yield SCORES, lambda: list(evaluate(*build(), names).values())
     yield "  build Qrels and Run", build
-    built = build()
-    yield "  evaluate both", lambda: evaluate(*built, names)
-    yield "  evaluate nDCG alone", lambda: evaluate(*built, names[0])
     named = named_lists(work)
     yield LISTS, lambda: list(evaluate(*build(*scored(*named)), names).values())
 
@@ -197,7 +194,6 @@ def pytrec_eval(work: Workload, k: int) -> Steps:
         return [float(np.mean([user[f"{name}_{k}"] for user in users])) for name in names]
 
     yield SCORES, lambda: means(run, qrels, "ndcg_cut", "map_cut")
-    yield "  nDCG alone", lambda: means(run, qrels, "ndcg_cut")
     named = named_lists(work)
     yield LISTS, lambda: means(*scored(*named), "ndcg_cut", "map_cut")
 
@@ -283,9 +279,6 @@ PEERS = {
     "pytrec_eval": Peer(pytrec_eval, ("pytrec-eval-terrier", "numpy"), "pytrec-eval-terrier"),
     "loop": Peer(loop, ("numpy",)),
 }
-# toplist's ways in that have a budget against the fastest peer: at least, and hoped for.
-BUDGETS = {"arrays": (20, 50), "Python lists and sets": (5, 10)}
-
 LINE = "{:<32}{:>9}{:>11}{:>10}  {}"
 
 
@@ -329,22 +322,13 @@ def run(name: str, folder: Path, n_users: int, length: int, k: int) -> list[dict
 
 
 def compare(reports: dict[str, list[dict[str, Any]]]) -> None:
-    """Print how long each peer takes beside toplist from the same objects.
-
-    And how many times faster toplist is than the fastest peer from what that peer takes best.
-    """
+    """Print how long each peer takes beside toplist from the same objects."""
     ours = {line["step"]: line["ns_per_id"] for line in reports.pop("toplist", [])}
-    if not (ours and reports):
-        return
     for name, lines in reports.items():
         for line in lines:
             if line["step"] in ours:
                 ratio = figure(line["ns_per_id"] / ours[line["step"]])
                 print(f"{name} from {line['step']}: {ratio} x as long as toplist from the same")
-    peer = min(reports, key=lambda name: reports[name][0]["ns_per_id"])
-    for step, (budget, stretch) in BUDGETS.items():
-        ratio = figure(reports[peer][0]["ns_per_id"] / ours[step])
-        print(f"toplist from {step}: {ratio} x faster than {peer} ({budget}, stretch {stretch})")
 
 
 def main() -> None:

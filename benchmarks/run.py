@@ -128,9 +128,9 @@ evaluate(lists[:2], offsets[:3], items[:offsets[2]])
 measured(lambda: evaluate(lists, offsets, items), lambda: kilobytes("VmRSS"))
 """
 STREAM = """
-k, paths = int(sys.argv[1]), sys.argv[2:]
-tl.top_k_eval(*paths[2:], k=k)
-measured(lambda: tl.top_k_eval(*paths[:2], k=k))
+paths = sys.argv[1:]
+tl.top_k_eval(*paths[2:], k=100)
+measured(lambda: tl.top_k_eval(*paths[:2], k=100))
 """
 POLARS = """
 import sys
@@ -324,54 +324,27 @@ def top(n: int) -> Works:
 # Metrics of the lists, and of predictions
 
 
-@cache
-def catalogue() -> dict[str, Any]:
-    """Return facts of the items, which are the indices of a catalogue; `wide` are other ids."""
-    rng = np.random.default_rng(0)
-    return {
-        "catalogue": N_ITEMS,
-        "counts": rng.pareto(1.0, N_ITEMS).astype(np.int64) + 1,
-        "features": rng.random((N_ITEMS, 16)),
-        "wide": rng.permutation(2 * N_ITEMS)[:N_ITEMS] * 10**12,
-    }
-
-
-def beyond(n: int, metrics: str, fact: str, how: str = "") -> Works:
-    """Return metrics of the lists by name: curves, means, or counts at every rank, to merge."""
-    work, known, options = workload(n, n_items=N_ITEMS, wide=False), catalogue(), {"n_threads": 2}
-    if how == "counts":
-        return beside_sum(lambda: tl.beyond.exposure(work.lists, catalogue=N_ITEMS).pairs, work)
-    lists, items = work.lists, tl.Items(**{fact: known[fact]})
-    if how == "wide":
-        lists, items = known["wide"][work.lists], tl.Items(catalogue=known["wide"])
-    if how == "means":
-        truths = tl.inputs.Lists(work.offsets, work.items)
-        asked = {"metrics": metrics.split(), "items": items, **options}
-        return beside_sum(lambda: tl.top_k_eval(lists, truths, K, **asked), work)
-    curve = partial(tl.curves, ranks=lists, items=items, **options)
+def beyond(n: int, metrics: str, fact: str) -> Works:
+    """Return metrics of the lists of every user at every k, or of all lists, by a fact of items."""
+    work, rng = workload(n, n_items=N_ITEMS, wide=False), np.random.default_rng(0)
+    facts = {"catalogue": N_ITEMS, "counts": rng.pareto(1.0, N_ITEMS).astype(np.int64) + 1}
+    items = tl.Items(**{fact: facts[fact]})
+    curve = partial(tl.curves, ranks=work.lists, items=items, n_threads=2)
     return beside_sum(lambda: [curve(name) for name in metrics.split()], work)
 
 
-def predictions(n: int, function: str, ordered: bool = False) -> Works:
-    """Return GAUC of rows of a hundredth as many users, or a metric of all rows.
-
-    Beside stands scikit-learn: the AUC of all rows, or user by user of some users.
-    """
+def gauc(n: int, ordered: bool) -> Works:
+    """Return GAUC of rows of a hundredth as many users, beside scikit-learn for some users."""
     rng = np.random.default_rng(0)
     users, labels = rng.integers(0, max(n // 100, 2), n), rng.integers(0, 2, n)
     values = np.clip(rng.normal(0.4 + 0.2 * labels, 0.3), 0, 1)
-    if function != "gauc":
-        works = beside(lambda: getattr(pointwise, function)(labels, values), n)
-    else:
-        by_user = [column[np.argsort(users, kind="stable")] for column in (users, labels, values)]
-        given = by_user if ordered else (users, labels, values)
-        works = beside(lambda: pointwise.gauc(*given, n_threads=2), n)
-    if find_spec("sklearn") is None or function not in ("auc", "gauc"):
+    by_user = [column[np.argsort(users, kind="stable")] for column in (users, labels, values)]
+    given = by_user if ordered else (users, labels, values)
+    works = beside(lambda: pointwise.gauc(*given, n_threads=2), n)
+    if find_spec("sklearn") is None:
         return works
     from sklearn.metrics import roc_auc_score
 
-    if function == "auc":
-        return {**works, "sklearn": Work(lambda: roc_auc_score(labels, values), n)}
     edges = np.flatnonzero(np.diff(by_user[0], prepend=-1, append=-1))[:2_001]
     parts = [[column[lo:hi] for column in by_user[1:]] for lo, hi in pairwise(edges)]
     parts = [part for part in parts if 0 < part[0].mean() < 1]
@@ -417,15 +390,15 @@ def evaluated(n: int, text: bool, kind: str) -> Works:
     return beside(partial(process, *command), n * K, **scripts)
 
 
-def parquet(n: int, k: int = K, n_relevant: int = 20, shuffled: bool = False) -> list[str]:
+def parquet(n: int, shuffled: bool = False) -> list[str]:
     """Write two Parquet files with a list per row; row groups of the truth may be shuffled."""
     import pyarrow
     import pyarrow.parquet
 
     block = min(n, 20_000)
-    work = generate(block, length=k, mean_relevant=min(n_relevant, k), wide=False)
-    both = (np.arange(block + 1) * k, work.lists.reshape(-1)), (work.offsets, work.items)
-    paths = [os.path.join(FOLDER.name, f"{name}-{n}-{k}.parquet") for name in ("lists", "truths")]
+    work = generate(block, wide=False)
+    both = (np.arange(block + 1) * K, work.lists.reshape(-1)), (work.offsets, work.items)
+    paths = [os.path.join(FOLDER.name, f"{name}-{n}.parquet") for name in ("lists", "truths")]
     for path, parts in zip(paths, both, strict=True):
         lists = pyarrow.LargeListArray.from_arrays(*map(pyarrow.array, parts))
         schema = pyarrow.schema({"user_id": pyarrow.int64(), "item_id": lists.type})
@@ -440,10 +413,10 @@ def parquet(n: int, k: int = K, n_relevant: int = 20, shuffled: bool = False) ->
     return paths
 
 
-def stream(n: int, k: int = K, **how: Any) -> Works:
+def stream(n: int, shuffled: bool = False) -> Works:
     """Return the evaluation of two Parquet files in a process of its own."""
-    command = python(INSIDE + STREAM, str(k), *parquet(n, k, **how), *parquet(10, k))
-    return {"toplist": Work(partial(said, *command), float(n * k))}
+    command = python(INSIDE + STREAM, *parquet(n, shuffled), *parquet(10))
+    return {"toplist": Work(partial(said, *command), float(n * K))}
 
 
 def scattered(n: int) -> Works:
@@ -455,16 +428,6 @@ def scattered(n: int) -> Works:
         polars.DataFrame(side).write_parquet(path)
     call = partial(tl.top_k_eval, *paths, k=K, metrics="ndcg")
     return beside(call, n * K, polars=lambda: by_polars(*map(polars.read_parquet, paths)))
-
-
-def stream_of_lists(n: int, k: int = 30) -> Works:
-    """Return coverage, Gini and novelty beside nDCG of two files, and nDCG alone."""
-    paths, n_items = parquet(n, k, 5), 50_000
-    counts = {item: item % 97 + 1 for item in range(n_items)}
-    items = tl.Items(catalogue=n_items, counts=counts)
-    metrics = ["ndcg", "item_coverage", "gini", "novelty"]
-    call = partial(tl.top_k_eval, *paths, k=k, metrics=metrics, items=items)
-    return beside(call, n * k, ndcg=partial(tl.top_k_eval, *paths, k=k, metrics="ndcg"))
 
 
 # Splits
@@ -504,13 +467,6 @@ def differences(n: int) -> np.ndarray:
     return np.where(rng.random((4, n)) < 0.25, others, 0.0)
 
 
-def instead(n: int, n_resamples: int, **calls: Callable[[np.ndarray], Any]) -> Works:
-    """Return what a user would write of one difference, given less of it, where it is installed."""
-    d = differences(n)[0][:100_000]
-    units = float(n_resamples * len(d))
-    return {name: Work(partial(call, d), units) for name, call in calls.items() if find_spec(name)}
-
-
 def flips(n: int, n_columns: int = 1) -> Works:
     """Return sign flips of one difference beside others, or of several jointly; one thread."""
     from toplist.stats.randomization import randomization
@@ -537,10 +493,10 @@ def flips(n: int, n_columns: int = 1) -> Works:
 
         return fisher.fisher_randomization_test(d, np.zeros(len(d)), 100)
 
-    return {
-        **beside(partial(randomization, some[0], **options), n * FLIPS),
-        **instead(n, 100, numpy=by_numpy, scipy=by_scipy, ranx=by_ranx),
-    }
+    works = beside(partial(randomization, some[0], **options), n * FLIPS)
+    d, others = some[0][:100_000], {"numpy": by_numpy, "scipy": by_scipy, "ranx": by_ranx}
+    calls = {name: partial(call, d) for name, call in others.items() if find_spec(name)}
+    return works | {name: Work(call, 100.0 * len(d)) for name, call in calls.items()}
 
 
 def made_curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
@@ -562,10 +518,7 @@ def made_curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
 
 
 def bands(n: int, n_systems: int, n_threads: int) -> Works:
-    """Return one pass over curves of users, then a band of each system, and MaxT over all if many.
-
-    Beside it is a loop of multiplier bootstraps over users, given less.
-    """
+    """Return one pass over curves of users, then a band of each system; MaxT over all if many."""
     from toplist.stats.estimates import Sums
     from toplist.stats.simultaneous import band, maxt_t
 
@@ -578,58 +531,23 @@ def bands(n: int, n_systems: int, n_threads: int) -> Works:
         if n_systems > 2:
             maxt_t(found, n_threads=n_threads)
 
-    x, rng = np.resize(fill(0, 4096)[:, :K], (min(n, 1 << 15), K)), np.random.default_rng(0)
-
-    def by_numpy() -> list[float]:
-        centred, error = x - x.mean(axis=0), x.std(axis=0, ddof=1) * np.sqrt(len(x))
-        draws = (rng.standard_normal(len(x)) for _ in range(20))
-        return [float(np.abs(one @ centred / error).max()) for one in draws]
-
-    works = beside(call, n * K * (n_systems - 1))
-    return {**works, "numpy": Work(by_numpy, x.size * 20 / FLIPS)}
-
-
-def curve_flips(n: int) -> Works:
-    """Return joint flips of every column, where draws of t say the same in a hundredth."""
-    from toplist.stats.simultaneous import maxt_flips
-
-    columns = [np.resize(column, n) for column in made_curves(2)(0, min(n, 4096)).T]
-    return beside(partial(maxt_flips, columns, n_resamples=FLIPS), n * K * FLIPS)
+    return beside(call, n * K * (n_systems - 1))
 
 
 def bootstraps(n: int) -> Works:
-    """Return the studentised bootstrap of one difference; scipy's is not studentised."""
+    """Return the studentised bootstrap of one difference."""
     from toplist.stats.randomization import bootstrap
 
-    def by_numpy(d: np.ndarray) -> list[float]:
-        rng, n = np.random.default_rng(0), len(d)
-        draws = (d[rng.integers(0, n, n)] for _ in range(100))
-        return [(one.mean() - d.mean()) / (one.std(ddof=1) / np.sqrt(n)) for one in draws]
-
-    def by_scipy(d: np.ndarray) -> Any:
-        from scipy.stats import bootstrap
-
-        options = {"method": "percentile", "n_resamples": 100, "batch": 10}
-        return bootstrap((d,), np.mean, rng=0, **options)
-
     call = partial(bootstrap, differences(n)[0], n_resamples=FLIPS - 1, n_threads=1)
-    works = beside(call, n * (FLIPS - 1))
-    return {**works, **instead(n, 100, numpy=by_numpy, scipy=by_scipy)}
+    return beside(call, n * (FLIPS - 1))
 
 
 def t_tests(n: int) -> Works:
-    """Return the t tests and effect sizes of 12 metrics and 4 comparisons; scipy's test alone."""
+    """Return the t tests of 12 metrics and 4 comparisons."""
     from toplist.stats.estimates import difference
 
-    def by_scipy(d: np.ndarray) -> Any:
-        from scipy.stats import ttest_rel
-
-        return ttest_rel(d, zero[: len(d)])
-
-    zero = np.zeros(n)
-    every = [*differences(n)] * 12
-    works = beside(lambda: [difference(d, zero) for d in every], 48 * n)
-    return {**works, **instead(n, 1, scipy=by_scipy)}
+    zero, every = np.zeros(n), [*differences(n)] * 12
+    return beside(lambda: [difference(d, zero) for d in every], 48 * n)
 
 
 # The table
@@ -690,37 +608,22 @@ def lines() -> Iterator[Line]:
         ("import toplist", {"code": "import toplist", "cached": True}, 1, "numpy + 0.05 s"),
         ("import numpy", {"code": "import numpy", "cached": True}, 1),
     )
-    yield Line(
-        "start",
-        "toplist --help",
-        lambda n: beside(partial(process, TOPLIST, "--help"), 1),
-        1,
-        "0.25 s",
-    )
-    popular = "average_popularity tail_percentage"
-    for title, names, fact, how in (
+    yield from rows(
+        "beyond",
+        beyond,
         (
             "coverage, Gini, entropy at every k",
-            "item_coverage gini shannon_entropy",
-            "catalogue",
-            "",
+            {"metrics": "item_coverage gini shannon_entropy", "fact": "catalogue"},
+            *(100_000, "20 x sum"),
         ),
-        ("Gini, ids not the indices", "gini", "catalogue", "wide"),
-        ("popularity, tail of every user at every k", popular, "counts", ""),
-        ("means and std of both", popular, "counts", "means"),
-        ("novelty of every user at every k", "novelty", "counts", ""),
-        ("diversity, cosine of 16 features", "intra_list_diversity", "features", ""),
-        ("counts at every rank, to merge", "", "catalogue", "counts"),
-    ):
-        works = partial(beyond, metrics=names, fact=fact, how=how)
-        yield Line("beyond", title, works, budget="20 x sum")
-    yield from rows(
-        "predictions",
-        predictions,
-        ("GAUC, any order", {"function": "gauc"}, 10**7),
-        ("GAUC, sorted by user", {"function": "gauc", "ordered": True}, 10**7),
-        *((name, {"function": name}, 10**7) for name in ("auc", "log_loss", "rmse")),
+        (
+            "popularity, tail of every user at every k",
+            {"metrics": "average_popularity tail_percentage", "fact": "counts"},
+            *(100_000, "20 x sum"),
+        ),
     )
+    yield Line("predictions", "GAUC, any order", partial(gauc, ordered=False), 10**7)
+    yield Line("predictions", "GAUC, sorted by user", partial(gauc, ordered=True), 10**7)
     kinds = [("csv", 50_000), ("csv.gz", 50_000), ("jsonl", 50_000), ("trec", 50_000)]
     kinds += [("parquet", 50_000), ("csv", 200_000), ("parquet", 200_000)]
     for text, ids in ((False, "integers"), (True, "text")):
@@ -732,15 +635,11 @@ def lines() -> Iterator[Line]:
         stream,
         *((f"{n:,} users x 100, 20 relevant", {}, n, "1,500 MB") for n in (10**5, million, 10**7)),
         ("the truth in another order", {"shuffled": True}, million, "1,500 MB"),
-        *((f"k = {k}", {"k": k}) for k in (10, 1000)),
-        *((f"{n} relevant", {"n_relevant": n}) for n in (2, 100)),
     )
     yield Line("streams", "a row per item, shuffled", scattered, 50_000, "2.5 x polars")
-    yield Line("streams", "and metrics of the lists", stream_of_lists, 500_000, "1.5 x ndcg")
     yield from rows("splits", splits, *((one, {"call": SPLITS[one]}, 10**7) for one in SPLITS))
     yield Line("flips", "10,000 flips", flips, million, "1 s")
     yield Line("flips", "of 4 systems jointly", partial(flips, n_columns=4), million, "3 s")
-    yield Line("flips", "of 100 k jointly (MaxT)", curve_flips)
     yield from rows(
         "inference",
         bands,

@@ -470,45 +470,6 @@ def of_judge_in_clusters(rng: Rng, n_clusters: int, n_others: int, shared: bool)
     return p, 2 * t_sf(abs(alone.estimate) / alone.error, len(of_people) - 1)
 
 
-@draws
-def of_across_in_clusters(rng: Rng, n_sets: int, n_clusters: int) -> Pair:
-    """Return p of a difference over data sets of rows in clusters; beside without these."""
-    rows = []
-    for _ in range(n_sets):
-        labels = np.repeat(np.arange(n_clusters), rng.geometric(0.1, n_clusters))
-        shared = 0.7 * rng.normal(size=n_clusters)[labels]
-        rows.append((shared + rng.normal(size=len(labels)), labels))
-
-    def p(clustered: bool) -> float:
-        tests = [against_0(d, None, labels if clustered else None) for d, labels in rows]
-        columns = zip(*((one.difference, one.error, one.df) for one in tests), strict=True)
-        return datasets.over_datasets(*columns).p
-
-    return p(True), p(False)
-
-
-@draws
-def of_ranks_in_clusters(rng: Rng, n_systems: int, n_sets: int, gap: float, n: int = 100) -> Pair:
-    """Return 0 where the interval of a mean rank misses the true one; beside without clusters."""
-    some, seen = int(rng.integers(n_systems)), []
-    drawn: dict[bool, list[np.ndarray]] = {True: [], False: []}
-    for _ in range(n_sets):
-        labels = np.repeat(np.arange(n), rng.geometric(0.1, n))
-        own = rng.normal(size=(n_systems, n))[:, labels]
-        rows = own + rng.normal(size=own.shape)
-        rows -= gap / math.sqrt(n) * np.arange(n_systems)[:, np.newaxis]
-        seen.append(rows.mean(axis=1))
-        for clustered, known in drawn.items():
-            units = Units.of(len(labels), None, labels if clustered else None)
-            how = {"seed": int(rng.integers(1 << 32)), "n_threads": 1}
-            known.append(datasets.resampled(rows, units, n_resamples=499, **how))
-    found = []
-    for known in drawn.values():
-        low, high = datasets.rank_intervals(np.array(seen), known)
-        found.append(float(low[some] - 1e-9 <= some + 1 <= high[some] + 1e-9))
-    return found[0], found[1]
-
-
 def crossed(group: str, title: str, of: Callable[..., Draw], *axes: Any) -> Iterator[Named]:
     """Yield a line for each combination; the title names what is combined by its place."""
     for given in product(*axes):
@@ -577,9 +538,6 @@ def lines() -> Iterator[Named]:
         for shared in (False, True):
             what = f"people judge {n_clusters} clusters" + ", parts of all" * shared
             yield "judge", (what, of_judge_in_clusters(n_clusters, 400, shared))
-    title = "a difference over {} data sets of {} clusters"
-    yield from crossed("ranks", title, of_across_in_clusters, (2, 5), (50,))
-    yield "ranks", ("3 systems, 3 data sets of 100 clusters", of_ranks_in_clusters(3, 3, 0.5))
 
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> Pair:

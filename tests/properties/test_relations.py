@@ -40,7 +40,7 @@ NAMES = [*METRICS, *(metric.name for metric in MORE)]
 BOUNDED = [name for name in NAMES if name.split()[0] not in ("cg", "dcg", "own")]
 
 
-def quick(max_examples=30):
+def quick(max_examples=15):
     return settings(deadline=None, max_examples=max_examples)
 
 
@@ -189,7 +189,7 @@ FORMS = {  # of ranks, of truths
 
 
 @pytest.mark.parametrize("form", FORMS)
-@quick(20)
+@quick(10)
 @given(population=populations(min_users=1), depth=st.none() | DEPTHS)
 def test_every_form_says_the_same(form, population, depth):
     # truths of 0 and 1 alone that repeat one are refused: they look like a matrix
@@ -225,7 +225,7 @@ MATRICES = {
 
 
 @pytest.mark.parametrize("form", MATRICES)
-@quick(15)
+@quick(10)
 @given(population=rectangles(), depth=st.none() | DEPTHS)
 def test_matrices_of_ids(form, population, depth):
     options = {"padding": -1} if form == "padded" else {}
