@@ -79,7 +79,7 @@ nothing a user has, and marks the result as sampled wherever it is shown; a user
 seed and user alone. `corrected` is the paper's bias-variance estimator (gamma = 0.1). On
 ml-latest-small at k = 10, over five seeds (``python benchmarks/leave_one_out.py``), hit is 0.0477
 among all items, 0.5463 among the sample and 0.0251 corrected for popularity, and 0.0581, 0.6483 and
-0.0438 for item-kNN: the corrections are better by far, and still off by a quarter to a half. Rank
+0.0440 for item-kNN: the corrections are better by far, and still off by a quarter to a half. Rank
 all items if you can.
 """
 
