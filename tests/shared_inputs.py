@@ -114,12 +114,17 @@ def fresh(code, *arguments):
     ).stdout.split()
 
 
+def holds(words, message):
+    """Tell whether a message has all parts of the words, in their order."""
+    return re.search(".*".join(map(re.escape, words.split(" ... "))), message)
+
+
 def said(words, call, *arguments, **options):
     """Check that a call is refused in one line that has all parts of the words, in their order."""
     with pytest.raises((ValueError, TypeError)) as caught:
         call(*arguments, **options)
     message = str(caught.value)
-    assert re.search(".*".join(map(re.escape, words.split(" ... "))), message), message
+    assert holds(words, message), message
     assert "\n" not in message
     return message
 

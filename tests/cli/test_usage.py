@@ -142,15 +142,16 @@ def test_out_and_quiet(good, line):
     assert good(*line.split(), "-q") == ""
 
 
+EVAL, COMPARE = "eval recs.csv truth.csv", "compare recs.csv more.csv truth.csv -m mrr@2"
+
+
 @pytest.mark.parametrize(
-    ("file", "format"),
-    [("o.json", "json"), ("o.CSV", "csv"), ("o.md", "markdown"), ("o.tex", "latex"),
-     ("o.txt", "table"), ("o", "table")],
+    ("line", "file", "format"),
+    [(EVAL, "o.json", "json"), (EVAL, "o.CSV", "csv"), (EVAL, "o.md", "markdown"),
+     (EVAL, "o.tex", "latex"), (EVAL, "o.txt", "table"), (EVAL, "o", "table"),
+     (COMPARE, "o.json", "json"), (COMPARE, "o.tex", "latex"),
+     ("conventions", "o.csv", "csv"), ("conventions", "o.tex", "latex")],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "line",
-    ["eval recs.csv truth.csv", "compare recs.csv more.csv truth.csv -m mrr@2", "conventions"],
-)
 def test_the_format_follows_the_extension_of_the_output(good, line, file, format):
     if (line, format) == ("conventions", "latex"):  # a format that it lacks is the table
         format = "table"
