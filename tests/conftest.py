@@ -3,9 +3,12 @@
 import re
 
 import pytest
+from hypothesis import settings
 
 from toplist.cli import main
 
+settings.register_profile("toplist", deadline=None, max_examples=40)  # where a test says no number
+settings.load_profile("toplist")
 # Tensors of torch among the parameters of a test; not the names of conventions.
 TORCH = re.compile(r"\btorch(?!metrics|_geometric)|\btensors?\b")
 # What a library warns of is not ours to mend; what this package warns of is an error.

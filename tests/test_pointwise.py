@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import beyond as oracle
 from shared_inputs import LIBRARIES, frame_of, said
@@ -21,7 +21,6 @@ def close(found, expected):
     assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@settings(deadline=None)
 @given(ROWS)
 def test_auc_and_gauc_are_recboles_formulas(rows):
     users, labels, predictions = ([row[i] for row in rows] for i in range(3))
@@ -41,7 +40,6 @@ def test_auc_and_gauc_are_recboles_formulas(rows):
         assert (m, m + n) == (sum(y for y, _ in mine), len(mine))
 
 
-@settings(deadline=None)
 @given(ROWS.filter(len))
 def test_losses_are_the_formulas(rows):
     _, labels, predictions = (list(column) for column in zip(*rows, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import through_a_file
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import intervals
 from oracle import propensities as oracle
@@ -44,7 +44,6 @@ def sides(users):
     return lists, truths
 
 
-@settings(deadline=None)
 @given(SEVERAL, P, st.integers(1, 8), st.sampled_from([None, 0.1]))
 def test_sums_over_hits_are_the_definitions(users, p, k, clip):
     lists, truths = sides(users)
@@ -64,7 +63,6 @@ def test_sums_over_hits_are_the_definitions(users, p, k, clip):
         assert (f"{n_clipped} of them clipped at 0.1" in str(found)) == (clip is not None)
 
 
-@settings(deadline=None)
 @given(ALONE, P, st.integers(1, 8))
 def test_with_one_relevant_item_it_is_the_mean_of_users_with_its_weight(users, p, k):
     lists, truths = sides(users)
@@ -85,7 +83,6 @@ def test_with_one_relevant_item_it_is_the_mean_of_users_with_its_weight(users, p
     assert recall == pytest.approx(found.interval(f"cg@{k}"), rel=1e-12, nan_ok=True)
 
 
-@settings(deadline=None)
 @given(SEVERAL, P, st.integers(1, 8))
 def test_intervals_are_those_of_ratios_of_sums(users, p, k):
     lists, truths = sides([*users, ([0, 1, 2], {1, 2, 3})])

@@ -8,6 +8,7 @@ import io
 import subprocess
 import sys
 from functools import partial
+from itertools import product
 
 import doors
 import numpy as np
@@ -87,14 +88,21 @@ def same(found, whole):
         assert found.std(name) == pytest.approx(whole.std(name), rel=1e-12, abs=1e-15, nan_ok=True)
 
 
-@pytest.mark.parametrize("ids", ["text", "integers"])
-@pytest.mark.parametrize("truth", FORMATS)
-@pytest.mark.parametrize("recs", FORMATS)
-def test_every_format_beside_every_other(tmp_path, monkeypatch, recs, truth, ids):
+@pytest.fixture(scope="module")
+def expected():
+    return tl.top_k_eval(RANKS, TRUTHS, K)
+
+
+BESIDE = [
+    *((*both, numbers) for both in product(FORMATS, repeat=2)),
+    *((*both, dict) for both in zip(FORMATS, FORMATS[3:] + FORMATS[:3], strict=True)),
+]
+
+
+@pytest.mark.parametrize(("recs", "truth", "to"), BESIDE)
+def test_every_format_beside_every_other(tmp_path, monkeypatch, expected, recs, truth, to):
     """Numbers are the text they are written as beside files of text."""
-    sides = (RANKS, TRUTHS) if ids == "text" else map(numbers, (RANKS, TRUTHS))
-    lists, truths = sides
-    expected = tl.top_k_eval(RANKS, TRUTHS, K)
+    lists, truths = map(to, (RANKS, TRUTHS))
     for small, keep in ((False, "users"), (True, None)):
         if small:
             in_small_blocks(monkeypatch)
