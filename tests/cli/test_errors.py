@@ -150,7 +150,7 @@ USAGE = [
     ("eval base.npz --conv trec_eval", "--convention trec_eval changes nothing of"),
     ("eval base.npz --convention=standard", "--convention standard changes nothing of"),
     ("eval base.npz --clusters nothing", "--clusters nothing changes nothing of base.npz, a saved"),
-    ("compare base.npz more.csv truth.csv --columns a:rank=r", "'a' is no side"),
+    ("compare base.npz more.csv truth.csv --columns base:rank=r", "'base' is no side: ranks, "),
     ("compare base.npz base.npz -m ndcg@2", "named twice"),
     ("compare base.npz truth.csv", "truth.csv: saved results alone need no ground truth"),
     ("compare recs.csv base.npz", "base.npz is a saved result: the last file is the truth"),
