@@ -14,13 +14,6 @@ RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
 TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
 
 
-def people(prefix, **options):
-    """Evaluate two users whose keys begin with `prefix`."""
-    ranks = {f"{prefix}1": [1, 2, 3], f"{prefix}2": [4, 5]}
-    truths = {f"{prefix}1": {2, 3}, f"{prefix}2": {4, 9}}
-    return by_words(ranks, truths, **{"k": 3, "metrics": ["mrr", "map"], **options})
-
-
 def compared(lists, truths, k=None, baseline=None, **words):
     """Evaluate the lists of several systems by one truth, alike, and put them side by side."""
     found = {name: by_words(some, truths, k, **words) for name, some in lists.items()}

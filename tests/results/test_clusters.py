@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from doors import by_words
 from oracle import intervals
-from paired_data import LABELS, TENTHS
 
 import toplist as tl
 from toplist import parallel
@@ -78,12 +77,6 @@ def test_intervals_are_those_of_the_formula_and_of_tests_of_the_same_values(weig
         assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
         assert pooled[f"recall@{k}"] == pytest.approx(test.mean, rel=1e-12)
         assert math.isnan(pooled.std(f"recall@{k}"))
-
-
-def test_the_specification_holds_for_results_at_every_k():
-    ranks = [[*range(n), *range(100, 110 - n)] for n in TENTHS]  # precision@10 of a tenth each
-    result = tl.top_k_eval(ranks, [set(range(10))] * 12, 10, metrics="precision", clusters=LABELS)
-    assert result.interval("precision@10") == pytest.approx((0.2694304098, 0.7305695902), abs=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 7, 40, 1000])

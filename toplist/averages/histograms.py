@@ -109,8 +109,15 @@ class Histograms:
 
     def moments(self, metric: Metric, cuts: Ints) -> Any:
         """Return the `Average` of one of the metrics at some k's, which rise."""
-        if metric.name in self.gathered:
-            return self._gathered(metric.name, cuts)
+        if metric.name in self.gathered:  # computed from the users' curves
+            places = np.minimum(np.searchsorted(self.cuts, cuts), len(self.cuts) - 1)
+            lost = self.cuts[places] != cuts
+            if lost.any():
+                raise ValueError(
+                    f"{metric.name}@{cuts[lost][0]} is not known: it was not asked for, and lies "
+                    "below the lists of some of the users; ask for this k in the evaluation"
+                )
+            return at(self.gathered[metric.name], places)
         n = self.n_of(metric.empty)
         if n < self.n_of(None):  # those with relevant items
             kept = self.n_relevant > 0
@@ -160,17 +167,6 @@ class Histograms:
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))
 
-    def _gathered(self, name: str, cuts: Ints) -> Average:
-        """Return an average that was computed from the users' curves."""
-        columns = np.minimum(np.searchsorted(self.cuts, cuts), len(self.cuts) - 1)
-        lost = self.cuts[columns] != cuts
-        if lost.any():
-            raise ValueError(
-                f"{name}@{cuts[lost][0]} is not known: it was not asked for, and lies below the "
-                f"lists of some of the users; ask for this k in the evaluation"
-            )
-        return at(self.gathered[name], columns)
-
     def deeper(self, metric: Metric, cuts: Ints, judged: bool) -> Average | None:
         """Return an average at some k's, also at such that were not asked for, below all lists.
 
@@ -208,7 +204,12 @@ class Histograms:
         if metric.counts == "first":
             return spread_of_first(self.first, n_users, discounts)
         if _undiscounted(metric):
-            spread = spread_of_counts(self.each, self.nth, n_users)
+            total = np.cumsum(self.each, axis=1)
+            squares = np.cumsum(2 * self.nth - self.each, axis=1)  # the j-th hit adds 2 j - 1
+            # deviations from a whole number near the mean are exact, and small
+            whole, rest = np.divmod(total, n_users)
+            near = squares - 2 * whole * total + n_users * whole**2
+            spread: Floats = near - rest * (rest / n_users)
         else:
             keys = [(one.counts, one.discounting) for one in sums_of(self.metrics)]
             spread = self.spreads[keys.index((metric.counts, metric.discounting))].copy()
@@ -311,10 +312,9 @@ def count(
     def gather(read: RelevantHits, metric: Metric, ratio: bool) -> Average:
         """Return an average computed from the curves of blocks of users."""
         mine = per_user.counted_in(hits, counted, metric)
+        given = read, mine, metric, cuts
         values, divisors = (
-            per_user.ratio_fillers(read, mine, metric, cuts)
-            if ratio
-            else (per_user.filler(read, mine, metric, cuts), None)
+            per_user.ratio_fillers(*given) if ratio else (per_user.filler(*given), None)
         )
 
         def block(lo: int, hi: int) -> Average:
@@ -328,13 +328,6 @@ def count(
         bounds = parallel.bounds(np.arange(len(read) + 1) * len(cuts))
         return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
-    def tally(read: RelevantHits, metric: Metric) -> Average:
-        """Return an average of other hits, in whole numbers as that of relevant items."""
-        plain = replace(metric.summed, of="relevant", relevant_from=None, cut="k", graded=False)
-        mine = per_user.counted_in(hits, counted, metric)
-        own = _counts(read, mine, (plain,), ks, n_threads)
-        return own.moments(plain, cuts)  # type: ignore[no-any-return]
-
     gathered: dict[str, Average] = {}
     for metric in metrics:
         read = per_user.gains_of(hits, metric, threshold_in_gains)
@@ -345,7 +338,11 @@ def count(
         if of_curves or (metric.graded and (read.graded or other)):
             gathered[metric.name] = gather(read, metric, ratio)
         elif (metric.counts_others or metric.earning is not None) and read is not hits.relevant:
-            gathered[metric.name] = tally(read, metric)
+            # in whole numbers, as those of relevant items
+            plain = replace(metric.summed, of="relevant", relevant_from=None, cut="k", graded=False)
+            mine = per_user.counted_in(hits, counted, metric)
+            own = _counts(read, mine, (plain,), ks, n_threads)
+            gathered[metric.name] = own.moments(plain, cuts)
     return replace(whole, gathered=gathered)
 
 
@@ -424,16 +421,6 @@ def _sums_at_every_k(hits: RelevantHits, users: Ints, metric: Metric, depth: int
     steps = np.zeros((len(users), depth))
     steps[row, place] = (j + 1 if metric.counts == "nth" else 1) / metric.discounts(depth)[place]
     return np.cumsum(steps, axis=1)
-
-
-def spread_of_counts(each: Ints, nth: Ints, n_users: Ints) -> Floats:
-    """Return the sum of squared deviations of the numbers of hits, from integers."""
-    total = np.cumsum(each, axis=1)
-    squares = np.cumsum(2 * nth - each, axis=1)  # the j-th hit raises j^2 by 2 j - 1
-    # deviations from a whole number near the mean are exact, and small
-    whole, rest = np.divmod(total, n_users)
-    near: Floats = squares - 2 * whole * total + n_users * whole**2 - rest * (rest / n_users)
-    return near
 
 
 def spread_of_first(first: Ints, n_users: Ints, discounts: Floats) -> Floats:

@@ -298,11 +298,8 @@ def of_rows(
     read, every = gains_of(hits.subset(rows), metric, threshold_in_gains), np.ones(len(rows), bool)
     columns, mean = cut_offs(read, cuts.tolist()), average.mean
     at = np.searchsorted(columns, cuts)
-    given, divisors = (read, every, metric, columns), None
-    if isinstance(average, Pooled):
-        numerators, divisors = ratio_fillers(*given)
-    else:
-        numerators = filler(*given)
+    given, ratio = (read, every, metric, columns), isinstance(average, Pooled)
+    numerators, divisors = ratio_fillers(*given) if ratio else (filler(*given), None)
 
     def left(lo: int, hi: int) -> Floats:
         """Return what is left of the values of these rows, (hi - lo, K)."""

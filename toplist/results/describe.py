@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from toplist.checks import counted, worded
 from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
+from toplist.metrics.conventions import CONVENTIONS, KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.results.markup import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from toplist.results.result import TopKResult
 
 
@@ -212,11 +210,19 @@ def rule_lines(result: TopKResult, parts: Sequence[TopKResult] = ()) -> list[str
 
     `parts` are the segments that are in the table with the result.
     """
-    lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
-    lines += result.terms.other_formulas()
+    terms, theirs = result.terms, CONVENTIONS["trec_eval"].metrics
+    lines = [f"{rules(result)}: {averaging(result)}"] if terms.metrics else []
+    # names of trec_eval that were read as metrics that it computes otherwise
+    written = {one.written: one.metric.name for one in terms.entries if one.written}
+    for other, name in written.items():
+        ours = terms.metrics[name].dividing.name
+        divisor = theirs[name].dividing.name if name in theirs else ours
+        if divisor != ours:
+            theirs_is = f"in trec_eval and ir_measures over {divisor}"
+            lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
     lines += intervals([result, *parts])
-    lines += [result.exposed.words(result.terms.clip)] if result.exposed else []
-    lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
+    lines += [result.exposed.words(terms.clip)] if result.exposed else []
+    lines += [f"{name}: {of_lists(result, one)}" for name, one in terms.list_metrics.items()]
     return [*lines, *reading(result), *deeper([result]), account(result)]
 
 
@@ -337,13 +343,6 @@ def grid(result: TopKResult) -> Grid:
         low, high = result.interval(name)
         rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_of(name)))
     return Grid.of(COLUMNS, rows)
-
-
-def to_pandas(result: TopKResult, per_user: bool) -> DataFrame:
-    """Return a DataFrame of the means, or of the users' values."""
-    if per_user:
-        return Grid({"user_id": list(result.users), **of_users(result)}).to_pandas()
-    return grid(result).to_pandas()
 
 
 def of_users(result: TopKResult) -> dict[str, Any]:

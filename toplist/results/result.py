@@ -22,7 +22,7 @@ from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of, metric_meant
-from toplist.results.markup import Display
+from toplist.results.markup import Display, Grid
 from toplist.results.terms import Entry, Terms, chosen, difference
 
 # What few need is imported by them, as `import toplist` must be quick.
@@ -480,20 +480,13 @@ class TopKResult(Display):
         """Return the ``name@k`` of every mean, in the order asked for."""
         return self.terms.names
 
-    @cached
-    def population(self) -> properties.Population:
-        """What is known of the users in the means before any value."""
-        n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
-        single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
-        return properties.Population(single, self.graded)
-
     def _population_of(self, metric: Metric) -> properties.Population:
         """Return what is known of the users of a metric, which may count more items."""
+        n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
         least, usual = metric.relevant_from, self.terms.grading.relevant_from
         fewer = least is None or (least > 0 if usual is None else least >= usual)
-        if fewer and metric.of != "judged":
-            return self.population
-        return replace(self.population, single=False)
+        single = fewer and metric.of != "judged" and 0 <= n_relevant.max(initial=-1) <= 1
+        return properties.Population(bool(single), self.graded)
 
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition.
@@ -547,7 +540,12 @@ class TopKResult(Display):
         name, average = metric.name, self._average(metric, cuts)
         if self.interval_kind(name) == "Wilson":
             return np.stack(wilson(average.mean, average.effective, normal_ppf((1 + level) / 2)))
-        error, df = self._errors(metric, cuts)
+        if name in self.by_rows:
+            error, df = self._errors(metric, cuts)
+        elif self.terms.weighting is not None and isinstance(metric, Metric):
+            error, df = by_kish(average)
+        else:  # of lists, n is another at each k
+            error, df = average.error, getattr(average, "users", average.n) - 1.0
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
@@ -571,13 +569,7 @@ class TopKResult(Display):
         return frozenset(name for name, rows in of.items() if len(np.unique(weights[rows])) > 1)
 
     def _errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
-        """Return the standard errors of a mean at some k's, and their degrees of freedom."""
-        if metric.name not in self.by_rows:
-            average = self._average(metric, cuts)
-            if self.terms.weighting is not None and isinstance(metric, Metric):
-                return by_kish(average)
-            n = getattr(average, "users", average.n)  # of lists, at each k
-            return Errors(average.error, np.broadcast_to(n - 1.0, cuts.shape))
+        """Return the standard errors of a mean at some k's by its rows, and degrees of freedom."""
         known = len(self._moments[metric.name].mean)
         if isinstance(metric, Metric) and cuts[-1] > known:
             return self._of_rows(metric, cuts)
@@ -992,7 +984,10 @@ class TopKResult(Display):
         """
         from toplist.results import describe
 
-        return describe.to_pandas(self if names is None else self._only(names), per_user)
+        shown = self if names is None else self._only(names)
+        if per_user:
+            return Grid({"user_id": list(shown.users), **describe.of_users(shown)}).to_pandas()
+        return describe.grid(shown).to_pandas()
 
     def _only(self, names: Names) -> TopKResult:
         return replace(self, terms=chosen({"this result": self.terms}, names)["this result"])

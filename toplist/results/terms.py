@@ -309,19 +309,6 @@ class Terms:
                 text += f", {one.name}: largest grade {largest:g}"
         return text
 
-    def other_formulas(self) -> list[str]:
-        """Return which names of trec_eval were read as metrics that it computes otherwise."""
-        theirs = CONVENTIONS["trec_eval"].metrics
-        written = {one.written: one.metric.name for one in self.entries if one.written}
-        lines = []
-        for other, name in written.items():
-            ours = self.metrics[name].dividing.name
-            divisor = theirs[name].dividing.name if name in theirs else ours
-            if divisor != ours:
-                theirs_is = f"in trec_eval and ir_measures over {divisor}"
-                lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
-        return lines
-
 
 def chosen(several: Mapping[str, Terms], names: Names) -> dict[str, Terms]:
     """Return terms with the means of some names alone, in their order.
