@@ -164,8 +164,11 @@ VALUE_ERRORS = {
     # values of your own
     "the dict of systems is empty: give system -> values": lambda: tl.inference.paired_tests({}),
     "the values of a have shape (1, 2): one per user is needed": lambda: few([[1.0, 2.0]]),
-    "curves have shapes (3,) and (3,): both are users x k": lambda: tl.inference.band(
+    "the values of the system have shape (3,): users x k are needed": lambda: tl.inference.band(
         np.arange(3), np.arange(3)
+    ),
+    "the system has 3 x 2 values and the baseline 3 x 1": lambda: tl.inference.band(
+        np.ones((3, 2)), np.ones((3, 1))
     ),
     "the value of user 1 of a is nan": lambda: few([1.0, np.nan]),
     "b has other users than a: 1 are missing and 1 are new, 'x' first": lambda: few(
@@ -173,7 +176,9 @@ VALUE_ERRORS = {
     ),
     "a has 1 values and b 2": lambda: few([1.0]),
     "users: 1 keys for 2 rows": lambda: few(users=["x"]),
-    "are of different users: ": lambda: tl.inference.band({"x": [1.0]}, {"y": [1.0]}),
+    "the baseline has other users than the system: 1 are missing": lambda: tl.inference.band(
+        {"x": [1.0]}, {"y": [1.0]}
+    ),
     "correction='maxt' is for the methods": lambda: few(correction="maxt", method="sign"),
     "segment 'b': the value of user 1 is nan": lambda: heterogeneity({"b": [0.1, np.nan]}),
     "segment 'b': values of shape (1, 2)": lambda: heterogeneity({"b": [[0.1, 0.3]]}),
@@ -198,7 +203,7 @@ TYPE_ERRORS = {
     "weights are by position, but the values are by user": lambda: few(
         users=["x", "y"], weights=[1, 1]
     ),
-    "by user and the other by position": lambda: tl.inference.band({"x": [1.0]}, [[1.0]]),
+    "by user and some by position": lambda: tl.inference.band({"x": [1.0]}, [[1.0]]),
     "give clusters as a dict or Series": lambda: two().test("mrr@3", clusters=[0] * 60),
     "give a dict of segment -> differences, not list": lambda: heterogeneity([[0.1], [0.2]]),
 }

@@ -330,21 +330,8 @@ def band(
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
     plan = TestPlan(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
-    first, second = values, baseline
-    if isinstance(first, Mapping) != isinstance(second, Mapping):
-        raise TypeError(
-            "one system has curves by user and the other by position: give both alike, by user or, "
-            "if their order is the same, as arrays"
-        )
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        if first.keys() != second.keys():
-            other = next(iter(first.keys() ^ second.keys()))
-            raise ValueError(f"the curves are of different users: only one system has {other!r}")
-        first, second = [*first.values()], [second[user] for user in first]
-    a, b = (np.asarray(one, np.float64) for one in (first, second))
-    if a.shape != b.shape or a.ndim != 2:
-        raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
-    d = snap(a, b)
+    found = read({"the system": values, "the baseline": baseline}, ndim=2).found
+    d = snap(*found.values())
     differ = dict(enumerate(np.count_nonzero(d, axis=0).tolist(), 1))
     return Band.of(Sums.of(d, n_threads), plan, name=name, systems=names, differ=differ)
 

@@ -40,11 +40,17 @@ class OwnValues(Rows):
 
 
 def read(
-    values: Any, weights: Any = None, clusters: Any = None, runs: bool = False, users: Any = None
+    values: Any,
+    weights: Any = None,
+    clusters: Any = None,
+    runs: bool = False,
+    users: Any = None,
+    ndim: int = 1,
 ) -> OwnValues:
     """Read values by system: arrays of equal length, or dicts user -> value with the same users.
 
-    `users` are the keys of the rows of arrays. Users of weight 0 are left out.
+    `users` are the keys of the rows of arrays. Users of weight 0 are left out. Values of two
+    dimensions are curves.
 
     Raises
     ------
@@ -58,16 +64,16 @@ def read(
     flat: Mapping[Any, Any] = values
     if runs:
         flat = {(name, i): one for name, some in values.items() for i, one in enumerate(some)}
-    found, users = _aligned(flat, users)
+    found, users = _aligned(flat, users, ndim)
+    n = len(next(iter(found.values())))
     if runs:
         found = {
             name: np.stack([found[name, i] for i in range(len(some))])
             for name, some in values.items()
         }
-    n = next(iter(found.values())).shape[-1]
-    w, places = by_user(weights, users, n, "weights"), None
+    w, places = _by_user(weights, users, n, "weights"), None
     if clusters is not None:
-        places = numbered(by_user(clusters, users, n, "clusters"), users)
+        places = numbered(_by_user(clusters, users, n, "clusters"), users)
     if w is not None:
         w = weights_of(w, n, users, zeros=True)
         some = np.asarray(w > 0)  # a weight of 0 counts nothing
@@ -94,13 +100,13 @@ def read_pairs(
 
 
 def _aligned(
-    values: Mapping[Any, Any], keys: Any = None
+    values: Mapping[Any, Any], keys: Any = None, ndim: int = 1
 ) -> tuple[dict[Any, Floats], list[Any] | None]:
     """Return the values of all systems in one order of users, and the users if they have keys.
 
     `keys` are those of the rows of arrays.
     """
-    read = {system: _opened(system, one) for system, one in values.items()}
+    read: dict[Any, Any] = {system: _opened(system, one) for system, one in values.items()}
     if keys is None:
         _check_not_counted(read)
     for system, one in read.items() if keys is not None else ():
@@ -108,31 +114,33 @@ def _aligned(
             rows = np.asarray(one).tolist()
             read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
     keyed, first = {isinstance(one, Mapping) for one in read.values()}, next(iter(read))
+    users: list[Any] | None = None
     if len(keyed) > 1:
         raise TypeError(
             "some systems have values by user and some by position: give all alike, by user or, if "
             "their order is the same, as arrays"
         )
-    if keyed == {False}:
-        arrays = {system: _floats(system, one, None) for system, one in read.items()}
-        for system, array in arrays.items():
-            if len(array) != len(arrays[first]):
+    if keyed == {True}:
+        given = list(read[first])
+        users = [given[place] for place in order_of(given).tolist()]
+        for system, one in read.items():
+            missing, known = [user for user in users if user not in one], set(users)
+            more = [user for user in one if user not in known]
+            if missing or more:
                 raise ValueError(
-                    f"{_named(first)} has {len(arrays[first]):,} values and {_named(system)} "
-                    f"{len(array):,}: give one per user, in one order, or dicts user -> value"
+                    f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
+                    f"missing and {len(more):,} are new, {[*missing, *more][0]!r} first"
                 )
-        return arrays, None
-    given = list(read[first])
-    users = [given[place] for place in order_of(given).tolist()]
-    for system, one in read.items():
-        missing, more = [u for u in users if u not in one], one.keys() - read[first].keys()
-        if missing or more:
-            example = missing[0] if missing else next(user for user in one if user in more)
+            read[system] = [one[user] for user in users]
+    found = {system: _floats(system, one, users, ndim) for system, one in read.items()}
+    for system, array in found.items():
+        if array.shape != found[first].shape:
+            n, m = (" x ".join(f"{n:,}" for n in one.shape) for one in (found[first], array))
             raise ValueError(
-                f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
-                f"missing and {len(more):,} are new, {example!r} first"
+                f"{_named(first)} has {n} values and {_named(system)} {m}: give one per user, in "
+                "one order, or dicts user -> value"
             )
-    return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
+    return found, users
 
 
 def order_of(keys: Sequence[Any]) -> Ints:
@@ -210,24 +218,25 @@ def _named(system: Any) -> str:
     return f"{part} of {name}" if isinstance(part, str) else f"run {part + 1} of {name}"
 
 
-def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
+def _floats(system: Any, values: Any, users: list[Any] | None, ndim: int) -> Floats:
     """Return values as a float64 array; TypeError or ValueError where they are none."""
     try:
         array = doubles(values)
     except (TypeError, ValueError):
         raise TypeError(f"the values of {_named(system)} are no numbers") from None
-    if array.ndim != 1:
+    if array.ndim != ndim:
+        needed = "one per user is" if ndim == 1 else "users x k are"
         raise ValueError(
-            f"the values of {_named(system)} have shape {array.shape}: one per user is needed"
+            f"the values of {_named(system)} have shape {array.shape}: {needed} needed"
         )
-    bad = np.flatnonzero(~np.isfinite(array))
+    bad = np.argwhere(~np.isfinite(array))
     if len(bad):
-        user, value = name_user(users, int(bad[0])), array[bad[0]]
+        user, value = name_user(users, int(bad[0][0])), array[tuple(bad[0])]
         raise ValueError(f"the value of {user} of {_named(system)} is {value}")
     return array
 
 
-def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
+def _by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None
