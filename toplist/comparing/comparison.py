@@ -11,7 +11,7 @@ from toplist import plots
 from toplist.checks import cached, choice, no_attribute
 from toplist.comparing import samples, segments, views
 from toplist.comparing.aligning import united
-from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod, TestPlan
+from toplist.comparing.contrasts import SameUsers, TestFamily, TestPlan
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import MANY, Question, SideBySide
 from toplist.comparing.tests import Tests, or_why
@@ -22,7 +22,6 @@ from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.result import TopKResult, in_line
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.simultaneous import Correction
-from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -289,58 +288,6 @@ class Comparison(SideBySide):
         ends = [one.interval(metric, level) for one in self.results.values() if not self.runs]
         every = self.results.values()
         return charts.over_systems(metric, means, ends, every, level=level, ax=ax)
-
-    def test(
-        self,
-        names: Names | None = None,
-        *,
-        method: TestMethod = "t",
-        correction: TestCorrection = "holm",
-        alternative: Alternative = "two-sided",
-        level: float = 0.95,
-        family: TestFamily = "all",
-        users: SameUsers = "same",
-        clusters: Any = None,
-        n_resamples: int | None = None,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> Tests:
-        """Test the differences of the systems, user by user.
-
-        Parameters
-        ----------
-        names : str or several, optional
-            ``"ndcg@10"``; default: every ``name@k`` that was asked for.
-        method, correction, alternative, level, clusters, n_resamples, seed, n_threads
-            As in `toplist.inference.paired_tests`; `clusters` by default those of the results.
-        family : {"all", "metric"}
-            What p is corrected for: all comparisons in the table, or those of one name.
-        users : {"same", "common"}
-            "same": all systems must count the same users. "common": those that all of them count.
-
-        Returns
-        -------
-        Tests
-
-        Raises
-        ------
-        KeyError
-            For a name that a system does not have.
-        ValueError
-            For systems with other users, ground truths or rules, and for results without hits.
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> truths = {user: {user % 3} for user in range(40)}
-        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
-        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
-        >>> test = tl.compare({"a": a, "b": b}, baseline="a").test("mrr@2")["b", "mrr@2"]
-        >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
-        (-0.025, 0.85, 13, 13, 14)
-        """
-        how = method, correction, alternative, level, family, n_resamples, seed, n_threads
-        return Question(self, users, clusters).tests(names, TestPlan(*how).checked())
 
     def equivalence(
         self,

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
 from toplist.comparing.aligning import few_of
-from toplist.comparing.contrasts import SameUsers, TestFamily, TestMethod, TestPlan, p_is
-from toplist.comparing.side_by_side import Question, SideBySide
+from toplist.comparing.contrasts import HasTests, SameUsers, TestPlan, p_is
+from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import CORRECTED, NotTestable, Tests, or_why
 from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
@@ -30,7 +30,6 @@ from toplist.results.segments import by as split_by
 from toplist.stats.datasets import welch
 from toplist.stats.estimates import FEW, difference
 from toplist.stats.simultaneous import Correction, adjust
-from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +49,7 @@ ALONE = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentedComparison(ByLabel[S]):
+class SegmentedComparison(ByLabel[S], HasTests):
     """Systems compared in every segment of the users, or slice of the items.
 
     Returned by `Comparison.by` and `Comparison.by_item`. A mapping label -> Comparison, sorted;
@@ -74,57 +73,12 @@ class SegmentedComparison(ByLabel[S]):
     # Of which this shows some names alone: what is tested, and corrected for, is all of it.
     _shown_of: Self | None = None
 
-    def test(
-        self,
-        names: Names | None = None,
-        *,
-        method: TestMethod = "t",
-        correction: Correction = "holm",
-        alternative: Alternative = "two-sided",
-        level: float = 0.95,
-        family: TestFamily = "all",
-        users: SameUsers = "same",
-        n_resamples: int | None = None,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> Tests:
-        """Test the differences of the systems in every segment.
-
-        Parameters
-        ----------
-        names, method, alternative, level, users, n_resamples, seed, n_threads
-            As in `Comparison.test`.
-        correction : {"holm", "bh", "bonferroni", "none"}
-            Of p for the comparisons of all segments together.
-        family : {"all", "metric"}
-            What p is corrected for: all comparisons in all segments, or those of one name.
-
-        Returns
-        -------
-        Tests
-            ``tests["new", "ease", "ndcg@10"]`` is that of one segment. Segments in which no user
-            is counted, with ``users="common"`` by one of the systems, have none, which is said.
-            A line below the table says of each pair and name whether the
-            difference differs between segments (`heterogeneity`).
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> truths = {user: {user % 3} for user in range(60)}
-        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
-        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
-        >>> segments = {user: "new" if user < 20 else "old" for user in truths}
-        >>> tests = tl.compare({"a": a, "b": b}, baseline="a").by(segments).test()
-        >>> tests["old", "b", "mrr@2"].n, tests.n_family
-        (40, 2)
-        """
-        if str(correction) == "maxt":
+    def _tests(self, names: Names | None, plan: TestPlan, users: SameUsers, clusters: Any) -> Tests:
+        if plan.correction == "maxt":
             raise ValueError(
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        how = method, correction, alternative, level, family, n_resamples, seed, n_threads
-        plan = TestPlan(*how).checked()
         alone = replace(plan, correction="none", family="all")
         parts, lost = [], []
         for label, part in self.parts.items():
@@ -133,7 +87,7 @@ class SegmentedComparison(ByLabel[S]):
                 lost.append(segment)
                 continue
             try:
-                found = Question(part, users).tests(names, alone)
+                found = part._tests(names, alone, users, clusters)
             except ValueError as error:
                 raise prefixed(f"segment {segment}: ", error) from None
             named = tuple(replace(one, segment=segment) for one in found)
@@ -267,7 +221,7 @@ class SegmentedComparison(ByLabel[S]):
         if any(one.mark for one in tests):
             return ""
         everything = self if self._shown_of is None else self._shown_of
-        whole, _ = or_why(lambda: Question(everything.whole).tests(None, TestPlan()))
+        whole, _ = or_why(everything.whole.test)
         shown = {*self.whole._tested_as.values()}
         found = [str(one) for one in whole or () if one.mark and one.name in shown]
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""

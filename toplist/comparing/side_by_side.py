@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from toplist.checks import cached, worded
 from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Difference, few_of
-from toplist.comparing.contrasts import SameUsers, TestPlan
+from toplist.comparing.contrasts import HasTests, SameUsers, TestPlan
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
 from toplist.comparing.tests import ForPapers, NotTestable, Tests, or_why
 from toplist.inputs.options import ITEMS
@@ -42,7 +42,7 @@ SCREEN = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SideBySide(ForPapers):
+class SideBySide(ForPapers, HasTests):
     """The results of several systems, by name; see `toplist.comparing.comparison.Comparison`."""
 
     results: Mapping[str, TopKResult]
@@ -51,6 +51,9 @@ class SideBySide(ForPapers):
     runs_are: RunsAre = "independent"
     # Of which this shows some names alone: what is tested, and corrected for, is all of it.
     _shown_of: Self | None = None
+
+    def _tests(self, names: Names | None, plan: TestPlan, users: SameUsers, clusters: Any) -> Tests:
+        return Question(self, users, clusters).tests(names, plan)
 
     @property
     def systems(self) -> list[str]:
