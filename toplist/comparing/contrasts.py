@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from toplist.checks import USERS, choice, readable
+from toplist.metrics.names import Names
 from toplist.results.markup import probability
 from toplist.stats import planning, randomization
 from toplist.stats.estimates import RUNS, RunsAre
@@ -15,7 +16,6 @@ from toplist.stats.units import Alternative, checked
 
 if TYPE_CHECKING:
     from toplist.comparing.tests import Tests
-    from toplist.metrics.names import Names
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)

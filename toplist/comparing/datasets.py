@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from toplist.comparing.aligning import few_of
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question
-from toplist.comparing.tests import Tests, or_why
+from toplist.comparing.tests import or_why
 from toplist.inputs.texts import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -354,7 +355,13 @@ class Across(Display):
         differences = both[there, 0] - both[there, 1]
         sample = statistics.over_datasets(differences, of="sample", level=level)._replace(**means)
         names = [self.datasets[place] for place in there]
-        pairs = {one: self._tested(self.comparisons[one], system, str(baseline)) for one in names}
+        pairs = {}
+        for one in names:
+            pair = self.comparisons[one]._with([str(baseline), system])
+            pair = replace(pair, baselines=(str(baseline),))
+            side: Alternative = "greater" if self._higher else "less"
+            test = partial(pair.test, self.name, correction="none", alternative=side)
+            pairs[one] = or_why(test)
         unknown = [why for tests, why in pairs.values() if tests is None]
         if unknown:
             return OverDatasets(None, sample, {}, None, unknown[0])
@@ -364,12 +371,6 @@ class Across(Display):
         better = {dataset: row.p for dataset, row in rows.items()}
         p = np.nan_to_num([*better.values()], nan=1.0)  # one user, or one run, shows nothing
         return OverDatasets(these, sample, better, statistics.replicability(p, level=level))
-
-    def _tested(self, one: Comparison, system: str, baseline: str) -> tuple[Tests | None, str]:
-        """Return the one-sided test of two systems in one data set, or why it has none."""
-        pair = replace(one._with([baseline, system]), baselines=(baseline,))
-        side: Alternative = "greater" if self._higher else "less"
-        return or_why(lambda: pair.test(self.name, correction="none", alternative=side))
 
     @cached
     def _contrasts(self) -> dict[str, OverDatasets]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
@@ -391,22 +391,56 @@ were not drawn
     compared = compare({"new": new, "base": base}, baseline="base")
     question = Question(compared, users, clusters)
     plan = TestPlan(level=level, seed=seed, n_threads=n_threads).checked()
+    results = compared.results
     try:
-        for system, names in (("new", [*margins, *floors]), ("base", margins)):
-            for name in names:
-                question.find(system, name)
+        names = question.names([*margins]) if margins else []
+        for name in floors:
+            question.find("new", name)
     except KeyError as error:
         raise ValueError(error.args[0]) from None
-    whole, parts = _of_metrics(question, plan, margins, by)
+    segments = {} if by is None else rows_by_label(results["new"], by)[0]
+    whole, parts, alike = list[GateRow](), list[GateRow](), have_the_same_hits(compared)
+    for name, margin in zip(names, margins.values(), strict=True):
+        at, metric = compared._directed(name)
+        mean = results["base"][at]
+        if metric.higher_is_better and margin >= mean >= 0:
+            raise ValueError(
+                f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no "
+                "loss would be worse; give the loss that does not matter, in the metric's units"
+            )
+        source = question.rows([at])
+        both, units = [source.values(one, at) for one in ("new", "base")], source.units
+        row = GateRow(at, margin=float(margin), unit=compared.unit)
+        row = replace(row, higher_is_better=bool(metric.higher_is_better))
+        same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing
+        whole.append(_decided(row, both, units, plan, same))
+        for label, members in segments.items():
+            some = np.isin(source.rows["new"], members)
+            if some.any():
+                part = replace(row, segment=label_text(label, segments))
+                of_some = [one[some] for one in both]
+                parts.append(_decided(part, of_some, units.at(some), plan, same))
+    notes, sizes = list[str](), {one.n for one in whole}
+    if sizes:
+        whom = axes.counted(sizes, compared.unit)
+        weighted = ", weighted" * (results["new"].weights is not None)
+        clustered = question.clusters is not None or results["new"].clusters is not None
+        notes.append(
+            f"new - base, paired t over {whom}{weighted}{', by clusters' * clustered}; intervals "
+            f"are {100 * level:.4g} %, each side is tested at p < {(1 - level) / 2:.3g}"
+        )
+    if any(one.bound for one in (*whole, *parts)):
+        words = f"where fewer than {FEW} users differ, or losses are skewed, p allows for users "
+        notes.append(worded(words + "who lose all and were not drawn", compared.unit))
+    notes += ["new and base have the same hits at the same ranks"] * alike
     whole += [_of_floor(question, level, *one) for one in floors.items()]
     # worse are the segments that are it after Holm over all of them
     for row, p in zip(parts, adjust([one.p_worse for one in parts]).tolist(), strict=True):
         alone = "undecided" if row.verdict == "worse" else row.verdict
         verdict = "worse" if p < (1 - level) / 2 else alone
         whole.append(replace(row, verdict=verdict, p_adjusted=p))
-    rows = tuple(whole)
     warnings = tuple(one.text for one in compared.differences if one.kind != "metrics")
-    return Gate(rows, level, tuple(_notes(question, plan, rows)), warnings)
+    return Gate(tuple(whole), level, (*notes, *compared.rules()), warnings)
 
 
 def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
@@ -432,37 +466,6 @@ def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
             raise ValueError(f"the floor of {name} must be a number, not {floor!r}")
 
 
-def _of_metrics(
-    question: Question, plan: TestPlan, margins: Mapping[str, float], by: Any
-) -> tuple[list[GateRow], list[GateRow]]:
-    """Return the verdict of every metric over all users, and in every segment."""
-    compared = question.compared
-    segments = {} if by is None else rows_by_label(compared.results["new"], by)[0]
-    names = question.names([*margins]) if margins else []
-    whole, parts = list[GateRow](), list[GateRow]()
-    alike = have_the_same_hits(compared)
-    for name, margin in zip(names, margins.values(), strict=True):
-        at, metric = compared._directed(name)
-        mean = compared.results["base"][at]
-        if metric.higher_is_better and margin >= mean >= 0:
-            raise ValueError(
-                f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no "
-                "loss would be worse; give the loss that does not matter, in the metric's units"
-            )
-        source = question.rows([at])
-        new, base, units = source.values("new", at), source.values("base", at), source.units
-        row = GateRow(at, margin=float(margin), unit=compared.unit)
-        row = replace(row, higher_is_better=bool(metric.higher_is_better))
-        same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing
-        whole.append(_decided(row, new, base, units, plan, same))
-        for label, members in segments.items():
-            some = np.isin(source.rows["new"], members)
-            if some.any():
-                part = replace(row, segment=label_text(label, segments))
-                parts.append(_decided(part, new[some], base[some], units.at(some), plan, same))
-    return whole, parts
-
-
 def have_the_same_hits(compared: SideBySide) -> bool:
     """Return whether the hits of both have the same ranks and grades, in lists as long."""
     new, base = (compared.results[one].held("nothing is gated")[0] for one in ("new", "base"))
@@ -474,10 +477,10 @@ def have_the_same_hits(compared: SideBySide) -> bool:
 
 
 def _decided(
-    row: GateRow, new: Floats, base: Floats, units: Units, plan: TestPlan, same: bool
+    row: GateRow, both: Sequence[Floats], units: Units, plan: TestPlan, same: bool
 ) -> GateRow:
     """Return the verdict of one metric over some users."""
-    better, worse = (new, base) if row.higher_is_better else (base, new)
+    better, worse = both if row.higher_is_better else both[::-1]
     how: dict[str, Any] = {"level": plan.level, "seed": plan.seed, "n_threads": plan.n_threads}
     found = not_worse(better, worse, row.margin or 0.0, units, **how)
     if same and not found.differ and found.verdict == "undecided":
@@ -533,23 +536,3 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
     means = mean, math.nan, math.nan, low, high
     row = GateRow(name, verdict, *means, n, floor=float(floor), n_needed=needed)
     return replace(row, unit=question.compared.unit)
-
-
-def _notes(question: Question, plan: TestPlan, rows: Sequence[GateRow]) -> Iterator[str]:
-    """Yield how it was tested, by which rules, and over whom."""
-    new, level = question.compared.results["new"], plan.level
-    sizes = {one.n for one in rows if one.segment is None and one.margin is not None}
-    if sizes:
-        over = axes.counted(sizes, new.terms.unit)
-        weighted = ", weighted" * (new.weights is not None)
-        clustered = question.clusters is not None or new.clusters is not None
-        yield (
-            f"new - base, paired t over {over}{weighted}{', by clusters' * clustered}; intervals "
-            f"are {100 * level:.4g} %, each side is tested at p < {(1 - level) / 2:.3g}"
-        )
-    if any(one.bound for one in rows):
-        words = f"where fewer than {FEW} users differ, or losses are skewed, p allows for users "
-        yield worded(words + "who lose all and were not drawn", new.terms.unit)
-    if have_the_same_hits(question.compared):
-        yield "new and base have the same hits at the same ranks"
-    yield from question.compared.rules()

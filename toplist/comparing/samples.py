@@ -365,7 +365,7 @@ def corrected(
 
 
 def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
-    """Return tests over different users, uncorrected so far, corrected for all of them."""
+    """Return tests over different users, corrected for all of them together."""
     whole = replace(
         parts[0].plan,
         correction=plan.correction,

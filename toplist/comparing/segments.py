@@ -7,7 +7,7 @@ between segments of the users.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -79,7 +79,6 @@ class SegmentedComparison(ByLabel[S], HasTests):
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        alone = replace(plan, correction="none", family="all")
         parts, lost = [], []
         for label, part in self.parts.items():
             segment, n = label_text(label, self), [r.n_evaluated for r in part.results.values()]
@@ -87,7 +86,7 @@ class SegmentedComparison(ByLabel[S], HasTests):
                 lost.append(segment)
                 continue
             try:
-                found = part._tests(names, alone, users, clusters)
+                found = part._tests(names, plan, users, clusters)
             except ValueError as error:
                 raise prefixed(f"segment {segment}: ", error) from None
             named = tuple(replace(one, segment=segment) for one in found)
@@ -244,50 +243,49 @@ class SegmentedComparison(ByLabel[S], HasTests):
 
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
-    _need_users(comparison, "by()")
-    first, found = next(iter(comparison.results.values())), {}
-    for name, result in comparison.results.items():
+    first = next(iter(comparison.results.values()))
+
+    def split(result: TopKResult) -> Segments:
         own, order = labels, categories(getattr(labels, "dtype", None))
         if first.has_keys and result.has_keys:  # labels in an order are in that of the first
             whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
             own = dict(zip(first.users, whose, strict=True))
-        found[name] = split_by(result, own, order)
-    whole = {name: one.whole for name, one in found.items()}
+        return split_by(result, own, order)
+
+    found, parts = _split(comparison, "by()", split)
     notes = _SEGMENTS, *next(iter(found.values()))._notes()
-    split = replace(comparison, results=whole)
-    return SegmentedComparison(split, _parts(comparison, found), notes)
+    whole = replace(comparison, results={name: one.whole for name, one in found.items()})
+    return SegmentedComparison(whole, parts, notes)
 
 
 def by_item(
     comparison: S, labels: Any, order: Iterable[Any] | None = None
 ) -> SegmentedComparison[S]:
     """Split the relevant items of a comparison; see `Comparison.by_item`."""
-    _need_users(comparison, "by_item()")
     from toplist.inputs.facts import ItemLabels  # what few need, so that imports are quick
 
     known, order = ItemLabels.of(labels, "labels"), None if order is None else list(order)
-    found = {name: one.by_item(known, order=order) for name, one in comparison.results.items()}
+    found, parts = _split(comparison, "by_item()", lambda one: one.by_item(known, order=order))
     notes = f"users: {WHOSE[True]}", *next(iter(found.values()))._notes()
-    return SegmentedComparison(comparison, _parts(comparison, found), notes, of_items=True)
+    return SegmentedComparison(comparison, parts, notes, of_items=True)
 
 
-def _need_users(comparison: SideBySide, what: str) -> None:
+def _split(
+    comparison: S, what: str, split: Callable[[TopKResult], Segments]
+) -> tuple[dict[str, Segments], dict[Any, S]]:
+    """Return the segments of every system, and the comparison of each label, None last."""
     if samples.Moments.of(comparison.results) is not None:
         raise samples.refuse(what, f"{ON_SPARK}, and compare its results")
-
-
-def _parts(comparison: S, found: Mapping[str, Segments]) -> dict[Any, S]:
-    """Return the comparison of each label, None last, of the parts of all systems."""
-    parts, order = {}, dict.fromkeys(label for one in found.values() for label in one)
+    found, parts = {name: split(one) for name, one in comparison.results.items()}, {}
+    order = dict.fromkeys(label for one in found.values() for label in one)
     for label in sorted(order, key=lambda label: label is None):
         lacking = [name for name, one in found.items() if label not in one]
         if lacking:
             raise ValueError(
                 f"segment {label!r} has no user of {lacking[0]}: the systems have other users"
             )
-        results = {name: one[label] for name, one in found.items()}
-        parts[label] = replace(comparison, results=results)
-    return parts
+        parts[label] = replace(comparison, results={n: one[label] for n, one in found.items()})
+    return found, parts
 
 
 # Whether segments differ

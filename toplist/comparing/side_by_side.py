@@ -508,17 +508,13 @@ class Question:
         for name in self.names(names):
             policies = tuple(_counting(one, name) for one in compared.results.values())
             by_policies.setdefault(policies, []).append(name)
-        groups = list(by_policies.values())
-        if len(groups) == 1:
-            found = self._tests(groups[0], plan)
-        elif plan.correction == "maxt":
+        if len(by_policies) > 1 and plan.correction == "maxt":
             raise NotTestable(
                 "correction='maxt' is over comparisons of the same users, and these metrics count "
                 "others: give 'holm', or test them one by one"
             )
-        else:
-            alone = replace(plan, correction="none")
-            found = together([self._tests(group, alone) for group in groups], plan)
+        parts = [self._tests(group, plan) for group in by_policies.values()]
+        found = together(parts, plan) if len(parts) > 1 else parts[0]
         if names is not None:
             return found
         return found.with_plan(notes=(*found.plan.notes, *self._other_names(found)))

@@ -165,9 +165,9 @@ class Tests(ForPapers, Sequence[Contrast]):
             return self.contrasts[key]
         first, *rest = asked = (key,) if isinstance(key, str) else key or (None,)
         # a segment by its label, which may be no text
-        found = [one for one in self if (repr(first), *rest) in _keys(one)]
-        text = NO_LABEL if first is None else str(first)
-        found = found or [one for one in self if (text, *rest) in _keys(one)]
+        found, text = list[Contrast](), NO_LABEL if first is None else str(first)
+        for form in (repr(first), text):
+            found = found or [one for one in self if (form, *rest) in _keys(one)]
         if len(found) != 1:
             some = [(c.segment, c.system, c.baseline, c.name) for c in self.contrasts[:6]]
             have = ", ".join(str(tuple(p for p in one if p is not None)) for one in some)
@@ -496,11 +496,7 @@ class Tests(ForPapers, Sequence[Contrast]):
         }
         yield from (line for line, holds in lines.items() if holds)
         yield from plan.notes
-        yield from self._cautions(self)
-
-    def _cautions(self, some: Iterable[Contrast]) -> Iterator[str]:
-        """Yield what makes p of some of the tests rough."""
-        return cautioned({str(one): one.cautions for one in some}, self.plan.unit)
+        yield from cautioned({str(one): one.cautions for one in self}, plan.unit)
 
     def _cautions_of_marks(self, tested_as: Iterable[tuple[str, str]]) -> Iterator[str]:
         """Yield what makes p rough of the marks of a table of means.
@@ -509,8 +505,9 @@ class Tests(ForPapers, Sequence[Contrast]):
         several are tested as one, the first says where.
         """
         shown = {as_name: name for name, as_name in reversed([*tested_as])}
-        some = (one for one in self if one.mark and one.name in shown)
-        return self._cautions(replace(one, name=shown[one.name]) for one in some)
+        some = [one for one in self if one.mark and one.name in shown]
+        where = {str(replace(one, name=shown[one.name])): one.cautions for one in some}
+        return cautioned(where, self.plan.unit)
 
     def _detectable(self) -> str:
         """Return the differences that as many users detect, by name."""

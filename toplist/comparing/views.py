@@ -20,7 +20,6 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
 from toplist.plots import axes
 from toplist.results.markup import Cell, Display, Look, Page, Table, number, probability, shortened
-from toplist.results.result import TopKResult
 from toplist.stats import planning, randomization, simultaneous
 from toplist.stats.estimates import FEW, Sums, cautions
 from toplist.stats.units import snap
@@ -477,14 +476,22 @@ def movers(
     name = asked.one(name, "this")
     source = asked.rows([name], "movers()")
     values = np.array([source.values(one, name) for one in pair])
-    hits = [_hits(both.results[one], name, source.rows[one]) for one in pair]
+    ranks, n_counted = dict[str, list[tuple[int, ...]]](), []
+    for one in pair:  # hits that the metric counts, of the truth for one of the lists
+        hits, _ = both.results[one].held("the ranks of its hits are unknown")
+        metric, _ = both.results[one].terms.find(name)
+        found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
+        # rows below all rows, without a ground truth, have none
+        at, offsets = np.minimum(source.rows[one], len(found)), [*found.offsets, found.offsets[-1]]
+        ranks[one] = [tuple(found.ranks[offsets[i] : offsets[i + 1]].tolist()) for i in at]
+        n_counted.append(np.append(found.n_relevant, 0)[at])
     keys = source.rows[pair[0]].tolist() if source.users is None else source.users
-    n_relevant = np.maximum(*(n for _, n in hits))
+    n_relevant = np.maximum(*n_counted)
     higher = both._higher(name)
     d = snap(*values)
 
     def mover(row: int) -> Mover:
-        ours, theirs = (ranks[row] for ranks, _ in hits)
+        ours, theirs = (ranks[one][row] for one in pair)
         a, b = values[:, row].tolist()
         return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
 
@@ -494,22 +501,6 @@ def movers(
     others = [row for row in draw if row not in chosen][:n_drawn]
     rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
     return Movers(rows, name, pair, values, higher, compared.unit, drawn)
-
-
-def _hits(result: TopKResult, name: str, rows: Ints) -> tuple[list[tuple[int, ...]], Ints]:
-    """Return the ranks of the hits of some rows, and how many items count as relevant there.
-
-    Those that a metric counts, of the truth for one of the lists. Rows below all rows, without a
-    ground truth, have none.
-    """
-    hits, _ = result.held("the ranks of its hits are unknown")
-    metric, _ = result.terms.find(name)
-    found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
-    offsets = np.append(found.offsets, found.offsets[-1])  # and where nothing is
-    at = np.minimum(rows, len(found))
-    ends = zip(offsets[at].tolist(), offsets[at + 1].tolist(), strict=True)
-    ranks = [tuple(found.ranks[first:last].tolist()) for first, last in ends]
-    return ranks, np.append(found.n_relevant, 0)[at]
 
 
 def extremes(d: Floats, n_relevant: Ints, users: Sequence[Any], n: int) -> list[int]:
