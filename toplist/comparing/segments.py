@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from toplist.metrics.names import AnyName
+    from toplist.results.result import TopKResult
 
 
 S = TypeVar("S", bound=SideBySide)
