@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 from toplist.checks import cached, worded
 from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Difference, few_of
-from toplist.comparing.contrasts import HasTests, SameUsers, TestPlan
+from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
-from toplist.comparing.tests import ForPapers, NotTestable, Tests, or_why
+from toplist.comparing.tests import ForPapers, HasTests, NotTestable, Tests, or_why
 from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod
+    from toplist.stats.units import Alternative
+
 CORRECTED = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
@@ -525,6 +528,71 @@ class Tests(ForPapers, Sequence[Contrast]):
                 found.setdefault(one.name, []).append(least)
         ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
         return ", ".join(f"{' to '.join(dict.fromkeys(e))} ({name})" for name, e in ends.items())
+
+
+class HasTests:
+    """Base of what is tested: systems side by side, over all users or in every segment."""
+
+    def _tests(self, names: Names | None, plan: TestPlan, users: SameUsers, clusters: Any) -> Tests:
+        """Return the tests of some names, by default of all."""
+        raise NotImplementedError
+
+    def test(
+        self,
+        names: Names | None = None,
+        *,
+        method: TestMethod = "t",
+        correction: TestCorrection = "holm",
+        alternative: Alternative = "two-sided",
+        level: float = 0.95,
+        family: TestFamily = "all",
+        users: SameUsers = "same",
+        clusters: Any = None,
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Tests:
+        """Test the differences of the systems, user by user; of segments, in each of them.
+
+        Of segments, ``tests["new", "ease", "ndcg@10"]`` is that of one, p is corrected for all of
+        them together ("maxt" is refused), and a line says of each pair and name whether the
+        difference differs between them (`heterogeneity`). Those in which no user is counted, with
+        ``users="common"`` by one of the systems, have no tests, which is said.
+
+        Parameters
+        ----------
+        names : str or several, optional
+            ``"ndcg@10"``; default: every ``name@k`` that was asked for.
+        method, correction, alternative, level, clusters, n_resamples, seed, n_threads
+            As in `toplist.inference.paired_tests`; `clusters` by default those of the results.
+        family : {"all", "metric"}
+            What p is corrected for: all comparisons in the table, or those of one name.
+        users : {"same", "common"}
+            "same": all systems must count the same users. "common": those that all of them count.
+
+        Returns
+        -------
+        Tests
+
+        Raises
+        ------
+        KeyError
+            For a name that a system does not have.
+        ValueError
+            For systems with other users, ground truths or rules, and for results without hits.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(40)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
+        >>> test = tl.compare({"a": a, "b": b}, baseline="a").test("mrr@2")["b", "mrr@2"]
+        >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
+        (-0.025, 0.85, 13, 13, 14)
+        """
+        how = method, correction, alternative, level, family, n_resamples, seed, n_threads
+        return self._tests(names, TestPlan(*how).checked(), users, clusters)
 
 
 def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:
