@@ -217,6 +217,17 @@ def test_a_user_split_over_distant_rows(tmp_path, parts):
     said("cut.csv.gz: not readable", tl.top_k_eval, tmp_path / "cut.csv.gz", truth, 3)
 
 
+@pytest.mark.parametrize("n", [128, 129])  # numbers of users that a byte holds, and one more
+def test_a_truth_of_two_rounds_over_all_users(tmp_path, n):
+    users = {"user_id": [*range(n)] * 2, "item_id": [1] * n + [2] * n}
+    truth = write(tmp_path / "t.csv", users)
+    once = {"user_id": range(n), "item_id": [2] * n, "rank": [1] * n}
+    recs = write(tmp_path / "r.csv", once)
+    found = tl.top_k_eval(recs, truth, 1, metrics="hit")
+    assert found["hit@1"] == 1 and found.n_evaluated == n
+    said("two kinds", tl.top_k_eval, recs, {user: [2] for user in range(n)}, 1)  # text and numbers
+
+
 def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
     users, root = list(RANKS), tmp_path / "recs"  # a folder of any name
     for part in range(10):
