@@ -168,7 +168,9 @@ def test_threads_and_blocks_leave_no_trace(monkeypatch):
 def test_overlap_is_precision_of_the_other_list_as_truth():
     rng = np.random.default_rng(3)
     a, b = (np.argsort(rng.random((50, 30)))[:, :10] for _ in range(2))
-    assert (beyond.overlap(a, b).per_user[:, -1] == tl.precision(a, b)[:, -1]).all()
+    for k in (4, 10):
+        found = beyond.overlap(a, b, k).per_user[:, -1]
+        assert (found == tl.precision(a, b[:, :k], k)[:, -1]).all()
 
 
 def test_first_places_of_repeats_and_series():

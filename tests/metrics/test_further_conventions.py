@@ -119,6 +119,7 @@ OF_LISTS = [
     ("bwhite", "ndcg@4", *labelled([2, 1, 2, 0]), 0.9203032077642922, 1e-15),
     ("standard", "ndcg@4", *labelled([2, 1, 2, 0]), 0.96519546960144276, 1e-15),
     ("standard", "ndcg@2", *labelled([1]), 1, 0),
+    ("neurec", "ndcg@2", ["a", "b"], {"a": 1, "b": 3}, 1, 0),  # which knows no grades
     # the target at rank 2 weighs as much as at rank 1
     ("longmemeval", "ndcg@2", ["x", "a"], {"a"}, 1, 0),
     ("longmemeval", "complete@2", ["a", "b"], {"a", "c"}, 0, 0),
