@@ -488,7 +488,7 @@ MORE = [
     *((lambda bad=bad: tl.top_k_eval([[1]], [{1}], metrics=bad), f"metrics={bad}: give names, or M")
       for bad in (3, 5)),
     *((lambda bad=bad: tl.top_k_eval([[1], [2]], [{1}, {2}], 1, weights=bad), "weight")
-      for bad in (["1", "2"], [1, "a"], np.array(["2020-01-01"] * 2, "M8[D]"), [1 + 2j, 1],
+      for bad in (["1", "2"], np.array([1, "2"], object), np.array(["2020"] * 2, "M8[Y]"), [2j, 1],
                   np.array([1, 2], "m8[s]"), np.ma.array([1.0, 2.0], mask=[0, 1]),
                   [1e308, 1e308], [1e101, 1.0], [1e-200, 1e-200])),
     (lambda: tl.top_k_eval([[1]], [[1]], 1, weights=[10**400]), "user 0 has weight inf: a number"),

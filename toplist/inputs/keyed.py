@@ -11,6 +11,7 @@ hashes, keys and places of users by `Flat.once`, the numbers of texts by `Texts`
 Weights, labels and clusters, one of each user, are read here too (`values_by_user`).
 """
 
+import numbers
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, about, cached, doubles
-from toplist.inputs.factorize import Column, by_value, numbered, numbered_by, recoded
+from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
 from toplist.inputs.ids import alone, kinds_of, two_kinds
 from toplist.inputs.lists import (
     Flat,
@@ -413,10 +414,12 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
         if absent:
             user = name_user(users, absent[0])
             raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
-    plain = np.asarray(values)
-    kind = plain.dtype.kind
-    numeric = kind in "biuf" or (kind == "O" and by_value(values) is not None)
-    if plain.size and not numeric:
+    plain, of_complex = np.asarray(values), (complex, np.complexfloating)
+    objects = plain.dtype.kind == "O" and all(  # Decimals, say
+        isinstance(one, (numbers.Number, np.number)) and not isinstance(one, of_complex)
+        for one in values
+    )
+    if plain.size and plain.dtype.kind not in "biuf" and not objects:
         raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
     found = doubles(values)
     if found.shape != (n_rows,):
