@@ -232,6 +232,11 @@ NOT_HELD = [
     (merged, lambda one: one + merged(), "same ground truths"),
     (evaluated, lambda one: one.by_item({1: "a"}), "which item"),
     (
+        lambda: evaluated(k=[5, 3000], weights=[1, 2, 3, 4, 5]).without_users(),
+        lambda one: one["ndcg@2000"],
+        "ndcg@2000 is not known: it was not asked for, and lies below the lists",
+    ),
+    (
         lambda: evaluated().without_users(),
         lambda one: one.per_user("ndcg@3"),
         r"what without_users\(\) left .* have no hits: save the",
