@@ -132,9 +132,9 @@ def test_kept_truths_meet_maps_in_turn():
         first["c2"] = "a"
         for items_as, n in ((lambda _: ["x"] * len(_), 1), (lambda ids: list(ids), 2)):
             assert tl.match(lists, kept, items_as=items_as).n_relevant.tolist() == [n]
-    kept = tl.GroundTruths([["c1", "c2"]])
+    kept = tl.GroundTruths(frame_of("polars", {"user_id": ["u"], "item_id": [["c1", "c2"]]}))
     for padding, n in ((None, 2), ("c2", 1), (None, 2)):
-        hits = tl.match([["c1", "c2"]], kept, items_as=second, padding=padding)
+        hits = tl.match({"u": ["c1", "c2"]}, kept, items_as=second, padding=padding)
         assert hits.n_relevant.tolist() == [n]
 
 
