@@ -127,8 +127,8 @@ def test_bands():
     # over one k it is the t interval
     d = np.random.default_rng(0).normal(size=(300, 1))
     for columns in (d[:40], np.hstack([d, 2 * d, 0 * d])[:40]):
-        found = band(estimated(columns))
-        assert found.critical == t_ppf(0.975, 39) and found.low_all[0] == found.low[0]
+        for found in (band(estimated(columns), n_resamples=199, seed=seed) for seed in range(5)):
+            assert found.critical == t_ppf(0.975, 39) and found.low_all[0] == found.low[0]
     # past every list the correlation is singular, and by rounding not even that
     noise = 1e-9 * np.random.default_rng(1).normal(size=(300, 60))
     found = band(estimated(d + noise.cumsum(axis=1)), n_resamples=999)
@@ -144,6 +144,8 @@ def test_the_direction_changes_no_bit_either():
     flip = np.array([1, -1, 1, -1, -1])
     one, other = (maxt_t(estimated(c), n_resamples=999) for c in (columns, columns * flip))
     assert one.step_down.tolist() == other.step_down.tolist()
+    far = maxt_t(estimated(columns + 99), n_resamples=99)
+    assert far.step_down.tolist() == [0.01] * 5  # no draw is as large, and the data are one more
     for side in ("greater", "less"):
         t = maxt_t(estimated(columns * flip), alternative=side)
         flips = maxt_flips((columns * flip).T, alternative=side)

@@ -182,6 +182,7 @@ def test_against_scipy(side):
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-10)
     ends = stats.ttest_rel(a, b).confidence_interval(0.9)
     assert (ours.low, ours.high) == pytest.approx(tuple(ends), rel=1e-10)
+    assert paired(a, b).d_z == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-12)
     wins = int((d > 0).sum())
     expected = stats.binomtest(wins, int((d != 0).sum()), alternative=side).pvalue
     assert draws.sign(d, alternative=side).p == pytest.approx(expected, rel=1e-10)
@@ -195,6 +196,7 @@ def test_cautions():
     d[:5] = 1
     assert paired(d, np.zeros(1000)).cautions == ("SKEWED", "FEW DIFFER")
     assert paired(np.arange(1000.0), np.zeros(1000)).cautions == ()
+    assert paired(np.repeat([1, -1, 0], [20, 20, 960]), np.zeros(1000)).cautions == ()
     assert runs([[1, 2, 4]], [[0, 1, 1]]).anew.cautions[-1] == "ONE RUN"
 
 
@@ -323,7 +325,7 @@ def test_where_p_is_counted():
     """Hits: 123 users have one with the first system only, 42 with the second."""
     d = np.r_[np.ones(123), -np.ones(42), np.zeros(800)]
     assert draws.randomization(d).p == pytest.approx(2.0392718e-10, rel=1e-7)
-    assert draws.randomization(d / 3).exact
+    assert draws.randomization(d / 3).exact and not draws.randomization(np.arange(-9.0, 30)).exact
     d = np.random.default_rng(0).normal(0.3, 1, 50)
     exact, limit = draws.wilcoxon(d), draws.wilcoxon(np.append(d, 1e-9))
     assert exact.exact and not limit.exact and limit.p == pytest.approx(exact.p, abs=1e-3)
