@@ -328,6 +328,13 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k(monkeypatch):
         )
 
 
+def test_inputs_are_not_changed():
+    lists = np.array(LISTS)
+    lists.flags.writeable = False
+    listwise.gini(lists, catalogue=6, unknown="skip", duplicates="first")
+    assert lists.tolist() == LISTS
+
+
 # By hand
 
 
