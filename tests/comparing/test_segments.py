@@ -75,12 +75,12 @@ def test_a_segment_of_nobody_is_told_and_the_others_are_tested(users):
     truths = {user: {user % 3} for user in range(40)}
     labels = {user: "x" if user < 30 else "y" for user in truths}
     lists = {
-        "a": {user: [0, 1, 2] for user in truths if users == "common" or labels[user] == "x"},
+        "a": {u: [0, 1, 2] for u in truths if (u if users == "common" else labels[u] == "x")},
         "b": {user: [2, 1, 0] for user in truths if labels[user] == "x"},
     }
     both = compared(lists, truths, 2, "a", metrics="mrr", missing="skip")
     found = both.by(labels).test(users=users)
-    assert [one.segment for one in found] == ["x"]
+    assert [(one.segment, one.n) for one in found] == [("x", 29 if users == "common" else 30)]
     assert "not tested, since nobody is counted: y" in str(found)
 
 
