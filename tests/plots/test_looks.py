@@ -152,8 +152,9 @@ OWN = {"figure.facecolor": "#1e1e1e", "axes.facecolor": "#1e1e1e", "savefig.face
 OWN |= dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), "white")
 
 
+ONE_BY_ONE = [name for name in PICTURES if name != "forest"]  # which is several of one
 LOOKS = [
-    *product(PICTURES, ["default", "dark_background", "ggplot", OWN]),
+    *product(ONE_BY_ONE, ["default", "dark_background", "ggplot", OWN]),
     *product(["curves", "forest of one", "ranks"], ["seaborn-v0_8-dark", "bmh", "grayscale"]),
 ]
 
