@@ -202,6 +202,14 @@ def test_users_of_the_rows_are_found_by_key():
     assert found.per_user("popularity_lift@1", keyed=True) == {"b": 0, "a": 3}
 
 
+def test_values_over_the_truth_are_by_position_where_a_file_keeps_no_users(tmp_path):
+    lines = '{"user_id": "b", "item_id": ["y"]}\n{"user_id": "a", "item_id": ["x"]}\n'
+    (tmp_path / "r.jsonl").write_text(lines)
+    truths, known = {"a": {"x"}, "b": {"y"}}, tl.Items(expected={"a": ["z"], "b": ["y"]})
+    found = tl.top_k_eval(tmp_path / "r.jsonl", truths, 1, metrics="serendipity", items=known)
+    assert sorted(found.per_user("serendipity@1")) == [0, 1]  # of b, of a
+
+
 @pytest.mark.parametrize("nothing", [{}, {"c": []}, {"c": [-1, -1]}])
 def test_an_empty_list_is_no_list(nothing):
     """Two lists of two items share one: their overlap is a half."""

@@ -305,7 +305,8 @@ def curves_of(
     lists = replace(Listed.of(lists, None, known.reading), hits=hits)
     if not metric.of_users:
         return _of_exposure(metric, exposure_of(lists, _catalogue(known))), None
-    return _of_all(OfUsers.of(metric, known), lists, [lists.depth])
+    found, users = _of_all(OfUsers.of(metric, known), lists, [lists.depth])
+    return found, hits.users if metric.of_truth and hits is not None else users
 
 
 def rows_of(
@@ -354,7 +355,10 @@ def _catalogue(known: ItemData) -> Index | None:
 def _of_all(
     source: OfUsers, lists: Listed, cuts: Sequence[int]
 ) -> tuple[Floats, Sequence[Any] | None]:
-    """Return the curves of all users down to the last of rising cuts, and whose they are."""
+    """Return the curves of all users down to the last of rising cuts, and whose they are.
+
+    None is by position: of the truth, rows are in its order, whatever keys its users have there.
+    """
     listed = source.items.coded(lists)
     rows = source.rows(listed)
     out = np.empty((len(rows), cuts[-1]))
@@ -364,7 +368,7 @@ def _of_all(
 
     for k in reversed(cuts):  # no bit above hangs on what is asked below
         source.blocks(listed.cut(k), keep)
-    return out, rows.users
+    return out, listed.users if rows is listed else None
 
 
 def _check_needs(metric: ListMetric, known: ItemData) -> None:
