@@ -6,6 +6,7 @@ import pathlib
 import types
 import uuid
 from collections import deque
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
@@ -131,6 +132,10 @@ ITEMS = [
     *(([[one]], [{other}], {}, f"two kinds ... {one!r} ... {other!r} ... [str(i) for i in ids]")
       for one, other in [(1, "1"), ("1", 1), (b"1", "1"), (1, uuid.UUID(int=1)), (1, Fraction(1))]),
     ([[1, "1"]], [{1}], {}, "two kinds"),
+    # types in the order of their names, whichever a set of them has
+    ([["a", 1, b"b", uuid.UUID(int=1), date(2020, 1, 1), Fraction(1), Decimal(1),
+       pathlib.PurePosixPath("a")]], [set()], {},
+     "two kinds, Decimal('1') in ranks and Fraction(1, 1) in ranks"),
     ([np.array([1, 2]), np.array(["1", "2"])], [{"1"}, {"1"}], {}, ""),
     ([np.array([1, 2]), np.array([True])], [{1}, {1}], {}, ""),
     ([np.array([1, 2]), np.array([1.0])], [{1}, {1}], {}, ""),

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -227,8 +228,11 @@ def kinds_of(values: Collection[Any], side: str) -> set[Any]:
 
 
 def kinds_seen(row: Collection[Any], side: str, kinds: Kinds = NOTHING) -> Kinds:
-    """Return the kinds seen so far, with those of a row; errors as those of `kinds_of`."""
-    for new in set(map(type, row)) - kinds.keys():
+    """Return the kinds seen so far, with those of a row; errors as those of `kinds_of`.
+
+    New types are looked at by name, so that an error is the same in every run.
+    """
+    for new in sorted(set(map(type, row)) - kinds.keys(), key=attrgetter("__name__")):
         example = next(item for item in row if type(item) is new)
         kind = _kind(new)
         if kind is None or example != example:
