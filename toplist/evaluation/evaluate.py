@@ -45,9 +45,6 @@ from toplist.results.result import merge as merged
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
 
-if TYPE_CHECKING:
-    pass
-
 
 def in_memory(
     ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
