@@ -3,6 +3,7 @@
 import ast
 import configparser
 import dataclasses
+import importlib
 import inspect
 import os
 import re
@@ -315,6 +316,12 @@ def test_a_name_of_before_names_its_new_place(place):
     name = re.findall(r"\w+", place)[-1]
     with pytest.raises(AttributeError, match=f"{name} is gone since 0.4: write {place}"):
         getattr(toplist, name)
+
+
+@pytest.mark.parametrize("name", toplist._MODULES)
+def test_public_modules_are_imported_by_their_names(name):
+    found = importlib.import_module(f"toplist.{name}")
+    assert found is getattr(toplist, name) and found.__spec__.name == found.__name__
 
 
 def test_every_keyword_about_items_has_a_row():

@@ -80,6 +80,7 @@ The packages and modules from the ground up; each imports only from lines above 
 In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 """
 
+import sys as _sys
 import typing as _typing
 
 from toplist.evaluation.evaluate import curves, hit, merge, mrr, ndcg, precision, recall
@@ -125,6 +126,7 @@ _MODULES = {
     for name in ("audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark")
 } | {
     "annotating": "audit.annotating",
+    "inference": "comparing.inference",
     "propensities": "averages.propensities",
     "testing": "comparing.testing",
 }
@@ -137,7 +139,6 @@ _LATER = (
         "across": "comparing.datasets",
         "compare": "comparing.comparison",
         "gate": "comparing.gating",
-        "inference": "comparing.inference",
         "show": "reporting.showing",
         "report": "reporting.page",
     }
@@ -180,6 +181,34 @@ def __getattr__(name: str) -> _typing.Any:
     found = module if path.rpartition(".")[2] == name else getattr(module, name)
     globals()[name] = found
     return found
+
+
+class _Modules:
+    """Finds `import toplist.testing` and others in the packages where they stand."""
+
+    @staticmethod
+    def find_spec(name: str, *_: _typing.Any) -> _typing.Any:
+        """Return how a public module is imported that stands in a package; None for others."""
+        from importlib.machinery import ModuleSpec
+
+        package, last = name.rpartition(".")[::2]
+        stands_in_one = package == __name__ and "." in _MODULES.get(last, "")
+        return ModuleSpec(name, _Modules) if stands_in_one else None  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: _typing.Any) -> _typing.Any:
+        """Return the module itself."""
+        found = __getattr__(spec.name.rpartition(".")[2])
+        spec.loader_state = found.__spec__
+        return found
+
+    @staticmethod
+    def exec_module(module: _typing.Any) -> None:
+        """Leave what was executed where it stands, and its own place."""
+        module.__spec__ = module.__spec__.loader_state
+
+
+_sys.meta_path.append(_Modules)
 
 
 def __dir__() -> list[str]:
