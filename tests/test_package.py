@@ -71,7 +71,7 @@ for arguments in (["--help"], ["eval", "--help"], ["metrics", "ndcg"]):
     except SystemExit:
         pass
     loaded("cli")
-toplist.top_k_eval([[1]], [{1}], k=1)
+print(toplist.top_k_eval([[1]], [{1}], k=1))
 loaded("evaluation")
 """
 

@@ -320,6 +320,20 @@ def test_clusters_of_several_systems(good):
     assert [line.split()[0] for line in text.splitlines()[1:4]] == ["ann", "bob", "all"]
 
 
+P = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.05, "e": 0.4}
+
+
+@pytest.mark.parametrize(
+    ("given", "header", "more"), [("p.csv", "item_id,p", ""), ("ps.csv:p", "item_id,price,p", "1,")]
+)
+def test_propensities_are_of_the_one_column_or_of_the_one_that_is_named(good, given, header, more):
+    rows = (f"{item},{more}{p}" for item, p in P.items())
+    put(given.partition(":")[0], "\n".join([header, *rows]))
+    how = {"k": [1, 2], "metrics": ("recall", "psndcg"), "propensities": P, "clip": 0.1}
+    ask = "eval", *ALONE, "-m", "recall", "psndcg", "--propensities", given, "--clip", 0.1
+    assert good(*ask) == f"{by_words('recs.csv', 'truth.csv', **how)}\n"
+
+
 def test_under_ips_files_are_compared_over_the_users_of_all(good):
     """u finds a, 1 / .5; y has no list, v and w are in one file alone: 2 / 5 in both."""
     put("a.csv", "user_id,item_id,rank\nu,a,1\nu,d,2\nv,b,1\nw,c,1\n")

@@ -465,3 +465,14 @@ def test_bars_join_what_does_not_differ(ranks, critical, bars):
     lines = drawn_in(plots.critical_difference(ranks, critical), COLOURS[1])
     assert [[round(x) for x, _ in line] for line in lines] == bars
     assert len({line[0][1] for line in lines}) == len(lines)
+
+
+def test_names_of_many_ranks_do_not_run_into_each_other_or_out_of_the_figure():
+    many = {f"a model with a long name, number {i}": 1 + 0.9 * i for i in range(20)}
+    figure = plots.critical_difference(many, 3.0).figure
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    width, height = figure.get_size_inches() * figure.dpi
+    for i, box in enumerate(boxes):
+        assert box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height
+        assert not any(box.overlaps(other) for other in boxes[:i])

@@ -136,9 +136,10 @@ def in_memory(door):
     return call(seen(WORLD, {}, door), EVERY, "dicts")
 
 
+@pytest.mark.parametrize("more", [{}, {"padding": True}], ids=["alone", "padded"])
 @pytest.mark.parametrize("door", [*WHOLES[1:], *KEPT, *IN_PARTS])
-def test_every_door_gives_the_same_bits(door):
-    name, options = through(door, {})
+def test_every_door_gives_the_same_bits(door, more):
+    name, options = through(door, more)
     world = seen(WORLD, {}, name)
     both = call(world, options, name), in_memory(name)
     for key in EVERY["metrics"]:

@@ -214,7 +214,9 @@ def test_slices_of_a_few_lists():
 SLICED = [
     {"duplicates": "collapse", "items_as": True},
     {"items_as": True, "relevant_from": 2},
+    {"relevant": "listed", "gains": "exponential"},
     {"weights": True, "empty": "zero"},
+    {"aggregate": "pooled", "missing": "skip"},
 ]
 
 
