@@ -135,9 +135,11 @@ def test_which_systems_and_what_is_refused():
     fewer = {user: TRUTH[user] for user in ("ann", "bob")}
     other = tl.compare({"old": evaluated(OLD), "new": evaluated(NEW, fewer)})
     assert [row.user_id for row in other.movers("mrr@2", users="common")] == ["ann", "bob"]
+    numbers = tl.compare({1: three["old"], 2: three["new"]})  # whose names are texts
     for ask, said in (
         (lambda: found.movers("mrr@2"), "movers: several systems: name one as system=; there are"),
         (lambda: found.movers("mrr@2", "x"), "movers: no system 'x'; there are old, new, third"),
+        (lambda: numbers.movers("mrr@2", 1), "movers: no system 1; there are 1, 2"),
         (lambda: found.movers("mrr@2", "old"), "'old' is both the system and its baseline"),
         (lambda: tl.compare({"old": three["old"]}).movers("mrr@2"), "two systems are needed"),
         (lambda: found.movers("mrr@2", "new", n=0), "n must be at least 1, not 0"),

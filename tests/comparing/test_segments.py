@@ -84,6 +84,17 @@ def test_a_segment_of_nobody_is_told_and_the_others_are_tested(users):
     assert "not tested, since nobody is counted: y" in str(found)
 
 
+def test_clusters_that_are_given_are_those_of_each_segment(pair):
+    clusters = {user: i // 4 for user, i in NUMBERS.items()}
+    by = tl.compare(pair, baseline="a").by(AGES)
+    tests = by.test("ndcg@10", clusters=clusters)
+    for label, part in by.items():
+        for alone in part.test("ndcg@10", clusters=clusters):
+            found = tests[label, alone.system, "ndcg@10"]
+            assert (found.error, found.df, found.p) == (alone.error, alone.df, alone.p)
+    assert tests.plan.n_clusters and "not tested of several runs, nor of clusters" in str(tests)
+
+
 # Whether segments differ
 
 

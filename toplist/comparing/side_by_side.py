@@ -441,7 +441,8 @@ class Question:
         systems = list(self.compared.results)
         baseline = (*self.compared.baselines, *systems)[0] if baseline is None else baseline
         others = [one for one in systems if one != baseline]
-        pair = others[0] if system is None and others else str(system), baseline
+        first: Any = others[0] if system is None and others else system
+        pair = first, baseline
         unknown = next((one for one in pair if one not in systems), None)
         wrong = {
             f"two systems are needed, and there is {systems[0]!r} alone": len(systems) == 1,
