@@ -66,7 +66,7 @@ class cached(Generic[T]):  # noqa: N801 (a decorator, as property is)
 def check_positive_int(value: Any, name: str, least: int = 1) -> int:
     """Return `value` if it is a whole number from `least` on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+        raise ValueError(f"{name} must be a whole number from {least} on, not {value!r:.60}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, not {value}")
     if value > LARGEST_INT:

@@ -416,7 +416,7 @@ def test_bad_clusters_of_keys_of_two_columns(bad, option, said):
 USER_ITEM = "no columns 'user_id', 'item_id' "
 HEADERS = [
     ("eval odd.csv truth.csv", "userId,movie,place", f"csv:1: {USER_ITEM}(did you mean 'userId'?), "
-     "--columns ranks:user_id=NAME ranks:item_id=NAME names others; columns found: ['userId', "),
+     "--columns ranks:user_id=NAME ranks:item_id=NAME names others of this side, --columns user"),
     ("eval recs.csv odd.csv", "userId,movie,place", f"csv:1: {USER_ITEM}(did you mean 'userId'?), "
      "--columns ground_truths:user_id=NAME ground_truths:item_id=NAME names others"),
     ("split odd.csv -o parts", "userId,movie,place", "csv: no columns 'user_id', 'item_id', 'time"
@@ -426,6 +426,7 @@ HEADERS = [
     ("eval odd.csv truth.csv", "User_ID,item_id ,rank", "(did you mean 'User_ID', 'item_id '?)"),
     ("eval odd.csv truth.csv", "userId,item_id,rank", "no column 'user_id' (did you mean 'userId'"),
     ("eval odd.csv truth.csv", "user_id,item_id,Rank", "or 'score' (did you mean 'Rank'?)"),
+    ("eval odd.csv truth.csv", "user_id,item_id,n", "ranks:rank=NAME or --columns ranks:score=NAME n"),
     ("eval odd.csv truth.csv", "user_id;item_id;rank", "columns found: ['user_id;item_id;rank']"),
     ("eval odd.csv truth.csv", "who,item_id,rank", "--columns ranks:user_id=NAME names another"),
     ("eval odd.csv recs.csv", "who,what,rank", USER_ITEM.strip()),

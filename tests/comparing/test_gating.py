@@ -236,7 +236,9 @@ def test_few_who_differ_are_said_and_the_seed():
     found = tl.gate(SAME, BASE, {"ndcg@5": 0.05}, seed=7)
     row = found.rows[0]
     assert row.bound and f"as only {row.differ} differ" in str(row)
-    assert "p allows for users who lose all and were not drawn" in found.to_text()
+    assert "fewer than 30 users differ, or losses are skewed, p allows for users" in found.to_text()
+    found = tl.gate(SAME, BASE, {"ndcg@5": 0.05}, clusters={f"u{i}": i // 2 for i in range(N)})
+    assert "as only 3 clusters differ" in str(found) and "than 30 clusters" in found.to_text()
     assert "(no user differs)" in str(tl.gate(BASE, BASE, {"ndcg@5": 0.05}))
     shifted = result({user: [8, *row] for user, row in lists().items()}, metrics="recall@8")
     assert tl.gate(shifted, result(metrics="recall@8"), {"recall@8": 0.1}).passed
@@ -279,6 +281,7 @@ ASKED = {
     "labels have none of the users": {"by": {"nobody": 1}},
     "margins is 0.1: give a dict, {'ndcg@10': 0.005}": {"margins": 0.1},
     "floors is 'recall@5'": {"floors": "recall@5"},
+    "gate() has no keyword 'margin': give margins, {'ndcg@10': 0.005}": {"margin": 0.1},
     "base is dict: give what top_k_eval returned": {"base": {"ndcg@5": 0.1}},
     "neither more nor less of it is better": {"new": OF_ALL, "margins": {"novelty@5": 0.1}},
     "has no test: one number of all": {"new": OF_ALL, "margins": {"item_coverage@5": 0.1}},

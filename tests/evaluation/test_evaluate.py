@@ -270,8 +270,10 @@ def test_users_of_weight_0_are_counted_nowhere():
     weights = {"a": 0.0, "b": 1.0, "c": 3.0, "d": 0.0}
     result = top_k_eval(lists, truths, 1, metrics=names, weights=weights)
     assert {name: result.n_of(name) for name in names} == dict.fromkeys(names, 2)
-    assert (result.n_evaluated, result.n_skipped) == (2, 2)
-    assert "2 of 4 users evaluated, 2 skipped (no relevant items, or a weight of 0)" in str(result)
+    assert (result.n_evaluated, result.n_skipped, result.n_missing) == (2, 2, 0)
+    assert str(result).endswith(
+        " 4 users evaluated, 2 skipped (no relevant items, or a weight of 0)"
+    )
     assert result["hit@1"] == 3 / 4 and result.per_user("hit@1").tolist() == [1, 0, 1, 0]
     some = {user: weight for user, weight in weights.items() if weight}
     alone = top_k_eval(lists, {u: truths[u] for u in some}, 1, metrics=names, weights=some)

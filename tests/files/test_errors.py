@@ -26,8 +26,8 @@ READ = {"ranks": read_ranks, "truth": read_truths}
 MAC = r": lines end in \r alone: write line ends as \n or \r\n"
 TWICE = "user 'u' ... item 'a' "
 NO_ORDER = (
-    ":1: no column 'rank' or 'score', columns={'ranks': {'rank': 'NAME'}} names another, "
-    "order='file' takes the items in the order of the file (is this the ground truth?); col"
+    ":1: no column 'rank' or 'score', columns={'ranks': {'rank': 'NAME'}} or columns={'ranks': "
+    "{'score': 'NAME'}} names another, order='file' takes the items in the order of the file (is t"
 )
 LONG = "x" * 100_000
 WIDE = 2**63
@@ -38,7 +38,7 @@ TEXT = [
     ("truth", "a.csv", "user_id,item_id,item_id\nu,a,b\n", ":1: two columns are named 'item_id';"),
     ("truth", "a.csv", "user_id,thing\nu,a\n", ":1: no column 'item_id' ... ; columns found: ['us"),
     ("truth", "a.jsonl", '{"user_id":1,"item_id":2}\n{"who":1,"item_id":3}\n',
-     ":2: no column 'user_id', columns={'ground_truths': {'user_id': 'NAME'}} names another; "),
+     ":2: no column 'user_id', columns={'ground_truths': {'user_id': 'NAME'}} names another of "),
     ("truth", "a.csv", T + "u,a\nu\n", ":3: 1 columns instead of 2: ['user_id', 'item_id']"),
     ("truth", "a.csv", T + '"u\n",a\nu,a,b\n', ":4: 3 columns instead of 2: ['user_id', 'item_id'"),
     ("truth", "a.trec", "q 0 d 1\nq Q0 d 1 0.5 t\n", ":2: 6 columns instead of 4: ['qid', 'iterat"),

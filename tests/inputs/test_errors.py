@@ -318,9 +318,10 @@ TABLES = [
     (Table(LONG), Table(IDS), {"columns": {"relevance": "grades"}}, "no column 'grades'"),
     (Table(LONG), Table(IDS), {"columns": {"item": "x"}}, "columns: 'item' is none of user_id, it"),
     (Table({"who": ["u"], "what": ["a"], "rank": [1]}), Table(IDS), {},
-     "columns={'ranks': {'user_id': 'NAME', 'it"),
+     "columns={'ranks': {'user_id': 'NAME', 'it ... , columns={'user_id': 'NAME', 'item_id': 'NAME'} "
+     "of both sides; columns"),
     (Table({"who": ["u"], "what": ["a"], "rank": [1]}), Table(IDS),
-     {"columns": {"user_id": "who", "item_id": "what"}}, "columns={'ground_truths': {'user_id': '"),
+     {"columns": {"user_id": "who", "item_id": "what"}}, "'NAME'}} names others; columns"),
     (Table(LONG), Table(IDS), {"columns": {"ranks": {"item": "x"}}}, "'item' is none of user_id"),
     (Table(LONG), Table(IDS), {"columns": {"recs": {"item_id": "x"}}}, "'recs' is none of  ... 'r"),
     (Table(LONG), Table(IDS), {"columns": {"ranks": "x"}}, "columns: 'ranks' is a side: give a di"),
@@ -479,6 +480,7 @@ MORE = [
     *((lambda call=call, bad=bad: call([[1, 2]], [{2}], bad), f"k must be  ...  not {bad!r}")
       for call in (tl.match, tl.ndcg, tl.top_k_eval)
       for bad in (0, -1, True, 2.0, "3", NAN, np.float64(1), np.True_)),
+    (lambda: tl.top_k_eval([[1]], [{1}], "all"), "not 'all': k=None is whole lists, and metrics= a"),
     *((lambda several=several: tl.top_k_eval([[1, 2]], [{2}], several), "k must be  ...  not ")
       for several in ([1, 0], (2.0,), [1, True])),
     *((lambda call=call: call([[1, 2]], [{2}], [1, 2]), "k must be a whole number from 1 on, not [")

@@ -41,6 +41,7 @@ REFUSED = [
         (lambda one=one: plain(one, k=None), "metric ... write a name, 'name@k', or give a Metric")
         for one in ("", "ndcg@", "@3", 3, None, ("ndcg", 3))
     ),
+    (lambda: tl.curves([[1] * 99], [{1}], "hit"), f"{[[1] * 99]!r:.60}: the metric comes first"),
     (lambda: plain(), "metrics is empty"),
     (lambda: plain("ndcg", "ndcg", k=2), "'ndcg@2' is asked for twice"),
     (lambda: plain("ndcg", "ndcg", k=None), "'ndcg' is asked for twice"),

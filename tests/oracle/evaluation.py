@@ -302,7 +302,7 @@ class Hits:
     def counts(self):
         """Return who is counted, by the default policies."""
         relevant = {user: self.relevant(user) for user in self.users}
-        missing = {user for user in self.users if relevant[user] and not self.before[user]}
+        missing = {u for u in self.users if relevant[u] and not self.before[u] and self.weight(u)}
         return {
             "n_users": len(self.users),
             "n_evaluated": len(self.users) - len(self.skipped),

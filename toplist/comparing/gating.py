@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class GateRow:
         Else a difference above +margin is worse.
     unit : str
         What users are called.
+    clustered : bool
+        Whether `differ` counts clusters.
     """
 
     name: str
@@ -89,6 +91,7 @@ class GateRow:
     n_needed: float = math.nan
     higher_is_better: bool = True
     unit: str = USERS
+    clustered: bool = False
 
     @property
     def p(self) -> float:
@@ -147,15 +150,16 @@ class GateRow:
             return worded(" (no user differs)", self.unit)
         said = [p_is(self.p), "one-sided"]
         n, few = self.differ, self.differ < FEW
+        only = f"as only {counted(n, 'cluster') if self.clustered else n} differ{'s' * (n == 1)}"
         if self.segment is not None and self.verdict == "worse":
             said[0] = f"{p_is(self.p_adjusted)} after Holm"
         if self.low != self.low:  # no t test
             said.append("by sign flips, as all differences are the same")
         elif self.bound and self.verdict != "worse":
-            why = f"as only {n} differ{'s' * (n == 1)}" if few else "as losses are skewed"
+            why = only if few else "as losses are skewed"
             said.append(f"by t and a bound of losses not drawn, {why}")
         elif few:
-            said.append(f"by t and sign flips, as only {n} differ{'s' * (n == 1)}")
+            said.append(f"by t and sign flips, {only}")
         return f" ({', '.join(said)})"
 
     @property
@@ -312,6 +316,7 @@ def gate(
     clusters: Any = None,
     seed: int = 0,
     n_threads: int | None = None,
+    **misspelt: Never,
 ) -> Gate:
     """Say whether a new result is not worse than its base, by more than margins that do not matter.
 
@@ -386,6 +391,9 @@ were not drawn
     >>> found.passed
     True
     """
+    if misspelt:
+        words = "give margins, {'ndcg@10': 0.005}, or see help(toplist.gate)"
+        raise TypeError(f"gate() has no keyword {next(iter(misspelt))!r}: {words}")
     floors = {} if floors is None else floors
     _check(new, base, margins, floors)
     compared = compare({"new": new, "base": base}, baseline="base")
@@ -430,7 +438,8 @@ were not drawn
             f"are {100 * level:.4g} %, each side is tested at p < {(1 - level) / 2:.3g}"
         )
     if any(one.bound for one in (*whole, *parts)):
-        words = f"where fewer than {FEW} users differ, or losses are skewed, p allows for users "
+        few = f"fewer than {FEW} {'clusters' if whole[0].clustered else 'users'} differ"
+        words = f"where {few}, or losses are skewed, p allows for users "
         notes.append(worded(words + "who lose all and were not drawn", compared.unit))
     notes += ["new and base have the same hits at the same ranks"] * alike
     whole += [_of_floor(question, level, *one) for one in floors.items()]
@@ -492,7 +501,7 @@ def _decided(
         means = [test.baseline_mean, test.mean, *ends]
     given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     given |= zip(("mean", "base_mean", "difference", "low", "high"), means, strict=True)
-    return replace(row, n=test.n, **given)
+    return replace(row, n=test.n, clustered=units.clusters is not None, **given)
 
 
 def _of_floor(question: Question, level: float, given: str, floor: float) -> GateRow:

@@ -394,6 +394,9 @@ def curves(
         **said,
     )
     options.check(MEMORY)
+    if not isinstance(metric, (str, Metric)):
+        words = "the metric comes first, curves('ndcg', ranks, ground_truths)"
+        raise ValueError(f"metric is a {type(metric).__name__}, {metric!r:.60}: {words}")
     found, own_k = parse(metric, rules)
     if own_k is not None:
         raise ValueError(f"{metric!r} has a k of its own: give k={own_k}, of which it is the last")

@@ -352,7 +352,11 @@ def _entries(
 def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
     if k is None:
         return ()
-    ks = tuple(check_positive_int(one, "k") for one in (k if isinstance(k, Iterable) else [k]))
+    asked = [*k] if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    for word in (one for one in asked if isinstance(one, str)):
+        ways = "k=None is whole lists, and metrics= a keyword"
+        raise ValueError(f"k must be a whole number from 1 on, not {word!r:.60}: {ways}")
+    ks = tuple(check_positive_int(one, "k") for one in asked)
     if len(set(ks)) < len(ks):
         raise ValueError(f"k={list(ks)} holds a cut-off twice")
     if not ks:

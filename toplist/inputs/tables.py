@@ -215,9 +215,15 @@ class SideTable:
             )
         ids = "user_id", "item_id"
         more = [name for name in ids if name not in wanted and not self.has(name)]
-        names: dict[str, Any] = dict.fromkeys([wanted[0], *more], "NAME")
-        columns = {self.side: names} if self.side in SIDES else names
-        ways = f"columns={columns!r} names {'others' if more else 'another'}"
+        # one of a side, "rank" or "score", or ids, which both sides may call the same
+        forms = [dict.fromkeys([name, *more], "NAME") for name in wanted]
+        of_side: list[Any] = [
+            {self.side: names} if self.side in SIDES else names for names in forms
+        ]
+        ways = " or ".join(f"columns={columns!r}" for columns in of_side)
+        ways += f" names {'others' if more else 'another'}"
+        if self.side in SIDES and wanted[0] in ids and wanted[0] in absent:
+            ways += f" of this side, columns={forms[0]!r} of both sides"
         if "item_id" in (*wanted, *more) and {"1", "2"} <= {*map(str, self.columns)}:
             melted = "frame.melt('user_id', var_name='rank', value_name='item_id')"
             line = f"{melted}.dropna().astype({{'rank': int}})"

@@ -205,7 +205,8 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
     found = _parts(entry, convention.name) if isinstance(entry, str) else None
     if not found:
         meant = _did_you_mean(entry, convention)
-        raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
+        words = f"metric {entry!r:.60}{meant}: write a name, 'name@k', or give a Metric"
+        raise ValueError(words)
     name, pairs, at = found
     tables: tuple[Mapping[str, Any], ...] = LIST_METRICS, convention.metrics, SCORED
     metric = next((table[name] for table in tables if name in table), None)

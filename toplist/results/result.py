@@ -70,7 +70,7 @@ class TopKResult(Display):
         Users in the means, and users left out: those with an empty ground truth, and those
         without a list under the policy ``missing="skip"``.
     n_missing : int
-        Users with relevant items but without a list, or with an empty one.
+        Users with relevant items but without a list, or with an empty one; none of weight 0.
     n_extra : int
         Users with a list but without a ground truth; they have no row.
     users : sequence
@@ -159,7 +159,8 @@ class TopKResult(Display):
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        n_missing = int(np.count_nonzero((hits.n_relevant > 0) & (hits.n_listed == 0)))
+        missing = weighing((hits.n_relevant > 0) & (hits.n_listed == 0), weights)
+        n_missing = int(np.count_nonzero(missing))
         sizes = len(hits), n_missing, hits.about.n_extra
         given = terms, found, hits, counted, *sizes, weights, clusters
         # whether ground truths have grades, or a metric reads such; ERR has gains always
