@@ -8,6 +8,7 @@ import pickle
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -89,8 +90,9 @@ def test_all_that_is_returned_is_here():
     lines = ast.parse(PAGES.read_text("utf-8")).body
     named = (one for one in lines if isinstance(one, (ast.Assign, ast.AnnAssign)))
     (table,) = (one.value for one in named if ast.unparse(one).startswith("RETURNED"))
-    known = {name for names in ast.literal_eval(table).values() for name in names}
-    assert len(known) > 20 and known <= {*MADE}
+    known = {name: at for at, names in ast.literal_eval(table).items() for name in names}
+    assert len(known) > 20 and {*known} <= {*MADE}
+    assert [name for name, at in known.items() if not hasattr(import_module(at), name)] == []
 
 
 @pytest.mark.parametrize("name", MADE)
