@@ -455,7 +455,7 @@ def _columns(
         found[-1] = _exact(found[-1], wanted.rule == "rank")
         if found[-1] is None:
             return None
-    lines = np.arange(n) if len(table) == n else _lines_of_rows(text, bool(delimiter))
+    lines = np.arange(n) if len(table) == n else _lines_of_rows(text, not delimiter)
     return found, lines, n
 
 
@@ -496,21 +496,16 @@ def _n_lines(text: bytes) -> int:
     return int(np.count_nonzero(ends)) + (not text.endswith(b"\n"))
 
 
-def _lines_of_rows(text: bytes, quoted: bool) -> Ints:
-    """Return the line of each row, counted from 0: not those of blank lines, nor within quotes."""
-    if not quoted:  # of TREC
+def _lines_of_rows(text: bytes, is_trec: bool) -> Ints:
+    """Return the line of each row, counted from 0, without blank lines; no row is of two lines."""
+    if is_trec:
         rows = enumerate(text.split(b"\n"))
         return np.array([at for at, line in rows if line.split()], np.int64)
     data = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
-    lines = np.arange(len(ends))
-    if b'"' in text:  # a row ends where an even number of quotes is before
-        outside = np.cumsum(data == ord('"'), dtype=np.uint8)[ends] % 2 == 0
-        lines, ends = lines[outside], ends[outside]
     starts = np.append(0, ends[:-1] + 1)
     blank = (ends == starts) | ((ends == starts + 1) & (data[starts] == ord("\r")))
-    found: Ints = lines[~blank]
-    return found
+    return np.flatnonzero(~blank)
 
 
 def _objects(text: bytes) -> list[dict[str, Any]] | None:
