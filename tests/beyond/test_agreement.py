@@ -165,6 +165,14 @@ def test_threads_and_blocks_leave_no_trace(monkeypatch):
         assert beyond.rbo(a[u], b[u]).per_user.tobytes() == again[1].per_user[u].tobytes()
 
 
+def test_padding_is_in_no_list():
+    text = [["c", "a", ""], ["b", "", ""]], [["c", "", ""], ["b", "x", ""]]
+    numbers = np.array([[3, 1, -1], [2, -1, -1]]), [[3, -1, -1], [2, 5, -1]]
+    for both, padding in ((text, ""), (numbers, -1)):
+        found = beyond.overlap(*both, divisor="union", padding=padding)
+        assert found.per_user.tolist() == [[1, 0.5], [1, 0.5]]
+
+
 def test_overlap_is_precision_of_the_other_list_as_truth():
     rng = np.random.default_rng(3)
     a, b = (np.argsort(rng.random((50, 30)))[:, :10] for _ in range(2))

@@ -101,7 +101,8 @@ def test_an_own_discount_and_all_named_ones():
     for name in DISCOUNTS:
         same(found.discounted(1, discount=name), [1, 1])
     same(found.ratios(["a", "b"], discount=lambda r: r)["b"], [1, 1])
-    assert list(found.ratios(["a", None])) == ["a", None]
+    for nothing in (None, float("nan")):
+        assert list(found.ratios(["a", nothing])) == ["a", None]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -198,6 +198,9 @@ def test_complete_is_a_proportion():
 def test_rel_is_of_one_metric_alone():
     found = evaluated(["precision", "P(rel=2)@5", "recall(rel=0)", "rbp(p=0.5,rel=2)@5"])
     assert list(found) == pytest.approx([1 / 3, 1 / 5, 2 / 6, 0.5**5])  # 0: all that was judged
+    only_two = {item: grade for item, grade in GRADES.items() if grade >= 2}
+    expected = evaluated("ndcg", truth=only_two, k=5)["ndcg"]
+    assert evaluated("ndcg(rel=2)", k=5)["ndcg(rel=2)"].tolist() == expected.tolist()
     truths = {"q": GRADES, "r": {"a": 1}}
     two = top_k_eval({"q": RUN, "r": ["a"]}, truths, 5, metrics=["mrr", "mrr(rel=2)"])
     assert (two.n_of("mrr@5"), two.n_of("mrr(rel=2)@5")) == (2, 1)  # r has none of grade 2
