@@ -113,6 +113,12 @@ def test_groups_of_a_series_and_of_a_table(library):
         assert list(beyond.exposure([[0, 1]], catalogue=2).ratios(groups)) == ["a", None]
 
 
+def test_columns_of_arrow():
+    array = pytest.importorskip("pyarrow").array
+    found = beyond.exposure([["x"]], catalogue=array(["x", "y"])).ratios(array(["a", None]))
+    assert {group: ratio.tolist() for group, ratio in found.items()} == {"a": [2], None: [0]}
+
+
 def test_nobody_and_nothing():
     for lists, k, n in (([], 2, 2), ([[]], None, 0)):
         (ratio,) = beyond.exposure(lists, k, catalogue=[1]).ratios({1: "a"}).values()

@@ -116,7 +116,7 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
     if isinstance(given, Mapping):
         return Facts(list(given), list(given.values()))
     if _is_column(given) and fact.dimensions:
-        given = given.to_numpy()
+        given = np.asarray(given)
     listed = fact.dimensions and isinstance(given, (list, tuple, np.ndarray))
     if listed and np.ndim(given) == fact.dimensions:
         return Facts(np.arange(len(given)), given)
@@ -173,7 +173,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
         except TypeError:
             return list(catalogue)
     if _is_column(catalogue):
-        catalogue = catalogue.to_numpy()
+        catalogue = np.asarray(catalogue)
     if isinstance(catalogue, np.ndarray) and catalogue.ndim == 1 and catalogue.dtype != object:
         return np.unique(catalogue)
     if isinstance(catalogue, (list, tuple, Mapping)) or np.ndim(catalogue) == 1:
