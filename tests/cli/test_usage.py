@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import FILES, put
 
+import toplist as tl
 from toplist.cli import COMMANDS, parser_of
 
 pytestmark = pytest.mark.usefixtures("files")
@@ -175,6 +176,10 @@ def test_every_page_of_help_is_within_80_columns(good, monkeypatch, command, col
     assert not re.search(r"\b(missing|empty|duplicates|padding|keep)=", page)
     words = ("CSV", "TSV", "JSONL", "TREC", ".gz", "user_id", "item_id", "relevance", "extension")
     assert all(word in page for word in words) or command != "eval"
+
+
+def test_the_version(good):
+    assert good("--version") == f"toplist {tl.__version__}\n"
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
