@@ -85,6 +85,9 @@ VALUE_ERRORS = {
     "'a, run 1': rename a system": lambda: tl.compare(
         {"a": [by_position()] * 2, "a, run 1": by_position()}
     ),
+    "user 0 first; or ids are numbers in one and text in the other": lambda: pairs(
+        by_position(), by_words([["1"], ["2"]], [{"1"}, {"9"}], k=1, metrics="mrr")
+    ).test(),
     # what is shown
     "'novelty@2': neither more nor less of it is better": lambda: facts().sort("novelty@2"),
     "'mrr' is a whole curve: give one k, such as 'mrr@2'": lambda: facts().sort("mrr"),
