@@ -250,7 +250,8 @@ def _chapter(name: str, title: str) -> str:
         lines += _example()
     if name == "toplist.cli":
         lines += _help_pages()
-    elif names := public(module_of(name)):
+    # classes of `toplist` have a page of their own
+    elif names := [one for one in public(module_of(name)) if one not in groups()]:
         lines += ["Reference", "---------", "", *_directives(name, names)]
     return _headed(title, *lines)
 
