@@ -661,7 +661,7 @@ def test_a_page_is_small_and_more_users_make_it_no_larger(page):
 def test_more_users_than_are_looked_at_are_drawn(page, monkeypatch):
     given, truth = systems()
     whole = Reader(page(given, truth))
-    monkeypatch.setattr("toplist.reporting.sections.LOOKED_AT", 50)
+    monkeypatch.setattr("toplist.reporting.about.LOOKED_AT", 50)
     read = Reader(page(given, truth))
     assert "Looked at: 50 of 200 users, drawn with seed 0." in read.shown
     assert [row[2:] for row in read.tables["The lists at k = 10"][0][1:]] == [["-", "-"]] * 2

@@ -19,7 +19,7 @@ from toplist.inputs.options import ITEMS, SIDES, Items
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.reporting import page
-from toplist.reporting.sections import USERS
+from toplist.reporting.about import USERS
 from toplist.reporting.showing import METRICS, WIDTH, of_file, show
 
 # show

@@ -440,20 +440,17 @@ class Question:
         """Return the two systems of a band, or of what `of` names."""
         systems = list(self.compared.results)
         baseline = (*self.compared.baselines, *systems)[0] if baseline is None else baseline
-        others = [one for one in systems if one != baseline]
-        first: Any = others[0] if system is None and others else system
-        pair = first, baseline
-        unknown = next((one for one in pair if one not in systems), None)
-        wrong = {
-            f"two systems are needed, and there is {systems[0]!r} alone": len(systems) == 1,
-            f"several systems: name one as system=; there are {', '.join(systems)}": (
-                system is None and len(others) > 1
-            ),
-            f"no system {unknown!r}; there are {', '.join(systems)}": unknown is not None,
-            f"{system!r} is both the system and its baseline": system == baseline,
-        }
-        for words in (words for words, holds in wrong.items() if holds):
-            raise ValueError(f"{of}: {words}")
+        if len(systems) == 1:
+            raise ValueError(f"{of}: two systems are needed, and there is {systems[0]!r} alone")
+        others, known = [one for one in systems if one != baseline], ", ".join(systems)
+        if system is None and len(others) > 1:
+            raise ValueError(f"{of}: several systems: name one as system=; there are {known}")
+        pair = others[0] if system is None else system, baseline
+        for one in pair:
+            if one not in systems:
+                raise ValueError(f"{of}: no system {one!r}; there are {known}")
+        if system == baseline:
+            raise ValueError(f"{of}: {system!r} is both the system and its baseline")
         return pair
 
     def pairs(self) -> list[tuple[str, str]]:

@@ -121,6 +121,13 @@ def take(frame: Any, rows: Ints) -> Any:
     return frame.take(rows)
 
 
+def cell(frame: Any, name: Any, row: int) -> Any:
+    """Return one cell as a Python object, None for null, without a look at the others."""
+    # of Arrow, a slice is there for every type; take is not
+    some = frame.slice(row, 1) if hasattr(frame, "slice") else frame.iloc[row : row + 1]
+    return read(some, name).objects()[0]
+
+
 def read(frame: Any, name: Any) -> Cells:
     """Return a column of a table."""
     library = _library(frame)

@@ -255,7 +255,7 @@ class SideTable:
         place = cols.in_row(self.first + row)
         if not self.has("user_id"):
             return place
-        user = tuple(self.column(part).objects()[row] for part in self.parts("user_id"))
+        user = tuple(cols.cell(self.frame, part, row) for part in self.parts("user_id"))
         named = user if len(user) > 1 else user[0]
         return place + ("" if named is None else f" (user {named!r})")
 

@@ -221,11 +221,12 @@ _ROWS = tomllib.loads(Path(__file__).with_name("conventions.toml").read_text("ut
 
 def _names(key: str) -> dict[str, str]:
     """Return the convention of each of the other names in the rows."""
-    return {other: name for name, row in _ROWS.items() for other in row.pop(key, "").split()}
+    return {other: name for name, row in _ROWS.items() for other in row.get(key, "").split()}
 
 
 def _convention(name: str, row: dict[str, Any]) -> Convention:
     """Return the convention of a row; its metrics are standard ones, with its divisors."""
+    row = {key: value for key, value in row.items() if key not in ("same", "called")}
     graded, metrics = row.pop("graded", False), {}
     for word in row.pop("metrics", "").split():
         base, _, divisor = word.partition("/")

@@ -16,16 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import ceil
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import kernels
-from toplist.checks import Floats, Ints, choice
-from toplist.metrics import declared
+from toplist.checks import choice
+from toplist.metrics import declared, earned
 from toplist.metrics.declared import Parameter, named, parameters_of, values_of
 
 Array = NDArray[Any]
@@ -432,124 +430,6 @@ class Geometric:
         return np.minimum(discount, np.finfo(np.float64).max)
 
 
-# What a hit earns where that hangs on the user's other hits or judgements: functions of the
-# relevant hits, `toplist.Hits.relevant`, that return the gain of each, or with it those of the
-# ideal order.
-
-
-def complete(hits: Any) -> Any:
-    """Return the hits that are the last relevant item of a user who has all."""
-    last, n_hits = np.zeros(len(hits.ranks), bool), np.diff(hits.offsets)
-    last[hits.offsets[1:][(n_hits == hits.n_relevant) & (n_hits > 0)] - 1] = True
-    return hits.kept(last)
-
-
-@dataclass(frozen=True)
-class Preference:
-    """What each hit earns in bpref (Buckley and Voorhees 2004), of at most 1.
-
-    A hit with b judged items that are not relevant above it earns 1 - min(b, R) / min(N, R), of N
-    such items in all; 1 where none stands above.
-    """
-
-    def __call__(self, hits: Any) -> Floats:
-        """Return the gains of hits."""
-        judged, n_hits = hits.judged, np.diff(hits.offsets)
-        j = np.arange(len(hits.ranks)) - np.repeat(hits.offsets[:-1], n_hits)
-        most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
-        most = np.repeat(most, n_hits)
-        others = np.minimum(hits.places_among(judged) - 1 - j, most)
-        gains: Floats = 1.0 - others / np.maximum(most, 1)
-        return gains
-
-
-@dataclass(frozen=True)
-class Cascade:
-    """What a hit earns in ERR: that its item satisfies the user, and no item before it did.
-
-    The first has probability p = (2^grade - 1) / 2^max; `max` is the largest grade there is.
-    """
-
-    max: float | None = None
-
-    def settled(self, hits: Any) -> Cascade:
-        """Return the same with the largest grade of the ground truths, where none is given."""
-        return self if self.max is not None else Cascade(hits.largest_grade or 1.0)
-
-    def __call__(self, hits: Any) -> tuple[Floats, Floats]:
-        """Return the gains of hits, and of the ideal order."""
-        if self.max is None:
-            raise ValueError(
-                "err and nerr of lists that come in parts need the largest grade there is: write "
-                "it, as in 'err(max=4)'"
-            )
-        largest = hits.largest_grade
-        if largest > self.max:
-            raise ValueError(
-                f"a ground truth has grade {largest:g}, above max={self.max:g}: write "
-                f"'err(max={largest:g})'"
-            )
-        found = []
-        ends = np.concatenate([[0], np.cumsum(hits.n_relevant)])
-        gains, ideal = hits.under("exponential").all_gains()
-        for offsets, some in ((hits.offsets, gains), (ends, ideal)):
-            p, earned = some / 2.0**self.max, np.empty(len(some))
-            kernels.curves.cascade(offsets, p, earned)
-            found.append(earned)
-        return found[0], found[1]
-
-
-@dataclass(frozen=True)
-class Interpolated:
-    """What a hit adds to the largest precision from where a share of the relevant items is found.
-
-    That is at the hit of number ceil(recall R), exactly: the recall is read as it is written.
-    """
-
-    recall: float
-
-    def __call__(self, hits: Any) -> Floats:
-        """Return the gains of hits."""
-        sizes = np.unique(hits.n_relevant)
-        first = self.needed(sizes)[np.searchsorted(sizes, hits.n_relevant)]
-        gains = np.empty(len(hits.ranks))
-        kernels.curves.best_precision(hits.offsets, hits.ranks, first, gains)
-        return gains
-
-    def needed(self, sizes: Ints) -> Ints:
-        """Return at which hit the recall is reached, for each number of relevant items."""
-        from fractions import Fraction  # few ask for it, and imports are quick
-
-        share = Fraction(str(self.recall))
-        return np.array([max(1, ceil(share * int(R))) for R in sizes], np.int64)
-
-
-@dataclass(frozen=True)
-class TrecInterpolated(Interpolated):
-    """The same from hit number int(recall R + .9) on, in floating point, as trec_eval counts.
-
-    That is one less than recall R rounded up where .7 R + .9 is 2.99...96 (R = 3, 23, 33), and
-    where the recall has more than one decimal.
-    """
-
-    def needed(self, sizes: Ints) -> Ints:
-        """Return at which hit the recall is reached, for each number of relevant items."""
-        found: Ints = np.maximum((self.recall * sizes + 0.9).astype(np.int64), 1)
-        return found
-
-
-@dataclass(frozen=True)
-class Novelty:
-    """What a hit earns in alpha-nDCG: less for each group that was found above."""
-
-    alpha: float
-
-    def __call__(self, hits: Any) -> Any:
-        """Return the gains of hits, and of the ideal order, which is built greedily."""
-        found = hits.novelty(self.alpha)
-        return found.all_gains() if found.graded else found
-
-
 # Metrics with parameters in their names: functions of these.
 
 
@@ -571,7 +451,7 @@ def err(*, max: declared.Largest | None = None) -> Metric:
     """
     cascade = Earned(
         "p_j (1 - p_1)...(1 - p_(j-1))",
-        Cascade(max),
+        earned.Cascade(max),
         r"p_j \prod_{i < j} (1 - p_i)",
         "within 1",
         "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade",
@@ -591,10 +471,10 @@ def iprec(trec: bool = False, *, recall: declared.Fraction = 0.1) -> Metric:
 
     With `trec`, trec_eval says which hit reaches it.
     """
-    earning = Interpolated(recall)
+    earning = earned.Interpolated(recall)
     first, latex = f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
     if trec:
-        earning = TrecInterpolated(recall)
+        earning = earned.TrecInterpolated(recall)
         first, latex = f"int({recall:g} R + .9)", rf"\lfloor {recall:g} R + 0.9 \rfloor"
     rise = Earned(
         f"[j >= {first}] (m_j - m_(j-1))",
@@ -612,7 +492,7 @@ def alpha_ndcg(*, alpha: declared.Fraction = 0.5) -> Metric:
     """Return nDCG whose gains fall with repeated groups (Clarke et al. 2008)."""
     novelty = Earned(
         f"g_j, the sum over its groups of {1 - alpha:g}^m",
-        Novelty(alpha),
+        earned.Novelty(alpha),
         rf"\sum_{{g \ni d_j}} {1 - alpha:g}^{{m_g}}",
         where="m: times the group was found above; the ideal is built greedily",
     )
@@ -623,7 +503,7 @@ def alpha_ndcg(*, alpha: declared.Fraction = 0.5) -> Metric:
 
 _PREFERENCE = Earned(
     "(1 - min(b_j, R) / min(N, R))",
-    Preference(),
+    earned.Preference(),
     r"\left(1 - \frac{\min(b_j, R)}{\min(N, R)}\right)",
     "within 1",
     "b_j: judged items that are not relevant above the j-th hit; N: those in all",
@@ -665,7 +545,7 @@ METRICS: Mapping[str, Metric] = table_of(
         empty="skip",
     ),
     Metric(
-        *("complete", Earned("[j = R]", complete, "[j = R]", "0 or 1"), "1", "1"),
+        *("complete", Earned("[j = R]", earned.complete, "[j = R]", "0 or 1"), "1", "1"),
         text="1 if all relevant items are in the first k, or an id of every group",
         of="groups",
     ),

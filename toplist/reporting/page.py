@@ -23,7 +23,7 @@ from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
-from toplist.reporting.sections import DETAILED, USERS, Report
+from toplist.reporting.about import DETAILED, USERS, Report
 from toplist.reporting.showing import plain, ranked, relevant_of, row_of, truth_of
 from toplist.results.describe import json_number
 from toplist.results.markup import shortened

@@ -55,11 +55,11 @@ FORMS: Mapping[str, str] = {
     "discount": "metrics.definitions:Discount",
     "divisor": "metrics.definitions:Divisor",
     "geometric": "metrics.definitions:Geometric",
-    "preference": "metrics.definitions:Preference",
-    "cascade": "metrics.definitions:Cascade",
-    "interpolated": "metrics.definitions:Interpolated",
-    "trec_interpolated": "metrics.definitions:TrecInterpolated",
-    "novelty": "metrics.definitions:Novelty",
+    "preference": "metrics.earned:Preference",
+    "cascade": "metrics.earned:Cascade",
+    "interpolated": "metrics.earned:Interpolated",
+    "trec_interpolated": "metrics.earned:TrecInterpolated",
+    "novelty": "metrics.earned:Novelty",
     "list_metric": "metrics.beyond_accuracy:ListMetric",
     "convention": "metrics.conventions:Convention",
     "grading": "inputs.grades:Grading",
@@ -81,7 +81,7 @@ FORMS: Mapping[str, str] = {
 }
 # Functions that metrics of the tables are made of.
 FUNCTIONS: Mapping[str, str] = {
-    "complete": "metrics.definitions:complete",
+    "complete": "metrics.earned:complete",
     "places": "metrics.properties:places",
 }
 # Whose arrays kernels trust, made by what checks them.

@@ -22,17 +22,8 @@ from toplist.inputs.keyed import values_by_user
 from toplist.inputs.lists import offsets_of
 from toplist.matching import slices
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.definitions import (
-    DISCOUNTS,
-    DIVISORS,
-    Cascade,
-    Geometric,
-    Interpolated,
-    Metric,
-    Novelty,
-    Preference,
-    complete,
-)
+from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
+from toplist.metrics.earned import Cascade, Interpolated, Novelty, Preference, complete
 from toplist.results import describe
 from toplist.results.markup import Cell, Display, Grid, Page, Table
 from toplist.results.terms import Entry
