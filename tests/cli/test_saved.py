@@ -75,6 +75,15 @@ def test_a_saved_base_of_the_same_convention(files, good):
     assert found == good("compare", "recs.csv", "more.csv", "truth.csv", *ask, "--format", "json")
 
 
+def test_saved_results_of_a_convention_of_ones_own(files, good):
+    mine = tl.Convention("mine", {name: tl.METRICS[name] for name in ("hit", "mrr")})
+    for name in ("recs", "more"):
+        path = Path(f"{name}.csv")
+        tl.top_k_eval(path, Path("truth.csv"), 2, convention=mine, keep="users").save(f"{name}.npz")
+    shown = good("compare", "recs.npz", "more.npz", "-m", "hit")
+    assert "hit@2" in shown and "mrr" not in shown and "convention mine" in shown
+
+
 def test_labels_of_rows_are_of_saved_results_too(good, base):
     put("people.csv", "user_id,person\nu1,x\nu2,y\nu4,x\n")
     out = good("eval", "base.npz", "--clusters", "people.csv:person")

@@ -375,7 +375,11 @@ def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, ids):
     said("35 users of the parts have no ground truth here", tl.merge, parts, {"nobody": ["x"]})
 
 
+MINE = tl.Convention("mine", {name: tl.METRICS[name] for name in ("ndcg", "map")}, empty="one")
+
+
 @pytest.mark.parametrize("options", [
+    {"convention": MINE}, {"convention": MINE, "empty": "zero", "missing": "skip"},
     {"convention": "trec_eval"}, {"missing": "skip"}, {"empty": "zero"}, {"relevant": "listed"},
     {"metrics": ["ndcg", "err(max=4)", "judged"], "gains": "exponential"},
     {"metrics": ["ndcg", "recall"], "relevant_from": 2}, {"aggregate": "pooled"},

@@ -147,11 +147,26 @@ DIFFERENT = {
     "relevant_from": (1, r"relevant_from is None in one and 1"),
     "ties": ("item", "ties is 'order' in one and 'item' in the other"),
 }
+FIRST, COLLAPSE = {"duplicates": "first"}, {"duplicates": "collapse"}
+DOCUMENTS = {"items_as": {1: 5, 2: 2}}
+# options that leave no other trace; what "raise" lets pass goes with any
+UNLIKE = [
+    ([FIRST, COLLAPSE], "cannot merge: duplicates is 'first' in one and 'collapse' in another"),
+    ([{}, FIRST, COLLAPSE], "duplicates is"),
+    ([DOCUMENTS, {}], "items_as is None in one and '2 chunks"),
+    ([{}, DOCUMENTS], "items_as is None"),
+    ([DOCUMENTS, {"items_as": {1: 6, 2: 2}}], "items_as is '2 chunks"),
+    ([DOCUMENTS | FIRST, DOCUMENTS], "duplicates is 'first'"),
+]
 # (parts, keywords, error, words)
 UNMERGED = [
     *(
         ([of_user("a"), of_user("b", **{name: value})], {}, ValueError, f"cannot merge: {words}")
         for name, (value, words) in DIFFERENT.items()
+    ),
+    *(
+        ([of_user(user, **how) for user, how in zip("abc", hows, strict=False)], {}, ValueError, w)
+        for hows, w in UNLIKE
     ),
     ([of_user("a"), of_user("b", metrics="mrr")], {}, ValueError, "map@3, the other mrr@3$"),
     ([of_user("a"), of_user("b", k=2)], {}, ValueError, "map@3, the other mrr@2, map@2"),
@@ -199,6 +214,14 @@ def test_parts_by_position_merge_and_the_account_says_how():
     nobody = top_k_eval({}, {}, 3, metrics=["mrr", "map"])
     for found in (KEYED[0] + nobody, nobody + KEYED[0], of_user("a")):  # parts are left alone
         assert found.to_dict() == KEYED[0].to_dict()
+
+
+@pytest.mark.parametrize("hows", [[{}, FIRST], [FIRST, {}, FIRST], [COLLAPSE, {}]])
+def test_parts_without_copies_merge_with_those_that_may_have_some(hows):
+    word = next(how["duplicates"] for how in hows if how)
+    parts = [of_user(user, **how) for user, how in zip("abc", hows, strict=False)]
+    assert tl.merge(parts).terms.made_by == {"duplicates": word} == sum(parts).terms.made_by
+    assert tl.merge(parts) == sum(of_user(user, duplicates=word) for user in "abc"[: len(hows)])
 
 
 def part(rows, seed):

@@ -300,7 +300,7 @@ def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
     asked = options.metrics or list(terms.metrics.values())
     entries: list[Entry] = []
     try:
-        for one in entries_of(asked, options.k, CONVENTIONS[terms.convention]):
+        for one in entries_of(asked, options.k, terms.known):
             metric, _ = terms.find(one.metric.name)
             for k in one.ks:
                 terms.find(f"{one.metric.name}@{k}")

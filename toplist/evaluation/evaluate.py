@@ -35,7 +35,7 @@ from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join, joined
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import Convention, ConventionName, convention_of, rules_of
+from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import formula
@@ -231,8 +231,9 @@ def merge(
     Raises
     ------
     TypeError, ValueError
-        If there is no part, or what is no result; if metrics, k, convention or policies differ;
-        or if a user is in two parts. Beside ground truths, for parts that were not made with
+        If there is no part, or what is no result; if metrics, k, convention, policies,
+        ``items_as`` or ``duplicates`` differ ("raise" goes with the others: no list had a copy;
+        of two functions ``items_as`` it is not seen); or if a user is in two parts. Beside ground truths, for parts that were not made with
         ``keep="part"``, with weights, propensities or ``items_as``, for a user of a part who has
         no ground truth, and where all of them lack what a metric needs, such as a grade of 0.
 
@@ -319,8 +320,7 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
         said = next(filter(None, (lacks(one, everybody) for one in lacking)), "")
         if said:
             raise ValueError(f"merge: {said}")
-    rules = convention_of(terms.convention)
-    rules = replace(rules, empty=terms.empty, missing=terms.missing)
+    rules = replace(terms.known, empty=terms.empty, missing=terms.missing)
     counted = counted_users(hits, rules, terms.metrics.values())
     found = TopKResult.of(terms, hits, counted).without_users()
     return replace(found, listed=words[rows])

@@ -23,7 +23,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of, metric_meant
 from toplist.results.markup import Display, Grid
-from toplist.results.terms import Entry, Terms, chosen, difference
+from toplist.results.terms import Entry, Terms, chosen, common
 
 # What few need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
@@ -1063,10 +1063,7 @@ def merge(parts: Sequence[TopKResult], disjoint: bool = False) -> TopKResult:
     if not parts:
         raise ValueError("merge: there is no part: give at least one result")
     parts = in_line(parts)
-    first = parts[0]
-    for part in parts:
-        if part.terms != first.terms:
-            raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
+    terms = common([part.terms for part in parts])
     if not disjoint and not all(part.has_keys for part in parts):
         in_pairs([part.prints for part in parts], merged_fingerprints)
 
@@ -1090,8 +1087,8 @@ def merge(parts: Sequence[TopKResult], disjoint: bool = False) -> TopKResult:
     }
     added = {name: joined(name, join) for names, join in how.items() for name in names.split()}
     return TopKResult(
-        first.terms,
-        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
+        terms,
+        histograms.merged([part.histograms for part in parts], terms.of_judged),
         fingerprints=tuple(one for part in parts for one in part.prints),
         **added,
     )

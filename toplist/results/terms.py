@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -356,3 +356,20 @@ def difference(a: Terms, b: Terms) -> str:
         metrics = [name for name in a.asked if a.asked[name] != b.asked[name]]
         return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
     return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"
+
+
+def common(several: Sequence[Terms]) -> Terms:
+    """Return the terms of results that are merged into one; ValueError for what differs.
+
+    What is refused by "raise" is in no list: beside another word the numbers are those of that.
+    """
+    first = several[0]
+    made_by = {name: word for terms in several for name, word in terms.made_by.items()}
+    for terms in several:
+        if terms != first:
+            raise ValueError(f"cannot merge: {difference(first, terms)}")
+        for name, word in made_by.items():
+            own = terms.made_by.get(name, None if name == "items_as" else word)
+            if own != word:
+                raise ValueError(f"cannot merge: {name} is {own!r} in one and {word!r} in another")
+    return replace(first, made_by=made_by)
