@@ -233,9 +233,10 @@ def merge(
     TypeError, ValueError
         If there is no part, or what is no result; if metrics, k, convention, policies,
         ``items_as`` or ``duplicates`` differ ("raise" goes with the others: no list had a copy;
-        of two functions ``items_as`` it is not seen); or if a user is in two parts. Beside ground truths, for parts that were not made with
-        ``keep="part"``, with weights, propensities or ``items_as``, for a user of a part who has
-        no ground truth, and where all of them lack what a metric needs, such as a grade of 0.
+        of two functions ``items_as`` it is not seen); or if a user is in two parts. Beside ground
+        truths, for parts that were not made with ``keep="part"``, with weights, propensities or
+        ``items_as``, for a user of a part who has no ground truth, and where all of them lack what
+        a metric needs, such as a grade of 0.
 
     Examples
     --------
