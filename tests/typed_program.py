@@ -96,7 +96,7 @@ def comparisons() -> None:
     assert_type(tests[0].wins, int)
     fewer: Tests = tests[:1]
     band: Band = compared.band("mrr")
-    segments: Segments = both["a"].by(["new", "new", "old", "old"])
+    segments: Segments[tl.TopKResult] = both["a"].by(["new", "new", "old", "old"])
     assert_type(segments["new"]["mrr@3"], float)
     parts: SegmentedComparison[tl.comparing.comparison.Comparison] = compared.by(
         dict.fromkeys(TRUTHS, "all")

@@ -20,7 +20,7 @@ from toplist.results.segments import Segments
 
 Results = Mapping[str, TopKResult]
 # What is shown of every system: its result, or that by segment.
-Shown = Mapping[str, TopKResult | Segments]
+Shown = Mapping[str, TopKResult | Segments[TopKResult]]
 # What stands above each of several systems.
 TITLES = {"table": "system {}\n", "markdown": "**{}**\n\n", "latex": "% system {}\n"}
 

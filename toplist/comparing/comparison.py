@@ -19,7 +19,8 @@ from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
 from toplist.results.markup import LOOK, Cell, Look, Page, Table
-from toplist.results.result import TopKResult, in_line
+from toplist.results.merging import in_line
+from toplist.results.result import TopKResult
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.simultaneous import Correction
 

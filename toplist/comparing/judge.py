@@ -15,7 +15,8 @@ from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.results.markup import Cell, Display, Look, Page, Table
-from toplist.results.result import TopKResult, in_line
+from toplist.results.merging import in_line
+from toplist.results.result import TopKResult
 from toplist.stats.distributions import t_ppf
 from toplist.stats.planning import Corrected, ppi
 from toplist.stats.units import Units, checked, numbered, snap

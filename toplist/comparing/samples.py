@@ -19,7 +19,8 @@ import numpy as np
 from toplist.checks import Floats, Ints, choice, worded
 from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, TestPlan
 from toplist.comparing.tests import NotTestable, Tests
-from toplist.results.result import PER_USER, TopKResult
+from toplist.results.means import PER_USER
+from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
 from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.distributions import Parts

@@ -246,7 +246,7 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
     first = next(iter(comparison.results.values()))
 
-    def split(result: TopKResult) -> Segments:
+    def split(result: TopKResult) -> Segments[TopKResult]:
         own, order = labels, categories(getattr(labels, "dtype", None))
         if first.has_keys and result.has_keys:  # labels in an order are in that of the first
             whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
@@ -272,8 +272,8 @@ def by_item(
 
 
 def _split(
-    comparison: S, what: str, split: Callable[[TopKResult], Segments]
-) -> tuple[dict[str, Segments], dict[Any, S]]:
+    comparison: S, what: str, split: Callable[[TopKResult], Segments[TopKResult]]
+) -> tuple[dict[str, Segments[TopKResult]], dict[Any, S]]:
     """Return the segments of every system, and the comparison of each label, None last."""
     if samples.Moments.of(comparison.results) is not None:
         raise samples.refuse(what, f"{ON_SPARK}, and compare its results")

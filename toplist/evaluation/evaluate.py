@@ -39,8 +39,8 @@ from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import formula
+from toplist.results.merging import merge as merged
 from toplist.results.result import TopKResult
-from toplist.results.result import merge as merged
 
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult

@@ -35,7 +35,8 @@ from toplist.inputs.texts import Texts, hashes_of
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
-from toplist.results.result import TopKResult, in_pairs
+from toplist.results.merging import in_pairs
+from toplist.results.result import TopKResult
 
 # Of the free memory, what a file may take that is read whole to be sorted.
 SHARE = 1 / 4

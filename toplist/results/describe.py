@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toplist.checks import counted, worded
 from toplist.metrics import properties
@@ -15,12 +15,10 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.results.markup import LOOK, NOTHING, Cell, Grid, Look, Page, Table
-
-if TYPE_CHECKING:
-    from toplist.results.result import TopKResult
+from toplist.results.means import Means
 
 
-def account(result: TopKResult) -> str:
+def account(result: Means) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
     terms, n_skipped = result.terms, result.n_skipped
     users, ips = worded(counted(result.n_users, "user"), terms.unit), terms.weighting == "ips"
@@ -62,12 +60,12 @@ def account(result: TopKResult) -> str:
     )
 
 
-def judged(result: TopKResult) -> list[tuple[str, float]]:
+def judged(result: Means) -> list[tuple[str, float]]:
     """Return how much of the lists was judged, by ``judged@k``, where the rest leaves them."""
     return [] if result.terms.unjudged == "miss" else [result.judged_share()]
 
 
-def _other_numbers(result: TopKResult) -> list[str]:
+def _other_numbers(result: Means) -> list[str]:
     """Return which metrics are over another number of users, or score other users 1."""
     terms, n_empty = result.terms, result.histograms.n_empty
     clusters = result.clusters is not None
@@ -91,7 +89,7 @@ def _other_numbers(result: TopKResult) -> list[str]:
     ]
 
 
-def rules(result: TopKResult, metric: Metric | None = None) -> str:
+def rules(result: Means, metric: Metric | None = None) -> str:
     """Return the convention, and whether grades are gains; of one metric, or of all."""
     terms = result.terms
     asked = [metric] if metric else terms.metrics.values()
@@ -103,7 +101,7 @@ def rules(result: TopKResult, metric: Metric | None = None) -> str:
     return text + ", gain = grade" * (of_grades and any(one.graded for one in asked))
 
 
-def averaging(result: TopKResult, metric: Metric | None = None) -> str:
+def averaging(result: Means, metric: Metric | None = None) -> str:
     """Return how users are averaged; for one metric, or for all."""
     terms, names = result.terms, [metric.name] if metric else [*result.terms.metrics]
     weighted = "weighted " * terms.weighted
@@ -115,7 +113,7 @@ def averaging(result: TopKResult, metric: Metric | None = None) -> str:
     return f"{mean} ({', '.join(pooled)}: {ratio})" if pooled else mean
 
 
-def treatment(result: TopKResult, metric: Metric | None = None) -> str:
+def treatment(result: Means, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
@@ -125,7 +123,7 @@ def treatment(result: TopKResult, metric: Metric | None = None) -> str:
     return policies(terms.empty, terms.missing, others)
 
 
-def of_lists(result: TopKResult, metric: ListMetric) -> str:
+def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     at = [result.n_of(f"{metric.name}@{k}") for k in result.terms.ks_of[metric.name]]
     n = at[-1]
@@ -140,7 +138,7 @@ def of_lists(result: TopKResult, metric: ListMetric) -> str:
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
 
-def explanation(result: TopKResult, metric: Metric | ListMetric, style: properties.Style) -> str:
+def explanation(result: Means, metric: Metric | ListMetric, style: properties.Style) -> str:
     """Return the formula of a metric, its rules and policies, and who was counted."""
     if isinstance(metric, ListMetric):
         words = metric.formula if style == "text" else metric.latex
@@ -170,7 +168,7 @@ def explanation(result: TopKResult, metric: Metric | ListMetric, style: properti
     return "\n".join(lines)
 
 
-def deeper(results: Sequence[TopKResult]) -> list[str]:
+def deeper(results: Sequence[Means]) -> list[str]:
     """Return that some k are deeper than every list of the results, where they are.
 
     Of whole lists no k is; nothing is said where the length of a list may be unknown.
@@ -190,7 +188,7 @@ def deeper(results: Sequence[TopKResult]) -> list[str]:
 MANY_TIED = 0.01
 
 
-def reading(result: TopKResult) -> list[str]:
+def reading(result: Means) -> list[str]:
     """Return how the lists were made and read: sampled candidates, equal scores, and notes.
 
     Of scores, how many are equal, if many are, and that they stand as the rows do; any other order
@@ -205,7 +203,7 @@ def reading(result: TopKResult) -> list[str]:
     return [*sampling(result), *(["; ".join(parts)] if parts else []), *result.notes]
 
 
-def rule_lines(result: TopKResult, parts: Sequence[TopKResult] = ()) -> list[str]:
+def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     """Return the notes below a table: by which rules the means were made, and who was counted.
 
     `parts` are the segments that are in the table with the result.
@@ -230,7 +228,7 @@ def rule_lines(result: TopKResult, parts: Sequence[TopKResult] = ()) -> list[str
 FEW_USERS = 30
 
 
-def intervals(results: Sequence[TopKResult]) -> list[str]:
+def intervals(results: Sequence[Means]) -> list[str]:
     """Say in a line which interval is which, and where they are rough; none without intervals.
 
     Examples
@@ -290,7 +288,7 @@ def _says(low: float, high: float) -> bool | None:
     return None if math.isnan(low) else high - low > 1e-12 * abs(high)
 
 
-def sampling(result: TopKResult) -> list[str]:
+def sampling(result: Means) -> list[str]:
     """Return how the candidates were sampled, in a line; none if they were not."""
     sampled = result.terms.sampled
     return [] if sampled is None else [sampled.words]
@@ -302,7 +300,7 @@ WIDE = 8
 COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
-def cell(result: TopKResult, name: str, look: Look = LOOK) -> Cell:
+def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """Return a mean as it is printed, with its interval if it has one.
 
     That is half of the interval where it is symmetric, else its ends.
@@ -317,7 +315,7 @@ def cell(result: TopKResult, name: str, look: Look = LOOK) -> Cell:
     return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
 
 
-def page(result: TopKResult, every_metric: bool = False) -> Page:
+def page(result: Means, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
     shown = result.terms.ks_of
     groups: list[tuple[str, ...]] = [(name,) for name in shown]
@@ -335,7 +333,7 @@ def page(result: TopKResult, every_metric: bool = False) -> Page:
     return Page([table], rule_lines(result), formulas=formulas)
 
 
-def grid(result: TopKResult) -> Grid:
+def grid(result: Means) -> Grid:
     """Return a row per metric and k, with the columns of `COLUMNS`."""
     rows = []
     for name in result.names():
@@ -345,7 +343,7 @@ def grid(result: TopKResult) -> Grid:
     return Grid.of(COLUMNS, rows)
 
 
-def of_users(result: TopKResult) -> dict[str, Any]:
+def of_users(result: Means) -> dict[str, Any]:
     """Return the values of each user by ``name@k``, for the metrics that have such values."""
     together = {name for name, one in result.terms.list_metrics.items() if not one.of_users}
     names = (name for name in result.names() if name.rpartition("@")[0] not in together)
@@ -358,7 +356,7 @@ COUNTS = ("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra")
 POLICIES = ("empty", "missing", "relevant", "ties", "unjudged", "weighted", "pooled")
 
 
-def content(result: TopKResult) -> dict[str, Any]:
+def content(result: Means) -> dict[str, Any]:
     """Return what JSON says of a result: what was asked, by which rules, of whom; every mean.
 
     Examples

@@ -1,52 +1,35 @@
-"""`TopKResult`: what an evaluation returns, displayed as a table; `merge` of several."""
+"""`TopKResult`: what an evaluation returns, displayed as a table."""
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from toplist.averages import histograms, per_user
-from toplist.averages.histograms import Histograms
-from toplist.averages.moments import Errors, at, by_kish, normal, of_rows, of_values, wilson
-from toplist.checks import Bools, Floats, Ints, cached, choice, equal, prefixed
-from toplist.matching.about import Fingerprint, Unmatched, merged_fingerprints, together
-from toplist.matching.hits import Hits
+from toplist.checks import choice, equal, prefixed
+from toplist.matching.about import together
 from toplist.metrics import properties
-from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of, metric_meant
 from toplist.results.markup import Display, Grid
-from toplist.results.terms import Entry, Terms, chosen, common
+from toplist.results.means import Means
+from toplist.results.merging import merge
+from toplist.results.terms import chosen
 
 # What few need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from toplist.beyond.results import ListResult
-    from toplist.inputs.lists import Scored
-    from toplist.metrics.names import AnyName, Name, NameAtK, Names
+    from toplist.metrics.names import AnyName, Name, Names
     from toplist.results.markup import Page
     from toplist.results.saved import PathLike
     from toplist.results.segments import Bounds, Segments
-    from toplist.stats.systems import SystemRef
-    from toplist.stats.units import Units
-
-T = TypeVar("T")
-
-# What there is on Spark instead of values per user in a result.
-PER_USER = "collect the DataFrames (toArrow) where values of users are needed"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TopKResult(Display):
+class TopKResult(Means, Display):
     """Means of metrics over users, at every k up to the largest asked for.
 
     Returned by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a
@@ -120,55 +103,6 @@ class TopKResult(Display):
     (True, False)
     """
 
-    terms: Terms
-    histograms: Histograms
-    hits: Hits | None
-    counted: Bools | None
-    n_users: int
-    n_missing: int
-    n_extra: int
-    weights: Floats | None = None
-    clusters: Sequence[Any] | None = None
-    lists: ListResult | None = None
-    fingerprints: tuple[Fingerprint, ...] = ()
-    unmatched: Unmatched | None = None
-    graded: bool = False
-    scored: Scored | None = None
-    exposed: properties.Exposed | None = None
-    longest: int | None = None  # of the lists; None where it is unknown
-    notes: tuple[str, ...] = ()
-    listed: NDArray[np.uint64] | None = None
-    paired: SystemRef | None = None
-
-    @classmethod
-    def of(
-        cls,
-        terms: Terms,
-        hits: Hits,
-        counted: Bools,
-        weights: Floats | None = None,
-        *,
-        clusters: Sequence[Any] | None = None,
-        depth: int = 1,
-        n_threads: int | None = None,
-    ) -> TopKResult:
-        """Return the means of the users in `counted`, from the hits of all.
-
-        Where the terms have no k, averages that need the users' curves are kept down to `depth`, or
-        the longest list.
-        """
-        asked = terms.with_depth(max(depth, hits.k))
-        found = _counted(hits, counted, asked, weights, n_threads)
-        missing = weighing((hits.n_relevant > 0) & (hits.n_listed == 0), weights)
-        n_missing = int(np.count_nonzero(missing))
-        sizes = len(hits), n_missing, hits.about.n_extra
-        given = terms, found, hits, counted, *sizes, weights, clusters
-        # whether ground truths have grades, or a metric reads such; ERR has gains always
-        usual = (one for one in terms.metrics.values() if one.graded and one.earning is None)
-        read = (per_user.gains_of(hits, one, terms.threshold_in_gains) for one in usual)
-        graded = hits.graded or any(one.graded for one in read)
-        return cls(*given, graded=graded, scored=hits.about.scored, longest=hits.deepest)
-
     if not TYPE_CHECKING:  # a type checker is to find wrong names itself
 
         def __getattr__(self, name: str) -> Any:
@@ -183,285 +117,11 @@ class TopKResult(Display):
                 raise AttributeError(text, name=name, obj=self)
             raise AttributeError(f"{text} (did you mean result[{meant!r}]?)")
 
-    @property
-    def n_evaluated(self) -> int:
-        """The number of users in the means; `n_of` has that of a metric that counts others."""
-        return self.histograms.n_of(self.terms.empty)
-
-    @property
-    def n_skipped(self) -> int:
-        """The number of users of the ground truth that are left out of the means."""
-        return self.n_users - self.n_evaluated
-
-    def judged_share(self) -> tuple[str, float]:
-        """Return "judged@k" of the largest k, and its mean, before unjudged items left."""
-        k = self.terms.depth
-        average = self.histograms.moments(self.terms.measured["judged"], np.array([k]))
-        return f"judged@{k}", float(average.mean[0])
-
-    @property
-    def users(self) -> Sequence[Any]:
-        """The users' keys, or their positions."""
-        if self.hits is None or self.hits.users is None:
-            return range(self.n_users)
-        return self.hits.users
-
-    @property
-    def ks(self) -> tuple[int, ...]:
-        """The k's asked for, rising."""
-        return self.terms.ks
-
     def __iter__(self) -> Iterator[Any]:
         """Yield one value per entry of `metrics`: a float, or an array over the k's."""
         for entry in self.terms.entries:
             means = [self[f"{entry.metric.name}@{k}"] for k in entry.ks]
             yield means[0] if entry.scalar else np.array(means)
-
-    @overload
-    def __getitem__(self, name: Name) -> Floats: ...
-    @overload
-    def __getitem__(self, name: NameAtK) -> float: ...
-    @overload
-    def __getitem__(self, name: str) -> Any: ...
-    def __getitem__(self, name: str) -> Any:
-        """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
-        return self._at(name, lambda *which: self._average(*which).mean)
-
-    def __contains__(self, name: object) -> bool:
-        """Return whether ``result[name]`` exists."""
-        try:
-            self.terms.find(name)  # type: ignore[arg-type]
-        except KeyError:
-            return False
-        return True
-
-    @overload
-    def std(self, name: Name) -> Floats: ...
-    @overload
-    def std(self, name: NameAtK) -> float: ...
-    @overload
-    def std(self, name: str) -> Any: ...
-    def std(self, name: str) -> Any:
-        """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
-        return self._at(name, lambda *which: self._average(*which).std)
-
-    @overload
-    def interval(self, name: Name, level: float = ...) -> tuple[Floats, Floats]: ...
-    @overload
-    def interval(self, name: NameAtK, level: float = ...) -> tuple[float, float]: ...
-    @overload
-    def interval(self, name: str, level: float = ...) -> tuple[Any, Any]: ...
-    def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
-        """Return the ends of the confidence interval of a mean.
-
-        It is mean ± t · error, cut to [0, 1] where the metric cannot leave it. Of n users without
-        weights and clusters, error is std / √n, and t that of Student with n - 1 degrees of
-        freedom; for a pooled metric, the error is that of the delta method. Where every user's
-        value is 0 or 1 by the definition of the metric, as that of hit, the mean p is a proportion,
-        and the interval is Wilson's (1927)::
-
-            (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
-
-        Where all values are equal, both ends are the mean, and none is printed.
-
-        With weights w, and of rows in clusters, error and degrees of freedom are those of tests of
-        the same values. π is the share of a row, or of a cluster, of all weights (CR2: Bell and
-        McCaffrey 2002, Satterthwaite 1946), for proportions and ratios of sums
-        (x - ratio · y in place of x - mean) too::
-
-            error² = Σ_c (Σ_{rows of c} w (x - mean))² / (1 - π_c) / (Σ w)²
-            df = 1 / (Σπ² + (Σa)² - Σa²),  a = π² / (1 - π)
-
-        Under ``propensities=``, units count as Kish's effective number of users
-        n' = (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)²; df is n' - 1, and Wilson's n that of as
-        many users without weights as would be as certain, p (1 - p) (Σ w)² / Σ w² (x - p)²::
-
-            error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
-
-        NaN for fewer than two rows or clusters; and with weights or clusters, of a result that
-        holds no hits, as its rows are gone. Of metrics of the lists themselves, the rows are those
-        of the ground truth: NaN where there are other lists, and in merged results.
-
-        Parameters
-        ----------
-        name : str
-            ``"name@k"``, or ``"name"`` for two curves.
-        level : float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from toplist import top_k_eval
-        >>> result = top_k_eval([[1], [2], [3]], [{1}, {2}, {3}], k=1, metrics="hit")
-        >>> [round(end, 4) for end in result.interval("hit@1")]
-        [0.4385, 1.0]
-        """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, not {level!r}")
-        self._find(name, of_users=self.clusters is not None)
-        low, high = self._at(name, partial(self._ends, level))
-        return low, high
-
-    @overload
-    def per_user(self, name: AnyName, *, keyed: Literal[False] = ...) -> Floats: ...
-    @overload
-    def per_user(self, name: AnyName, *, keyed: Literal[True]) -> dict[Any, Any]: ...
-    def per_user(self, name: AnyName, *, keyed: bool = False) -> Any:
-        """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
-
-        Users left out of the means have NaN. The rows are in the order of ``users``, that of the
-        ground truths; with `keyed`, a dict user -> value, or -> array (K,), of which no order is
-        ever mistaken.
-
-        Raises
-        ------
-        ValueError
-            If the result does not hold its hits.
-        """
-        values = self.values_of_all(name)[0][: self.n_users]
-        if not keyed:
-            return values
-        rows = values.tolist() if values.ndim == 1 else values
-        return dict(zip(self.users, rows, strict=True))
-
-    def values_of_all(self, name: AnyName) -> tuple[Floats, Sequence[Any] | None]:
-        """Return the values of each user, then those of lists without a ground truth.
-
-        And whose these lists are, where that is known. Only metrics of the lists have such.
-        """
-        metric, k = self.terms.find(name)
-        if isinstance(metric, ListMetric):
-            assert self.lists is not None
-            own, others, keys = self.lists.parted(metric.name, self.users)
-            self.lists.check_known(metric.name, k, of_users=True)
-            curves, depth = np.concatenate([own, others]), self.terms.depth
-            width = curves.shape[1]  # below the lists it stays as it is
-            if k is not None:
-                return curves[:, min(k, width) - 1], keys
-            per_user.empty((len(curves), depth))
-            return np.pad(curves, ((0, 0), (0, depth - width)), "edge"), keys
-        hits, counted = self.held("it has no values per user")
-        read, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
-        if k is None:
-            return per_user.curves(read, counted, metric, self.terms.depth), None
-        return per_user.values(read, counted, metric, k), None
-
-    @property
-    def has_keys(self) -> bool:
-        """Whether the users are known by key: then none is merged twice."""
-        return self.listed is not None or (self.hits is not None and self.hits.users is not None)
-
-    @property
-    def prints(self) -> tuple[Fingerprint, ...]:
-        """The fingerprints; a part without truths to hash is a part all the same."""
-        if self.fingerprints or self.hits is None:
-            return self.fingerprints
-        return self.hits.about.fingerprints or (Fingerprint(0, self.n_users, varied=False),)
-
-    def held(self, so: str, on_spark: str = PER_USER) -> tuple[Hits, Bools]:
-        """Return the hits and whose are in the means; ValueError if the result does not hold them.
-
-        The error says `so`, what does not follow without hits, and what to do, by where the result
-        may be from; only Spark makes results that know the moments of their differences (`paired`).
-        """
-        if self.hits is not None and self.counted is not None:
-            return self.hits, self.counted
-        if self.paired is not None:
-            raise ValueError(f"this result of Spark holds no hits, so {so}: {on_spark}")
-        raise ValueError(
-            f"this result holds no hits, so {so}; of files and streams, keep='users' keeps them; "
-            f"of Spark, {on_spark}; what without_users() left and counts of ranks have no hits: "
-            "save the result as it is, or evaluate again"
-        )
-
-    def in_means(self, names: Iterable[str]) -> Bools:
-        """Return the users in the mean of every one of some metrics, by ``name@k`` or name.
-
-        A weight of 0 counts nothing. Of a metric of the lists, which have no weights, those who
-        have a value, at k or at every k, whatever their truth.
-        """
-        hits, counted = self.held("its users are not known")
-        counted, asked = weighing(counted, self.weights), self._over_users(names)
-        if asked and all(isinstance(metric, ListMetric) for metric in asked.values()):
-            counted = np.ones(len(hits), bool)
-        for given, metric in asked.items():
-            if isinstance(metric, Metric):
-                counted = per_user.counted_in(hits, counted, metric)
-            else:
-                counted = np.logical_and(counted, _have_values(self.per_user(given)))
-        return counted
-
-    def in_means_of_all(self, names: Sequence[str]) -> tuple[Bools, Sequence[Any]]:
-        """Return `in_means`, then who else is, with a list and no ground truth; and their keys.
-
-        Nobody else is in means of hits, nor of metrics of the lists that read the ground truth.
-
-        Raises
-        ------
-        ValueError
-            If nobody knows whose the lists are that have no ground truth.
-        """
-        asked = self._over_users(names)
-        if not asked or any(isinstance(one, Metric) or one.of_truth for one in asked.values()):
-            return self.in_means(names), ()
-        n = len(self.held("its users are not known")[0])
-        values, keys = zip(*map(self.values_of_all, asked), strict=True)
-        counted = reduce(np.logical_and, map(_have_values, values))
-        if keys[0] is None and counted[n:].any():
-            raise ValueError(
-                f"the means of {', '.join(asked)} are also over {np.count_nonzero(counted[n:]):,} "
-                "lists without a ground truth, and nothing says whose they are: evaluate again"
-            )
-        return (counted[:n], ()) if keys[0] is None else (counted, keys[0])
-
-    def _over_users(self, names: Iterable[str]) -> dict[str, Metric | ListMetric]:
-        """Return the metrics of some names, with ``@k`` or without, that are means over users."""
-        known = self.terms.asked
-        found = ((one, known.get(one) or known.get(one.rpartition("@")[0])) for one in names)
-        return {name: one for name, one in found if one and getattr(one, "of_users", True)}
-
-    def _find(self, name: str, of_users: bool = False) -> tuple[Metric | ListMetric, int | None]:
-        """Return the metric and the k of a name; ValueError where a loaded result lacks them."""
-        metric, k = self.terms.find(name)
-        if self.lists is not None:
-            self.lists.check_known(metric.name, k, of_users)
-        return metric, k
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters with a row in the means; 0 without clusters."""
-        return self.n_clusters_of()
-
-    def n_clusters_of(self, *names: AnyName) -> int:
-        """Return the number of clusters with a row in the mean of a metric; 0 without clusters."""
-        return 0 if self.clusters is None else self.units_of(*names).n_clusters
-
-    def units_of(self, *names: AnyName) -> Units:
-        """Return whose errors that of a mean is made of: rows or clusters, with their weights.
-
-        Raises
-        ------
-        ValueError
-            If the result does not hold its hits.
-        """
-        found = (self.terms.find(name) for name in names)
-        counted = self.in_means([f"{one.name}@{k}" if k else one.name for one, k in found])
-        return self._units(counted)
-
-    def _units(self, counted: Bools) -> Units:
-        """Return the units of some rows."""
-        from toplist.stats.units import Units
-
-        clusters = None if self.clusters is None else self._cluster_of
-        return Units(len(counted), self.weights, clusters).at(counted)
-
-    def n_of(self, name: AnyName) -> int:
-        """Return the number of users in a mean; for a metric of all lists, the number of lists."""
-        metric, k = self.terms.find(name)
-        if isinstance(metric, ListMetric):
-            self._find(f"{metric.name}@{k or self.terms.depth}")
-            return int(self._moments[metric.name].n_at(k))
-        return self.histograms.n_of(metric.empty, metric)
 
     def __eq__(self, other: object) -> bool:
         """Return whether both say the same to the last bit; users are no part of it."""
@@ -476,171 +136,6 @@ class TopKResult(Display):
             for one in (self, other)
         )
         return equal(mine, theirs)
-
-    def names(self) -> list[str]:
-        """Return the ``name@k`` of every mean, in the order asked for."""
-        return self.terms.names
-
-    def _population_of(self, metric: Metric) -> properties.Population:
-        """Return what is known of the users of a metric, which may count more items."""
-        n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
-        least, usual = metric.relevant_from, self.terms.grading.relevant_from
-        fewer = least is None or (least > 0 if usual is None else least >= usual)
-        single = fewer and metric.of != "judged" and 0 <= n_relevant.max(initial=-1) <= 1
-        return properties.Population(bool(single), self.graded)
-
-    def identity(self, name: str) -> Any:
-        """Return a key that is equal for metrics that are equal by definition.
-
-        They are equal at the same k; of ``name@1``, at that k alone.
-        """
-        name, _, k = name.partition("@")
-        metric, terms = self.terms.asked.get(name), self.terms
-        if not isinstance(metric, Metric):
-            return metric, name
-        ks, population = terms.ks_of[name], self._population_of(metric)
-        key = properties.identity(metric, population, name in terms.pooled, at_one=k == "1")
-        return key, metric.empty, 1 in ks if k == "1" else ks
-
-    def interval_kind(self, name: str) -> str:
-        """Return the kind of the interval of a metric, without ``@``, in a word."""
-        if name in self.by_rows:
-            return "Student's t, weighted (CR2)" if self.clusters is None else "by clusters (CR2)"
-        if name in self.terms.pooled:
-            return "delta method"
-        return "Wilson" if self.is_proportion(name) else "Student's t"
-
-    def is_proportion(self, name: str) -> bool:
-        """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
-        return self._bounds.get(name) == "0 or 1"
-
-    def is_within_one(self, name: str) -> bool:
-        """Return whether a metric, without ``@``, is from 0 to 1 by definition."""
-        return self._bounds[name] != ""
-
-    @cached
-    def _bounds(self) -> dict[str, str]:
-        """What a user's value is by definition: "0 or 1", "within 1" or "" for any number."""
-
-        def bound(metric: Metric | ListMetric) -> str:
-            if isinstance(metric, ListMetric):
-                return "within 1" if metric.within_one else ""
-            if properties.is_proportion(metric):
-                return "0 or 1"
-            population = self._population_of(metric)
-            if self.terms.weighting == "snips":  # a mean over relevant items, each by itself
-                population = replace(population, single=True, graded=False)
-            return "within 1" if properties.is_within_one(metric, population) else ""
-
-        return {name: bound(metric) for name, metric in self.terms.asked.items()}
-
-    def _ends(self, level: float, metric: Metric | ListMetric, cuts: Ints) -> Floats:
-        """Return the ends (2, K) of the intervals of a metric at some k's."""
-        from toplist.stats.distributions import normal_ppf, t_ppf
-
-        name, average = metric.name, self._average(metric, cuts)
-        if self.interval_kind(name) == "Wilson":
-            return np.stack(wilson(average.mean, average.effective, normal_ppf((1 + level) / 2)))
-        if name in self.by_rows:
-            error, df = self._errors(metric, cuts)
-        elif self.terms.weighting is not None and isinstance(metric, Metric):
-            error, df = by_kish(average)
-        else:  # of lists, n is another at each k
-            error, df = average.error, getattr(average, "users", average.n) - 1.0
-        distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
-        t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
-        return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
-
-    @cached
-    def by_rows(self) -> frozenset[str]:
-        """The metrics whose errors go by rows, with weights or in clusters: not by sums alone.
-
-        Equal weights of those in the mean, and clusters of one row each, are as none. Weights of
-        relevant items (``propensities=``) are no such weights.
-        """
-        terms, weights = self.terms, self.weights
-        if self.clusters is not None and len(np.unique(self._cluster_of)) < self.n_users:
-            return frozenset(terms.asked)
-        if not terms.weighted or terms.weighting is not None:
-            return frozenset()
-        if self.hits is None or self.counted is None or weights is None:
-            return frozenset(terms.metrics)
-        mine = weighing(self.counted, weights)
-        of = {n: per_user.counted_in(self.hits, mine, one) for n, one in terms.metrics.items()}
-        return frozenset(name for name, rows in of.items() if len(np.unique(weights[rows])) > 1)
-
-    def _errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
-        """Return the standard errors of a mean at some k's by its rows, and degrees of freedom."""
-        known = len(self._moments[metric.name].mean)
-        if isinstance(metric, Metric) and cuts[-1] > known:
-            return self._of_rows(metric, cuts)
-        if metric.name not in self._row_errors:  # rows are read once for all k's
-            self._row_errors[metric.name] = self._of_rows(metric, np.arange(known) + 1)
-        return Errors(*(one[np.minimum(cuts, known) - 1] for one in self._row_errors[metric.name]))
-
-    @cached
-    def _row_errors(self) -> dict[str, Errors]:
-        return {}
-
-    def _of_rows(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
-        if isinstance(metric, ListMetric):  # which have no weights
-            values = np.empty((0, len(cuts)))
-            known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
-            if metric.of_users and known and self.lists is not None and self.lists.values:
-                values = self.lists.parted(metric.name, self.users)[0]
-            return of_values(values, self._cluster_of[: len(values)])
-        if self.hits is None or self.counted is None:
-            return Errors(*np.full((2, len(cuts)), np.nan))
-        mine = per_user.counted_in(self.hits, weighing(self.counted, self.weights), metric)
-        more = self._average(metric, cuts), self._units(mine), self.terms.threshold_in_gains
-        return of_rows(self.hits, mine, metric, cuts, *more)
-
-    @cached
-    def _cluster_of(self) -> Ints:
-        """The number of the cluster of every row."""
-        from toplist.stats.units import numbered
-
-        return numbered(self.clusters, self.users)
-
-    def _at(self, name: str, of: Callable[[Any, Ints], Floats]) -> Any:
-        """Return what `of` makes of a metric and some k's: numbers at ``"name@k"``, or curves."""
-        metric, k = self._find(name)
-        if k is not None:
-            return of(metric, np.array([k]))[..., 0].tolist()
-        near, depth = len(self._cuts), self.terms.depth
-        first = of(metric, self._cuts)
-        curve = per_user.empty((*first.shape[:-1], depth))
-        curve[..., :near] = first
-        for start in range(near, depth, per_user.PART):
-            cuts = np.arange(start, min(start + per_user.PART, depth)) + 1
-            curve[..., cuts - 1] = of(metric, cuts)
-        return curve
-
-    def _average(self, metric: Metric | ListMetric, cuts: Ints) -> Any:
-        """Return the average of a metric at some k's, which rise."""
-        if isinstance(metric, ListMetric):  # below the lists it stays as it is
-            known = self._moments[metric.name]
-            return at(known, np.minimum(cuts, len(known.mean)) - 1)
-        if cuts[-1] <= len(self._cuts):
-            return at(self._moments[metric.name], cuts - 1)
-        kept = self.histograms
-        if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
-            asked = replace(self.terms, entries=(Entry(metric, tuple(cuts.tolist()), False),))
-            kept = _counted(self.hits, self.counted, asked, self.weights)
-        return kept.moments(metric, cuts)
-
-    @property
-    def _cuts(self) -> Ints:
-        """Every k down to which the hits are counted: below it, an average costs its own time."""
-        return np.arange(1, min(self.terms.depth, self.histograms.near) + 1)
-
-    @cached
-    def _moments(self) -> dict[str, Any]:
-        """The averages of every metric by name: of hits at the k's of `_cuts`."""
-        of_lists = {} if self.lists is None else dict(self.lists.averages())
-        kept, asked = self.histograms, self.terms.asked
-        of_hits = {one.name: kept.moments(one, self._cuts) for one in self.terms.metrics.values()}
-        return of_hits | {name: one for name, one in of_lists.items() if name in asked}
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return what IPython and Jupyter complete after ``result["``: means, then curves."""
@@ -882,11 +377,11 @@ class TopKResult(Display):
         with open(path, "rb") as stream:
             data = stream.read()
         try:
-            return saved.read(data)
+            return saved.read(data, TopKResult)
         except ValueError as error:
             raise prefixed(f"{os.fsdecode(path)}: ", error) from None
 
-    def by(self, labels: Any) -> Segments:
+    def by(self, labels: Any) -> Segments[TopKResult]:
         """Split the users by an attribute: a result for every label.
 
         Parameters
@@ -923,7 +418,7 @@ class TopKResult(Display):
 
         return segments.by(self, labels)
 
-    def by_item(self, labels: Any, *, order: Iterable[Any] | None = None) -> Segments:
+    def by_item(self, labels: Any, *, order: Iterable[Any] | None = None) -> Segments[TopKResult]:
         """Split the relevant items by an attribute: a result for every label, one pass over all.
 
         The ground truth of a slice are the relevant items of its label. Lists stay as they are, and
@@ -1025,104 +520,3 @@ class TopKResult(Display):
         from toplist import plots
 
         return plots.curves(self, metrics, level=level, ax=ax)
-
-
-def _counted(
-    hits: Hits, counted: Bools, asked: Terms, weights: Floats | None, n_threads: int | None = None
-) -> Histograms:
-    """Return the histograms of what was asked, with every k."""
-    return histograms.count(
-        hits,
-        weighing(counted, weights),
-        tuple(asked.measured.values()),
-        asked.ks,
-        weights,
-        pooled=asked.pooled,
-        threshold_in_gains=asked.threshold_in_gains,
-        n_threads=n_threads,
-    )
-
-
-def weighing(counted: Bools, weights: Floats | None) -> Bools:
-    """Return the users in `counted` who weigh something: a weight of 0 counts nothing."""
-    return counted if weights is None else counted & (weights > 0)
-
-
-def _have_values(values: Floats) -> Bools:
-    """Return who has a value, of values at one k, or at every k."""
-    known = np.isfinite(values).reshape(len(values), -1)
-    return np.asarray(known.all(axis=1), bool)
-
-
-def merge(parts: Sequence[TopKResult], disjoint: bool = False) -> TopKResult:
-    """Merge results over different users, in one step; see `toplist.merge`."""
-    for part in parts:
-        if not isinstance(part, TopKResult):
-            kind = type(part).__name__
-            raise TypeError(f"merge takes results of top_k_eval, not {kind}")
-    if not parts:
-        raise ValueError("merge: there is no part: give at least one result")
-    parts = in_line(parts)
-    terms = common([part.terms for part in parts])
-    if not disjoint and not all(part.has_keys for part in parts):
-        in_pairs([part.prints for part in parts], merged_fingerprints)
-
-    def joined(name: str, join: Callable[[list[Any]], Any]) -> Any:
-        """Return what all parts have; None where one of them lacks it."""
-        found = [getattr(part, name) for part in parts]
-        return None if any(one is None for one in found) else join(found)
-
-    if len({part.clusters is None for part in parts}) > 1:
-        raise ValueError("cannot merge: some parts have clusters and others have none")
-    how: dict[str, Callable[[list[Any]], Any]] = {
-        "hits": partial(in_pairs, join=partial(Hits.merged, disjoint=disjoint)),
-        "n_users n_missing n_extra": sum,
-        "counted weights": np.concatenate,
-        "lists scored exposed": partial(reduce, operator.add),
-        "clusters": lambda found: [label for part in found for label in part],
-        "longest": max,
-        "graded": any,
-        "notes": lambda found: tuple(dict.fromkeys(note for part in found for note in part)),
-        "listed": _together,
-    }
-    added = {name: joined(name, join) for names, join in how.items() for name in names.split()}
-    return TopKResult(
-        terms,
-        histograms.merged([part.histograms for part in parts], terms.of_judged),
-        fingerprints=tuple(one for part in parts for one in part.prints),
-        **added,
-    )
-
-
-def _together(words: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Return the users of all parts, by their words; ValueError for a user who is in two."""
-    found = np.concatenate(words)
-    if len(np.unique(found)) < len(found):
-        raise ValueError("cannot merge: a user has lists in two parts: a user counts once")
-    return found
-
-
-def in_line(results: Sequence[TopKResult]) -> list[TopKResult]:
-    """Return results with one k in the metrics of whole lists, that of the longest of all."""
-    k = max((one.terms.longest for one in results), default=0)
-    found = []
-    for one in results:
-        if one.terms.longest:  # of empty lists alone it is 1, where they are read to 0
-            hits = None if one.hits is None else one.hits.of_part(k=k)
-            one = replace(one, terms=one.terms.with_longest(k), hits=hits)
-        found.append(one)
-    return found
-
-
-def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
-    """Join parts in their order, pair by pair: the first is copied log n times and not n times.
-
-    Examples
-    --------
-    >>> in_pairs(["a", "b", "c"], operator.add)
-    'abc'
-    """
-    while len(parts) > 1:
-        pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
-        parts = [join(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    return parts[0]

@@ -26,14 +26,14 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from toplist.results.result import TopKResult
+from toplist.results.means import Means
 
+R = TypeVar("R", bound=Means)
 PathLike = str | os.PathLike[str]
 # Bytes, text (UTF-8, gzipped if the name of the file ends in .gz), or a function that writes the
 # file whose path it is given; that path ends as the target does.
@@ -131,7 +131,7 @@ and not read back: result.to_json(), or toplist eval LISTS TRUTH --format json
         )
 
 
-def dump(result: TopKResult) -> bytes:
+def dump(result: Means) -> bytes:
     """Return a result as the bytes of a file: with its users, if it has them.
 
     Raises
@@ -250,7 +250,7 @@ def _digest(arrays: Arrays) -> NDArray[np.uint8]:
     return np.frombuffer(found.digest(), np.uint8)
 
 
-def read(data: bytes) -> TopKResult:
+def read(data: bytes, kind: type[R]) -> R:
     """Return the result that `dump` wrote; ValueError in one line for any other bytes."""
     if not data.startswith(b"PK"):
         raise ValueError(
@@ -272,8 +272,8 @@ def read(data: bytes) -> TopKResult:
     try:
         if arrays.pop(DIGEST).tobytes() != _digest(arrays).tobytes():
             raise ValueError("what it holds is not what was saved")
-        found: TopKResult = _made(known["tree"], arrays)
-        if [*known["tree"]] != ["result"]:
+        found = _made(known["tree"], arrays)
+        if not isinstance(found, kind):
             raise ValueError("it holds no result")
         of_users = found.hits, found.counted, found.weights, found.clusters
         if any(one is not None and len(one) != found.n_users for one in of_users):

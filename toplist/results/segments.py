@@ -26,6 +26,7 @@ from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
 from toplist.metrics.earned import Cascade, Interpolated, Novelty, Preference, complete
 from toplist.results import describe
 from toplist.results.markup import Cell, Display, Grid, Page, Table
+from toplist.results.means import Means
 from toplist.results.terms import Entry
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from toplist.matching.hits import Hits
     from toplist.metrics.names import AnyName, Names
-    from toplist.results.result import TopKResult
 
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"
@@ -48,6 +48,7 @@ UNKNOWN = "users who are not in the result", "items that are relevant to no user
 NO_LABEL = "(no label)"
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Means)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +84,7 @@ class ByLabel(Display, Mapping[Any, T], Generic[T]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(ByLabel["TopKResult"]):
+class Segments(ByLabel[R]):
     """Results by label, sorted; users, or items, without a label are the last segment, None.
 
     A table when printed. Of users, n_users, n_evaluated, n_skipped and n_missing of the segments
@@ -170,7 +171,7 @@ class Segments(ByLabel["TopKResult"]):
         return grid(self if names is None else self._only(names)).to_pandas()
 
 
-def by(result: TopKResult, labels: Any, order: Sequence[Any] | None = None) -> Segments:
+def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R]:
     """Split a result; see `TopKResult.by`. `order` is that of labels that have lost it."""
     hits, counted = result.held("it cannot be split", ON_SPARK)
     lists = None if result.lists is None else result.lists.of_rows(result.users)
@@ -193,7 +194,7 @@ def by(result: TopKResult, labels: Any, order: Sequence[Any] | None = None) -> S
     return Segments(whole, parts, n_unused, left_out=left_out)
 
 
-def _of_rows(whole: TopKResult, rows: Ints, hits: Hits, counted: Bools) -> TopKResult:
+def _of_rows(whole: R, rows: Ints, hits: Hits, counted: Bools) -> R:
     """Return the result of some rows, of whom these hits are."""
     weights = None if whole.weights is None else whole.weights[rows]
     clusters = whole.clusters and [whole.clusters[row] for row in rows.tolist()]
@@ -201,7 +202,7 @@ def _of_rows(whole: TopKResult, rows: Ints, hits: Hits, counted: Bools) -> TopKR
 
 
 def rows_by_label(
-    result: TopKResult, labels: Any, order: Sequence[Any] | None = None
+    result: Means, labels: Any, order: Sequence[Any] | None = None
 ) -> tuple[dict[Any, Ints], int]:
     """Return the rows of the users of every label, in order, and how many labels are of no user.
 
@@ -229,7 +230,7 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
     return repr(label) if len(alike) > 1 or str(label) in ("all", NO_LABEL) else str(label)
 
 
-def by_item(result: TopKResult, labels: Any, order: Iterable[Any] | None = None) -> Segments:
+def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
     """Split the relevant items of a result; see `TopKResult.by_item`."""
     hits, counted = result.held("it cannot be split by item", ON_SPARK)
     if result.terms.weighting is not None:
@@ -249,7 +250,7 @@ def by_item(result: TopKResult, labels: Any, order: Iterable[Any] | None = None)
     # one metric of those that leave the same users out
     deciding = {terms.counting[name]: one for name, one in terms.metrics.items()}.values()
 
-    def part(at: int, _: int) -> TopKResult:
+    def part(at: int, _: int) -> R:
         rows, own = several[at]()
         mine = counted.take(rows)
         some = [per_user.counted_in(own, mine, one) for one in deciding]
@@ -267,7 +268,7 @@ def _of_relevant(metric: Metric | ListMetric) -> bool:
     return metric.earning is None or not isinstance(metric.earning.function, Preference)
 
 
-def grid(segments: Segments) -> Grid:
+def grid(segments: Segments[Any]) -> Grid:
     """Return a row per segment, metric and k: the label, then `describe.COLUMNS`."""
     return Grid.stacked("segment", {label: describe.grid(part) for label, part in segments.items()})
 
@@ -296,7 +297,7 @@ class Bounds(NamedTuple):
     high: float
 
 
-def bounds(result: TopKResult, name: str) -> Bounds:
+def bounds(result: Means, name: str) -> Bounds:
     """Return both ends of a mean; see `TopKResult.bounds`."""
     terms = result.terms
     metric, k = terms.find(name)

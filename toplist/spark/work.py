@@ -13,7 +13,8 @@ from toplist.files.loop import evaluate_part
 from toplist.inputs import columns as cols
 from toplist.inputs.options import Options
 from toplist.inputs.tables import WITHOUT_GAPS
-from toplist.results.result import TopKResult, merge
+from toplist.results.merging import merge
+from toplist.results.result import TopKResult
 from toplist.results.saved import dump, read
 from toplist.stats.systems import PairedMoments, SystemRef
 
@@ -182,7 +183,7 @@ def _merged(rows: Sequence[Any], systems: Sequence[Any]) -> Merged:
         own = [row["result"] for row in rows if row["system"] == name]
         parts = sorted(bytes(one) for one in own if one is not None)
         if parts:
-            found[name] = merge([read(one) for one in parts], disjoint=True)
+            found[name] = merge([read(one, TopKResult) for one in parts], disjoint=True)
     moments = sorted(bytes(row["moments"]) for row in rows if row["moments"] is not None)
     if not moments:
         return found, None
