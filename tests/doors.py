@@ -166,10 +166,11 @@ class Case:
     def data(self):
         """Return the data that options ask for."""
         world, found = self.world, {}
-        users = counting(world, self.options)
-        for name in ("weights", "clusters"):
-            if self[name]:
-                found[name] = {user: getattr(world, name)[user] for user in users}
+        if self["weights"]:  # of lists without a truth, too
+            found["weights"] = world.weights
+        if self["clusters"]:
+            users = counting(world, self.options)
+            found["clusters"] = {user: world.clusters[user] for user in users}
         if self["propensities"]:
             found["propensities"] = world.propensities
         if self["items_as"]:

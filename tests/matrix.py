@@ -213,14 +213,15 @@ def differences(world, options, door):
     found = call(world, options, door)
     ties = "item_desc" if door == "trec" else "order"
     expected = oracle.evaluate(seen(world, options, door), options, ties)
-    if door == "merged" and options.get("clusters"):  # whose lists have no clusters any more
+    if door == "merged" and {"clusters", "weights"} & {*options}:  # whose lists are gone
         expected.intervals |= {
             name: (math.nan, math.nan)
             for name in expected.intervals
             if name.partition("@")[0] in LISTS
         }
-    if options.get("weights") and not options.get("propensities"):  # intervals need the rows
-        held = {*LISTS, *(name.partition("@")[0] for name in found.values or {})}
+    if options.get("weights"):  # intervals need the rows
+        held = {name.partition("@")[0] for name in found.values or {}}
+        held |= {*HITS} if options.get("propensities") else set()
         expected.intervals |= {
             name: (math.nan, math.nan)
             for name in expected.intervals

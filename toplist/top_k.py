@@ -142,7 +142,8 @@ def top_k_eval(
     weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
         How much each user counts, 0 or more, of which 0 counts nothing, in tests too: means are
         Σwx / Σw, and intervals hold also where weights go with the values; of files and streams
-        they need ``keep="users"``. What has keys is matched by key.
+        they need ``keep="users"``. What has keys is matched by key. Beside metrics of the lists,
+        users with a list and no ground truth have weights, too.
     clusters : dict row -> user, pandas Series by row, one label per row, or str, optional
         Where the rows are no users: which of them belong together, such as the sessions of a user.
         Intervals, tests and power are then those of clusters (CR2, see `TopKResult.interval`); the

@@ -4,6 +4,7 @@ That every door and option gives these numbers is in tests/properties.
 """
 
 import json
+import math
 import re
 
 import numpy as np
@@ -224,17 +225,80 @@ def test_an_empty_list_is_no_list(nothing):
     assert tl.beyond.exposure(lists, 2, **known).n_users == 2
 
 
-def test_weights_are_not_of_metrics_of_the_lists():
-    weights = {user: row + 1.0 for row, user in enumerate(USERS)}
-    result, plain = of_users(weights=weights), of_users()
-    assert result["novelty@9"] == plain["novelty@9"] and result["ndcg@9"] != plain["ndcg@9"]
-    assert "mean over 8 users with a list, without weights" in str(result)
-    compared = tl.compare({"a": result, "b": of_users(2, weights=weights)})
-    tests = compared.test()
-    assert tests.names == ["ndcg@1", "ndcg@9"]
-    assert "not tested: novelty@1, novelty@9" in str(tests) and "without weights" in str(tests)
-    with pytest.raises(ValueError, match="novelty@9 has no test: a mean without weights"):
-        compared.test("novelty@9")
+WEIGHTS = {user: float(row) for row, user in enumerate(USERS + "yz")}  # of "a" it is 0
+
+
+def test_weights_are_of_means_over_users():
+    """Who has a list and no truth weighs, too; what is of all lists together counts each once."""
+    more = {"lists": drawn() | {"y": [0, 1, 2], "z": [3, 4, 9]}, "users": USERS + "yz"}
+    more |= {"metrics": ["novelty", "gini", "hit_share(label=war)"], "catalogue": 20}
+    result, plain = of_users(weights=WEIGHTS, **more), of_users(**more)
+    values = plain.values_of_all("novelty@9")[0].tolist()
+    values = dict(zip([*plain.users, "y", "z"], values, strict=True))
+    mean = sum(WEIGHTS[user] * one for user, one in values.items()) / sum(WEIGHTS.values())
+    assert result["novelty@9"] == pytest.approx(mean, rel=1e-12) != plain["novelty@9"]
+    assert result["gini@9"] == plain["gini@9"] and result.n_of("novelty@9") == 9
+    shown = str(result)
+    assert "weighted mean over 9 users with a list" in shown
+    assert "all 10 lists together, without weights" in shown
+    twos = of_users(weights=dict.fromkeys(WEIGHTS, 2), **more)  # equal weights are as none
+    for name in ("novelty@9", "hit_share(label=war)@9"):
+        assert twos.interval(name) == pytest.approx(plain.interval(name), rel=1e-12)
+        assert twos.std(name) == pytest.approx(plain.std(name), rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", ["dict", "Series", "array"])
+def test_a_test_of_a_weighted_metric_of_the_lists(weighted):
+    name, extra = "novelty@9", {"y": [0, 1, 2], "z": [3, 4, 9]}
+    given = WEIGHTS
+    if weighted == "Series":
+        given = pytest.importorskip("pandas").Series(WEIGHTS)
+    if weighted == "array":
+        given, extra = [WEIGHTS[user] for user in USERS], {}
+    both = {
+        system: of_users(
+            seed, weights=given, lists=drawn(seed) | extra, users=USERS + "yz", metrics=METRICS
+        )
+        for seed, system in enumerate("ab")
+    }
+    found = tl.compare(both, baseline="a").test(name)[0]
+    values = {}
+    for system, result in both.items():
+        own = [*result.users, *extra]
+        values[system] = dict(zip(own, result.values_of_all(name)[0].tolist(), strict=True))
+    weights = {user: WEIGHTS[user] for user in values["a"] if WEIGHTS[user]}
+    values = {system: {user: some[user] for user in weights} for system, some in values.items()}
+    alone = tl.inference.paired_tests(values, weights=weights, baseline="a")[0]
+    assert (found.n, alone.n) == (len(weights),) * 2 == (7 + len(extra),) * 2
+    for column in ("difference", "error", "df", "p", "low", "high"):
+        assert getattr(found, column) == pytest.approx(getattr(alone, column), rel=1e-11)
+
+
+def test_every_user_of_a_weighted_mean_has_a_weight(tmp_path):
+    """Also who has a list and no ground truth; an empty list is none."""
+    lists, some = drawn() | {"x": [], "y": [1], "z": [2]}, dict.fromkeys(USERS, 1.0)
+    asked = {"lists": lists, "users": USERS + "xyz"}
+    words = "no entry for user 'y' .2 such.*without a ground truth.*a dict user -> number"
+    for weights in (some, [*some.values()]):
+        with pytest.raises(ValueError, match=words):
+            of_users(weights=weights, **asked)
+        assert of_users(weights=weights, **asked | {"metrics": ["hit_share(label=war)"]})
+    lines = "".join(f"{user},{item}\n" for user, row in lists.items() for item in row)
+    (tmp_path / "lists.csv").write_text("user_id,item_id\n" + lines)
+    table = [(user, item) for user, items in OF_USER.items() for item in items]
+    (tmp_path / "truth.csv").write_text(
+        "user_id,item_id\n" + "".join(f"{user},{item}\n" for user, item in table)
+    )
+    paths = tl.Ranks(tmp_path / "lists.csv", order="file"), tmp_path / "truth.csv"
+    facts = tl.Items(counts={str(item): one for item, one in FACTS["counts"].items()})
+    for keep in (None, "users"):
+        how = {"metrics": "novelty", "items": facts, "keep": keep}
+        with pytest.raises(ValueError, match="no entry for user 'y'"):
+            tl.top_k_eval(*paths, 9, weights=some, **how)
+        found = tl.top_k_eval(*paths, 9, weights=some | {"y": 0, "z": 3}, **how)
+        assert found.n_of("novelty@9") == 9
+        low, high = found.interval("novelty@9")
+        assert math.isnan(low) if keep is None else low < found["novelty@9"] < high
 
 
 def test_clusters():

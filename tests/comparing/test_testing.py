@@ -275,11 +275,6 @@ def test_metrics_of_the_lists_without_a_value_for_some_users():
     assert found.n == 2 and found.difference == (1 - 5) / 2
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=ValueError,
-    reason="means of metrics of the lists have no weights, tests of their differences would",
-)
 def test_metrics_of_the_lists_are_tested_where_users_have_weights():
     lists = {name: {user: some[user] for user in GRADED} for name, some in SYSTEMS.items()}
     weights = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 1.0}

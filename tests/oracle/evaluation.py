@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from oracle import beyond, hits, intervals, judgements, policies, propensities
-from oracle.population import NAN, counted, mean, std, weighted_mean
+from oracle.population import NAN, mean, std, weighted_mean
 from oracle.reading import groups_of, read
 
 INSTEAD = {"skip": NAN, "zero": 0.0, "one": 1.0}
@@ -360,22 +360,21 @@ class OfLists:
         if base in OF_ALL:
             return OF_ALL[base](self, k, **parameters), NAN, None, None, []
         values = {user: self.value(user, base, k, parameters) for user in self.everyone(base)}
-        some, clusters = counted(values.values()), self.world.clusters
-        rows = [
-            intervals.Row(one, cluster=clusters.get(user))
-            for user, one in values.items()
-            if one == one
-        ]
-        return mean(some), std(some), len(some), values, rows
+        kept = {u: one for u, one in values.items() if one == one and self.hits.weight(u)}
+        rows = [self.hits.row(user, one) for user, one in kept.items()]
+        if self.options.get("weights"):
+            weights = [self.hits.weight(user) for user in values]
+            return weighted_mean(values.values(), weights), None, len(kept), values, rows
+        return mean(kept.values()), std(kept.values()), len(kept), values, rows
 
     def interval(self, base, rows):
         """Return the interval of the mean of a metric; none of lists whose cluster is not known."""
-        within_one = base not in intervals.OPEN
-        if not self.options.get("clusters"):
-            return intervals.of_mean(rows, within_one)
-        if base not in OF_TRUTH and self.hits.n_extra:
+        within_one, clustered = base not in intervals.OPEN, self.options.get("clusters")
+        if clustered and base not in OF_TRUTH and self.hits.n_extra:
             return intervals.NOTHING
-        return intervals.of_clusters(rows, within_one)
+        if clustered or not intervals.are_alike(rows):
+            return intervals.of_clusters(rows, within_one)
+        return intervals.of_mean(rows, within_one)
 
     def everyone(self, base):
         """Return the users that a metric is over."""

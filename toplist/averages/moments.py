@@ -325,23 +325,27 @@ def of_rows(
     return Errors(error, np.full(len(cuts), units.df))
 
 
-def of_values(values: Floats, clusters: Ints) -> Errors:
+def of_values(values: Floats, weights: Floats | None, clusters: Ints | None) -> Errors:
     """Return the standard errors of the means of values (n, K), of the rows that have one.
+
+    Rows of weight 0 are none.
 
     Examples
     --------
     >>> values = np.array([[0.3], [0.1], [-0.2], [0.4], [0.0], [0.2], [np.nan]])
-    >>> error, df = of_values(values, np.array([0, 0, 0, 1, 1, 2, 3]))
+    >>> error, df = of_values(values, None, np.array([0, 0, 0, 1, 1, 2, 3]))
     >>> error.round(4), df.round(4)
     (array([0.0558]), array([1.6667]))
     """
     from toplist.stats.estimates import estimate
     from toplist.stats.units import Units
 
-    found = []
+    found, n = [], len(values)
+    weighing = np.ones(n, bool) if weights is None else weights > 0
+    places = None if clusters is None else clusters[:n]
     for column in values.T:
-        known = ~np.isnan(column)
-        one = estimate([column[known]], Units.of(len(column[known]), None, clusters[known]))
+        known = ~np.isnan(column) & weighing
+        one = estimate([column[known]], Units(n, weights, places).at(known))
         found.append((float(one.error[0]), one.df))
     return Errors(*np.array(found).reshape(-1, 2).T)
 

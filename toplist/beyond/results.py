@@ -19,6 +19,8 @@ from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.indexing import Index, Listed
 from toplist.beyond.listed import OfUsers, digest_of, fact
 from toplist.checks import Bools, Floats, Ints
+from toplist.inputs.keyed import is_series, weights_of
+from toplist.inputs.lists import name_user
 from toplist.inputs.options import ItemData, needs
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -36,13 +38,16 @@ class Spread:
     `n_left_out` have none at the largest k though they were in question: they have a list, or for
     metrics that read it, a ground truth. `users` is -1 at a k that is not known: of users of a
     result that was loaded, at every k but those asked for. A number of all lists together has no
-    deviation, NaN.
+    deviation, NaN. With weights of users, `weight` and `weight2` are the sums of these and of their
+    squares, and `deviation` is weighted; users of weight 0 are not in it.
     """
 
     users: Ints
     mean: Floats
     deviation: Floats
     n_left_out: int = 0
+    weight: Floats | None = None
+    weight2: Floats | None = None
 
     @property
     def n(self) -> int:
@@ -57,41 +62,69 @@ class Spread:
     @property
     def std(self) -> Floats:
         """The standard deviation over users (ddof = 1); NaN for fewer than two."""
-        out = np.full_like(self.mean, np.nan)
-        np.divide(self.deviation, self.users - 1, out=out, where=self.users > 1)
+        out, below = np.full_like(self.mean, np.nan), self.users - 1.0
+        if self.weight is not None and self.weight2 is not None:
+            below = self.weight - self.weight2 / np.where(self.users > 0, self.weight, 1.0)
+        np.divide(self.deviation, below, out=out, where=(self.users > 1) & (below > 0))
         return np.sqrt(out)
 
     @property
     def error(self) -> Floats:
-        """The standard error of the mean."""
+        """The standard error of the mean, of users who weigh the same."""
         error: Floats = self.std / np.sqrt(np.maximum(self.users, 1))
         return error
 
     def __add__(self, other: "Spread") -> "Spread":
         """Return the mean over both sets of users, at every k on its own."""
         users = np.where((self.users < 0) | (other.users < 0), -1, self.users + other.users)
+        weights = [
+            None if mine is None or theirs is None else mine + theirs
+            for mine, theirs in ((self.weight, other.weight), (self.weight2, other.weight2))
+        ]
         parts = (
-            (np.maximum(one.users, 0), np.nan_to_num(one.mean), one.deviation)
+            (
+                np.maximum(one.users, 0) if one.weight is None else one.weight,
+                np.nan_to_num(one.mean),
+                one.deviation,
+            )
             for one in (self, other)
         )
         with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
             mean, deviation = together(*parts)
         mean, deviation = np.where(users > 0, mean, np.nan), np.where(users > 0, deviation, 0.0)
-        return Spread(users, mean, deviation, self.n_left_out + other.n_left_out)
+        return Spread(users, mean, deviation, self.n_left_out + other.n_left_out, *weights)
 
     def after(self, near: "Spread") -> "Spread":
         """Return the same, with what was averaged over lists that end above in its place there."""
-        k = len(near.users)
-        users, mean = np.append(near.users, self.users[k:]), np.append(near.mean, self.mean[k:])
-        return Spread(users, mean, np.append(near.deviation, self.deviation[k:]), self.n_left_out)
+        k, mine = len(near.users), vars(self)
+        arrays: dict[str, Any] = {
+            name: np.append(one, mine[name][k:]) for name, one in vars(near).items() if np.ndim(one)
+        }
+        return replace(self, **arrays)
 
     @classmethod
-    def of(cls, values: Floats) -> "Spread":
-        """Return the mean of values (n, K), NaN where a user has none."""
+    def of(cls, values: Floats, weights: Floats | None = None) -> "Spread":
+        """Return the mean of values (n, K), NaN where a user has none; with weights (n,)."""
+        if weights is not None:
+            return cls._weighted(values[weights > 0], weights[weights > 0, np.newaxis])
         users = np.zeros(values.shape[1], np.int64)
         mean, deviation = np.zeros((2, values.shape[1]))
         kernels.lists.moments(values, users, mean, deviation)
         return cls(users, mean, deviation)
+
+    @classmethod
+    def _weighted(cls, values: Floats, weights: Floats) -> "Spread":
+        """Return the weighted mean of values (n, K), with weights (n, 1) above 0."""
+        there = ~np.isnan(values)
+        each, filled = np.where(there, weights, 0.0), np.where(there, values, 0.0)
+        weight, users = each.sum(axis=0), np.count_nonzero(there, axis=0)
+        mean = np.full(len(weight), np.nan)
+        np.divide((each * filled).sum(axis=0), weight, out=mean, where=users > 0)
+        # both sums are rounded
+        ends = (ends.reduce(values, axis=0, initial=np.nan) for ends in (np.fmin, np.fmax))
+        mean = np.clip(mean, *ends)
+        deviation = (each * np.where(there, values - mean, 0.0) ** 2).sum(axis=0)
+        return cls(users, mean, deviation, 0, weight, (each**2).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +136,17 @@ class Known:
     listed: Sequence[Any] | None = None
 
     def __call__(self) -> tuple[Floats, Sequence[Any] | None]:
-        """Return the curves, NaN at other k's."""
+        """Return the curves, NaN at other k's, and whose they are."""
         if self.at.all():
             return self.values, self.listed
         curves = np.full((len(self.values), len(self.at)), np.nan)
         curves[:, self.at] = self.values
         return curves, self.listed
+
+    @classmethod
+    def at_all(cls, values: Floats, listed: Sequence[Any] | None = None) -> "Known":
+        """Return values that are known at all k's."""
+        return cls(values, np.ones(values.shape[1], bool), listed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +156,8 @@ class ListResult:
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
     returns the curves of each user, and in which order the users are (None: by position); a merged
     result has none, a loaded one at the k's of `cuts` alone (None: at all). `given` are digests of
-    what each keyword gave, "" where parts were given other data.
+    what each keyword gave, "" where parts were given other data. `weights` are those of users, with
+    `values`: of all of the ground truth, then of other lists.
     """
 
     names: tuple[str, ...]
@@ -127,6 +166,7 @@ class ListResult:
     values: Mapping[str, Callable[[], tuple[Floats, Sequence[Any] | None]]] | None
     cuts: tuple[int, ...] | None = None
     given: Mapping[str, str] = field(default_factory=dict)
+    weights: Known | None = None
 
     def averages(self) -> dict[str, Spread]:
         """Return every metric at every k."""
@@ -186,20 +226,32 @@ class ListResult:
         """Return the metrics of these users alone, by position; None where there are no values."""
         if self.values is None or not self.values:
             return None
-        return self._of_curves({name: self.parted(name, users)[0] for name in self.values})
+        weights = self.weights_of(users)
+        curves = {name: self.parted(name, users)[0] for name in self.values}
+        return self._of_curves(curves, None if weights is None else weights[: len(users)])
+
+    def weights_of(self, users: Sequence[Any]) -> Floats | None:
+        """Return the weights of these users, then of all other lists; None without weights."""
+        if self.weights is None:
+            return None
+        own, others, _ = rows_of(*self.weights(), users)
+        return np.concatenate([own, others])[:, 0]
 
     def subset(self, rows: Ints) -> "ListResult":
         """Return the metrics of some users of `of_rows`."""
         assert self.values is not None
-        return self._of_curves({name: curves()[0][rows] for name, curves in self.values.items()})
+        curves = {name: curves()[0][rows] for name, curves in self.values.items()}
+        return self._of_curves(curves, None if self.weights is None else self.weights()[0][rows, 0])
 
-    def _of_curves(self, curves: Mapping[str, Floats]) -> "ListResult":
-        """Return the metrics of users whose curves are known, by position."""
-        spreads = {name: Spread.of(values) for name, values in curves.items()}
+    def _of_curves(self, curves: Mapping[str, Floats], weights: Floats | None) -> "ListResult":
+        """Return the metrics of users whose curves and weights are known, by position."""
+        spreads = {name: Spread.of(values, weights) for name, values in curves.items()}
         for one in spreads.values():
             one.users[~self.at_cuts(len(one.users))] = -1
-        values = {name: Known(one, np.ones(one.shape[1], bool)) for name, one in curves.items()}
-        return replace(self, names=tuple(curves), exposure=None, spreads=spreads, values=values)
+        values = {name: Known.at_all(one) for name, one in curves.items()}
+        known = None if weights is None else Known.at_all(weights[:, np.newaxis])
+        more: Any = {"spreads": spreads, "values": values, "weights": known}
+        return replace(self, names=tuple(curves), exposure=None, **more)
 
     def at_cuts(self, depth: int) -> Bools:
         """Return at which k's values of users are known."""
@@ -216,16 +268,21 @@ class ListResult:
                 listed = [*users, *keys]
             both, at = np.concatenate([own, others]), known.at_cuts(own.shape[1])
             values[name] = Known(both[:, at], at, listed if keys else None)
-        return replace(known.without_users(), values=values or None, cuts=cuts if values else None)
+        if not values:
+            return known.without_users()
+        weights, found = self.weights_of(users), replace(known.without_users(), cuts=cuts)
+        if weights is not None:
+            found = replace(found, weights=Known.at_all(weights[:, np.newaxis], listed))
+        return replace(found, values=values)
 
     def without_users(self) -> "ListResult":
         """Return the metrics without the lists."""
         counts = None if self.exposure is None else self.exposure.without_lists()
-        return replace(self, exposure=counts, values=None, cuts=None)
+        return replace(self, exposure=counts, values=None, cuts=None, weights=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the lists."""
-        return {**self.__dict__, "values": None, "cuts": None}
+        return {**self.__dict__, "values": None, "cuts": None, "weights": None}
 
 
 def evaluate_lists(
@@ -236,12 +293,14 @@ def evaluate_lists(
     hits: Hits | None = None,
     whole: bool = True,
     asked: Mapping[str, int] | None = None,
+    weights: Any = None,
 ) -> ListResult:
     """Evaluate the metrics of the lists at every k up to `depth`.
 
     `hits` are those of the ground truth, for the metrics that read it; by their users, lists by
     position are known. `whole` says that these are all lists, not a part. `asked` has the largest k
     of each metric by itself: no bit of its means down to there hangs on what else is asked.
+    `weights` are those of users, as `toplist.top_k_eval` takes them.
 
     Raises
     ------
@@ -258,6 +317,8 @@ def evaluate_lists(
     lists, counts = replace(lists, depth=depth, flat=flat, hits=hits, whole=whole), None
     if any(not metric.of_users for metric in metrics):
         counts = exposure_of(lists, _catalogue(known))
+    over_lists = [one for one in metrics if one.of_users and not one.of_truth]
+    weighed = None if weights is None else Weighed.of(weights, lists, hits, bool(over_lists))
     spreads, values, given = {}, {}, {}
     indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
@@ -271,17 +332,71 @@ def evaluate_lists(
         cuts = sorted({min((asked or {}).get(metric.name, depth), depth), depth})
         if (key := source.items.key) not in indexed:
             indexed[key] = source.items.coded(lists)
-        found = [
-            reduce(add, source.blocks(indexed[key].cut(k), lambda _, out: Spread.of(out)))
-            for k in cuts
-        ]
+        rows = None
+        if weighed is not None:
+            rows = weighed.of_truth if source.of_truth else weighed.of_lists
+
+        def spread_of(first: int, out: Floats, rows: Floats | None = rows) -> Spread:
+            return Spread.of(out, None if rows is None else rows[first : first + len(out)])
+
+        found = [reduce(add, source.blocks(indexed[key].cut(k), spread_of)) for k in cuts]
         spread = found[-1].after(found[0])
         held = hits.n_relevant if source.of_truth and hits is not None else flat.lengths
+        if rows is not None:
+            held = held[rows > 0]
         n_left_out = int(np.count_nonzero(held)) - spread.n
         spreads[metric.name] = replace(spread, n_left_out=n_left_out)
         values[metric.name] = partial(_of_all, source, lists, cuts)
     names = tuple(metric.name for metric in metrics)
-    return ListResult(names, counts, spreads, values, given=given)
+    of_all = None if weighed is None else weighed.of_all
+    return ListResult(names, counts, spreads, values, given=given, weights=of_all)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The weights of the users of the lists, and of those of the truth, each in their order."""
+
+    of_lists: Floats
+    of_truth: Floats
+    of_all: Known
+
+    @classmethod
+    def of(cls, given: Any, lists: Listed, hits: Hits | None, over_lists: bool) -> "Weighed":
+        """Read the weights of all users, as `toplist.top_k_eval` takes them.
+
+        With `over_lists`, means are over all lists. An empty list is no list, and has weight 0.
+
+        Raises
+        ------
+        ValueError
+            For a user with a list and without a weight.
+        """
+        users = [] if hits is None or hits.users is None else [*hits.users]
+        of_truth = np.empty(0)
+        if hits is not None:
+            of_truth = weights_of(given, hits.users, len(hits))
+        if lists.users is None:
+            return cls(of_truth, of_truth, Known.at_all(of_truth[:, np.newaxis]))
+        known = dict(zip(users, of_truth.tolist(), strict=True))
+        others = [
+            user
+            for user, n in zip(lists.users, lists.flat.lengths.tolist(), strict=True)
+            if over_lists and n and user not in known
+        ]
+        by_key = isinstance(given, Mapping) or is_series(given)
+        absent = [user for user in others if not (by_key and user in given)]
+        if absent:
+            raise ValueError(
+                f"weights has no entry for {name_user(absent, 0)} ({len(absent):,} such): lists "
+                "without a ground truth are in means of metrics of the lists; give the weights of "
+                "all users, as a dict user -> number, or lists of users with a ground truth alone"
+            )
+        if others:
+            known |= zip(others, weights_of(given, others, len(others)).tolist(), strict=True)
+        of_lists = np.array([known.get(user, 0.0) for user in lists.users], np.float64)
+        keys = dict.fromkeys([*users, *lists.users])
+        of_all = np.array([known.get(user, 0.0) for user in keys], np.float64)
+        return cls(of_lists, of_truth, Known.at_all(of_all[:, np.newaxis], [*keys]))
 
 
 def curves_of(

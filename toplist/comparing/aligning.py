@@ -79,7 +79,8 @@ class Aligned(Rows):
     ``rows[system]`` are the rows of the users in this result; `users` are their keys, None where
     they are known by position. Below the rows of a result are its lists without a ground truth,
     for metrics of all lists. `runs` are the results of each system, where these are several, and
-    `clusters` those that are given for the users, in place of those of the results.
+    `clusters` those that are given for the users, in place of those of the results. `metrics` are
+    those whose means count the users.
     """
 
     results: Results
@@ -87,6 +88,7 @@ class Aligned(Rows):
     users: Sequence[Any] | None
     runs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clusters: Any = None
+    metrics: Sequence[str] = ()
     _kept: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
     @property
@@ -133,7 +135,7 @@ class Aligned(Rows):
     def units(self) -> Units:
         """The weights of the users, and their clusters."""
         first, rows = next(iter(self.rows.items()))
-        w, labels = self.results[first].weights, self.cluster_labels()
+        w, labels = self.results[first].weights_of(self.metrics), self.cluster_labels()
         if w is not None:
             w = weights_of(w[rows], self.n, self.users)
         return Units.of(self.n, w, None if labels is None else numbered(labels, self.users))
@@ -280,7 +282,7 @@ def align(
         order = order_of(keys)
         rows = {system: some[order] for system, some in rows.items()}
         keys = [keys[i] for i in order.tolist()]
-    aligned = Aligned(results, rows, keys if by_key else None, runs or {}, clusters)
+    aligned = Aligned(results, rows, keys if by_key else None, runs or {}, clusters, metrics)
     for name, *others in alike or [list(results)]:
         for other in others:
             _check(aligned, name, other)
@@ -321,10 +323,9 @@ def _check(found: Aligned, first: str, system: str) -> None:
     one, other = found.results[first], found.results[system]
     rows, others = found.rows[first], found.rows[system]
     both = (rows < one.n_users) & (others < other.n_users)  # of whom both have a ground truth
-    rows, others = rows[both], others[both]
-    if changed := _other_truths({first: one, system: other}, rows, others):
+    if changed := _other_truths({first: one, system: other}, rows[both], others[both]):
         raise NotTestable(f"{first} and {system} have other ground truths: {changed}")
-    mine, theirs = one.weights, other.weights
+    mine, theirs = one.weights_of(found.metrics), other.weights_of(found.metrics)
     alike = mine is theirs
     if mine is not None and theirs is not None:
         alike = np.array_equal(mine[rows], theirs[others])

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # Why a metric has no test, for any users.
 TOGETHER = "one number of all lists together, no mean over users"
-UNWEIGHTED = "a mean without weights, of users who have some: evaluate without weights to test it"
 POOLED = "pooled, a ratio of sums over users: toplist.inference.ratio tests such ones"
 
 
@@ -379,11 +378,7 @@ class Question:
         metric, results = self.compared._metric(name), self.compared.results.values()
         if any(name.partition("@")[0] in one.terms.pooled for one in results):
             return POOLED
-        if not isinstance(metric, ListMetric):
-            return ""
-        if not metric.of_users:
-            return TOGETHER
-        return UNWEIGHTED if any(one.weights is not None for one in results) else ""
+        return TOGETHER if isinstance(metric, ListMetric) and not metric.of_users else ""
 
     def names(self, names: Names | None) -> list[str]:
         """Return the ``name@k`` to test: means that every system has, each once."""
@@ -560,8 +555,12 @@ class Question:
 
 
 def _counting(result: TopKResult, name: str) -> Any:
-    """Return what decides who is in the mean of ``name@k``; of a metric of the lists, who is."""
+    """Return what decides who is in the mean of ``name@k``, and what they weigh.
+
+    Of a metric of the lists it is who is in it.
+    """
     metric = name.rpartition("@")[0]
     if metric not in result.terms.list_metrics or result.hits is None:
         return result.terms.counting.get(metric)
-    return result.in_means_of_all([name])[0].tobytes()
+    weighing = result.terms.weighting is not None  # then hits have weights of their own
+    return result.in_means_of_all([name])[0].tobytes(), weighing

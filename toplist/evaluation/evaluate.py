@@ -152,7 +152,7 @@ def result_of_lists(
     for entry in plan.entries:
         name = entry.metric.name
         asked[name] = max(asked.get(name, 0), *(entry.ks or (longest or depth,)))
-    more = hits, longest is not None, asked
+    more = hits, longest is not None, asked, plan.options.weights
     return evaluate_lists(metrics, ranks, depth, plan.item_data, *more)
 
 

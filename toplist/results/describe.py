@@ -131,11 +131,11 @@ def of_lists(result: Means, metric: ListMetric) -> str:
         least, deepest = min(at), result._moments[metric.name]
         left_out = deepest.n + deepest.n_left_out - n
         more = f" ({left_out:,} left out)" if left_out else ""
-        more += ", without weights" * result.terms.weighted
         users = f"{least:,} to " * (least < n) + counted(n, "user")
-        words = worded(f"mean over {users} {metric.whom}{more}", result.terms.unit)
-        return f"{metric.text}; {words}"
-    return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
+        mean = "weighted " * (deepest.weight is not None) + f"mean over {users} {metric.whom}{more}"
+        return f"{metric.text}; {worded(mean, result.terms.unit)}"
+    together = "the one list" if n == 1 else f"all {n:,} lists together"
+    return f"{metric.text}; of {together}{', without weights' * result.terms.weighted}"
 
 
 def explanation(result: Means, metric: Metric | ListMetric, style: properties.Style) -> str:

@@ -178,8 +178,8 @@ class Means:
             error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
 
         NaN for fewer than two rows or clusters; and with weights or clusters, of a result that
-        holds no hits, as its rows are gone. Of metrics of the lists themselves, the rows are those
-        of the ground truth: NaN where there are other lists, and in merged results.
+        holds no hits, as its rows are gone. So for metrics of the lists themselves in merged
+        results, and by clusters where there are lists without a ground truth, which have none.
 
         Parameters
         ----------
@@ -276,13 +276,15 @@ class Means:
     def in_means(self, names: Iterable[str]) -> Bools:
         """Return the users in the mean of every one of some metrics, by ``name@k`` or name.
 
-        A weight of 0 counts nothing. Of a metric of the lists, which have no weights, those who
-        have a value, at k or at every k, whatever their truth.
+        A weight of 0 counts nothing. Of a metric of the lists, those who have a value, at k or at
+        every k, whatever their truth.
         """
+        names = list(names)
         hits, counted = self.held("its users are not known")
-        counted, asked = weighing(counted, self.weights), self._over_users(names)
+        asked, weights = self._over_users(names), self.weights_of(names)
         if asked and all(isinstance(metric, ListMetric) for metric in asked.values()):
             counted = np.ones(len(hits), bool)
+        counted = weighing(counted, None if weights is None else weights[: len(hits)])
         for given, metric in asked.items():
             if isinstance(metric, Metric):
                 counted = per_user.counted_in(hits, counted, metric)
@@ -306,12 +308,26 @@ class Means:
         n = len(self.held("its users are not known")[0])
         values, keys = zip(*map(self.values_of_all, asked), strict=True)
         counted = reduce(np.logical_and, map(_have_values, values))
+        counted = weighing(counted, self.weights_of(names))
         if keys[0] is None and counted[n:].any():
             raise ValueError(
                 f"the means of {', '.join(asked)} are also over {np.count_nonzero(counted[n:]):,} "
                 "lists without a ground truth, and nothing says whose they are: evaluate again"
             )
         return (counted[:n], ()) if keys[0] is None else (counted, keys[0])
+
+    def weights_of(self, names: Sequence[str]) -> Floats | None:
+        """Return the weights of users in the means of some metrics; None without weights.
+
+        Of metrics of the lists alone these are given weights of users, without what their relevant
+        items weigh: of the rows, then of lists without a ground truth.
+        """
+        asked = self._over_users(names)
+        if not asked or any(isinstance(one, Metric) for one in asked.values()):
+            return self.weights
+        if self.lists is None or self.hits is None:
+            return None
+        return self.lists.weights_of(self.users)
 
     def _over_users(self, names: Iterable[str]) -> dict[str, Metric | ListMetric]:
         """Return the metrics of some names, with ``@k`` or without, that are means over users."""
@@ -344,15 +360,16 @@ class Means:
             If the result does not hold its hits.
         """
         found = (self.terms.find(name) for name in names)
-        counted = self.in_means([f"{one.name}@{k}" if k else one.name for one, k in found])
-        return self._units(counted)
+        several = [f"{one.name}@{k}" if k else one.name for one, k in found]
+        return self._units(self.in_means(several), self.weights_of(several))
 
-    def _units(self, counted: Bools) -> Units:
-        """Return the units of some rows."""
+    def _units(self, counted: Bools, weights: Floats | None) -> Units:
+        """Return the units of some rows, of all whose weights these are."""
         from toplist.stats.units import Units
 
         clusters = None if self.clusters is None else self._cluster_of
-        return Units(len(counted), self.weights, clusters).at(counted)
+        own = None if weights is None else weights[: len(counted)]
+        return Units(len(counted), own, clusters).at(counted)
 
     def n_of(self, name: AnyName) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
@@ -443,16 +460,25 @@ class Means:
         Equal weights of those in the mean, and clusters of one row each, are as none. Weights of
         relevant items (``propensities=``) are no such weights.
         """
-        terms, weights = self.terms, self.weights
+        terms = self.terms
         if self.clusters is not None and len(np.unique(self._cluster_of)) < self.n_users:
             return frozenset(terms.asked)
-        if not terms.weighted or terms.weighting is not None:
-            return frozenset()
-        if self.hits is None or self.counted is None or weights is None:
-            return frozenset(terms.metrics)
-        mine = weighing(self.counted, weights)
-        of = {n: per_user.counted_in(self.hits, mine, one) for n, one in terms.metrics.items()}
-        return frozenset(name for name, rows in of.items() if len(np.unique(weights[rows])) > 1)
+        return frozenset(name for name, one in terms.asked.items() if self._weighs_apart(one))
+
+    def _weighs_apart(self, metric: Metric | ListMetric) -> bool:
+        """Return whether a mean has weights of users that differ, or are not known any more."""
+        weights = self.weights_of([metric.name])
+        if isinstance(metric, ListMetric):
+            weighted = getattr(self._moments[metric.name], "weight", None) is not None
+            some = None if weights is None else weights > 0
+        else:
+            weighted, some = self.terms.weighted and self.terms.weighting is None, None
+            if weighted and self.hits is not None and self.counted is not None:
+                mine = weighing(self.counted, weights)
+                some = per_user.counted_in(self.hits, mine, metric)
+        if not weighted:
+            return False
+        return weights is None or some is None or len(np.unique(weights[some])) > 1
 
     def _errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
         """Return the standard errors of a mean at some k's by its rows, and degrees of freedom."""
@@ -468,16 +494,23 @@ class Means:
         return {}
 
     def _of_rows(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
-        if isinstance(metric, ListMetric):  # which have no weights
-            values = np.empty((0, len(cuts)))
-            known = metric.of_truth or not self.n_extra  # of lists without a truth none is known
-            if metric.of_users and known and self.lists is not None and self.lists.values:
-                values = self.lists.parted(metric.name, self.users)[0]
-            return of_values(values, self._cluster_of[: len(values)])
+        if isinstance(metric, ListMetric):
+            values, clusters = np.empty((0, len(cuts))), None
+            weights = self.weights_of([metric.name])
+            lists = self.lists if metric.of_users and self.hits is not None else None
+            if lists is not None and lists.values:
+                own, others, _ = lists.parted(metric.name, self.users)
+                values = np.concatenate([own, others])
+            if self.clusters is not None:
+                clusters = self._cluster_of
+                # of lists without a ground truth none is known
+                values = values[: len(clusters) if metric.of_truth or not self.n_extra else 0]
+            return of_values(values, None if weights is None else weights[: len(values)], clusters)
         if self.hits is None or self.counted is None:
             return Errors(*np.full((2, len(cuts)), np.nan))
         mine = per_user.counted_in(self.hits, weighing(self.counted, self.weights), metric)
-        more = self._average(metric, cuts), self._units(mine), self.terms.threshold_in_gains
+        units = self._units(mine, self.weights)
+        more = self._average(metric, cuts), units, self.terms.threshold_in_gains
         return of_rows(self.hits, mine, metric, cuts, *more)
 
     @cached
