@@ -3,7 +3,6 @@
 What a library itself makes is tested where it is installed.
 """
 
-import math
 from collections import namedtuple
 from collections.abc import Mapping
 
@@ -11,34 +10,9 @@ import numpy as np
 import pytest
 from doors import by_words
 from listwise import listwise
-from shared_inputs import RANKED, RUN, TRUTHS, equal_results, library, same
+from shared_inputs import RANKED, RUN, TRUTHS, equal_results, library, said, same
 
 import toplist as tl
-
-
-@pytest.mark.libraries
-def test_implicit():
-    library("implicit")
-    from implicit.bpr import BayesianPersonalizedRanking
-    from implicit.nearest_neighbours import CosineRecommender
-
-    rng = np.random.default_rng(0)
-    seen = library("scipy.sparse").csr_matrix((rng.random((8, 40)) < 0.2).astype(np.float32))
-    held = rng.permuted(np.tile(np.arange(40), (8, 1)), axis=1)[:, :5]
-    for model in (CosineRecommender(K=1), BayesianPersonalizedRanking(4, iterations=2)):
-        model.fit(seen, show_progress=False)
-        ranks = model.recommend(np.arange(8), seen, N=30)
-        rows = [[item for item in row if item >= 0] for row in ranks[0].tolist()]
-        expected = tl.top_k_eval(rows, held, 20)
-        assert list(tl.top_k_eval(ranks, held, 20, padding=-1)) == list(expected)
-        alone = model.recommend(0, seen[0], N=5)
-        assert tl.recall(alone, held[0]).tolist() == tl.recall(alone[0], held[0]).tolist()
-    filled = CosineRecommender(K=1)
-    filled.fit(seen, show_progress=False)
-    few = filled.recommend(np.arange(8), seen, N=39)
-    assert -1 in few[0][:, -1]
-    with pytest.raises(ValueError, match="which implicit and faiss.*padding=-1"):
-        tl.top_k_eval(few, held, 39)
 
 
 @pytest.mark.libraries
@@ -50,39 +24,6 @@ def test_torch_topk():
         found = scores.to(dtype).topk(10)
         assert type(found).__module__ == "torch.return_types"
         equal_results(found, truths, (found.indices.tolist(), truths))
-
-
-@pytest.mark.libraries
-def test_faiss():
-    faiss = library("faiss")
-    vectors = np.random.default_rng(1).random((20, 4), np.float32)
-    truths = [{0, 1}] * 20
-    for index in (faiss.IndexFlatIP(4), faiss.IndexFlatL2(4)):
-        index.add(vectors)
-        found = index.search(vectors, 25)  # (scores or distances, ids), of which -1 fills up
-        expected = tl.top_k_eval(found[1][:, :20].tolist(), truths, 20)
-        if isinstance(index, faiss.IndexFlatIP):
-            assert list(tl.top_k_eval(found, truths, 20, padding=-1)) == list(expected)
-        else:
-            with pytest.raises(ValueError, match=r"give the ids alone, \[1\] of the pair"):
-                tl.top_k_eval(found, truths, 20, padding=-1)
-        assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)
-
-
-@pytest.mark.libraries
-def test_ranx():
-    ranx = library("ranx")
-    qrels = {query: row for query, row in TRUTHS.items() if query != "q3"}
-    run = {query: row for query, row in RUN.items() if row}
-    expected = {query: ids for query, ids in RANKED.items() if ids}, qrels
-    equal_results(ranx.Run(run), ranx.Qrels(qrels), expected)
-    equal_results(ranx.Run.from_dict(run), qrels, expected)
-    equal_results(RANKED, ranx.Qrels.from_dict(qrels), (RANKED, qrels))
-    series = library("pandas").Series(qrels)
-    assert same(tl.match(ranx.Run(run), series), tl.match(*expected))
-    found = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "ndcg@3", make_comparable=True)
-    ours = tl.top_k_eval(ranx.Run(run), ranx.Qrels(qrels), metrics="ndcg@3", convention="ranx")
-    assert math.isclose(found, ours["ndcg@3"])
 
 
 def collections():
@@ -222,40 +163,7 @@ def test_dask():
     equal_results(frame.compute(), LONG_TRUTHS, (OF_LONG, LONG_TRUTHS))
 
 
-@pytest.mark.libraries
-def test_sentence_transformers():
-    torch, util = library("torch"), library("sentence_transformers.util")
-    generator = torch.Generator().manual_seed(3)
-    queries, corpus = (torch.randn((n, 8), generator=generator) for n in (7, 50))
-    hits = util.semantic_search(queries, corpus, top_k=10)
-    rows = [[hit["corpus_id"] for hit in row] for row in hits]
-    relevant = [{query, query + 20} for query in range(7)]
-    equal_results(hits, relevant, (rows, relevant))
-    names = [f"q{query}" for query in range(7)]
-    keyed = [dict(zip(names, side, strict=True)) for side in (hits, relevant, rows)]
-    equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))
-
-
-@pytest.mark.libraries
-def test_predictions_of_surprise():
-    library("surprise")
-    from surprise import accuracy
-    from surprise.prediction_algorithms.predictions import Prediction
-
-    rng, pointwise = np.random.default_rng(2), tl.pointwise
-    labels, predictions = rng.integers(0, 2, 60), rng.integers(0, 9, 60) / 8
-    users = [f"u{user}" for user in rng.integers(0, 6, 60)]
-    rows = zip(users, labels.tolist(), predictions.tolist(), strict=True)
-    given = [Prediction(u, "i", float(r), e, {}) for u, r, e in rows]
-    for metric in (pointwise.mae, pointwise.rmse, pointwise.auc, pointwise.log_loss):
-        assert metric(given) == metric(labels, predictions)
-    assert pointwise.gauc(given) == pointwise.gauc(users, labels, predictions)
-    assert pointwise.rmse(given) == pytest.approx(accuracy.rmse(given, verbose=False), rel=1e-14)
-    with pytest.raises(TypeError, match="ratings and estimates: give them alone"):
-        pointwise.mae(given, predictions)
-    unrated = given[0]._replace(r_ui=None)
-    with pytest.raises(ValueError, match="user 'u.*', item 'i' has no rating, r_ui is None"):
-        pointwise.mae([given[1], unrated])
+CLICKS = [("a", 1, 0.75), ("a", 0, 0.5), ("b", 0, 0.25), ("b", 1, 0.125), ("b", 1, 0.5)]
 
 
 def test_predictions_like_those_of_surprise():
@@ -263,8 +171,14 @@ def test_predictions_like_those_of_surprise():
     Prediction = namedtuple("Prediction", ["uid", "iid", "r_ui", "est", "details"])
     given = [Prediction("a", "x", 4.0, 3.5, {}), Prediction("a", "y", 1.0, 2.5, {})]
     assert tl.pointwise.mae(given) == tl.pointwise.mae([4.0, 1.0], [3.5, 2.5]) == 1.0
-    with pytest.raises(ValueError, match="labels are 0 or 1; of ratings, compare first"):
-        tl.pointwise.auc(given)
+    unrated = [given[1], given[0]._replace(r_ui=None)]
+    said("labels are 0 or 1; of ratings, compare first", tl.pointwise.auc, given)
+    said("hold ratings and predictions: give them alone", tl.pointwise.mae, given, [3.5, 2.5])
+    said("user 'a', item 'x' has no rating, r_ui is None", tl.pointwise.mae, unrated)
+    clicks = [Prediction(user, "i", y, p, {}) for user, y, p in CLICKS]
+    users, labels, predictions = zip(*CLICKS, strict=True)
+    assert tl.pointwise.auc(clicks) == tl.pointwise.auc(labels, predictions)
+    assert tl.pointwise.gauc(clicks) == tl.pointwise.gauc(users, labels, predictions)
 
 
 class RunOfLibrary(Mapping):
