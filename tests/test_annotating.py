@@ -42,7 +42,7 @@ def test_most_valuable_first():
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 @given(st.data(), graded_populations() | populations(), st.integers(1, 15))
 def test_against_the_definition(data, population, k):
     n, item = len(population[0]), st.integers(0, 15)

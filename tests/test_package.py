@@ -175,6 +175,7 @@ def sealed(tmp_path):
         "USERPROFILE": str(home),
         "LOCALAPPDATA": str(home),
         "XDG_CACHE_HOME": None,
+        "NUMBA_OPT": "0",  # which compiles faster
         "NUMBA_CACHE_DIR": None,
     }
     for folder in (copy, copy / "kernels", tmp_path / "install"):

@@ -512,20 +512,19 @@ def test_llama_index():
 
 
 def test_duckdb():
-    duckdb = pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
+    duckdb, pyarrow = pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
     rng = np.random.default_rng(8)
     lists = {user: rng.permutation(90)[:60].tolist() for user in range(50)}
     chosen = {user: set(rng.choice(90, 5).tolist()) for user in range(2, 52)}
     con = duckdb.connect()
-    con.execute("CREATE TABLE recs (user_id BIGINT, item_id BIGINT, score DOUBLE)")
-    con.execute("CREATE TABLE chosen (user_id BIGINT, item_id BIGINT)")
     scored = [(u, item, n // 3 / -4) for u, row in lists.items() for n, item in enumerate(row)]
     pairs = [(u, item) for u, row in chosen.items() for item in row]
+    names = "user_id", "item_id", "score"
     for table, rows in (("recs", scored), ("chosen", pairs)):
-        marks = ", ".join("?" * len(rows[0]))
         shuffled = [rows[place] for place in rng.permutation(len(rows))]
-        con.executemany(f"INSERT INTO {table} VALUES ({marks})", shuffled)
+        columns = dict(zip(names, map(list, zip(*shuffled, strict=True)), strict=False))
+        con.register("given", pyarrow.table(columns))
+        con.execute(f"CREATE TABLE {table} AS FROM given")
     names = run("DuckDB", con=con)
     with pytest.raises((ValueError, duckdb.Error), match=r"recs: no rows; .*cursor|open result"):
         tl.top_k_eval(con.sql("FROM recs"), con.sql("FROM chosen"), k=10)

@@ -168,7 +168,7 @@ def sum_over_hits(counts, discount, divisor):
 
 
 @pytest.mark.parametrize("divisor", DIVISORS)
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=3)
 @given(population=ANY, depth=DEPTHS)
 def test_any_three_choices(divisor, population, depth):
     counts = ["each"] if DIVISORS[divisor].ideal else COUNTS

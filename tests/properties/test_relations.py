@@ -79,7 +79,7 @@ def draw_many(n_users, longest=60):
 
 @pytest.fixture(scope="module")
 def many():
-    return draw_many(4_000)
+    return draw_many(2_400)
 
 
 @pytest.fixture(scope="module")
