@@ -14,7 +14,9 @@ from file_helpers import sent, through_a_file
 
 import toplist as tl
 from toplist.files import tables
+from toplist.metrics import beyond_accuracy, names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.metrics.declared import Count, written
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
 TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]
@@ -488,3 +490,26 @@ def test_files_of_facts(tmp_path, kind, text, expected):
         return
     found = tables.facts(path, kind)
     assert found.items == expected[0] and (expected[1] is None or found.values == expected[1])
+
+
+def test_a_metric_of_ones_own_may_have_a_parameter_that_every_name_says(monkeypatch):
+    """One row of the table: the share of items that are newer than a date."""
+
+    @beyond_accuracy.metric(
+        text=lambda by: f"share of items from {written(by['date'])} on",
+        formula="share_newer@k = items from the date on among the first k / number of these",
+        latex="",
+    )
+    def share_newer(lists, counts, *, date: Count):
+        return lists.mean(counts, (counts.data >= date).astype(float))
+
+    newer = beyond_accuracy.variant("share_newer", {"date": 4})
+    assert newer.text == "share of items from 4 on" and newer.name == "share_newer(date=4)"
+    monkeypatch.setattr(names, "LIST_METRICS", {**LIST_METRICS, "share_newer": newer})
+    found = evaluate(metrics=["share_newer(date=4)"])
+    counts = KNOWN["counts"]
+    values = [sum(counts[item] >= 4 for item in row) / 3 for row in LISTS]
+    assert found["share_newer(date=4)@3"] == pytest.approx(sum(values) / 5, rel=1e-12)
+    words = "'share_newer' needs date, a finite number from 0 on: write share_newer(date=...)"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        evaluate(metrics=["share_newer"])

@@ -3,8 +3,9 @@
 The first parameter says of what it is: `lists`, a value of each user; `hits`, the same of the users
 of the ground truth; `exposure`, one number of all lists together. The parameters after it are facts
 of the items that it needs, by the keywords of `toplist.Items`. Keyword-only parameters are written
-in its name, ``"gini(divisor=n-1)@10"``; their types say what they may be. A metric of users returns
-what is computed of each list, in the words of `toplist.beyond.listed`.
+in its name, ``"gini(divisor=n-1)@10"``; their types say what they may be, and one without a default
+is in every name. A metric of users returns what is computed of each list, in the words of
+`toplist.beyond.listed`.
 """
 
 import inspect
@@ -83,7 +84,10 @@ class ListMetric:
 
 
 class _Declared(NamedTuple):
-    """A function, and what is said of it: words, or functions of its parameters (a dict)."""
+    """A function, and what is said of it: words, or functions of its parameters (a dict).
+
+    Where a parameter without a default is not given, its name stands for it in what is said.
+    """
 
     function: Callable[..., Any]
     of: str
@@ -93,7 +97,8 @@ class _Declared(NamedTuple):
 
     def metric(self, given: Mapping[str, str]) -> ListMetric:
         """Return the metric with parameters, as they are written."""
-        name, defaults = self.function.__name__, {k: p.default for k, p in self.parameters.items()}
+        name, rows = self.function.__name__, self.parameters.items()
+        defaults = {key: key if one.is_required else one.default for key, one in rows}
         values = defaults | values_of(name, self.parameters, given)
         own = [(key, value) for key, value in values.items() if value != defaults[key]]
         try:
@@ -140,7 +145,7 @@ def takes(name: str) -> dict[str, Parameter]:
 
 
 def variant(name: str, given: Mapping[str, str]) -> ListMetric:
-    """Return a metric with parameters; ValueError for those it does not take.
+    """Return a metric with parameters; ValueError for those it does not take, and one it lacks.
 
     Examples
     --------
@@ -149,6 +154,9 @@ def variant(name: str, given: Mapping[str, str]) -> ListMetric:
     >>> variant("novelty", {"total": "5000"}).text
     'mean self-information, in bits, of items by their counts over 5000'
     """
+    for key, one in takes(name).items():
+        if one.is_required and key not in given:
+            raise ValueError(f"metric {name!r} needs {key}, {one}: write {name}({key}=...)")
     return _DECLARED[name].metric(given)
 
 

@@ -32,6 +32,7 @@ class Parameter:
     Attributes
     ----------
     default : object
+        `inspect.Parameter.empty` of one that every name must say.
     words : tuple of str
         Those it may be; () of numbers and text.
     text : bool
@@ -56,6 +57,11 @@ class Parameter:
         if get_origin(kind) is Annotated:
             return cls(default, what=kind.__metadata__[0], valid=kind.__metadata__[1])
         return cls(default, text=kind is str)
+
+    @property
+    def is_required(self) -> bool:
+        """Whether there is no default."""
+        return self.default is inspect.Parameter.empty
 
     def read(self, name: str, given: Any) -> Any:
         """Return a value from its text, or from Python; ValueError for one that is not valid."""

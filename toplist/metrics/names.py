@@ -225,7 +225,7 @@ def parse(entry: Any, convention: Convention) -> tuple[Metric | ListMetric, int 
     keys = [key for key, _ in pairs]
     if twice := [key for key in keys if keys.count(key) > 1]:
         raise ValueError(f"metric {name!r}: {twice[0]} is given twice")
-    if pairs and isinstance(metric, ListMetric):
+    if isinstance(metric, ListMetric):
         metric = beyond_accuracy.variant(name, dict(pairs))
     elif pairs:
         metric = definitions.with_parameters(metric, dict(pairs))
