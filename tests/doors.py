@@ -475,6 +475,7 @@ def flags(words):
 
 # What the command line reads from files of its own, and their columns.
 FILED = {
+    "weights": ("user_id", "w"),
     "clusters": ("user_id", "c"),  # of users without a truth, too: ips counts them
     "propensities": ("item_id", "p"),
     "items_as": ("item_id", "document"),
@@ -513,7 +514,7 @@ def command_line(case, folder):
             held = getattr(case.world, "documents" if name == "items_as" else name)
             path = folder / f"{name}.csv"
             path.write_text(text_of(as_columns(names, rows_of(held, len(names))), ","))
-            column = f":{names[1]}" if name in ("clusters", "propensities") else ""
+            column = f":{names[1]}" if name in ("weights", "clusters", "propensities") else ""
             arguments += [f"--{name.replace('_', '-')}", f"{path}{column}"]
     if case["padding"]:
         arguments += [f"--padding={padding_of(case.world)}"]
@@ -667,7 +668,7 @@ def installed(door):
 EVERYWHERE = DOORS | {"spark": table("spark", partitions=2)}  # which needs a session
 ROWS = ("rows", "array")  # which know neither users nor lists without a truth
 TABLES = ("pandas", "polars", "pyarrow", "stream", "spark")
-UNFLAGGED = {"weights", "n_threads", "aggregate", "keep"}
+UNFLAGGED = {"n_threads", "aggregate", "keep"}
 TEXT = ("csv", "tsv", "trec", "beir", "command line")  # in which ids are text
 FILES = ("csv", "tsv", "jsonl", "trec", "parquet", "beir", "command line")
 

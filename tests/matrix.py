@@ -219,7 +219,8 @@ def differences(world, options, door):
             for name in expected.intervals
             if name.partition("@")[0] in LISTS
         }
-    if options.get("weights"):  # intervals need the rows
+    kept = door == "command line"  # which keeps the rows that intervals need
+    if options.get("weights") and not kept:
         held = {name.partition("@")[0] for name in found.values or {}}
         held |= {*HITS} if options.get("propensities") else set()
         expected.intervals |= {
@@ -259,7 +260,7 @@ def apart(expected, found, by_row=False):
 
 def refusals_of(options, door):
     """Return the rows that refuse options at a door."""
-    if door == "command line" and "clusters" in options:
+    if door == "command line" and not {"weights", "clusters"}.isdisjoint(options):
         options = options | {"keep": "users"}  # it reads files so, to know the rows
     return [row for row in REFUSED if row.fits(options, door)]
 

@@ -103,6 +103,7 @@ TABLES = {
     "distances": ("item_id,a,b a,0,1 b,1,0", "a,0,2 b,2,0"),
     "history": ("user_id,item_id u1,c u2,a u4,b", "u4,c"),
     "expected": ("user_id,item_id u1,c u2,a u4,b", "u4,c"),
+    "weights": ("user_id,w u1,1 u2,2 u4,3", "u4,5"),
     "items_as": ("item_id,document a,b c,c d,d e,e", "e,b"),
     "propensities": ("item_id,p a,0.5 b,0.25 c,1 d,0.5 e,0.5", "e,1"),
 }
@@ -130,6 +131,7 @@ VALUES = {
     "padding": ("none", "nothing"),
     "system": ("model", "model"),
     "columns": ("rank=place", "rank=place"),
+    "weights": ("weights.csv:w", "other/weights.csv:w"),
     "clusters": ("day", "user_id"),
     "propensities": ("propensities.csv:p", "other/propensities.csv:p"),
     "ranks_format": ("csv", "csv"),
@@ -248,7 +250,7 @@ def test_a_saved_result_beside_lists_has_the_same_options(good, cli, name, optio
     assert status in (0, 3) or (name, status) == ("gate", 1), error
     if option in OF_FILES:
         return
-    without = option in TABLES and option not in ("items_as", "propensities")
+    without = option in TABLES and option not in ("items_as", "weights", "propensities")
     good(*save, *(words(flag, other) if without else ()))
     said = refused(cli(*line), 2 if name == "gate" else 1)
     assert f"{flag} " in said and "not go with a.npz" in said

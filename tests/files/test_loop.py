@@ -205,7 +205,7 @@ def test_a_user_split_over_distant_rows(tmp_path, parts):
     assert found.n_users == 40 and "recs.csv: it was read whole and sorted" in str(found)
     weights = "weights must be a dict user -> number"
     said(weights, tl.top_k_eval, recs, truth, 3, weights=[1.0] * 40)
-    said("weights has no entry for user", tl.top_k_eval, recs, truth, 3, weights={})
+    said("weights= has no entry for user", tl.top_k_eval, recs, truth, 3, weights={})
     recs.write_text(recs.read_text() + "u10,i998,9\n")  # as wrong as in a file that is sorted
     words = "recs.csv:62: ranks: user 'u10' has ranks 1, 2, 3, 4, 5, 6, 7, 9"
     said(words, tl.top_k_eval, recs, truth, 9)

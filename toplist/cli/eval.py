@@ -72,7 +72,7 @@ def run_eval(options: argparse.Namespace) -> cli.Output:
     # out, and under ips, where those count who have a list alone: then the comparison must know
     # the users themselves, not only their number
     split = options.segments or options.item_segments
-    whole = any((options.per_user, split, options.clusters, options.save))
+    whole = any((options.per_user, split, options.weights, options.clusters, options.save))
     missing = options.missing or convention_of(options.convention).missing
     other_users = missing == "skip" or options.weighting == "ips"
     results = reading.evaluated(options, whole or (len(options.recs) > 1 and other_users))

@@ -393,7 +393,7 @@ def of_files(valid: Sequence[str], sides: str = "") -> list[Option]:
 
 
 # Options that name a file with a label of users, or of items.
-BESIDE = "clusters", "segments", "titles", "user_titles"
+BESIDE = "weights", "clusters", "segments", "titles", "user_titles"
 
 
 def labelled(options: argparse.Namespace) -> list[str]:
@@ -470,7 +470,7 @@ EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"
 # Options that name a file to write, and those that name files to read, or FILE:COLUMN.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
 SOURCES = (*PLACES, *ITEMS, "items_as", "propensities", "file")
-LABELS = "segments", "item_segments", "clusters", "propensities", "titles"
+LABELS = "segments", "item_segments", "weights", "clusters", "propensities", "titles"
 
 
 class Output(NamedTuple):

@@ -102,6 +102,7 @@ USERS_AND_ITEMS = cli.table(
     --unknown {}  listed items that these files do not have
     --padding ID  the id that fills up short lists: dropped from their ends
     --items-as FILE  documents in place of chunks (CSV, TSV: item_id, document)
+    --weights FILE:COLUMN  of the users in the means: numbers from 0 on
     --clusters FILE:COLUMN  of the rows: intervals and tests are by these; or a column of user_id
     --propensities FILE[:COLUMN]  item_id and how likely it was observed: relevant items count 1 / p
     """,
@@ -265,7 +266,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
     once = len(options.recs) == 1 and options.ground_truths_format is None
     truth = Path(options.truth) if once and options.truth else truth_of(options)
     of_rows = ":" in (options.clusters or "")
-    clusters, file = labels(options, "clusters", "row") if of_rows else ({}, "")
+    clusters, file = labels(options, "clusters", "row") if of_rows else (ByText(), "")
     results: dict[str, TopKResult] = {}
     named, lists = options.named, lists_of(options)
     for name, path in named.items():
@@ -349,6 +350,7 @@ def _evaluate(
             convention=convention,
             columns=cli.names_of_columns(options, "ground_truths"),
             keep="users" if users else None,
+            weights=_weights(options),
             clusters=None if ":" in (options.clusters or "") else options.clusters,
             **given_options(options),
             **beside(options, lists),
@@ -387,11 +389,7 @@ def _check_alike(
         if all(made == _made(one, name) for one in fresh):
             continue
         how = "with another one" if made else "without it"
-        if isinstance(made, (str, float, int)) and name not in (
-            *inputs.ITEMS,
-            "items_as",
-            "propensities",
-        ):
+        if isinstance(made, (str, float, int)) and name not in OF_FACTS:
             how = f"with {cli.option(name, made)}"
         raise ValueError(
             f"{_written(options, name)} does not go with {path}: it was saved by an evaluation "
@@ -404,8 +402,8 @@ def _made(result: TopKResult, keyword: str) -> Any:
     terms, lists = result.terms, result.lists
     if keyword in inputs.ITEMS:
         return None if lists is None else lists.given.get(keyword)
-    if keyword == "clusters":
-        given = result.clusters
+    if keyword in ("weights", "clusters"):
+        given = getattr(result, keyword)
         return None if given is None else dict(zip(result.users, given, strict=True))
     known = {**terms.made_by, **vars(terms.grading)}
     return known.get(keyword, getattr(terms, keyword, None))
@@ -493,14 +491,26 @@ def _ids(source: str, ids: Iterable[str], numbers: bool) -> list[Any]:
 # Labels of users and items, which are joined as text
 
 
-def labels(options: argparse.Namespace, name: str, what: str) -> tuple[dict[Any, Any], str]:
+class ByText(dict[Any, Any]):
+    """What a file says by ids as text, of users or items whose ids may be numbers elsewhere."""
+
+    def __contains__(self, one: Any) -> bool:
+        """Return whether the file has an id."""
+        return super().__contains__(as_text(one))
+
+    def get(self, one: Any, default: Any = None) -> Any:
+        """Return what the file says of an id."""
+        return super().get(as_text(one), default)
+
+
+def labels(options: argparse.Namespace, name: str, what: str) -> tuple[ByText, str]:
     """Return what FILE:COLUMN says of each user or item, by its key as text, and the file.
 
     `name` is that of the option, `what` says whose labels they are; a key may be several columns.
     """
     path, _, column = (getattr(options, name) or "").rpartition(":")
     if not path:
-        return {}, path
+        return ByText(), path
     id_ = "item_id" if what == "item" else "user_id"
     key = cli.names_of_columns(options, name.removeprefix("item_")).get(id_, id_)
     found, parts = tables.read_table(path), key if isinstance(key, list) else [key]
@@ -509,13 +519,26 @@ def labels(options: argparse.Namespace, name: str, what: str) -> tuple[dict[Any,
         found[one] if isinstance(found, dict) else found.column(one).to_pylist()
         for one in (*parts, column)
     )
-    known: dict[Any, Any] = {}
+    known = ByText()
     rows = zip(*keys, strict=True) if len(parts) > 1 else keys[0]
     for one, value in zip(map(as_text, rows), values, strict=True):
         label = None if value == "" else value
         if known.setdefault(one, label) != label:
             raise ValueError(f"{path}: {what} {one!r} has two labels, {known[one]!r} and {label!r}")
     return known, path
+
+
+def _weights(options: argparse.Namespace) -> ByText | None:
+    """Return the weights of users, if they are given."""
+    found, path = labels(options, "weights", "user")
+    for user, weight in found.items():
+        try:
+            found[user] = None if weight is None else float(weight)
+        except ValueError:
+            raise ValueError(
+                f"{path}: user {user!r} has weight {weight!r}: give a number"
+            ) from None
+    return found if path else None
 
 
 def as_text(user: Any) -> Any:
@@ -527,14 +550,12 @@ def title_of(
     options: argparse.Namespace, of: str = "titles", what: str = "item"
 ) -> Callable[[Any], Any]:
     """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
-    known, _ = labels(options, of, what)
-    return lambda one: known.get(as_text(one))
+    return labels(options, of, what)[0].get
 
 
-def of_users(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> dict[Any, Any]:
+def of_users(result: TopKResult, by_text: ByText, path: str) -> dict[Any, Any]:
     """Return labels by the users of a result: its keys may be numbers, a file's are text."""
-    keys = {user: as_text(user) for user in result.users}
-    known = {user: by_text[key] for user, key in keys.items() if key in by_text}
+    known = {user: by_text.get(user) for user in result.users if user in by_text}
     if by_text and result.n_users and not known:
         raise ValueError(
             f"{path}: has none of the users of the result; it has {next(iter(by_text))!r}"

@@ -413,7 +413,7 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
         absent = [row for row, value in enumerate(values) if value is None]
         if absent:
             user = name_user(users, absent[0])
-            raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
+            raise ValueError(f"weights= has no entry for {user} ({len(absent):,} such)")
     plain, of_complex = np.asarray(values), (complex, np.complexfloating)
     objects = plain.dtype.kind == "O" and all(  # Decimals, say
         isinstance(one, (numbers.Number, np.number)) and not isinstance(one, of_complex)

@@ -319,6 +319,8 @@ class TopKResult(Means, Display):
     def save(self, path: PathLike) -> None:
         """Write the result to a file that `load` reads, with its users if it has them.
 
+        Of files and streams it has them by ``keep="users"``; tests and gates need them.
+
         The file is numpy's npz, without pickle and with a version; files of 0.4 are read by all of
         0.x. The result that is loaded is this one to the last bit: values per user, tests,
         segments, bounds and merging work; but not the ids of relevant items, for `by_item`. Of
