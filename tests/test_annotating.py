@@ -130,6 +130,54 @@ def test_table(tmp_path):
     assert "0 unjudged items" in str(tl.annotating.unjudged({"a": [[1]]}, [{1}], 3))
 
 
+def test_the_way_to_people_and_back(tmp_path, cli):
+    """A file with texts and an empty relevance; its grades are added, in Python as by command."""
+    found, path = tl.annotating.unjudged(SYSTEMS, JUDGED, k=3), tmp_path / "judge.csv"
+    found.to_csv(path, titles={"y": "why, so"}, user_titles=lambda user: f"query {user[1:]}")
+    header, *lines = path.read_text().splitlines()
+    assert header == "user_id,item_id,rank,systems,weight,user_title,title,relevance"
+    assert lines[0].startswith("q2,y,1,bm25 dense,") and lines[0].endswith(',query 2,"why, so",')
+    assert tl.annotating.judged(JUDGED, path) == JUDGED  # nobody wrote anything
+    csv_of(path, header, lines[0] + "2", lines[1] + "0.5", *lines[2:])
+    graded = {"q1": {"a": 1, "c": 0, "b": 0.5}, "q2": {"x": 0, "y": 2}}
+    grades = [f"{u},{i},{g}" for u, row in JUDGED.items() for i, g in row.items()]
+    truth = str(csv_of(tmp_path / "truth.csv", "user_id,item_id,relevance", *grades))
+    for side in (JUDGED, truth, tl.GroundTruths(truth), tl.GroundTruths(JUDGED)):
+        assert tl.annotating.judged(side, path) == graded
+    numbers = csv_of(tmp_path / "numbers.csv", "user_id,item_id,relevance", "1,-7,0")
+    assert tl.annotating.judged({1: {5, 6}}, numbers) == {1: {5: 1, 6: 1, -7: 0}}
+    status, out, _ = cli("unjudged", "--judged", str(path), truth)
+    lines = [f"{u},{i},{g}" for u, row in graded.items() for i, g in row.items()]
+    assert (status, out.splitlines()) == (0, ["user_id,item_id,relevance", *lines])
+    for name, row in SYSTEMS.items():
+        ranks = [f"{u},{i},{r}" for u, one in row.items() for r, i in enumerate(one, 1)]
+        csv_of(tmp_path / f"{name}.csv", "user_id,item_id,rank", *ranks)
+    titles = csv_of(tmp_path / "docs.csv", "item_id,text", 'y,"why, so"')
+    files = [str(tmp_path / f"{name}.csv") for name in SYSTEMS]
+    line = ["unjudged", *files, truth, "-k", "3", "-n", "2"]
+    assert cli(*line)[1] == f"{found[:2]}\n"
+    assert cli(*line, "--titles", f"{titles}:text", "-o", str(path))[0] == 0
+    found[:2].to_csv(tmp_path / "same.csv", titles={"y": "why, so"})
+    assert path.read_text() == (tmp_path / "same.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("truths", "row", "words"),
+    [
+        (JUDGED, "q1,d,good", "judge.csv:2: relevance 'good' is not a number"),
+        (JUDGED, "q3,d,1", "judge.csv:2: user 'q3' has no ground truth"),
+        (JUDGED, "q1,a,0", "judge.csv:2: user 'q1': item 'a' has relevance 1 and 0"),
+        ({"q1": {7}}, "q1,d,1", "judge.csv:2: item 'd' is no number, as those of the ground"),
+        ([{7}], "0,8,1", "ground_truths by position have no users"),
+        (tl.Groups({"q1": [{"a"}]}), "q1,d,1", "are groups of items, which have no grades"),
+    ],
+)
+def test_grades_that_are_refused(tmp_path, truths, row, words):
+    path = csv_of(tmp_path / "judge.csv", "user_id,item_id,relevance", row)
+    with pytest.raises((ValueError, TypeError), match=words):
+        tl.annotating.judged(truths, path)
+
+
 @pytest.mark.parametrize(
     ("systems", "k", "p", "words"),
     [

@@ -1,10 +1,16 @@
-"""`unjudged`: the listed items that nobody judged, the most valuable to judge first."""
+"""`unjudged`: the listed items that nobody judged, the most valuable to judge first; and `judged`.
+
+``unjudged(systems, truths, k).to_csv("judge.csv")`` is a file for people: they write a grade into
+its column relevance. ``judged(truths, "judge.csv")`` are the ground truths with these grades. On
+the command line it is ``toplist unjudged``.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,10 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toplist.checks import Ints, check_positive_int, choice, counted, prefixed, readable
+from toplist.files.tables import grades_of
 from toplist.inputs.factorize import written
+from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.lists import Flat, is_container, is_truth_container, offsets_of
+from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_container, offsets_of
 from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
+from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts
 from toplist.matching.match import read_and_joined
 from toplist.matching.slices import holes
@@ -27,7 +36,7 @@ from toplist.results.saved import PathLike, write_all
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["unjudged"]
+__all__ = ["judged", "unjudged"]
 
 
 def __dir__() -> list[str]:
@@ -38,6 +47,8 @@ def __dir__() -> list[str]:
 # Rows that are printed.
 SHOWN = 10
 COLUMNS = ("user_id", "item_id", "rank", "systems", "weight")
+# What an id is called: by a dict, or by a function that returns None for another id.
+Titles = Mapping[Any, Any] | Callable[[Any], Any]
 
 
 @readable
@@ -101,15 +112,38 @@ class ItemsToJudge(Sequence[ItemToJudge]):
         """Return a DataFrame with the columns of `to_dict`."""
         return Grid(self.columns).to_pandas()
 
-    def to_csv(self, path: PathLike) -> None:
-        """Write a CSV file with these columns, systems separated by blanks; gzipped for ``.gz``.
+    def to_csv(
+        self, path: PathLike, *, titles: Titles | None = None, user_titles: Titles | None = None
+    ) -> None:
+        """Write a CSV file for those who judge: these columns, and an empty one for the relevance.
+
+        Systems are separated by blanks. Gzipped for ``.gz``. `judged` reads the grades back.
+
+        Parameters
+        ----------
+        path : path
+        titles, user_titles : dict id -> text, or function of an id, optional
+            Of the items, and of the users, as the texts of queries: columns title and user_title,
+            empty where there is none.
 
         Raises
         ------
         OSError
             If the file cannot be written; one that is there then stays as it is.
         """
-        write_all({path: self._grid.to_csv()})
+        write_all({path: self.text_for_judges(titles, user_titles)})
+
+    def text_for_judges(
+        self, titles: Titles | None = None, user_titles: Titles | None = None
+    ) -> str:
+        """Return what `to_csv` writes."""
+        columns = dict(self._grid.columns)
+        said = {"user_id": ("user_title", user_titles), "item_id": ("title", titles)}
+        for ids, (name, known) in said.items():
+            if known is not None:
+                title = known if callable(known) else known.get
+                columns[name] = [title(one) for one in self.columns[ids]]
+        return Grid(columns | {"relevance": [""] * len(self)}).to_csv()
 
     @property
     def _grid(self) -> Grid:
@@ -239,6 +273,71 @@ def unjudged(
         weights[last].tolist(),
     )
     return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)))
+
+
+def judged(
+    ground_truths: Any, path: PathLike, *, columns: ColumnNames = None
+) -> dict[Any, dict[Any, float]]:
+    r"""Return ground truths with the grades that people wrote into a file of items to judge.
+
+    Parameters
+    ----------
+    ground_truths : what was judged before
+        As in `unjudged`, but for groups. Items of sets have grade 1.
+    path : path
+        A CSV or TSV file with user_id, item_id and relevance, such as that of
+        `ItemsToJudge.to_csv`. Rows without a relevance are left out.
+    columns : mapping, optional
+        Of a table or file of ground truths, as in `toplist.top_k_eval`.
+
+    Returns
+    -------
+    dict user -> {item: grade}
+        What `toplist.top_k_eval` takes.
+
+    Raises
+    ------
+    ValueError
+        With file and line, for a relevance that is no number, a user without a ground truth, and
+        an item that has another grade already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import toplist as tl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tl.files.write_text(f"{folder}/a.csv", "user_id,item_id,relevance\nq1,d,2\nq1,b,\n")
+    ...     tl.annotating.judged({"q1": {"a": 1, "c": 0}}, f"{folder}/a.csv")
+    {'q1': {'a': 1.0, 'c': 0.0, 'd': 2.0}}
+    """
+    texts = Texts(), Texts()
+    side = _opened(ground_truths, "ground_truths", {"columns": columns}, texts)
+    if is_frame(side):
+        side = lists_of(side, "ground_truths", columns)
+    if not isinstance(side, KeptTruths):
+        side = KeptTruths(side_to_builtin(side, "ground_truths"), texts)
+    if side.users is None:
+        raise TypeError("ground_truths by position have no users: give a dict user -> items")
+    truths = side.lists
+    if truths.grouped:
+        raise TypeError("ground_truths are groups of items, which have no grades")
+    known: dict[Any, dict[Any, float]] = {}
+    for row, user in enumerate(side.users):
+        items, grades = truths.row(row), itertools.repeat(1.0)
+        if truths.grades is not None:
+            grades = truths.grades[truths.offsets[row] : truths.offsets[row + 1]].tolist()
+        known[user] = dict(zip(items, grades, strict=False))
+    users = {str(user): user for user in known}
+    whole = all(isinstance(item, int) for items in known.values() for item in items)
+    for user, item, grade, wrong in grades_of(path):
+        if user not in users:
+            raise wrong(f"user {user!r} has no ground truth")
+        if whole and not item.lstrip("-").isdecimal():
+            raise wrong(f"item {item!r} is no number, as those of the ground truths are")
+        before = known[users[user]].setdefault(int(item) if whole else item, grade)
+        if before != grade:
+            raise wrong(f"user {user!r}: item {item!r} has relevance {before:g} and {grade:g}")
+    return known
 
 
 def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, Texts]) -> Any:

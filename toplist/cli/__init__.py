@@ -15,6 +15,7 @@ Commands
 - ``toplist across TABLE.json -m ndcg@10``: several data sets, from saved results
 - ``toplist split LOG --out DIR``: train and test from a log of interactions
 - ``toplist check RECS TRUTH``: what makes an evaluation fail or mislead
+- ``toplist unjudged RECS [RECS ...] TRUTH -o judge.csv``: what to judge next, and the way back
 - ``toplist metrics [NAME]`` and ``toplist conventions``: formulas, words and sources
 
 Each has its page, ``toplist COMMAND --help``, with examples. Files and options come in any order;
@@ -67,13 +68,14 @@ COMMANDS = {
     "across": "put systems side by side over several data sets",
     "split": "split an interaction log into train and test",
     "check": "look for what makes an evaluation fail or mislead",
+    "unjudged": "list what to judge next; add what people judged to the ground truth",
     "metrics": "print the metrics and their formulas",
     "conventions": "print the values of one list under every convention",
 }
 # The modules of those that share one.
 _MODULES = {
     **dict.fromkeys(("gate", "across"), "compare"),
-    **dict.fromkeys(("report", "check"), "show"),
+    **dict.fromkeys(("report", "check", "unjudged"), "show"),
     "conventions": "metrics",
 }
 # Commands of 0.3, and what to write instead; gone in 0.5.

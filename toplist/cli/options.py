@@ -469,7 +469,7 @@ PRINTED = ("table", "json", "csv", "markdown", "latex")
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 # Options that name a file to write, and those that name files to read, or FILE:COLUMN.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
-SOURCES = (*PLACES, *ITEMS, "items_as", "propensities", "file")
+SOURCES = (*PLACES, *ITEMS, "items_as", "propensities", "file", "judged")
 LABELS = "segments", "item_segments", "weights", "clusters", "propensities", "titles"
 
 

@@ -1,4 +1,4 @@
-"""`toplist show`, `report` and `check`: what is behind the numbers."""
+"""`toplist show`, `report`, `check` and `unjudged`: what is behind the numbers."""
 
 import argparse
 import hashlib
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from toplist import audit, files
-from toplist.audit import by_user
+from toplist.audit import annotating, by_user
 from toplist.checks import check_positive_int, printable
 from toplist.cli import options as cli
 from toplist.cli import reading
@@ -18,16 +18,19 @@ from toplist.files.batches import stream_of
 from toplist.inputs.options import ITEMS, SIDES, Items
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
+from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.reporting import page
 from toplist.reporting.about import USERS
-from toplist.reporting.showing import METRICS, WIDTH, of_file, show
+from toplist.reporting.showing import METRICS as USUAL
+from toplist.reporting.showing import WIDTH, of_file, show
+from toplist.results.markup import Grid
 
 # show
 
 
 def check_show(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
-    options.metrics = reading.asked_or_usual(options, METRICS)
+    options.metrics = reading.asked_or_usual(options, USUAL)
     entries_of(options.metrics, options.k, convention_of(options.convention))
     reading.check_files(options, "titles", "user_titles")
 
@@ -77,7 +80,7 @@ SHOWN_FILES = f"""
 """
 ASKED = f"""
     -k K  the first k items of each list (default: 10)
-    -m --metrics METRIC...  of this user {reading.USUAL.format(" ".join(METRICS))}
+    -m --metrics METRIC...  of this user {reading.USUAL.format(" ".join(USUAL))}
     {cli.CONVENTION}
 """
 SHARED = "relevant_from", "duplicates", "ties"
@@ -223,6 +226,76 @@ LOOKED_FOR = """
 """
 
 
+# unjudged
+
+
+def check_unjudged(options: argparse.Namespace) -> None:
+    """Check the options before any file is opened."""
+    options.truth = options.recs.pop()
+    if options.judged is not None and options.recs:
+        raise ValueError("--judged goes beside the truth alone: leave the lists out")
+    if options.judged is None and not options.recs:
+        raise ValueError("give the files of ranked lists, and the ground truth last")
+    reading.check_files(options, "titles", "user_titles")
+
+
+def run_unjudged(options: argparse.Namespace) -> str:
+    r"""List the items of the first k that nobody judged, most valuable first.
+
+    An item is worth what rank-biased precision gives to its places, summed over the
+    systems. With -o it is a file for people, who write a grade into its column
+    relevance; --judged adds these grades to the truth (CSV: user_id, item_id,
+    relevance). Rows that are left empty stay unjudged.
+
+    examples:
+      toplist unjudged bm25.run dense.run qrels.trec -k 10
+      toplist unjudged bm25.run dense.run qrels.trec -n 500 -o judge.csv \
+          --titles docs.csv:text --user-titles queries.csv:text
+      toplist unjudged --judged judge.csv qrels.trec -o judged.csv
+    """
+    truth = reading.truth_of(options)
+    if options.judged is not None:
+        known = annotating.judged(truth, options.judged)
+        rows = [(u, i, f"{grade:.15g}") for u, items in known.items() for i, grade in items.items()]
+        return Grid.of(("user_id", "item_id", "relevance"), rows).to_csv()
+    how = {name: getattr(options, name) for name in ("p", "duplicates", "padding")}
+    lists = reading.lists_of(options)
+    found: annotating.ItemsToJudge = annotating.unjudged(lists, truth, options.k, **how)[
+        : options.n
+    ]
+    if not options.output:
+        return "\n".join(map(printable, str(found).split("\n")))
+    titles = [
+        reading.title_of(options, name, what) if getattr(options, name) else None
+        for name, what in (("titles", "item"), ("user_titles", "user"))
+    ]
+    return found.text_for_judges(*titles)
+
+
+TO_JUDGE = f"""
+    {reading.FILES}
+    --judged FILE  beside the truth alone: the file with the grades of people
+    --titles FILE:COLUMN  of the items: a column beside item_id
+    --user-titles FILE:COLUMN  of the users, as texts of queries
+"""
+WHAT_TO_JUDGE = """
+    -k K  the first k items of each list (default: 10)
+    -n N  so many items (default: all)
+    -p P  how likely a user goes on to the next rank (default: 0.8)
+    --duplicates {}  an item twice in a list (default: raise)
+"""
+JUDGING: dict[str, dict[str, Any]] = {
+    "k": cli.KINDS["k"] | {"default": 10},
+    "n": {"type": int, "check": partial(check_positive_int, name="-n")},
+    "p": {
+        "type": float,
+        "default": 0.8,
+        "check": lambda p: with_parameters(METRICS["rbp"], {"p": p}),
+    },
+    "duplicates": {"choices": ("raise", "first"), "default": "raise"},
+}
+
+
 COMMANDS = {
     "show": cli.Command(
         "USER RECS [RECS ...] TRUTH [options]",
@@ -256,5 +329,19 @@ COMMANDS = {
         },
         run_check,
         lambda options: cli.check_sides(options, [*SIDES, "train"]),
+    ),
+    "unjudged": cli.Command(
+        "[RECS ...] TRUTH [-k K] [--judged FILE] [options]",
+        {
+            "files": cli.table(TO_JUDGE),
+            "what to list": [
+                *cli.table(WHAT_TO_JUDGE, **JUDGING),
+                *(one for one in reading.USERS_AND_ITEMS if one.name in ("ties", "padding")),
+            ],
+            "how files are read": cli.of_files(files.COLUMNS, "ranks, ground_truths or FILE"),
+            "output": cli.output(),
+        },
+        run_unjudged,
+        check_unjudged,
     ),
 }

@@ -4,7 +4,7 @@ import csv
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -168,6 +168,18 @@ def facts(path: PathLike, kind: str) -> Facts:
         places = [found.columns.index(item) for item in found.items]
         return found._replace(values=np.asarray(found.values)[:, places])
     return found
+
+
+def grades_of(path: PathLike) -> Iterator[tuple[str, str, float, Callable[[str], ValueError]]]:
+    """Yield user, item and grade of each row that has a grade, and what makes an error of it."""
+    columns, wrong = _read(path, ("user_id", "item_id", "relevance"))
+    for row, (user, item, cell) in enumerate(zip(*columns.values(), strict=True)):
+        if not cell.strip():
+            continue
+        grade, at = parse(cell), partial(wrong, row)
+        if grade is None or not abs(grade) <= LARGEST:
+            raise at(f"relevance {cell!r:.60} is not a number{way_out(cell)}")
+        yield user, item, float(grade), at
 
 
 def _grouped(keys: list[str], values: list[str]) -> dict[str, list[str]]:
