@@ -723,7 +723,7 @@ def without_k(answer):
     """Name a metric of whole lists by its name alone: its k is the longest list of the source."""
     for name in ("means", "std", "intervals", "n", "values"):
         held = getattr(answer, name) or {}
-        for key in [key for key in held if key.partition("@")[0] in WHOLE]:
+        for key in [key for key in held if key.partition("(")[0].partition("@")[0] in WHOLE]:
             held[key.partition("@")[0]] = held.pop(key)
     return answer
 

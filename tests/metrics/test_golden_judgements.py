@@ -5,13 +5,16 @@ The golden values are of the peers named beside them, by their own tests or comp
 
 import math
 
+import matrix
 import numpy as np
+import oracle
 import pytest
+from doors import Case, answer, by_key, without_k
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import hits as oracle
+from oracle import hits
 from oracle import judgements as twins
-from sides import by_oracle, by_toplist, value
+from sides import by_oracle, by_toplist, value, world_of
 from strategies import ITEMS, populations, populations_with_duplicates
 
 import toplist as tl
@@ -60,7 +63,7 @@ def test_golden_values_of_the_oracle_and_of_toplist(name, ranked, truth, k, opti
     [("precision", {}, (1 / 3, 2 / 3)), ("rbp", {"p": 0.8}, (0.16, 0.36))],
 )
 def test_bounds_of_what_has_no_grade(metric, options, golden):
-    theirs = twins.bounds(getattr(oracle, metric), RUN, GRADES, 3, **options)
+    theirs = twins.bounds(getattr(hits, metric), RUN, GRADES, 3, **options)
     result = tl.top_k_eval({"u": RUN}, {"u": GRADES}, 3, metrics=[metric])
     for found in (theirs, tuple(result.bounds(f"{metric}@3"))):
         assert found == pytest.approx(golden, abs=1e-15)
@@ -116,79 +119,62 @@ def test_the_oracle_by_hand():
     assert value("ndcg", ["a", "b"], {"a": 1, "b": 2}, 1, gains={1: 1, 2: 4}) == 0.25
 
 
-# toplist by the oracle, on drawn populations
+# toplist by the oracle, on drawn populations: what the matrix does not ask for
 
 KS = [1, 2, 5, 20]
-FULL = {1: 1, 2: 4, 3: 9, 4: 16}
-OF_GRADES = [
-    ("err(max=4)", {}),
-    ("nerr(max=4)", {}),
-    ("err(max=5)", {}),
-    ("bpref", {}),
-    ("bpref(rel=2)", {}),
-    *((f"iprec(recall={x})", {}) for x in (0, 0.1, 0.5, 0.7, 1)),
-    ("iprec(recall=0.5,rel=2)", {}),
-    ("complete", {}),
-    ("complete(rel=2)", {}),
-    *((f"{name}(rel=2)", {}) for name in ("hit", "precision", "recall", "map", "mrr", "f1")),
-    ("dcg", {"gains": FULL}),
-    ("ndcg", {"gains": FULL}),
-    *((name, {"unjudged": "drop"}) for name in ("precision", "recall", "map", "ndcg", "mrr")),
-    *((name, {"unjudged": "drop"}) for name in ("bpref", "err(max=4)", "iprec(recall=0.5)")),
-    ("map(rel=2)", {"unjudged": "drop"}),
-    *((name, {"duplicates": "collapse"}) for name in ("precision", "map", "ndcg", "nerr(max=4)")),
-    ("map", {"duplicates": "collapse", "unjudged": "drop"}),
-    *((name, {"items_as": "thirds"}) for name in ("precision", "recall", "map", "complete")),
-]
-OF_GROUPS = [
-    *((f"alpha_ndcg(alpha={alpha})", {}) for alpha in (0, 0.25, 0.5, 1)),
-    ("alpha_ndcg(alpha=0.5)", {"duplicates": "collapse"}),
-    *((name, {}) for name in ("group_recall", "complete", "precision", "recall", "map", "ndcg")),
-    *((name, {"items_as": "thirds"}) for name in ("group_recall", "complete")),
-]
 THIRDS = {item: 100 + item // 3 for item in range(16)}
+JUDGED = ["err(max=4)", "err(max=5)", "nerr(max=4)", "bpref", "complete"]
+JUDGED += [f"iprec(recall={x})" for x in (0, 0.1, 0.5, 0.7, 1)] + ["iprec(recall=0.5,rel=2)"]
+FROM_2 = [f"{one}(rel=2)" for one in ("hit", "precision", "recall", "map", "mrr", "f1", "bpref")]
+FROM_2 += ["complete(rel=2)"]
+PLAIN = ["precision", "recall", "map", "ndcg", "mrr"]
+OF_GRADES = [
+    ([*JUDGED, *FROM_2], {}),
+    (["dcg", "ndcg"], {"gains": {1: 1, 2: 4, 3: 9, 4: 16}}),
+    ([*PLAIN, "bpref", "err(max=4)", "iprec(recall=0.5)", "map(rel=2)"], {"unjudged": "drop"}),
+    (["precision", "map", "ndcg", "nerr(max=4)"], {"duplicates": "collapse"}),
+    (["map", "nerr(max=4)"], {"duplicates": "collapse", "unjudged": "drop"}),
+    (["precision", "recall", "map", "complete"], {"items_as": True}),
+]
+GROUPS = ["group_recall", "complete", "precision", "recall", "map", "ndcg"]
+GROUPS += [f"alpha_ndcg(alpha={alpha})" for alpha in (0, 0.25, 0.5, 1)]
+OF_GROUPS = [
+    (GROUPS, {}),
+    (GROUPS[-2:-1], {"duplicates": "collapse"}),
+    (["group_recall", "complete"], {"items_as": True}),
+]
 
 
-def both_sides(name, lists, truths, options):
-    """Compare the sides at every k; `first` where the options say nothing of repeats."""
-    options = {"duplicates": "first"} | options
-    if "items_as" in options:
-        options["items_as"] = THIRDS
-        del options["duplicates"]
-    ks = [None] if name.startswith("bpref") else KS
-    expected = by_oracle(name, lists, truths, ks, **options)
-    assert by_toplist(name, lists, truths, ks, **options) == {
-        k: pytest.approx(values, abs=1e-12) for k, values in expected.items()
-    }
+def both_sides(names, lists, truths, options):
+    """Compare the sides at every k; repeats are left out where the options say nothing of them."""
+    if "items_as" not in options:
+        options = {"duplicates": "first"} | options
+    options = {"metrics": names, "k": KS, "empty": "zero", "missing": "zero"} | options
+    world = world_of(lists, truths, THIRDS)
+    options |= {"groups": True} if world.groups else {}
+    found = without_k(answer(by_key(Case(world, options), None)))
+    assert not matrix.apart(oracle.evaluate(world, options), found)
 
 
-@pytest.mark.parametrize(("name", "options"), OF_GRADES)
-def test_toplist_by_the_oracle_of_grades(name, options):
-
-    @settings(deadline=None, max_examples=40)
-    @given(populations_with_duplicates(), st.data())
-    def compare(population, data):
-        lists, drawn = ({str(u): row for u, row in enumerate(side)} for side in population)
-        grade = (lambda _: 2) if "items_as" in options else (lambda _: data.draw(st.integers(0, 4)))
-        truths = {u: {item: grade(item) for item in sorted(row)} for u, row in drawn.items()}
-        # Somebody has an item judged 0, without which bpref and "drop" are refused; 1 and 3 are
-        # chunks of two documents.
-        both_sides(name, lists | {"x": [1, 3]}, truths | {"x": {1: 0, 3: 2}}, options)
-
-    compare()
+@pytest.mark.parametrize(("names", "options"), OF_GRADES)
+@settings(deadline=None, max_examples=15)
+@given(population=populations_with_duplicates(), data=st.data())
+def test_toplist_by_the_oracle_of_grades(names, options, population, data):
+    lists, drawn = ({str(u): row for u, row in enumerate(side)} for side in population)
+    grades = st.just(2) if "items_as" in options else st.integers(0, 4)
+    truths = {u: {item: data.draw(grades) for item in sorted(row)} for u, row in drawn.items()}
+    # Somebody has an item judged 0, without which bpref and "drop" are refused; 1 and 3 are
+    # chunks of two documents.
+    both_sides(names, lists | {"x": [1, 3]}, truths | {"x": {1: 0, 3: 2}}, options)
 
 
-@pytest.mark.parametrize(("name", "options"), OF_GROUPS)
-def test_toplist_by_the_oracle_of_groups(name, options):
-
-    @settings(deadline=None, max_examples=40)
-    @given(populations(), st.data())
-    def compare(population, data):
-        groups = st.lists(st.sets(ITEMS, min_size=1, max_size=4), max_size=4)
-        lists = {str(u): row for u, row in enumerate(population[0])}
-        both_sides(name, lists, {user: data.draw(groups) for user in lists}, options)
-
-    compare()
+@pytest.mark.parametrize(("names", "options"), OF_GROUPS)
+@settings(deadline=None, max_examples=15)
+@given(population=populations(), data=st.data())
+def test_toplist_by_the_oracle_of_groups(names, options, population, data):
+    groups = st.lists(st.sets(ITEMS, min_size=1, max_size=4), max_size=4)
+    lists = {str(u): row for u, row in enumerate(population[0])}
+    both_sides(names, lists, {user: data.draw(groups) for user in lists}, options)
 
 
 def test_the_largest_grade_is_the_maximum_of_err():
