@@ -213,12 +213,6 @@ def differences(world, options, door):
     found = call(world, options, door)
     ties = "item_desc" if door == "trec" else "order"
     expected = oracle.evaluate(seen(world, options, door), options, ties)
-    if door == "merged" and {"clusters", "weights"} & {*options}:  # whose lists are gone
-        expected.intervals |= {
-            name: (math.nan, math.nan)
-            for name in expected.intervals
-            if name.partition("@")[0] in LISTS
-        }
     kept = door == "command line"  # which keeps the rows that intervals need
     if options.get("weights") and not kept:
         held = {name.partition("@")[0] for name in found.values or {}}

@@ -173,6 +173,8 @@ def test_metrics_of_all_lists_together_do_not_split():
         for u in "ab"
     ]
     merged = sum(halves).by(labels)
+    assert merged.left_out == ("gini",) and merged["old"]["novelty@2"] == found["old"]["novelty@2"]
+    merged = sum(map(pickle.loads, map(pickle.dumps, halves))).by(labels)  # which leave the lists
     assert merged.left_out == ("gini", "novelty")
     assert "of all lists together, left out: gini" in str(merged)
     assert "no values of users, left out: novelty" in str(merged)

@@ -8,6 +8,7 @@ for the few that read it.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from itertools import chain
 from operator import add
 from typing import Any
 
@@ -27,6 +28,8 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.names import parse
 
+# Curves of users, and whose they are; None: by position.
+Held = tuple[Floats, Sequence[Any] | None]
 # Down to here every k has a column, so that parts with lists of different length merge.
 DEEP = 1 << 16
 
@@ -135,7 +138,7 @@ class Known:
     at: Bools
     listed: Sequence[Any] | None = None
 
-    def __call__(self) -> tuple[Floats, Sequence[Any] | None]:
+    def __call__(self) -> Held:
         """Return the curves, NaN at other k's, and whose they are."""
         if self.at.all():
             return self.values, self.listed
@@ -150,12 +153,34 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
+class Joined:
+    """The values of users of several parts, with the users of the truth of each."""
+
+    parts: tuple[tuple[Callable[[], Held], Sequence[Any]], ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[Callable[[], Held], Sequence[Any]]]) -> "Joined":
+        """Return those of parts, some of which may be joined already."""
+        flat = (held.parts if isinstance(held, cls) else ((held, users),) for held, users in parts)
+        return cls(tuple(chain.from_iterable(flat)))
+
+    def __call__(self) -> Held:
+        """Return the curves of the users of all truths, then of all other lists."""
+        split = [rows_of(*held(), users) for held, users in self.parts]
+        curves = np.concatenate([one[at] for at in (0, 1) for one in split])
+        known = [key for _, _, keys in split for key in keys or ()]
+        if not known:
+            return curves, None
+        return curves, [*chain.from_iterable(users for _, users in self.parts), *known]
+
+
+@dataclass(frozen=True, eq=False)
 class ListResult:
     """Metrics of the lists at every k; two parts over different users can be added.
 
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
-    returns the curves of each user, and in which order the users are (None: by position); a merged
-    result has none, a loaded one at the k's of `cuts` alone (None: at all). `given` are digests of
+    returns the curves of each user, and in which order the users are (None: by position), a loaded
+    one at the k's of `cuts` alone (None: at all); a sum of parts has none. `given` are digests of
     what each keyword gave, "" where parts were given other data. `weights` are those of users, with
     `values`: of all of the ground truth, then of other lists.
     """
@@ -163,10 +188,27 @@ class ListResult:
     names: tuple[str, ...]
     exposure: Exposure | None
     spreads: Mapping[str, Spread]
-    values: Mapping[str, Callable[[], tuple[Floats, Sequence[Any] | None]]] | None
+    values: Mapping[str, Callable[[], Held]] | None
     cuts: tuple[int, ...] | None = None
     given: Mapping[str, str] = field(default_factory=dict)
-    weights: Known | None = None
+    weights: Callable[[], Held] | None = None
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple["ListResult", Sequence[Any]]]) -> "ListResult":
+        """Return the metrics of parts, each with its users, with the values that all parts have."""
+        whole: ListResult = reduce(add, (one for one, _ in parts))
+        several = [(one.values, one.weights, users) for one, users in parts]
+        held = [(values, users) for values, _, users in several if values is not None]
+        weighed = [(weights, users) for _, weights, users in several if weights is not None]
+        if len(held) < len(parts):
+            return whole
+        names = held[0][0]
+        return replace(
+            whole,
+            values={n: Joined.of([(values[n], users) for values, users in held]) for n in names},
+            weights=Joined.of(weighed) if len(weighed) == len(parts) else None,
+            cuts=next((one.cuts for one, _ in parts if one.cuts is not None), None),
+        )
 
     def averages(self) -> dict[str, Spread]:
         """Return every metric at every k."""
@@ -202,8 +244,8 @@ class ListResult:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
         if self.values is None:
             raise ValueError(
-                f"a merged result, or one without users, holds no lists, so {name} has no values "
-                "per user"
+                f"a result without users, or parts without lists, hold none, so {name} has no "
+                "values per user"
             )
         return rows_of(*self.values[name](), users)
 
@@ -431,12 +473,13 @@ def rows_of(
 
     By position, whatever keys the positions have, where it is not known whose the curves are.
     """
-    if listed is None or listed is users or list(listed) == list(users):
-        lacking = max(len(users) - len(curves), 0)  # whom an estimate adds has no ground truth
-        own: Floats = curves[: len(users)]
+    n = len(users)
+    if listed is None or listed is users or list(listed[:n]) == list(users):
+        lacking = max(n - len(curves), 0)  # whom an estimate adds has no ground truth
+        own: Floats = curves[:n]
         if lacking:
             own = np.pad(own, ((0, lacking), (0, 0)), constant_values=np.nan)
-        return own, curves[len(users) :], None
+        return own, curves[n:], None if listed is None else listed[n:]
     place = {user: row for row, user in enumerate(listed)}
     rows = np.array([place.get(user, -1) for user in users], np.int64)
     out = np.full((len(users), curves.shape[1]), np.nan)

@@ -244,8 +244,7 @@ def align(
                 metric = asked.get(name) or asked.get(name.rpartition("@")[0])
                 if isinstance(metric, ListMetric):
                     raise NotTestable(
-                        f"{system} is merged, or loaded without its lists, so {name} has no values "
-                        "per user: evaluate again"
+                        f"{system} holds no lists, so {name} has no values per user: evaluate again"
                     )
             counted[system], more = result.in_means_of_all(metrics)
         except ValueError as error:

@@ -178,8 +178,8 @@ class Means:
             error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
 
         NaN for fewer than two rows or clusters; and with weights or clusters, of a result that
-        holds no hits, as its rows are gone. So for metrics of the lists themselves in merged
-        results, and by clusters where there are lists without a ground truth, which have none.
+        holds no hits, as its rows are gone. So for metrics of the lists themselves by clusters
+        where there are lists without a ground truth, which have none.
 
         Parameters
         ----------

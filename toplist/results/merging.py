@@ -43,7 +43,8 @@ def merge(parts: Sequence[R], disjoint: bool = False) -> R:
         "hits": partial(in_pairs, join=partial(Hits.merged, disjoint=disjoint)),
         "n_users n_missing n_extra": sum,
         "counted weights": np.concatenate,
-        "lists scored exposed": partial(reduce, operator.add),
+        "scored exposed": partial(reduce, operator.add),
+        "lists": lambda found: _of_lists(found, parts),
         "clusters": lambda found: [label for part in found for label in part],
         "longest": max,
         "graded": any,
@@ -57,6 +58,13 @@ def merge(parts: Sequence[R], disjoint: bool = False) -> R:
         fingerprints=tuple(one for part in parts for one in part.prints),
         **added,
     )
+
+
+def _of_lists(found: Sequence[Any], parts: Sequence[Means]) -> Any:
+    """Return metrics of the lists of all parts, with values of users where all have their hits."""
+    if any(part.hits is None for part in parts):
+        return reduce(operator.add, found)
+    return type(found[0]).merged([(part.lists, part.users) for part in parts])
 
 
 def _together(words: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
