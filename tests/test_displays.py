@@ -107,6 +107,46 @@ def test_what_is_returned_can_be_read(name):
         assert "<th" in found.to_html() or "<p" in found.to_html()
 
 
+def tables(page):
+    return [line for line in page.split("\n") if line.startswith("|")]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_tables_have_as_many_decimals_as_are_asked_for(name):
+    found = MADE[name]()
+    if not isinstance(found, Display):
+        pytest.skip("no display")
+    some, more = ("\n".join(tables(found.to_markdown(digits=n))) for n in (2, 6))
+    assert not re.search(r"\d\.\d{4}", some) and re.search(r"\d\.\d{6}\b", more)
+    assert found.to_latex(digits=2) and found.to_html(digits=2) and found.to_text(digits=2)
+    with pytest.raises(ValueError, match="digits must be a whole number from 0 to 15, not 16"):
+        found.to_text(digits=16)
+
+
+@pytest.mark.parametrize("ask", ["test", "power", "lead"])
+def test_what_is_shown_of_some_names_is_as_it_is_of_all(ask):
+    found = getattr(compared(), ask)()
+    some = [line for line in tables(found.to_markdown()) if "ndcg" not in line]
+    assert some[-1] == tables(found.to_markdown(names="recall@5"))[-1]
+    assert {*found.to_pandas(names="recall")["name"]} == {"recall@5"}
+    assert found.to_dict()[-1]["name"] == "recall@5"
+    with pytest.raises(KeyError, match="there are ndcg@5, recall@5"):
+        found.to_text(names="mrr@5")
+
+
+def test_intervals_are_left_out():
+    for found in (
+        compared().results["x"],
+        compared().test(),
+        compared().band("ndcg", "y"),
+        judged(),
+    ):
+        page = found.to_markdown(intervals=False)
+        assert not re.search(r"[±\[]", "".join(tables(page)))
+        assert re.search(r"[±\[]", "".join(tables(found.to_markdown())))
+    assert "±" in compared().to_markdown(intervals=True)
+
+
 def test_records_leave_out_what_is_not_known_and_say_the_rest():
     tests = tl.inference.paired_tests({"a": [1.0, 2.0, 4.0, 3.0], "b": [2.0, 2.5, 4.0, 5.0]})
     told = repr(tests[0])

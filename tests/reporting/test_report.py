@@ -19,7 +19,7 @@ from reporting.pages import HOSTILE, Reader, systems
 
 import toplist as tl
 from toplist.results import describe
-from toplist.results.markup import number, probability
+from toplist.results.markup import LOOK, probability
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("jinja2")
@@ -100,8 +100,8 @@ def test_tests_are_those_of_the_comparison(plain):
     ((header, row),) = read.tables["Tests in ndcg@10"]
     words = dict(zip(header, row, strict=True))
     assert (words["base"], words["new"]) == (f"{test.baseline_mean:.4f}", f"{test.mean:.4f}")
-    assert words["difference"] == number(test.difference) + test.sign
-    assert words["95 % interval"] == f"[{number(test.low)}, {number(test.high)}]"
+    assert words["difference"] == LOOK.signed(test.difference) + test.sign
+    assert words["95 % interval"] == f"[{LOOK.signed(test.low)}, {LOOK.signed(test.high)}]"
     assert words["win/tie/loss"] == f"{test.wins}/{test.ties}/{test.losses}"
     assert words["p (Holm)"] == probability(test.p_adjusted)
     assert tests.sentence() in read.shown
@@ -247,7 +247,7 @@ def test_segments_are_those_of_the_comparison(page):
     for row in rows:
         test = tests[row[0], "new", "recall@5"]
         assert row[1] == str(test.n)
-        assert row[4].rstrip("†‡ ") == number(test.difference)
+        assert row[4].rstrip("†‡ ") == LOOK.signed(test.difference)
         assert row[-1] == probability(test.p_adjusted)
     assert "between segments (Welch F(" in read.shown
     assert "Segments: by={user: label} in Python" in Reader(page(given, truth)).shown

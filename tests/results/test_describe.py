@@ -74,7 +74,7 @@ def test_repr_of_some_of_one_and_of_nobody():
     )
     for sides, text in (
         (([1, 2], {2}), "         @2\nmrr  0.5000\n{}\n1 of 1 user evaluated"),
-        (([], []), "      @2\nmrr  nan\n{}\n0 of 0 users evaluated"),
+        (([], []), "     @2\nmrr   -\n{}\n0 of 0 users evaluated"),
     ):
         found = repr(top_k_eval(*sides, k=2, metrics="mrr"))
         assert found == text.format("convention standard: mean over users")

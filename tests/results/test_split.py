@@ -17,7 +17,6 @@ from shared_inputs import LIBRARIES, frame_of, library
 from world import draw
 
 import toplist as tl
-from toplist.results.describe import COLUMNS
 
 LISTS = {"ann": ["tea"], "bob": ["jam"], "eve": ["fig"], "zed": ["fig"]}
 TRUTHS = {"eve": "fig", "ann": "tea", "bob": "fig", "joe": []}
@@ -115,7 +114,10 @@ def test_labels_of_a_series_go_by_key_or_position():
     pandas = library("pandas")
     known = result().by(pandas.Series({"ann": 1, "bob": 2, "eve": pandas.NA}, dtype="Int64"))
     frame = known.to_pandas()
-    assert list(known) == [1, 2, None] and frame.columns.tolist() == ["segment", *COLUMNS]
+    assert list(known) == [1, 2, None] and frame.columns.tolist() == [
+        "segment",
+        *known[1].to_pandas(),
+    ]
     assert frame["n"].tolist() == [1] * 6
     whole = tl.top_k_eval(np.array([[1], [3], [5]]), np.array([1, 4, 9]), k=1, metrics="hit")
     labels = pandas.Series({1: "A", 2: "B", 3: "C"})

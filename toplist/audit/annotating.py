@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,8 @@ from toplist.matching.match import read_and_joined
 from toplist.matching.slices import holes
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import METRICS, with_parameters
-from toplist.results.markup import Grid, aligned
+from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
 from toplist.results.saved import PathLike, write_all
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 __all__ = ["judged", "unjudged"]
 
@@ -75,7 +72,7 @@ class ItemToJudge(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ItemsToJudge(Sequence[ItemToJudge]):
+class ItemsToJudge(Display, Sequence[ItemToJudge]):
     """Listed items that nobody judged, most valuable first; a table when printed.
 
     Iterating yields `ItemToJudge`, a named tuple; ``items[:500]`` are the first 500.
@@ -97,20 +94,21 @@ class ItemsToJudge(Sequence[ItemToJudge]):
         cells = {name: column[at] for name, column in self.columns.items()}
         return ItemsToJudge(cells) if isinstance(at, slice) else ItemToJudge(*cells.values())
 
-    def __repr__(self) -> str:
+    def _page(self, look: Look = LOOK) -> Page:
         """Return the first rows, and how many there are."""
-        rows = [[*map(str, row), f"{weight:.4f}"] for *row, weight in self[:SHOWN]._grid.rows]
         n = counted(len(self), "unjudged item")
         first = f"the first {SHOWN} of {n}" if len(self) > SHOWN else n
-        return f"{aligned([list(COLUMNS), *rows])}\n{first}"
+        user, *others = COLUMNS
+        columns = [Column(name, "number" if name == "weight" else "text") for name in others]
+        rows = self[:SHOWN]._as_text().rows
+        return Page([Table.of(user, "{user_id}", columns, rows, look)], [first])
+
+    def _grid(self) -> Grid:
+        return Grid(self.columns)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns user_id, item_id, rank, systems (tuples) and weight."""
         return dict(self.columns)
-
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with the columns of `to_dict`."""
-        return Grid(self.columns).to_pandas()
 
     def to_csv(
         self, path: PathLike, *, titles: Titles | None = None, user_titles: Titles | None = None
@@ -137,7 +135,7 @@ class ItemsToJudge(Sequence[ItemToJudge]):
         self, titles: Titles | None = None, user_titles: Titles | None = None
     ) -> str:
         """Return what `to_csv` writes."""
-        columns = dict(self._grid.columns)
+        columns = dict(self._as_text().columns)
         said = {"user_id": ("user_title", user_titles), "item_id": ("title", titles)}
         for ids, (name, known) in said.items():
             if known is not None:
@@ -145,9 +143,8 @@ class ItemsToJudge(Sequence[ItemToJudge]):
                 columns[name] = [title(one) for one in self.columns[ids]]
         return Grid(columns | {"relevance": [""] * len(self)}).to_csv()
 
-    @property
-    def _grid(self) -> Grid:
-        """The columns as they are written: users and items as text, systems separated by blanks."""
+    def _as_text(self) -> Grid:
+        """Return the columns as they are written: ids as text, systems separated by blanks."""
         written = {name: list(map(str, self.columns[name])) for name in ("user_id", "item_id")}
         systems = [" ".join(map(str, row)) for row in self.columns["systems"]]
         return Grid(self.columns | written | {"systems": systems})

@@ -106,7 +106,7 @@ def run_compare(options: argparse.Namespace) -> cli.Output:
         parts = [tests, *_more(options, comparison, tests)]
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    text, rules = cli.formatted(options, parts, tests.to_dict()), comparison.rules()
+    text, rules = cli.formatted(options, parts), comparison.rules()
     below = {
         "table": "\n".join(markup.fitted(rules, cli.screen_width(options))),
         "markdown": "\n\n".join(rules),
@@ -293,7 +293,7 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
     )
     how = {name: getattr(options, name) for name in ("level", "users", "seed")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
-    text = cli.formatted(options, [found], plain=found.to_dict())
+    text = cli.formatted(options, [found])
     passes = found.verdict == "undecided" and options.undecided == "ok"
     return cli.Output(
         text, {}, reading.ranked_truth(options), 0 if passes else STATUS[found.verdict]
@@ -362,13 +362,7 @@ def run_across(options: argparse.Namespace) -> cli.Output:
         found = across(results, options.metric, n_resamples=options.resamples, **how)
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    plain = found.to_dict()
-    rows = []
-    for system, row in plain["systems"].items():
-        own = {"system": system} | {name: one for name, one in row.items() if name != "means"}
-        means = {f"data set {one}" if one in own else one: m for one, m in row["means"].items()}
-        rows.append({"system": system, **means, **own})
-    text = cli.formatted(options, [found], rows, plain)
+    text = cli.formatted(options, [found])
     return cli.Output(text, cli.drawn(options, found.plot, bbox_inches="tight"))
 
 

@@ -11,7 +11,7 @@ from toplist.checks import prefixed
 from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.metrics.conventions import convention_of
-from toplist.results import describe, segments
+from toplist.results import describe
 from toplist.results.describe import content, text_of
 from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
@@ -128,10 +128,9 @@ def systems(options: argparse.Namespace, found: Shown, **how: Any) -> str:
             contents[name]["segments"] = parts
         return text_of(contents if len(contents) > 1 else next(iter(contents.values())))
     if options.format == "csv":
-        grid = segments.grid if split else describe.grid
-        return _by_system({name: grid(one) for name, one in shown.items()}).to_csv()
+        return _by_system({name: one._grid() for name, one in shown.items()}).to_csv()
     if len(shown) == 1:
-        return cli.formatted(options, shown.values(), **how)
+        return cli.formatted(options, [*shown.values()], **how)
     if not split:
         from toplist.comparing.comparison import compare  # a tenth of the time of one result
 

@@ -14,7 +14,7 @@ from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
 from toplist.results.describe import text_of
-from toplist.results.markup import Grid, Page, markdown
+from toplist.results.markup import LOOK, Column, Grid, Page, Table, markdown
 
 
 def check_metrics(options: argparse.Namespace) -> None:
@@ -133,13 +133,14 @@ def run_conventions(options: argparse.Namespace) -> str:
         one: {title: some.get(name) for name, title in titles.items()}
         for one, some in values.items()
     }
-    grid = Grid.of(["convention", *titles.values()], [[s, *v.values()] for s, v in plain.items()])
+    rows = [{"convention": name, **some} for name, some in plain.items()]
     if options.format == "json":
         return text_of(plain)
     if options.format == "csv":
-        return grid.to_csv()
+        return Grid.of(rows).to_csv()
     if options.format == "markdown":
-        return markdown(Page([grid.table()]))
+        columns = map(Column, titles.values())
+        return markdown(Page([Table.of("convention", "{convention}", columns, rows, LOOK)]))
     shared: dict[str, list[str]] = {}
     for other, name in SYNONYMS.items():
         shared.setdefault(name, []).append(other)

@@ -23,7 +23,7 @@ from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES
 from toplist.metrics.names import canonical
 from toplist.results import markup
 from toplist.results.describe import text_of
-from toplist.results.markup import Display, Grid
+from toplist.results.markup import Display
 from toplist.results.saved import Content, write_all
 from toplist.stats import randomization
 from toplist.stats.units import checked
@@ -545,21 +545,15 @@ def written(report: Output, options: argparse.Namespace) -> str:
     return "" if options.quiet or options.output else text
 
 
-def formatted(
-    options: argparse.Namespace,
-    parts: Iterable[Display],
-    rows: Sequence[Mapping[str, Any]] = (),
-    plain: Any = None,
-    **how: Any,
-) -> str:
+def formatted(options: argparse.Namespace, parts: Sequence[Display], **how: Any) -> str:
     """Return some displays, one below the other, in the format that was asked for.
 
-    CSV has the `rows`, and JSON what is `plain`, which is the rows by default.
+    CSV and JSON have the first of them.
     """
     if options.format == "json":
-        return text_of(rows if plain is None else plain)
+        return text_of(parts[0].to_dict())
     if options.format == "csv":
-        return Grid.of(rows[0], [[*row.values()] for row in rows]).to_csv()
+        return parts[0]._grid().to_csv()
     if options.format == "table":
         how["width"] = screen_width(options)
     name = {"table": "to_text"}.get(options.format, f"to_{options.format}")

@@ -256,8 +256,11 @@ def run_unjudged(options: argparse.Namespace) -> str:
     truth = reading.truth_of(options)
     if options.judged is not None:
         known = annotating.judged(truth, options.judged)
-        rows = [(u, i, f"{grade:.15g}") for u, items in known.items() for i, grade in items.items()]
-        return Grid.of(("user_id", "item_id", "relevance"), rows).to_csv()
+        return Grid.of(
+            {"user_id": user, "item_id": item, "relevance": f"{grade:.15g}"}
+            for user, items in known.items()
+            for item, grade in items.items()
+        ).to_csv()
     how = {name: getattr(options, name) for name in ("p", "duplicates", "padding")}
     lists = reading.lists_of(options)
     found: annotating.ItemsToJudge = annotating.unjudged(lists, truth, options.k, **how)[

@@ -485,11 +485,12 @@ class Comparison(SideBySide):
 
     # What is shown
 
-    def _shown(self, every_metric: bool, look: Look = LOOK, paper: bool = False) -> Page:
+    def _page(self, look: Look = LOOK) -> Page:
         """Return the table of the means, with marks where there is a baseline.
 
-        For a paper, what is bold follows from the tests, too, and the notes tell of them.
+        In LaTeX, for a paper, what is bold follows from the tests, too, and the notes tell of them.
         """
+        paper = look.form == "latex"
         tests, why = self._tested if paper or self.baselines else (None, "")
         signs = tests.signs if tests is not None and self.baselines else {}
         blank = " " * any(signs.values())  # where others of the table have a mark
@@ -501,7 +502,7 @@ class Comparison(SideBySide):
             mark = signs.get((system, self._tested_as.get(name, name))) or blank
             return self._cell(system, name, mark, system in best.get(name, ()), look)
 
-        (layout, turned), systems = self._layout(every_metric), self.systems
+        (layout, turned), systems = self._layout(look.every_metric), self.systems
         if turned:
             names = {corner + k: name for corner, of_k in layout for k, name in of_k.items()}
             rows = [(shown, [cell(s, name) for s in systems]) for shown, name in names.items()]
@@ -530,7 +531,7 @@ class Comparison(SideBySide):
             return Page(tables, notes, different, legend=legend, best=f"{best_is}; {UNTESTED}")
         parts = [legend] * bool(legend)
         if self.runs:
-            parts.append(self._of_runs() + ", without intervals" * look.intervals)
+            parts.append(self._of_runs() + ", without intervals" * bool(look.intervals))
         elif look.intervals:
             parts.append("with 95 % intervals")
         to = "with those that do not differ from it"

@@ -24,7 +24,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName
 from toplist.plots import differences as pictures
 from toplist.results.describe import json_number
-from toplist.results.markup import Cell, Display, Look, Page, Table, probability
+from toplist.results.markup import LOOK, Cell, Display, Grid, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
@@ -33,7 +33,6 @@ from toplist.stats.units import Alternative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 # What is done with a system that has no result in some data set.
 MissingSystem = Literal["error", "last"]
@@ -402,13 +401,6 @@ class Across(Display):
             "friedman": {one: json_number(getattr(found, one)) for one in names},
         }
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with a row per system: means, their mean, rank, votes, differences."""
-        import pandas
-
-        both = zip(self.systems, self._rows(), strict=True)
-        return pandas.DataFrame([{"system": s, **row.pop("means"), **row} for s, row in both])
-
     def _rows(self) -> list[dict[str, Any]]:
         """Return what is known of every system; None for what is unknown."""
         columns = {"mean": self.macro, "mean_rank": self.mean_ranks, "borda": self.borda}
@@ -431,6 +423,20 @@ class Across(Display):
             rows.append(row)
         return rows
 
+    def _grid(self) -> Grid:
+        """Return a row per system: means, their mean, rank, votes, differences.
+
+        A data set that is called as one of these is so with "data set" before its name.
+        """
+        rows = []
+        for system, row in zip(self.systems, self._rows(), strict=True):
+            own = {"system": system, **row}
+            means = {
+                f"data set {d}" if d in own else d: mean for d, mean in own.pop("means").items()
+            }
+            rows.append({"system": system, **means, **own})
+        return Grid.of(rows)
+
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the mean ranks, and join what Nemenyi's test does not tell apart.
 
@@ -447,25 +453,26 @@ class Across(Display):
             ranks, self.friedman.critical_difference, n_datasets=len(self.datasets), ax=ax
         )
 
-    def _page(self, every_metric: bool = False) -> Page:
-        look, interval = Look(), self.of == "these" or len(self.datasets) >= FEW
+    def _page(self, look: Look = LOOK) -> Page:
+        interval = self.of == "these" or len(self.datasets) >= FEW
+        ranks = look._replace(digits=2)
         better, table = np.nanmax if self._higher else np.nanmin, []
         values = np.vstack([self.means, self.macro])
         tops = [better(row) if np.isfinite(row).any() else math.nan for row in values]
         for system, column, row in zip(self.systems, values.T, self._rows(), strict=True):
             cells = [
-                Cell("-" if value != value else look.number(value), best=value == top)
+                Cell(look.number(value), best=value == top)
                 for value, top in zip(column.tolist(), tops, strict=True)
             ]
-            ends = [f"{row[one]:.2f}" for one in ("rank_low", "rank_high") if row[one] is not None]
-            cells.append(Cell(f"{row['mean_rank']:.2f}", ends=tuple(ends)))
+            ends = "" if self.rank_low is None else ranks.ends(row["rank_low"], row["rank_high"])
+            cells.append(Cell(ranks.number(row["mean_rank"]), ends))
             cells.append(Cell(f"{row['borda']:g}"))
             if self.baseline is not None:
                 d, low, high, better_in = map(row.get, ("difference", "low", "high", "better_in"))
                 half = ""
                 if interval and low is not None and high is not None:
-                    half = look.number((high - low) / 2)
-                cells.append(Cell("-" if d is None else look.signed(d), half=half))
+                    half = f"±{look.number((high - low) / 2)}"
+                cells.append(Cell("-" if d is None else look.signed(d), half))
                 cells.append(Cell("-" if better_in is None else str(better_in)))
             table.append((system, cells))
         columns = [*self.datasets, "mean", "rank", "Borda"]

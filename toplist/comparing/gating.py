@@ -16,8 +16,7 @@ from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
-from toplist.results import markup
-from toplist.results.markup import Cell, Display, Look, Page, Table
+from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.stats.distributions import normal_ppf
@@ -27,10 +26,7 @@ from toplist.stats.simultaneous import adjust
 from toplist.stats.units import Units, over
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from toplist.checks import Floats
-    from toplist.metrics.names import Names
 
 FloorVerdict = Literal["above", "below", "undecided"]
 FAILS = ("worse", "below")
@@ -109,22 +105,19 @@ class GateRow:
             return self.floor or 0.0
         return -self.margin if self.higher_is_better else self.margin
 
-    @property
-    def _look(self) -> Look:
-        """Decimals by which both ends of the interval, as printed, are on their own side."""
+    def _decimals(self, least: int = LOOK.digits) -> int:
+        """Return with how many decimals both ends of the interval are on their own side."""
         limit, ends = self._limit, (self.low, self.high)
 
         def are_enough(digits: int) -> bool:
             return all((round(end, digits) < limit) == (end < limit) for end in ends)
 
-        return Look(next(filter(are_enough, range(4, 15)), 15))
+        return next(filter(are_enough, range(least, 15)), 15)
 
-    def _words(self) -> tuple[str, str]:
-        """Return what is compared, a difference with its sign, and its interval."""
-        of_floor = self.floor is not None
-        write = self._look.number if of_floor else self._look.signed
-        ends = "" if self.low != self.low else f"[{write(self.low)}, {write(self.high)}]"
-        return write(self.mean if of_floor else self.difference), ends
+    def _ends(self, look: Look) -> str:
+        """Return the interval, which has signs where it is that of a difference; "" without one."""
+        sign = "+" if self.floor is None else ""
+        return "" if self.low != self.low else look.ends(self.low, self.high, sign)
 
     @property
     def _found(self) -> str:
@@ -136,7 +129,9 @@ class GateRow:
 
     def __str__(self) -> str:
         """Return the verdict as a person would say it."""
-        found = " ".join(filter(None, (self._title, *self._words())))
+        look = Look(self._decimals())
+        value = look.signed(self.difference) if self.floor is None else look.number(self.mean)
+        found = " ".join(filter(None, (self._title, value, self._ends(look))))
         needed = f"; {self._needed}" * bool(self._needed)
         return f"{found}: {self._found}{self._reason}{needed}"
 
@@ -232,14 +227,11 @@ were not drawn
     def to_dict(self) -> dict[str, Any]:
         """Return verdict, passed, level and notes, and a dict for each of the rows."""
         whole = {"verdict": self.verdict, "passed": self.passed, "level": self.level}
-        rows = [asdict(one) | {"p": one.p} for one in self.rows]
-        return whole | {"rows": rows, "notes": [*self.warnings, *self.notes]}
+        return whole | {"rows": self._grid().rows, "notes": [*self.warnings, *self.notes]}
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with a row for each verdict."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict()["rows"])
+    def _grid(self) -> Grid:
+        """Return a row for each verdict."""
+        return Grid.of(asdict(one) | {"p": one.p} for one in self.rows)
 
     @property
     def _whole(self) -> list[GateRow]:
@@ -266,42 +258,44 @@ were not drawn
             lines.append(f"{users} without a label: a segment of their own, {NO_LABEL}")
         return lines
 
-    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
-        """Write sentences for a terminal, else tables; Markdown begins with the verdict."""
-        if form != "text":
-            head = f"**Gate: {self.verdict}**\n\n" if form == "markdown" else ""
-            return head + super()._written(form, every_metric, names, *how)
-        if names is not None:
-            self._only(names)
-        said = [str(one) for one in self.rows if one.segment is None or one.verdict in FAILS]
-        page = Page([], [*said, *self._summary, *self.notes], self.warnings)
-        return markup.text(page, *how)
-
-    def _page(self, every_metric: bool = False) -> Page:
+    def _page(self, look: Look = LOOK) -> Page:
+        """Return sentences for a terminal, else tables; Markdown begins with the verdict."""
+        if look.form == "text":
+            said = [str(one) for one in self.rows if one.segment is None or one.verdict in FAILS]
+            return Page([], [*said, *self._summary, *self.notes], self.warnings)
         of_segments: dict[str, list[GateRow]] = {}
         for one in self.rows[len(self._whole) :]:
             of_segments.setdefault(one.name, []).append(one)
         tables = {"metric": self._whole, **of_segments}
         needed = [f"{one._title}: {one._needed}" for one in self._whole if one._needed]
         notes = [*self._summary, *needed, *self.notes]
-        shown = [self._table(*table) for table in tables.items()]
-        return Page(shown, notes, self.warnings, best="fails the gate")
+        shown = [self._table(*table, look) for table in tables.items()]
+        head = f"Gate: {self.verdict}"
+        return Page(shown, notes, self.warnings, best="fails the gate", heading=head)
 
-    def _table(self, corner: str, rows: Sequence[GateRow]) -> Table:
+    def _table(self, corner: str, rows: Sequence[GateRow], look: Look) -> Table:
         """Return a table with a row for each verdict: of all users, or of one metric's segments."""
-        columns = ["base", "new", "difference", f"{100 * self.level:.4g} % interval", "verdict"]
-        lines = []
-        for one in rows:
-            look, (value, ends) = one._look, one._words()
-            means = "-", value, "-"
-            if one.floor is None:
-                means = look.number(one.base_mean), look.number(one.mean), value
-            users = [f"{one.n:,}"] * (one.segment is not None)
-            found = Cell(one._found, best=one.verdict in FAILS)
-            cells = [*map(Cell, (*users, *means, ends or "-")), found]
-            lines.append((one.segment or one._title, cells))
-        units = [one.unit for one in rows[:1] if one.segment is not None]
-        return Table(corner, [*units, *columns], lines)
+        look = look._replace(digits=max(one._decimals(look.digits) for one in rows))
+        users = [Column("n", "count", one.unit) for one in rows[:1] if one.segment is not None]
+        columns = (
+            *users,
+            Column("base_mean", title="base"),
+            Column("mean", title="new"),
+            Column("difference", "signed"),
+            Column("ends", "text", f"{100 * self.level:.4g} % interval"),
+            Column("found", "text", "verdict", best="fails"),
+        )
+        shown = [
+            {
+                **vars(one),
+                "title": one.segment or one._title,
+                "ends": one._ends(look) or "-",
+                "found": one._found,
+                "fails": one.verdict in FAILS,
+            }
+            for one in rows
+        ]
+        return Table.of(corner, "{title}", columns, shown, look)
 
 
 def gate(

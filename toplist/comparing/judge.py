@@ -14,7 +14,7 @@ from toplist.comparing.aligning import MINOR, Aligned, align
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
-from toplist.results.markup import Cell, Display, Look, Page, Table
+from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.distributions import t_ppf
@@ -63,18 +63,20 @@ class JudgeCorrected(Display, Corrected):
     df: float = math.nan
     n_clusters: int = 0
 
-    def _page(self, every_metric: bool = False) -> Page:
-        look = Look()
-        shown = look.signed if self.pair else look.number
-        ends = "-" if self.low != self.low else f"[{shown(self.low)}, {shown(self.high)}]"
-        rows = [
-            (label, [Cell(shown(mean)), Cell(interval), Cell(look.number(error))])
-            for label, mean, interval, error in (
-                ("corrected", self.estimate, ends, self.error),
-                ("people alone", self.human, "", self.human_error),
-                ("judge alone", self.judge, "", self.judge_error),
-            )
-        ]
+    def _grid(self) -> Grid:
+        """Return the corrected figure, and those by people and by the judge alone."""
+        return Grid(
+            {
+                "by": ["corrected", "people alone", "judge alone"],
+                "difference" if self.pair else "mean": [self.estimate, self.human, self.judge],
+                "low": [self.low, None, None],
+                "high": [self.high, None, None],
+                "error": [self.error, self.human_error, self.judge_error],
+            }
+        )
+
+    def _page(self, look: Look = LOOK) -> Page:
+        kind = "signed" if self.pair else "number"
         corner = f"{' - '.join(self.pair)} {self.name}" if self.pair else self.name
         clusters = f" of {counted(self.n_clusters, 'cluster')}" if self.n_clusters else ""
         certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
@@ -87,12 +89,12 @@ class JudgeCorrected(Display, Corrected):
         ]
         what = "clusters" if self.n_clusters else "queries"
         notes += [f"rough: fewer than {FEW} {what} of people"] * (self.df + 1 < FEW)
-        columns = [
-            "difference" if self.pair else "mean",
-            f"{100 * self.level:.4g} % interval",
-            "error",
-        ]
-        return Page([Table(corner, columns, rows)], notes)
+        columns = (
+            Column("difference" if self.pair else "mean", kind),
+            Column(("low", "high"), kind, f"{100 * self.level:.4g} % interval"),
+            Column("error"),
+        )
+        return Page([Table.of(corner, "{by}", columns, self._grid().rows, look)], notes)
 
 
 def judge_corrected(
@@ -172,8 +174,8 @@ def judge_corrected(
     >>> print(found.to_text(width=80))
     ndcg@10         mean     95 % interval   error
     corrected     0.2737  [0.2362, 0.3112]  0.0189
-    people alone  0.2935                    0.0268
-    judge alone   0.2928                    0.0118
+    people alone  0.2935                 -  0.0268
+    judge alone   0.2928                 -  0.0118
     100 queries judged by people, 300 more by the judge alone (lambda 0.704); as
       certain as 201.9 judged by people alone
     interval: t, 99 degrees of freedom, PPI++ (Angelopoulos et al. 2023); the

@@ -24,7 +24,7 @@ from toplist.comparing.tests import CORRECTED, HasTests, NotTestable, Tests, or_
 from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
 from toplist.metrics.names import Names
-from toplist.results.markup import Cell, Page, Table
+from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
 from toplist.stats.datasets import welch
@@ -191,13 +191,13 @@ class SegmentedComparison(ByLabel[S], HasTests):
     def _only(self, names: Names) -> Self:
         return replace(super()._only(names), _shown_of=self)
 
-    def _page(self, every_metric: bool = False) -> Page:
+    def _page(self, look: Look = LOOK) -> Page:
         """Return a table per name: a row per segment, and one for all."""
         (tests, why), unit = self._tested, self.whole.unit
         signs = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
-        names = [n for _, some in self.whole._layout(every_metric)[0] for n in some.values()]
+        names = [n for _, some in self.whole._layout(look.every_metric)[0] for n in some.values()]
         shown = [  # not coverage, which does not split
-            self._table(name, signs)
+            self._table(name, signs, look)
             for name in names
             if any(part._has(one, name) for part in self.values() for one in part.systems)
         ]
@@ -226,7 +226,7 @@ class SegmentedComparison(ByLabel[S], HasTests):
         found = [str(one) for one in whole or () if one.mark and one.name in shown]
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""
 
-    def _table(self, name: str, signs: Mapping[tuple[Any, str, str], str]) -> Table:
+    def _table(self, name: str, signs: Mapping[tuple[Any, str, str], str], look: Look) -> Table:
         systems, rows = self.whole.systems, []
         as_names = {part._tested_as.get(name, name) for part in self.values()}
         blank = " " * any(sign for (_, _, of), sign in signs.items() if of in as_names)
@@ -237,7 +237,7 @@ class SegmentedComparison(ByLabel[S], HasTests):
                 segment, marks = "all", dict.fromkeys(systems, blank)
             best = [] if self.whole.baselines else part._best(name)
             n_users = max(result.n_users for result in part.results.values())
-            cells = [part._cell(s, name, marks[s], s in best) for s in systems]
+            cells = [part._cell(s, name, marks[s], s in best, look) for s in systems]
             rows.append((segment, [Cell(f"{n_users:,}"), *cells]))
         return Table(name, [self.whole.unit, *systems], rows)
 

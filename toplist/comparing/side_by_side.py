@@ -12,7 +12,7 @@ from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Difference, few_of
 from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
-from toplist.comparing.tests import ForPapers, HasTests, NotTestable, Tests, or_why
+from toplist.comparing.tests import HasTests, NotTestable, Tests, or_why
 from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -20,7 +20,7 @@ from toplist.metrics.names import AnyName, Names, keys_of, listed
 from toplist.metrics.properties import equal_names
 from toplist.plots.axes import rules_of
 from toplist.results import describe
-from toplist.results.markup import LOOK, Cell, Look
+from toplist.results.markup import LOOK, Cell, Display, Look
 from toplist.results.result import TopKResult
 from toplist.results.terms import chosen
 from toplist.stats.estimates import RunsAre
@@ -41,7 +41,7 @@ SCREEN = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SideBySide(ForPapers, HasTests):
+class SideBySide(Display, HasTests):
     """The results of several systems, by name; see `toplist.comparing.comparison.Comparison`."""
 
     results: Mapping[str, TopKResult]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
@@ -12,15 +11,22 @@ from toplist.checks import cached, counted, worded
 from toplist.comparing.contrasts import MARKS, NAMES, Contrast, TestPlan, p_is, primary_of
 from toplist.metrics.names import Names, listed
 from toplist.plots import differences
-from toplist.results import markup
-from toplist.results.markup import LOOK, Cell, Look, Page, Table, number, percent, probability
+from toplist.results.markup import (
+    LOOK,
+    Column,
+    Display,
+    Grid,
+    Look,
+    Page,
+    Table,
+    probability,
+)
 from toplist.results.segments import NO_LABEL
 from toplist.stats import planning
 from toplist.stats.estimates import CAUTIONS, FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
     from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod
     from toplist.stats.units import Alternative
@@ -53,77 +59,8 @@ def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
         return None, str(error)
 
 
-class ForPapers(markup.Display):
-    """Base of what LaTeX has with what was tested: comparisons, and tests."""
-
-    _intervals = False  # by default
-
-    def _page(self, every_metric: bool = False) -> Page:
-        return self._shown(every_metric, Look(intervals=self._intervals))
-
-    def _shown(self, every_metric: bool, look: Look, paper: bool = False) -> Page:
-        """Return what is shown, or, in LaTeX, what a paper shows."""
-        raise NotImplementedError
-
-    def to_latex(
-        self,
-        every_metric: bool = False,
-        *,
-        names: Names | None = None,
-        intervals: bool | None = None,
-        digits: int | None = None,
-        caption: str | None = None,
-        label: str | None = None,
-    ) -> str:
-        r"""Return the table in LaTeX (booktabs), with what was tested, for a paper.
-
-        The sentence for the text is a comment above it. Of means with a baseline, † and ‡ mark what
-        is better, ▾ what is worse; without one, all pairs are tested. The best of a column is bold
-        where it differs after the correction; systems that do not differ from it share it.
-
-        Parameters
-        ----------
-        every_metric : bool
-            Whether metrics that are equal by definition have a column each.
-        names : str or several, optional
-            The means to show, as in `to_text`; default: all. What is tested, and what p is
-            corrected for, are all means of the comparison, shown or not.
-        intervals : bool, optional
-            Whether every mean, or difference, has its interval. Default: differences have it.
-        digits : int, optional
-            Decimals; default 4.
-        caption, label : str, optional
-            With either of them the table is a floating one, ``\begin{table}``.
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> truths = {user: {user % 3} for user in range(90)}
-        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
-        >>> b = tl.top_k_eval({user: [user % 3, 9] for user in truths}, truths, k=2, metrics="mrr")
-        >>> both = tl.compare({"a": a, "b": b}, baseline="a")
-        >>> print(both.to_latex(digits=1))  # doctest: +ELLIPSIS
-        % bold: best of its column, and different from a
-        % Differences were tested by two-sided paired t over 90 users, ...
-        \begin{tabular}{lr}
-        \toprule
-         & mrr@2 \\
-        \midrule
-        a & 0.5 \\
-        b & \textbf{1.0$^{\ddagger}$} \\
-        \bottomrule
-        \end{tabular}
-        <BLANKLINE>
-        ...
-        """
-        one = self if names is None else self._only(names)
-        shown = self._intervals if intervals is None else intervals
-        page = one._shown(every_metric, Look.of(digits, shown), paper=True)
-        return markup.latex(page, caption, label)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Tests(ForPapers, Sequence[Contrast]):
+class Tests(Display, Sequence[Contrast]):
     """Comparisons of systems, as a table. Returned by `Comparison.test` and `paired_tests`.
 
     A sequence of `Contrast`; ``tests["ease", "ndcg@10"]`` finds one by its system and name.
@@ -147,7 +84,6 @@ class Tests(ForPapers, Sequence[Contrast]):
     """
 
     __test__ = False  # no test of pytest
-    _intervals = True
 
     contrasts: tuple[Contrast, ...]
     plan: TestPlan = field(default_factory=TestPlan)
@@ -204,21 +140,15 @@ class Tests(ForPapers, Sequence[Contrast]):
         """The number of comparisons that p is corrected for, shown or not."""
         return self.plan.n_family
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return a dict per comparison: its fields, and how it was tested."""
+    def _grid(self) -> Grid:
+        """Return the fields of each comparison, and how it was tested."""
         plan = self.plan
         how: dict[str, Any] = {"method": plan.method, "alternative": plan.alternative}
         if plan.margin is not None:
             how = {"method": "equivalence", "alternative": "within"}
         how |= {"correction": plan.correction, "n_family": self.n_family}
         how |= {"level": plan.shown_level, "margin": plan.margin}  # that of low and high
-        return [asdict(one) | how for one in self]
-
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with a row per comparison, and the keys of `to_dict` as columns."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict())
+        return Grid.of(asdict(one) | how for one in self)
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
@@ -252,11 +182,11 @@ class Tests(ForPapers, Sequence[Contrast]):
 
     def _difference(self, one: Contrast) -> str:
         """Return a sentence about a difference."""
-        found = f"interval [{number(one.low)}, {number(one.high)}], {p_is(one.p_adjusted)}"
+        found = f"interval {LOOK.ends(one.low, one.high, '+')}, {p_is(one.p_adjusted)}"
         if self.plan.margin is not None:
             return (
                 f"{one.system} and {one.baseline} are {self._within(one)} in {one.name} "
-                f"(difference {number(one.difference)}, {found})."
+                f"(difference {LOOK.signed(one.difference)}, {found})."
             )
         change = f"equals {one.baseline}"
         if one.difference:
@@ -364,38 +294,29 @@ class Tests(ForPapers, Sequence[Contrast]):
 
     def _only(self, names: Names) -> Self:
         """Return those of some names, ``"ndcg@10"`` or ``"ndcg"`` for every k; no p changes."""
-        asked = listed(names)
-        some = [one for one in self if {one.name, one.name.rpartition("@")[0]} & {*asked}]
-        if not some:
-            raise KeyError(f"{asked[0]!r} is not tested here: there are {', '.join(self.names)}")
-        return replace(self, contrasts=tuple(some))
+        some = named(names, self.names)
+        return replace(self, contrasts=tuple(one for one in self if one.name in some))
 
-    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
-        """Write all tables; for a terminal fewer columns of many rows, and of many names one."""
-        if form != "text":
-            return super()._written(form, every_metric, names, *how)
-        whole, rest = self if names is None else self._only(names), list[Contrast]()
-        if names is None and len(self._parts) > 1 and len(self) > LINES:
-            first = primary_of(self.names)
-            whole, rest = self._only(first), [one for one in self if one.name != first]
-        page = whole._shown(every_metric, Look(intervals=True), brief=True)
-        if rest:
-            found = sum(bool(one.mark) for one in rest)
-            line = (
-                f"{counted(len(self.names) - 1, 'more name')}: p is below 0.05 in {found:,} of "
-                f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
-                "to_pandas(), other formats and --format csv have all"
-            )
-            page = page._replace(notes=[*page.notes, line])
-        return markup.text(page, *how)
+    def _shown(self, form: str, names: Names | None = None, **how: Any) -> Page:
+        """Return all tables; for a terminal, of many in several names those of one, and a line."""
+        if names is not None or form != "text" or len(self._parts) == 1 or len(self) <= LINES:
+            return super()._shown(form, names, **how)
+        first = primary_of(self.names)
+        rest = [one for one in self if one.name != first]
+        found = sum(bool(one.mark) for one in rest)
+        line = (
+            f"{counted(len(self.names) - 1, 'more name')}: p is below 0.05 in {found:,} of "
+            f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
+            "to_pandas(), other formats and --format csv have all"
+        )
+        page = super()._shown(form, first, **how)
+        return page._replace(notes=[*page.notes, line])
 
-    def _shown(
-        self, every_metric: bool, look: Look, paper: bool = False, brief: bool = False
-    ) -> Page:
-        """Return all tables, and the lines below; `brief` ones of many rows have fewer columns."""
-        notes = list(self._notes(brief))
-        legend, said = notes[0], [self.sentence()] * paper
-        tables = [self._table(one, look, brief) for one in self._parts]
+    def _page(self, look: Look = LOOK) -> Page:
+        """Return all tables, with the lines below; in LaTeX with the sentence for a paper."""
+        notes = list(self._notes(look))
+        legend, said = notes[0], [self.sentence()] * (look.form == "latex")
+        tables = [self._table(one, look) for one in self._parts]
         return Page(tables, [*said, *notes], legend=legend)
 
     @cached
@@ -414,59 +335,48 @@ class Tests(ForPapers, Sequence[Contrast]):
             parts.setdefault(key, []).append(one)
         return [some for _, some in sorted(parts.items(), key=lambda part: part[0][:1])]
 
-    def _is_brief(self, some: Sequence[Contrast]) -> bool:
-        """Return whether a table has so many rows that each must fit into a line."""
-        return len(self._pairs) > 1 and len(some) > MANY and self.plan.correction != "none"
+    def _is_brief(self, some: Sequence[Contrast], look: Look) -> bool:
+        """Return whether a table for a terminal has so many rows that each must fit into a line."""
+        several = len(self._pairs) > 1 and len(some) > MANY
+        return look.form == "text" and several and self.plan.correction != "none"
 
-    def _table(self, some: Sequence[Contrast], look: Look, brief: bool) -> Table:
+    def _table(self, some: Sequence[Contrast], look: Look) -> Table:
         """Return a table of one name: a row per system, pair or segment; of one pair, per name."""
-        plan, first = self.plan, some[0]
-        of_pair, of_base = bool(self._segments) or len(self._pairs) == 1, len(plan.baselines) == 1
-        whole = not (brief and self._is_brief(some))
-        marked = plan.margin is None and any(one.sign for one in some)
+        plan, first, of_segments = self.plan, some[0], bool(self._segments)
+        of_pair, of_base = of_segments or len(self._pairs) == 1, len(plan.baselines) == 1
+        mark = "sign" * (plan.margin is None and any(one.sign for one in some))
+        ends = f"{100 * plan.shown_level:.4g} % interval"
+        ends += " (two-sided)" * (plan.alternative != "two-sided")
         floor = 1 / (plan.n_resamples + 1) if plan.n_resamples else 0.0
-        columns = list[tuple[str, list[str]]]()
-
-        def column(title: str, write: Callable[[Contrast], str], holds: bool = True) -> None:
-            if holds:
-                columns.append((title, [write(one) for one in some]))
-
-        def p(p: float, exact: bool) -> str:
-            return probability(p, 0.0 if exact else floor)
-
-        column(plan.rows, lambda one: f"{one.n:,}", bool(self._segments))
-        column(first.baseline, lambda one: look.number(one.baseline_mean), of_pair)
-        title = first.system if of_pair else "mean"
-        column(title, lambda one: look.number(one.mean), of_pair or of_base)
-        column("difference", lambda one: look.signed(one.difference) + (one.sign or " ") * marked)
-        title = f"{100 * plan.shown_level:.4g} % interval"
-        title += " (two-sided)" * (plan.alternative != "two-sided")
-        column(
-            title, lambda one: f"[{look.signed(one.low)}, {look.signed(one.high)}]", look.intervals
-        )
-        known = any(math.isfinite(one.relative) for one in some)
-        column("relative", lambda one: percent(one.relative), known)
-        known = whole and any(one.d_z == one.d_z for one in some)
-        column("d_z", lambda one: "-" if one.d_z != one.d_z else f"{one.d_z:.2f}", known)
-        column("win/tie/loss", lambda one: f"{one.wins}/{one.ties}/{one.losses}", whole)
-        title = "p (equivalence)" if plan.margin else "p"
-        column(title, lambda one: p(one.p, one.exact), whole)
-        title = f"p ({CORRECTED.get(plan.correction)})"
-        column(title, lambda one: p(one.p_adjusted, one.exact), plan.correction != "none")
-        rows = []
-        if of_base and not of_pair:  # the baseline first
-            mean = Cell(look.number(first.baseline_mean))
-            rows = [(plan.baselines[0], [mean, *[Cell()] * (len(columns) - 1)])]
-        for one, *written in zip(some, *(cells for _, cells in columns), strict=True):
-            label = one.system if of_base else f"{one.system} - {one.baseline}"
-            if of_pair:
-                label = one.name if one.segment is None else one.segment
-            rows.append((label, [*map(Cell, written)]))
-        corner = first.name if self._segments or not of_pair else ""
+        columns = [
+            *[Column("n", "count", plan.rows)] * of_segments,
+            *[Column("baseline_mean", title=first.baseline)] * of_pair,
+            *[Column("mean", title=first.system if of_pair else "mean")] * (of_pair or of_base),
+            Column("difference", "signed", mark=mark),
+            Column(("low", "high"), "signed", ends),
+            Column("relative", "relative"),
+        ]
+        if not self._is_brief(some, look):
+            columns += [Column("d_z", "size"), Column("outcome", "text", "win/tie/loss")]
+            title = "p (equivalence)" if plan.margin else "p"
+            columns.append(Column("p", "p", title, floor=floor))
+        if plan.correction != "none":
+            title = f"p ({CORRECTED.get(plan.correction)})"
+            columns.append(Column("p_adjusted", "p", title, floor=floor))
+        rows = [
+            {**vars(one), "sign": one.sign or " ", "outcome": f"{one.wins}/{one.ties}/{one.losses}"}
+            for one in some
+        ]
+        label = "{system}" if of_base else "{system} - {baseline}"
+        if of_pair:
+            label = "{segment}" if of_segments else "{name}"
+        elif of_base:  # the baseline first
+            rows = [{"system": plan.baselines[0], "mean": first.baseline_mean}, *rows]
+        corner = first.name if of_segments or not of_pair else ""
         systems = list(dict.fromkeys(chain(*(pair[::-1] for pair in self._pairs))))
-        return Table(corner, [title for title, _ in columns], rows, systems)
+        return Table.of(corner, label, columns, rows, look, systems)
 
-    def _notes(self, brief: bool = False) -> Iterator[str]:
+    def _notes(self, look: Look) -> Iterator[str]:
         """Yield the lines below the table."""
         plan = self.plan
         yield self._legend()
@@ -495,7 +405,7 @@ class Tests(ForPapers, Sequence[Contrast]):
             "win/tie/loss count rows; the interval and p are of clusters": plan.n_clusters,
             "the intervals are those of the t test": plan.method in OTHER_INTERVALS,
             f"{NAMES[plan.method]} {NO_MEAN}": plan.method in OF_RANKS,
-            few: brief and any(map(self._is_brief, self._parts)),
+            few: any(self._is_brief(some, look) for some in self._parts),
         }
         yield from (line for line, holds in lines.items() if holds)
         yield from plan.notes
@@ -593,6 +503,15 @@ class HasTests:
         """
         how = method, correction, alternative, level, family, n_resamples, seed, n_threads
         return self._tests(names, TestPlan(*how).checked(), users, clusters)
+
+
+def named(names: Names, known: Sequence[str]) -> list[str]:
+    """Return which of the names of a table are asked for; KeyError where none is."""
+    asked = listed(names)
+    some = [one for one in known if {one, one.rpartition("@")[0]} & {*asked}]
+    if not some:
+        raise KeyError(f"{asked[0]!r} is not tested here: there are {', '.join(known)}")
+    return some
 
 
 def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -15,18 +15,17 @@ from toplist.checks import USERS, Bools, Floats, Ints, check_positive_int, count
 from toplist.comparing.aligning import Aligned
 from toplist.comparing.contrasts import TestPlan
 from toplist.comparing.side_by_side import Question
-from toplist.comparing.tests import cautioned
+from toplist.comparing.tests import cautioned, named
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
 from toplist.plots import axes
-from toplist.results.markup import Cell, Display, Look, Page, Table, number, probability, shortened
+from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table, shortened
 from toplist.stats import planning, randomization, simultaneous
 from toplist.stats.estimates import FEW, Sums, cautions
 from toplist.stats.units import snap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 
 # The k's of a band that are printed, as far as there are any.
@@ -95,13 +94,11 @@ class Band(Display, simultaneous.BandValues):
         found = self.low_all > 0 if above else self.high_all < 0
         return [] if above is None else _runs(found)
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with a row per k."""
-        import pandas
-
-        columns = ("difference", "std", "error", "low", "high", "low_all", "high_all")
-        found = {name: getattr(self, name) for name in columns}
-        return pandas.DataFrame({"k": np.arange(1, len(self.difference) + 1), **found})
+    def _grid(self) -> Grid:
+        """Return a row per k."""
+        names = ("difference", "std", "error", "low", "high", "low_all", "high_all")
+        columns = {name: getattr(self, name).tolist() for name in names}
+        return Grid({"k": [*range(1, len(self.difference) + 1)], **columns})
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the difference over k with both intervals, and zero.
@@ -118,20 +115,16 @@ class Band(Display, simultaneous.BandValues):
 
         return differences.band(self, ax=ax)
 
-    def _page(self, every_metric: bool = False) -> Page:
-        """Return the difference and both intervals at some k's."""
-        last = len(self.difference)
-        ks = [k for k in SHOWN if k < last] + [last] * (last > 0)
-
-        def ends(low: Floats, high: Floats) -> list[Cell]:
-            return [Cell(f"[{number(low[k - 1])}, {number(high[k - 1])}]") for k in ks]
-
-        share = f"{100 * self.level:.4g} %"
-        rows = (
-            ("difference", [Cell(number(self.difference[k - 1])) for k in ks]),
-            (f"{share} at this k", ends(self.low, self.high)),
-            (f"{share} at all k", ends(self.low_all, self.high_all)),
+    def _page(self, look: Look = LOOK) -> Page:
+        """Return the difference and both intervals, at some k's."""
+        last, share = len(self.difference), f"{100 * self.level:.4g} %"
+        rows = [row for row in self._grid().rows if row["k"] in (*SHOWN, last)]
+        columns = (
+            Column("difference", "signed"),
+            Column(("low", "high"), "signed", f"{share} at this k"),
+            Column(("low_all", "high_all"), "signed", f"{share} at all k"),
         )
+        corner = f"{' - '.join(self.systems)} {self.name}"
         words = {"better": self.better, "worse": self.worse}
         if self.higher_is_better is None:
             words = {"higher": self._beyond(True), "lower": self._beyond(False)}
@@ -147,8 +140,7 @@ class Band(Display, simultaneous.BandValues):
         if self.critical != self.critical:
             notes = [f"no interval: {users} are too few"]
         notes += cautioned({f"@{k}": cautions(n) for k, n in self.differ.items()}, self.unit)
-        corner = f"{' - '.join(self.systems)} {self.name}"
-        return Page([Table(corner, [f"@{k}" for k in ks], rows)], notes)
+        return Page([Table.of(corner, "@{k}", columns, rows, look)], notes)
 
 
 def _runs(found: Bools) -> list[tuple[int, int]]:
@@ -209,29 +201,24 @@ class Power(Display):
     difference: float | None = None
     unit: str = USERS
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with a row for each of the rows."""
-        import pandas
+    def _only(self, names: Names) -> Self:
+        some = named(names, list(dict.fromkeys(row["name"] for row in self.rows)))
+        return replace(self, rows=tuple(row for row in self.rows if row["name"] in some))
 
-        return pandas.DataFrame(list(self.rows))
+    def _grid(self) -> Grid:
+        return Grid.of(self.rows)
 
-    def _page(self, every_metric: bool = False) -> Page:
+    def _page(self, look: Look = LOOK) -> Page:
         clustered = any("n_clusters" in row for row in self.rows)
-        titles = {
-            "n": (self.unit, ",.0f"),
-            "n_clusters": ("clusters", ",.0f"),
-            "effective": ("effective", ",.0f"),
-            "std": ("std", ".4f"),
-            "detectable": ("detectable", ".4f"),
-            "n_needed": (f"{self.unit} for {self.difference or 0:g}", ",.0f"),
-        }
-        known = [key for key in titles if any(key in row for row in self.rows)]
-        rows = []
-        for row in self.rows:
-            cells = [
-                "-" if row[key] != row[key] else format(row[key], titles[key][1]) for key in known
-            ]
-            rows.append((f"{row['system']} - {row['baseline']} {row['name']}", [*map(Cell, cells)]))
+        columns = (
+            Column("n", "count", self.unit),
+            Column("n_clusters", "count", "clusters"),
+            Column("effective", "count"),
+            Column("std"),
+            Column("detectable"),
+            Column("n_needed", "count", f"{self.unit} for {self.difference or 0:g}"),
+        )
+        label = "{system} - {baseline} {name}"
         note = (
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
@@ -244,7 +231,7 @@ class Power(Display):
                 f"effective: {self.unit} without clusters whose mean would be as certain; power is "
                 "that of the error by clusters (CR2), more rows are more clusters like these"
             )
-        return Page([Table("", [titles[key][0] for key in known], rows)], notes)
+        return Page([Table.of("", label, columns, self.rows, look)], notes)
 
 
 def power(
@@ -294,24 +281,28 @@ class Lead(Display):
     seed: int
     unit: str = USERS
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with a row per name."""
-        import pandas
+    def _only(self, names: Names) -> Self:
+        return replace(self, rows={name: self.rows[name] for name in named(names, [*self.rows])})
 
-        rows = [one._asdict() | {"share": one.share} for one in self.rows.values()]
-        found = pandas.DataFrame(rows).rename(columns={"place": "system"})
-        found["system"] = [self.systems[place] for place in found["system"]]
-        found.insert(0, "name", [*self.rows])
-        return found
-
-    def _page(self, every_metric: bool = False) -> Page:
-        look, floor, rows = Look(), 1 / (self.n_resamples + 1), []
+    def _grid(self) -> Grid:
+        """Return a row per name."""
+        rows = []
         for name, one in self.rows.items():
-            share = "-" if one.share != one.share else f"{100 * one.share:.0f} %"
-            means = look.number(one.mean), look.number(one.mean_of_all)
-            ahead = look.signed(one.lead), look.signed(one.by_chance)
-            cells = [*map(Cell, (*means, *ahead, share, probability(one.p, floor)))]
-            rows.append((f"{self.systems[one.place]} {name}", cells))
+            row = {"name": name, "system": self.systems[one.place], **one._asdict()}
+            del row["place"]
+            rows.append({**row, "share": one.share})
+        return Grid.of(rows)
+
+    def _page(self, look: Look = LOOK) -> Page:
+        columns = (
+            Column("mean"),
+            Column("mean_of_all", title="mean of all"),
+            Column("lead", "signed"),
+            Column("by_chance", "signed", "by chance"),
+            Column("share", "share"),
+            Column("p", "p", floor=1 / (self.n_resamples + 1)),
+        )
+        table = Table.of("best", "{system} {name}", columns, self._grid().rows, look)
         n, users = len(self.systems), {one.n for one in self.rows.values()}
         notes = [
             f"best of {counted(n, 'system')} on the same {axes.counted(users, self.unit)}, chosen "
@@ -322,8 +313,7 @@ class Lead(Display):
         ]
         if min(users, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
             notes.append(f"rough: fewer than {FEW_FOR_LEAD} {self.unit}")
-        columns = ["mean", "mean of all", "lead", "by chance", "share", "p"]
-        return Page([Table("best", columns, rows)], notes)
+        return Page([table], notes)
 
 
 def lead(question: Question, names: Names | None, plan: TestPlan) -> Lead:
@@ -422,15 +412,9 @@ class Movers(Display):
         n_worse, n_better = int((d < 0).sum()), int((d > 0).sum())
         return {words[0]: n_worse, "equal": len(d) - n_worse - n_better, words[1]: n_better}
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return a dict per user: the fields of `Mover`."""
-        return [row._asdict() for row in self.rows]
-
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame with the columns of `Mover`."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict(), columns=list(Mover._fields))
+    def _grid(self) -> Grid:
+        """Return the columns of `Mover`."""
+        return Grid({name: [getattr(row, name) for row in self.rows] for name in Mover._fields})
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the sorted differences of all users, and on new axes both values beside them."""
@@ -438,25 +422,36 @@ class Movers(Display):
 
         return differences.movers([self], ax=ax)
 
-    def _page(self, every_metric: bool = False) -> Page:
-        look, (system, baseline) = Look(), self.systems
-        rows = []
-        for one in self.rows:
-            values = look.number(one.baseline), look.number(one.system), look.signed(one.difference)
-            ranks = (
-                " ".join([*map(str, some[:RANKS]), *["..."] * (len(some) > RANKS)]) or "-"
-                for some in (one.baseline_ranks, one.system_ranks)
-            )
-            cells = [*map(Cell, (*values, f"{one.n_relevant:,}", *ranks))]
-            rows.append((shortened(str(one.user_id), LETTERS), cells))
-        columns = [baseline, system, "difference", "relevant", f"hits {baseline}", f"hits {system}"]
+    def _page(self, look: Look = LOOK) -> Page:
+        system, baseline = self.systems
+
+        def hits(ranks: tuple[int, ...]) -> str:
+            return " ".join([*map(str, ranks[:RANKS]), *["..."] * (len(ranks) > RANKS)]) or "-"
+
+        rows = [
+            {
+                **row._asdict(),
+                "user_id": shortened(str(row.user_id), LETTERS),
+                "baseline_ranks": hits(row.baseline_ranks),
+                "system_ranks": hits(row.system_ranks),
+            }
+            for row in self.rows
+        ]
+        columns = (
+            Column("baseline", title=baseline),
+            Column("system", title=system),
+            Column("difference", "signed"),
+            Column("n_relevant", "count", "relevant"),
+            Column("baseline_ranks", "text", f"hits {baseline}"),
+            Column("system_ranks", "text", f"hits {system}"),
+        )
         counts = ", ".join(f"{n:,} {word}" for word, n in self.counts.items())
         notes = [
             "extremes are chosen because they are extreme: do not estimate from them",
             f"{system} - {baseline} {self.name}: of {self.values.shape[1]:,} {self.unit}, {counts}",
             "hits: their ranks; of equal differences, more relevant items first",
         ]
-        return Page([Table(self.name, columns, rows)], notes)
+        return Page([Table.of(self.name, "{user_id}", columns, rows, look)], notes)
 
 
 def movers(

@@ -15,7 +15,6 @@ from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import Contrast, primary_of
 from toplist.comparing.tests import Tests, or_why
 from toplist.comparing.views import SEED, Movers
-from toplist.metrics.properties import equal_names
 from toplist.plots.axes import brief
 from toplist.reporting.showing import catalogue_of, history_of, plain, titles_of
 from toplist.results import describe
@@ -139,12 +138,7 @@ class Report:
     @cached
     def groups(self) -> list[tuple[tuple[str, ...], list[int]]]:
         """The metrics, of those that are equal by definition one, with all their k's."""
-        results = [*self.comparison.results.values()]
-        ks: dict[str, set[int]] = {}
-        for one in results:
-            for name, some in one.terms.ks_of.items():
-                ks.setdefault(name, set()).update(some)
-        return [(group, sorted(ks[group[0]])) for group in equal_names(results, list(ks))]
+        return [*self.comparison._groups(every_metric=False).items()]
 
     @cached
     def tests(self) -> Tests:

@@ -17,7 +17,7 @@ from toplist.reporting import drawing
 from toplist.reporting.about import Report
 from toplist.reporting.showing import plain, shown
 from toplist.results import describe
-from toplist.results.markup import Cell, Grid, Page, Table, percent
+from toplist.results.markup import LOOK, Cell, Column, Look, Page, Table, percent
 from toplist.results.result import TopKResult
 
 # How many rows of a table and lines in a chart are shown, and how much of a list.
@@ -187,8 +187,7 @@ def sections(report: Report) -> list[Section]:
 
 def systems(report: Report) -> Iterator[Block]:
     """Yield pictures of all systems and their differences, a table, and folded all means."""
-    name, results = report.primary, report.comparison.results
-    means = []
+    name, means = report.primary, []
     for system, one in report.sorted.items():
         low, high = one.interval(name)
         means.append((system, one[name], low, high, report.comparison.systems.index(system), False))
@@ -206,12 +205,11 @@ def systems(report: Report) -> Iterator[Block]:
         k = report.k if report.metric in metrics else k
         columns[f"{metrics[0]}@{k}"] = " = ".join(f"{metric}@{k}" for metric in metrics)
 
+    look = Look(intervals=True)
+
     def cell(system: str, at: str) -> Cell:
-        if at.rpartition("@")[0] not in results[system].terms.asked:
-            return Cell("-")
-        found = describe.cell(results[system], at)
-        sign = signs.get((system, at), "")
-        return found._replace(mean=found.mean + sign, best=system in best.get(at, ()))
+        sign, is_best = signs.get((system, at), ""), system in best.get(at, ())
+        return report.comparison._cell(system, at, sign, is_best, look)
 
     rows = [(system, [cell(system, at) for at in columns]) for system in report.sorted]
     yield Tabled(Table("system", [*columns.values()], rows), "Means with 95 % intervals")
@@ -348,8 +346,8 @@ def further(report: Report) -> Iterator[Block]:
         overlap, n_items, gini = Cell("-"), "-", "-"
         if system != report.base and lists and cut.get(report.base):
             found = beyond.overlap(cut[report.base], lists, report.k, duplicates="first")
-            low, high = (f"{float(end[-1]):.4f}" for end in found.interval())
-            overlap = Cell(f"{found.mean[-1]:.4f}", ends=(low, high))
+            low, high = (float(end[-1]) for end in found.interval())
+            overlap = Cell(LOOK.number(found.mean[-1]), LOOK.ends(low, high))
         if lists and not report.whose:  # of all lists together
             n_items = f"{len({item for row in lists.values() for item in row}):,}"
             of = evaluate.curves("gini(over=recommended)", lists, k=report.k, duplicates="first")
@@ -380,9 +378,10 @@ def who(report: Report) -> Iterator[Block]:
         train = "What needs the training data is looked for by toplist check --train."
         yield from Text.of(looked + train)
     if report.files:
-        kinds = {"bytes": "count", "SHA-256": "text"}
+        rows = [{"file": file, "n": n, "sha": sha} for file, n, sha in report.files]
+        columns = [Column("n", "count", "bytes"), Column("sha", "text", "SHA-256")]
         yield Heading("Files", "files")
-        yield Tabled(Grid.of(["file", *kinds], report.files, **kinds).table(), "Files")
+        yield Tabled(Table.of("file", "{file}", columns, rows, LOOK), "Files")
     yield Heading("Not on this page", "absent")
     by = "Segments: by={user: label} in Python, --segments FILE:COLUMN on the command line."
     gone = "Overlap, items and Gini of the lists, which are not here."

@@ -31,7 +31,7 @@ from toplist.inputs.options import ColumnNames, Duplicates, Items, Joining, of_s
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.results.markup import Look, aligned, fitted, shortened, tag, terminal_width
+from toplist.results.markup import LOOK, aligned, fitted, shortened, tag, terminal_width
 from toplist.top_k import GroundTruths, top_k_eval
 
 # Columns of text; in fewer than the second number, two lists stand below each other.
@@ -223,7 +223,7 @@ class Shown:
     def to_text(self, width: int = WIDTH) -> str:
         """Return the lists as they are printed: two beside each other, others below each other."""
         names = {one: printable(shortened(one, NAME)) for one in self.lists}
-        rows = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
+        rows = [[names[one], *map(LOOK.number, some.values())] for one, some in self.values.items()]
         two, width = len(names) == 2 and width >= NARROW, max(width, NARROW // 2)
         user = printable(f"user {self.user} {shortened(self.title, TITLE)}".rstrip(" "))
         lines = fitted([f"{user}: {counted(self.n_relevant, 'relevant item')}"], width)
@@ -262,7 +262,9 @@ class Shown:
         parts = [tag("p", f"user {_bdi(self.user, ID)}{title}: {n_relevant}", "note")]
         parts += [] if self.history is None else [tag("p", _bdi(self.before, 1000), "note")]
         names = {one: _bdi(one, NAME) for one in self.lists}
-        means = [[names[one], *map(_number, some.values())] for one, some in self.values.items()]
+        means = [
+            [names[one], *map(LOOK.number, some.values())] for one, some in self.values.items()
+        ]
         metrics = (_bdi(name, ID) for name in next(iter(self.values.values())))
         parts.append(_table(["", *metrics], means))
         lists = []
@@ -293,10 +295,6 @@ class Shown:
         where = ("not in", "in neither of", "in none of")[min(len(self.lists), 3) - 1]
         ends = ", ".join(f"{shortened(name, NAME)} has {m:,}" for name, m in self.lengths.items())
         return printable(f"relevant, {where} the first {self.k} ({ends})")
-
-
-def _number(value: float) -> str:
-    return "-" if value != value else Look().number(value)
 
 
 def _label(one: ListedItem | MissedItem | HistoryItem) -> str:

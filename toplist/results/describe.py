@@ -297,8 +297,6 @@ def sampling(result: Means) -> list[str]:
 # With more columns, several results have a table per metric.
 WIDE = 8
 
-COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
-
 
 def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """Return a mean as it is printed, with its interval if it has one.
@@ -307,24 +305,26 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """
     mean = result[name]
     low, high = result.interval(name)
-    said = _says(low, high)
+    said = None if look.intervals is False else _says(low, high)
     if not said:
-        return Cell(look.number(mean), half="" if said is None else NOTHING)
+        return Cell(look.number(mean), NOTHING * (said is False))
     if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
-        return Cell(look.number(mean), half=look.number(high - mean))
-    return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
+        return Cell(look.number(mean), f"±{look.number(high - mean)}")
+    return Cell(look.number(mean), look.ends(low, high))
 
 
-def page(result: Means, every_metric: bool = False) -> Page:
+def page(result: Means, look: Look) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
     shown = result.terms.ks_of
     groups: list[tuple[str, ...]] = [(name,) for name in shown]
-    if not every_metric:
+    if not look.every_metric:
         groups = properties.equal_names([result], [*shown], intervals=True)
     rows = []
     for group in groups:
         first = group[0]
-        cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
+        cells = [
+            cell(result, f"{first}@{k}", look) if k in shown[first] else Cell() for k in result.ks
+        ]
         rows.append((" = ".join(group), cells))
     with_k = {k for one in result.terms.entries if not one.whole for k in one.ks}
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
@@ -334,13 +334,14 @@ def page(result: Means, every_metric: bool = False) -> Page:
 
 
 def grid(result: Means) -> Grid:
-    """Return a row per metric and k, with the columns of `COLUMNS`."""
+    """Return a row per metric and k: mean, standard deviation, interval, and number of users."""
     rows = []
     for name in result.names():
         metric, k = name.rsplit("@", 1)
         low, high = result.interval(name)
-        rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_of(name)))
-    return Grid.of(COLUMNS, rows)
+        row = {"metric": metric, "k": int(k), "mean": result[name], "std": result.std(name)}
+        rows.append({**row, "low": low, "high": high, "n": result.n_of(name)})
+    return Grid.of(rows)
 
 
 def of_users(result: Means) -> dict[str, Any]:

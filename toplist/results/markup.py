@@ -14,7 +14,7 @@ import string
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from toplist.checks import printable
 
@@ -30,23 +30,14 @@ NOTHING = "–"
 
 
 class Cell(NamedTuple):
-    """A printed number: the mean, its interval, and whether it is the best.
+    """A printed value, its interval, such as ±0.0100 or [0.10, 0.12], and whether it is the best.
 
-    The interval is `half` where it is symmetric, else its `ends`; `NOTHING` stands for one that
-    says nothing.
+    `NOTHING` stands for an interval that says nothing.
     """
 
     mean: str = ""
-    half: str = ""
-    ends: tuple[str, ...] = ()
+    interval: str = ""
     best: bool = False
-
-    @property
-    def interval(self) -> str:
-        """The interval as text; empty without one."""
-        if self.ends:
-            return f"[{', '.join(self.ends)}]"
-        return f"±{self.half}" if self.half and self.half != NOTHING else self.half
 
 
 class Table(NamedTuple):
@@ -60,13 +51,37 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, Sequence[Cell]]]
     systems: Sequence[str] = ()
 
+    @classmethod
+    def of(
+        cls,
+        corner: str,
+        label: str,
+        columns: Iterable[Column],
+        rows: Sequence[Mapping[str, Any]],
+        look: Look,
+        systems: Sequence[str] = (),
+    ) -> Table:
+        """Return rows as they are written; `label` is a template of the first column."""
+        written = []
+        for column in columns:
+            if isinstance(column.field, tuple) and look.intervals is False:
+                continue
+            cells = [column.cell(row, look) for row in rows]
+            held = {cell.mean for cell in cells}
+            if held != {""} and not (column.kind in EFFECTS and held <= {"", "-"}):
+                written.append((column.title or column.field, cells))
+        labels = [label.format_map(row) for row in rows]
+        by_row = zip(*(cells for _, cells in written), strict=True)
+        named = list(zip(labels, by_row, strict=True))
+        return cls(corner, [title for title, _ in written], named, systems)
+
 
 class Page(NamedTuple):
     """Tables, notes below them, and warnings that come first.
 
     `formulas` are in HTML only, where they can be unfolded. `legend` is the note that says what
     marks in the cells are: it stands below the tables in LaTeX, where the notes are comments.
-    `best` says what is marked as the best.
+    `best` says what is marked as the best, and `heading` what Markdown begins with.
     """
 
     tables: Sequence[Table]
@@ -75,6 +90,7 @@ class Page(NamedTuple):
     formulas: Sequence[str] = ()
     legend: str = ""
     best: str = "best of its column; not tested: .test() and toplist compare test the difference"
+    heading: str = ""
 
     @property
     def marks(self) -> list[str]:
@@ -84,54 +100,92 @@ class Page(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How numbers are written: decimals, with their intervals or not."""
+    """How a page is written: decimals, with intervals or not, and for which form.
+
+    `intervals` is None where that is left to what is shown. With `every_metric` metrics that are
+    equal by definition have a line each. `form` is "text", "html", "markdown" or "latex".
+    """
 
     digits: int = 4
-    intervals: bool = False
-
-    @classmethod
-    def of(cls, digits: int | None, intervals: bool) -> Look:
-        """Return a look; by default, with four decimals."""
-        if digits is None:
-            digits = 4
-        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
-            raise ValueError(f"digits must be a whole number from 0 to 15, not {digits!r}")
-        return cls(digits, intervals)
+    intervals: bool | None = None
+    every_metric: bool = False
+    form: str = "html"
 
     def number(self, value: float, sign: str = "") -> str:
-        """Return a number as text; `sign` is "+" for one that always has its sign."""
-        return f"{round_significant(value):{sign}.{self.digits}f}"
+        """Return a number as text, a dash for NaN; `sign` is "+" for one that always has its sign.
+
+        Examples
+        --------
+        >>> LOOK.number(0.00378), LOOK.number(-0.00003, "+"), LOOK.number(math.nan)
+        ('0.0038', '-0.0000', '-')
+        """
+        return "-" if value != value else f"{round_significant(value):{sign}.{self.digits}f}"
 
     def signed(self, value: float) -> str:
-        """Return a difference, which always has its sign; a dash for NaN."""
-        return "-" if value != value else self.number(value, "+")
+        """Return a difference, which always has its sign."""
+        return self.number(value, "+")
+
+    def ends(self, low: float, high: float, sign: str = "") -> str:
+        """Return an interval."""
+        return f"[{self.number(low, sign)}, {self.number(high, sign)}]"
 
 
 LOOK = Look()
 
 
-# How the values of a column are written in a table.
-KINDS: dict[str, Callable[[Look, Any], str]] = {
-    "text": lambda look, value: str(value),
-    "count": lambda look, value: f"{value:,}",
-    "number": lambda look, value: look.number(value),
+class Column(NamedTuple):
+    """A column of a table: the field of each row that it has, a key of `KINDS`, and its header.
+
+    Of two fields it has both ends of an interval. `mark` is the field of what stands behind a
+    value, `best` that of whether it is the best. A p at its `floor` is known to be at most that.
+    """
+
+    field: Any
+    kind: str = "number"
+    title: str = ""
+    mark: str = ""
+    best: str = ""
+    floor: float = 0.0
+
+    def cell(self, row: Mapping[str, Any], look: Look) -> Cell:
+        """Return a value as it is written: a dash for None and NaN, nothing where there is none."""
+        fields = self.field if isinstance(self.field, tuple) else (self.field,)
+        if not {*fields} <= row.keys():
+            return Cell()
+        values = [row[field] for field in fields]
+        floor = 0.0 if row.get("exact") else self.floor
+        words = "-"
+        if not any(one is None or one != one for one in values):
+            words = ", ".join(KINDS[self.kind](one, look, floor) for one in values)
+            words = f"[{words}]" if len(values) > 1 else words
+        return Cell(words + row.get(self.mark, ""), best=row.get(self.best, False))
+
+
+# How the values of a column are written in a table: a value, the look, and the floor of a p.
+KINDS: dict[str, Callable[[Any, Look, float], str]] = {
+    "text": lambda value, look, floor: str(value),
+    "count": lambda value, look, floor: f"{value:,.0f}",
+    "number": lambda value, look, floor: look.number(value),
+    "signed": lambda value, look, floor: look.signed(value),
+    "relative": lambda value, look, floor: percent(value),
+    "share": lambda value, look, floor: f"{100 * value:.0f} %",
+    "size": lambda value, look, floor: f"{value:.2f}",
+    "p": lambda value, look, floor: probability(value, floor),
 }
+# Columns of these are left out where no row has a value.
+EFFECTS = "relative", "size"
 
 
 class Grid(NamedTuple):
-    """Columns of values by name: what CSV, frames and JSON have, and tables write.
-
-    `kinds` says how a column is written, by a key of `KINDS`; without, it has numbers.
-    """
+    """Columns of plain values by name: what CSV, frames and JSON have."""
 
     columns: Mapping[str, Sequence[Any]]
-    kinds: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]], **kinds: str) -> Grid:
-        """Return the columns of some rows."""
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> Grid:
+        """Return the columns of some rows, which have the same fields."""
         held = list(rows)
-        return cls({name: [row[i] for row in held] for i, name in enumerate(names)}, kinds)
+        return cls({name: [row[name] for row in held] for name in (held[0] if held else ())})
 
     @classmethod
     def stacked(cls, name: str, grids: Mapping[Any, Grid]) -> Grid:
@@ -144,9 +198,10 @@ class Grid(NamedTuple):
         return cls(columns)
 
     @property
-    def rows(self) -> list[tuple[Any, ...]]:
-        """The rows."""
-        return list(zip(*self.columns.values(), strict=True))
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows by the names of their columns."""
+        cells = zip(*self.columns.values(), strict=True)
+        return [dict(zip(self.columns, row, strict=True)) for row in cells]
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame."""
@@ -171,19 +226,8 @@ class Grid(NamedTuple):
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows(map(cell, row) for row in self.rows)
+        writer.writerows(map(cell, row) for row in zip(*self.columns.values(), strict=True))
         return out.getvalue()
-
-    def table(self, look: Look = LOOK) -> Table:
-        """Return a table as it is written; its first column are the labels. None is a dash."""
-        corner, *titles = self.columns
-        kinds = [KINDS[self.kinds.get(title, "number")] for title in titles]
-        rows = [
-            (str(label), [Cell("-" if one is None else kind(look, one)) for kind, one in written])
-            for label, *values in self.rows
-            for written in [zip(kinds, values, strict=True)]
-        ]
-        return Table(corner, titles, rows)
 
 
 def round_significant(value: float) -> float:
@@ -198,17 +242,6 @@ def round_significant(value: float) -> float:
     True
     """
     return float(f"{value:.12g}")
-
-
-def number(value: float) -> str:
-    """Return a difference, with its sign and four decimals; a dash for NaN.
-
-    Examples
-    --------
-    >>> number(0.00378), number(-0.00003), number(math.nan)
-    ('+0.0038', '-0.0000', '-')
-    """
-    return Look().signed(value)
 
 
 def probability(p: float, floor: float = 0.0) -> str:
@@ -381,7 +414,7 @@ def markdown(page: Page) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
-    parts = []
+    parts = [f"**{page.heading}**"] * bool(page.heading)
     for table in page.tables:
         header = [*map(_markdown, (table.corner, *table.columns))]
         rule = ["---", *(["---:"] * len(table.columns))]
@@ -451,8 +484,8 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
 def _latex_table(table: Table) -> str:
     """Return a table as a tabular."""
     # two columns for a mean and its interval where some intervals are of another width
-    columns = ([cells[i].ends for _, cells in table.rows] for i in range(len(table.columns)))
-    split = [any(ends) and not all(ends) for ends in columns]
+    columns = zip(*(cells for _, cells in table.rows), strict=True)
+    split = [len({cell.interval[:1] == "[" for cell in column}) > 1 for column in columns]
 
     def line(label: str, cells: Iterable[str]) -> str:
         first = _latex(label)
@@ -550,19 +583,23 @@ def tag(name: str, inside: str, style: str, scope: str = "col") -> str:
     return f'<{name}{heads} style="{_STYLES[style]}">{inside}</{name}>'
 
 
-WRITERS: Mapping[str, Callable[..., str]] = {
-    "text": text,
-    "html": html,
-    "markdown": markdown,
-    "latex": latex,
-}
+class How(TypedDict, total=False):
+    """What every display takes: which means are shown, with how many decimals and intervals."""
+
+    names: Names | None
+    digits: int
+    intervals: bool | None
 
 
 class Display:
     """Base of what is displayed as a page: in a terminal, a notebook, Markdown and LaTeX."""
 
-    def _page(self, every_metric: bool = False) -> Page:
-        """Return what is displayed; metrics that are equal by definition share a line, or not."""
+    def _page(self, look: Look = LOOK) -> Page:
+        """Return what is displayed."""
+        raise NotImplementedError
+
+    def _grid(self) -> Grid:
+        """Return all that is known of each row."""
         raise NotImplementedError
 
     def _only(self, names: Names) -> Self:
@@ -572,16 +609,20 @@ class Display:
             "were asked for"
         )
 
-    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
-        page = (self if names is None else self._only(names))._page(every_metric)
-        return WRITERS[form](page, *how)
+    def _shown(self, form: str, names: Names | None = None, **how: Any) -> Page:
+        """Return what is displayed of some names; ValueError for decimals that cannot be."""
+        look = Look(form=form, **how)
+        digits: Any = look.digits
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
+            raise ValueError(f"digits must be a whole number from 0 to 15, not {digits!r}")
+        return (self if names is None else self._only(names))._page(look)
 
     def __repr__(self) -> str:
         """Return the table for a terminal."""
         return self.to_text(width=terminal_width())
 
     def to_text(
-        self, every_metric: bool = False, *, names: Names | None = None, width: int | None = None
+        self, every_metric: bool = False, *, width: int | None = None, **how: Unpack[How]
     ) -> str:
         """Return the table as it is printed.
 
@@ -591,7 +632,13 @@ class Display:
             Whether metrics that are equal by definition have a line each.
         names : str or several, optional
             The means to show, in this order: ``"ndcg@10"``, or ``"ndcg"`` for every k that was
-            asked for. Default: all.
+            asked for. Default: all. What is tested, and what p is corrected for, are all means of
+            a comparison, shown or not.
+        digits : int
+            Decimals of means and differences.
+        intervals : bool, optional
+            Whether means and differences have their intervals. Default: they do, but for the means
+            of several systems.
         width : int, optional
             How many columns there are: wider tables have their columns below each other, and
             notes are wrapped. Default: as wide as it is; a terminal gets its own width.
@@ -614,28 +661,28 @@ class Display:
         95 % interval, ± half or [low, high]: Student's t (rough: only 2 users)
         2 of 2 users evaluated
         """
-        return self._written("text", every_metric, names, width)
+        return text(self._shown("text", every_metric=every_metric, **how), width)
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, light or dark."""
         return self.to_html()
 
-    def to_html(self, every_metric: bool = False, *, names: Names | None = None) -> str:
+    def to_html(self, every_metric: bool = False, **how: Unpack[How]) -> str:
         """Return the table as a notebook shows it: HTML without scripts, light or dark.
 
         Parameters
         ----------
-        every_metric, names
+        every_metric, names, digits, intervals
             As in `to_text`.
         """
-        return self._written("html", every_metric, names)
+        return html(self._shown("html", every_metric=every_metric, **how))
 
-    def to_markdown(self, every_metric: bool = False, *, names: Names | None = None) -> str:
+    def to_markdown(self, every_metric: bool = False, **how: Unpack[How]) -> str:
         """Return the table in Markdown, for a README or an issue.
 
         Parameters
         ----------
-        every_metric, names
+        every_metric, names, digits, intervals
             As in `to_text`.
 
         Examples
@@ -652,15 +699,15 @@ class Display:
         <BLANKLINE>
         2 of 2 users evaluated
         """
-        return self._written("markdown", every_metric, names)
+        return markdown(self._shown("markdown", every_metric=every_metric, **how))
 
     def to_latex(
         self,
         every_metric: bool = False,
         *,
-        names: Names | None = None,
         caption: str | None = None,
         label: str | None = None,
+        **how: Unpack[How],
     ) -> str:
         r"""Return the table in LaTeX (booktabs), for a paper.
 
@@ -668,7 +715,7 @@ class Display:
 
         Parameters
         ----------
-        every_metric, names
+        every_metric, names, digits, intervals
             As in `to_text`.
         caption, label : str, optional
             With either of them the table is a floating one, ``\begin{table}``.
@@ -690,4 +737,18 @@ class Display:
         \bottomrule
         \end{tabular}
         """
-        return self._written("latex", every_metric, names, caption, label)
+        return latex(self._shown("latex", every_metric=every_metric, **how), caption, label)
+
+    def to_dict(self) -> Any:
+        """Return a dict for each row, with all that is known of it."""
+        return self._grid().rows
+
+    def to_pandas(self, *, names: Names | None = None) -> DataFrame:
+        """Return a DataFrame: the rows of `to_dict`.
+
+        Parameters
+        ----------
+        names : str or several, optional
+            As in `to_text`.
+        """
+        return (self if names is None else self._only(names))._grid().to_pandas()

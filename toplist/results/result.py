@@ -13,7 +13,7 @@ from toplist.checks import choice, equal, prefixed
 from toplist.matching.about import together
 from toplist.metrics import properties
 from toplist.metrics.names import keys_of, metric_meant
-from toplist.results.markup import Display, Grid
+from toplist.results.markup import LOOK, Display, Grid, Look
 from toplist.results.means import Means
 from toplist.results.merging import merge
 from toplist.results.terms import chosen
@@ -482,19 +482,25 @@ class TopKResult(Means, Display):
         """
         from toplist.results import describe
 
+        if not per_user:
+            return super().to_pandas(names=names)
         shown = self if names is None else self._only(names)
-        if per_user:
-            return Grid({"user_id": list(shown.users), **describe.of_users(shown)}).to_pandas()
-        return describe.grid(shown).to_pandas()
+        return Grid({"user_id": list(shown.users), **describe.of_users(shown)}).to_pandas()
 
     def _only(self, names: Names) -> TopKResult:
         return replace(self, terms=chosen({"this result": self.terms}, names)["this result"])
 
-    def _page(self, every_metric: bool = False) -> Page:
+    def _page(self, look: Look = LOOK) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
         from toplist.results import describe
 
-        return describe.page(self, every_metric)
+        return describe.page(self, look)
+
+    def _grid(self) -> Grid:
+        """Return a row per metric and k: mean, standard deviation, interval, number of users."""
+        from toplist.results import describe
+
+        return describe.grid(self)
 
     def plot(
         self,

@@ -25,13 +25,12 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
 from toplist.metrics.earned import Cascade, Interpolated, Novelty, Preference, complete
 from toplist.results import describe
-from toplist.results.markup import Cell, Display, Grid, Page, Table
+from toplist.results.markup import LOOK, Cell, Display, Grid, Look, Page, Table
 from toplist.results.means import Means
 from toplist.results.terms import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
     from toplist.matching.hits import Hits
     from toplist.metrics.names import AnyName, Names
@@ -110,14 +109,14 @@ class Segments(ByLabel[R]):
     of_items: bool = False
     left_out: tuple[str, ...] = ()
 
-    def _page(self, every_metric: bool = False) -> Page:
+    def _page(self, look: Look = LOOK) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
         names = self.whole.names()
         if len(names) <= describe.WIDE:
-            shown = [self._table("", {name: name for name in names})]
+            shown = [self._table("", {name: name for name in names}, look)]
         else:
             shown = [
-                self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks})
+                self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, look)
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
         of_all, unit = describe.rule_lines(self.whole, list(self.values())), self.whole.terms.unit
@@ -138,14 +137,14 @@ class Segments(ByLabel[R]):
             lines.append(worded(f"{unused} of {whose} (unused)", self.whole.terms.unit))
         return lines
 
-    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
+    def _table(self, corner: str, columns: Mapping[str, str], look: Look) -> Table:
         """Return a table with a mean per column, and the numbers of users of every row."""
         rows = []
         for label, part in [*self.items(), ("all", self.whole)]:
             n = [part.n_of(name) for name in columns.values()]  # by metric, and by k
             least = f"{min(n):,} to " * (min(n) < max(n))
             counts = [Cell(f"{part.n_users:,}"), Cell(f"{least}{max(n):,}")]
-            means = [describe.cell(part, name) for name in columns.values()]
+            means = [describe.cell(part, name, look) for name in columns.values()]
             name = "all" if part is self.whole else label_text(label, self)
             rows.append((name, counts + means))
         return Table(corner, [self.whole.terms.unit, "n", *columns], rows)
@@ -160,15 +159,9 @@ class Segments(ByLabel[R]):
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
         return {label: {name: part[name] for name in part.names()} for label, part in self.items()}
 
-    def to_pandas(self, *, names: Names | None = None) -> DataFrame:
-        """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n.
-
-        Parameters
-        ----------
-        names : str or several, optional
-            The means to show; default: all.
-        """
-        return grid(self if names is None else self._only(names)).to_pandas()
+    def _grid(self) -> Grid:
+        """Return a row per segment, metric and k, with mean, std, interval and n."""
+        return Grid.stacked("segment", {label: describe.grid(part) for label, part in self.items()})
 
 
 def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R]:
@@ -266,11 +259,6 @@ def _of_relevant(metric: Metric | ListMetric) -> bool:
     if isinstance(metric, ListMetric) or metric.of == "judged":
         return False
     return metric.earning is None or not isinstance(metric.earning.function, Preference)
-
-
-def grid(segments: Segments[Any]) -> Grid:
-    """Return a row per segment, metric and k: the label, then `describe.COLUMNS`."""
-    return Grid.stacked("segment", {label: describe.grid(part) for label, part in segments.items()})
 
 
 # What unjudged items can do to a mean
