@@ -55,6 +55,10 @@ def test_saved_results_alone_need_no_truth(good, base):
     assert "recall@1" in recall and "ndcg" not in recall
     both = good("compare", "base.npz", "new.npz", "-k", "1")
     assert "recall@1" in both and "ndcg@1" in both and "@2" not in both
+    catalogue = "--catalogue", put("all.csv", "item_id\na\nb\nc\n")
+    ask = "-m", "ndcg@2", "item_coverage@2", *catalogue
+    good("eval", "recs.csv", "truth.csv", *ask, "--save", "of_lists.npz", "-q")
+    assert "item_coverage" in good("eval", "of_lists.npz", "-k", "1")
     shown = good("eval", "base.npz", "new.npz", "-m", "recall", "--format", "json")
     assert json.loads(shown)["base"]["values"] == {"recall@2": base["recall@2"]}
 

@@ -84,16 +84,13 @@ def run_eval(options: argparse.Namespace) -> cli.Output:
     contents = cli.drawn(options, lambda: plots.curves(one), dpi=150)
     if options.per_user:
         contents[options.per_user] = per_user_csv(results)
-    if options.save and os.path.isdir(options.save):
-        odd = [name for name in results if os.path.basename(name) != name]
-        if odd:
-            raise ValueError(
-                f"--save {options.save}: {odd[0]!r} is no name of a file: evaluate it alone"
-            )
-        for name, result in results.items():
-            contents[os.path.join(options.save, f"{name}.npz")] = dump(result)
-    elif options.save:
-        contents[options.save] = dump(next(iter(results.values())))
+    for name, result in results.items() if options.save else ():
+        path = options.save
+        if os.path.isdir(path):
+            if os.path.basename(name) != name:
+                raise ValueError(f"--save {path}: {name!r} is no name of a file: evaluate it alone")
+            path = os.path.join(path, f"{name}.npz")
+        contents[path] = dump(result)
     return cli.Output(text, contents, reading.ranked_truth(options))
 
 

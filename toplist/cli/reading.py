@@ -175,7 +175,7 @@ def is_saved(path: str) -> bool:
 
 
 def check_asked(options: argparse.Namespace) -> None:
-    """Check what is asked; the default k is for the metrics without a k of their own.
+    """Check what is asked.
 
     Where there are lists, the last file is the ground truth. Where all results are saved ones,
     there is none, and what is not asked is theirs.
@@ -203,14 +203,7 @@ def check_asked(options: argparse.Namespace) -> None:
         )
     if options.truth is not None:
         options.metrics = asked_or_usual(options)
-        if options.k is None and all(map(takes_k, options.metrics)):
-            options.k = DEFAULT_KS
-        elif options.k is None:
-            options.metrics = [
-                f"{metric}@{k}" if k else metric
-                for metric in options.metrics
-                for k in (DEFAULT_KS if takes_k(metric) else [None])
-            ]
+        options.k = options.k or DEFAULT_KS
     if options.k and ALL in options.k:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
@@ -295,18 +288,16 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
 def _loaded(options: argparse.Namespace, path: str) -> TopKResult:
     """Return a saved result with what is asked for alone; ValueError if it lacks some of it."""
     result = TopKResult.load(path)
-    terms = result.terms
+    terms, entries = result.terms, list[Entry]()
     if not options.metrics and not options.k:
         return result
-    asked = options.metrics or list(terms.metrics.values())
-    entries: list[Entry] = []
     try:
-        for one in entries_of(asked, options.k, terms.known):
-            metric, _ = terms.find(one.metric.name)
-            for k in one.ks:
-                terms.find(f"{one.metric.name}@{k}")
-            own = (entry for entry in terms.entries if entry.metric == metric)
-            entries += [replace(one, metric=metric)] if one.ks else own
+        for name in options.metrics or terms.asked:
+            metric, own = terms.find(name)
+            ks = (own,) if own else tuple(options.k or terms.ks_of[metric.name])
+            for k in ks:
+                terms.find(f"{metric.name}@{k}")
+            entries.append(Entry(metric, ks, scalar=False))
     except KeyError as error:
         raise ValueError(f"{path}: {error.args[0]}") from None
     kept = {entry.metric.name for entry in entries}
