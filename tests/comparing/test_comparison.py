@@ -47,17 +47,6 @@ def test_the_table_and_what_is_equal(both):
     assert both != tl.compare({"good": evaluated(), "poor": evaluated()})
 
 
-def test_every_markup_marks_the_best(both):
-    assert "| good | **0.5000** | **0.5436** |" in both.to_markdown()
-    assert "**bold**: best of its column; not tested: .test() and topl" in both.to_markdown()
-    latex = both.to_latex()  # three users show no difference: nothing is bold
-    assert r"good & 0.5000 & 0.5436 \\" in latex and "poor & 0.1667 & 0.2103" in latex
-    assert "paired t over 3 users; no p below 0.05" in latex and "textbf" not in latex
-    page = both._repr_html_()
-    assert "best of its column; not tested: .test() and toplist compare test" in page
-    assert "<b>0.5000</b>" in page and "<b>0.1667</b>" not in page
-
-
 def test_the_best():
     turned = compared(SYSTEMS, TRUTHS, 2, metrics=[MRR, WORST])
     assert turned.best() == {"mrr@2": ["good"], "worst@2": ["poor"]}
@@ -105,14 +94,6 @@ def test_many_columns_become_a_table_per_metric():
     assert {block.index("@1") for block in blocks[:-1]} == {blocks[0].index("@1")}
     assert blocks[0].splitlines()[0].split()[-4:] == ["@1", "@2", "@3", "@4"]
     assert found.to_latex().count(r"\begin{tabular}") == 3
-
-
-def test_columns_are_one_only_where_all_systems_agree():
-    """In one system hit is recall, in the other it is not."""
-    more = {user: {*items, 77} for user, items in TRUTHS.items()}
-    one, several = (evaluated(truths=some, metrics=["hit", "recall"]) for some in (TRUTHS, more))
-    assert "hit@2 = recall@2" in repr(tl.compare({"a": one, "b": one}))
-    assert "=" not in repr(tl.compare({"a": one, "b": several})).splitlines()[0]
 
 
 # What makes systems not comparable
@@ -306,21 +287,6 @@ def test_other_data_of_metrics_of_the_lists_are_told(tmp_path, monkeypatch):
     assert differences(a=one, b=sent(other)) == []
 
 
-def test_other_metrics_are_marked_and_tested_as_before():
-    one, other = of_lists(), of_lists(OTHER, labels=SWAPPED)
-    compared = tl.compare({"a": one, "b": other})
-    assert not compared.comparable
-    best = compared.best()
-    assert best["ndcg@3"] == ["a"] and best["calibration@3"] == []
-    same = tl.compare({"a": one, "b": of_lists(OTHER)}).best()
-    assert same["ndcg@3"] == ["a"] and same["calibration@3"] != []
-    line = "DIFFERENT labels: a and b"
-    assert str(compared.test()).count(line) == 1 == str(compared.test("calibration@3")).count(line)
-    assert line not in str(compared.test(["ndcg@3", "novelty@3"]))
-    found = tl.gate(other, one, {"ndcg@3": 0.5})
-    assert found.warnings == ("DIFFERENT labels: new and base",)
-
-
 @pytest.mark.parametrize("unit", ["users", "queries"])
 def test_tests_over_others_than_the_means_are_told(unit):
     """Both means are over 8; where a list is gone, those over all that both have are over 7."""
@@ -342,25 +308,6 @@ def test_tests_over_others_than_the_means_are_told(unit):
 
 
 # Frames, names, orders
-
-
-def test_to_pandas(both):
-    pytest.importorskip("pandas")
-    frame = both.to_pandas()
-    assert list(frame.columns) == ["system", "metric", "k", "mean", "std", "low", "high", "n"]
-    assert frame["system"].tolist() == ["good", "good", "poor", "poor"]
-    one = both.results["poor"].to_pandas()
-    assert frame[2:].drop(columns="system").reset_index(drop=True).equals(one)
-    frame = both.to_pandas(per_user=True)
-    assert list(frame.columns) == ["system", "user_id", "mrr@2", "ndcg@2"]
-    pairs = frame.pivot(index="user_id", columns="system", values="mrr@2")
-    assert pairs.loc["ann"].to_dict() == {"good": 1.0, "poor": 0.5}
-
-
-def test_numbers_are_names_of_systems():
-    steps = tl.compare({np.int64(1000): evaluated(POOR), 2000: evaluated()}, baseline=[1000])
-    assert steps.systems == ["1000", "2000"] and steps.baselines == ("1000",)
-    assert tl.compare({0.1: evaluated()}).systems == ["0.1"]
 
 
 def test_sort_puts_the_best_first():

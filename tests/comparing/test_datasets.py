@@ -227,49 +227,6 @@ def test_results_that_know_the_moments_of_their_differences(sets):
     assert "for these data sets" in found.to_text().partition("less knn: ")[2]
 
 
-def test_several_runs_of_a_system_are_averaged(sets):
-    runs = {
-        dataset: {
-            "two": [one["knn"], evaluated(50 + i, len(one["knn"].users))["knn"]],
-            "one": [one["ease"], evaluated(60 + i, len(one["knn"].users))["ease"]],
-        }
-        for i, (dataset, one) in enumerate(sets.items())
-    }
-    found = tl.across(runs, "mrr@10", baseline="two", n_resamples=99)
-    place = found.systems.index("two")
-    expected = np.mean([one["mrr@10"] for one in runs["ml"]["two"]])
-    assert found.means[0, place] == pytest.approx(expected)
-    rows = tl.compare(runs["ml"], baseline="two").test("mrr@10", alternative="greater")
-    assert found.contrast("one").better["ml"] == pytest.approx(rows["one", "mrr@10"].p)
-    assert found.contrast("one").replicated.k == 3
-    assert "several runs of a system are averaged" in found.to_text()
-
-
-def test_less_is_better_where_the_metric_says_so():
-    cost = tl.Metric("cost", "first", lambda r: 1 / r, "1", higher_is_better=False)
-    sets = {name: evaluated(at) for at, name in enumerate(["one", "two"])}
-    turned = {
-        dataset: {s: tl.top_k_eval(one.hits, k=10, metrics=[cost]) for s, one in some.items()}
-        for dataset, some in sets.items()
-    }
-    found = tl.across(turned, "cost@10", baseline="ease", n_resamples=200)
-    assert found.means[0, 0] == found.means[0].min()
-    assert f"*{found.means[0, 0]:.4f}" in found.to_text()
-    first = found.contrast(found.systems[0], found.systems[-1])
-    assert first.these.difference < 0 and first.replicated.k == 2
-    assert found.rank_low[0] == 1
-
-
-def test_weights_are_those_of_the_users():
-    weights = np.random.default_rng(0).integers(1, 4, 300) / 2
-    sets = {name: evaluated(i, weights=weights) for i, name in enumerate(["one", "two"])}
-    plain = tl.across({name: evaluated(i) for i, name in enumerate(sets)}, "ndcg@10")
-    found = tl.across(sets, "ndcg@10")
-    expected = [[one[system]["ndcg@10"] for system in found.systems] for one in sets.values()]
-    assert found.means.tolist() == expected != plain.means.tolist()
-    assert found.contrast("ease", "popularity").these.p < 0.05
-
-
 def test_what_is_refused(sets):
     def refused(words, given=sets, name="ndcg@10", error=ValueError, **options):
         with pytest.raises(error, match=words):

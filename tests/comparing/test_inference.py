@@ -157,28 +157,6 @@ def test_no_other_library_is_loaded():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=600)
 
 
-def test_nobody_who_differs_shows_equivalence_only_within_a_large_margin():
-    nobody = {"a": np.zeros(20), "b": np.zeros(20)}
-    small, large = (inference.equivalence(nobody, margin=m) for m in (0.139, 0.14))
-    assert math.isnan(small[0].p) and small[0].cautions == ("ALL ALIKE",)
-    assert "not shown to be equivalent" in str(small) and "ALL ALIKE: " in str(small)
-    assert large[0].p < 0.05 and large[0].cautions == () and ": equivalent" in str(large)
-    assert large[0].high == -large[0].low == pytest.approx(1 - 0.05 ** (1 / 20))
-    for unbounded in (np.full(20, 3.0), np.tile([0.0, 1.3], 10)):  # not all in [0, 1]
-        alike = {"a": unbounded, "b": unbounded}
-        assert math.isnan(inference.equivalence(alike, margin=0.5)[0].p)
-
-
-def test_differences_that_are_all_alike_have_the_p_of_sign_flips_and_no_interval():
-    alike = {"a": np.ones(3), "b": np.zeros(3)}
-    for method in ("t", "bootstrap", "randomization"):
-        for correction in ("holm", "bh", "bonferroni", "none"):
-            one = inference.paired_tests(alike, method=method, correction=correction)[0]
-            assert one.p == one.p_adjusted == 0.25
-            assert math.isnan(one.low) and math.isnan(one.high)
-    assert inference.paired_tests(alike, correction="maxt")[0].p_adjusted == 0.25
-
-
 def test_equivalence_of_runs_prints_the_margins_p_for_these_models():
     rng = np.random.default_rng(0)
     a, b = [rng.random(600) * 0.1 + 0.02 for _ in range(5)], [rng.random(600) * 0.1] * 5

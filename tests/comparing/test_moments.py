@@ -110,32 +110,6 @@ def test_identical_systems_differ_in_exactly_nothing(both):
     assert not np.any([band.difference, band.low_all, band.high_all])
 
 
-@pytest.mark.parametrize("pair", [("fewer", "one"), ("one", "fewer"), ("better", "twin")])
-def test_bands(both, pair):
-    expected, found = (tl.compare(one).band("recall", *pair) for one in both)
-    same(found, expected)
-
-
-def test_tukey_of_all_and_of_some(both):
-    fields = ("difference", "statistic", "p", "low", "high", "df", "wins")
-    for some in (["better", "fewer", "one", "twin"], ["twin", "fewer"], ["one", "twin"]):
-        users, sent = (tl.compare({name: one[name] for name in some}) for one in both)
-        for expected, found in zip(users.tukey("ndcg@10"), sent.tukey("ndcg@10"), strict=True):
-            one, other = ([getattr(test, name) for name in fields] for test in (found, expected))
-            # p some hundred powers of ten down
-            assert one == pytest.approx(other, rel=1e-9, abs=1e-12, nan_ok=True)
-
-
-def test_other_names_and_a_system_twice(both):
-    _, found = both
-    renamed = tl.compare({"A": found["twin"], "B": found["fewer"], "C": found["twin"]}, "C")
-    tests = renamed.test("ndcg@10")
-    assert tests["A", "ndcg@10"].difference == 0.0
-    assert tests["B", "ndcg@10"].wins == tl.compare(found).test()["twin", "fewer", "ndcg@10"].losses
-    assert renamed.test("map@5", correction="maxt")["A", "map@5"].p_adjusted == 1.0
-    assert not renamed.band("ndcg", "A").difference.any()
-
-
 def test_users_whom_some_systems_do_not_count():
     systems, truth = data()
     found = on_parts(systems, truth, missing="skip")

@@ -1,6 +1,5 @@
 """The users whose values differ most, against a plain sort; their ranks; what is refused."""
 
-import math
 import re
 from dataclasses import replace
 
@@ -148,37 +147,3 @@ def test_which_systems_and_what_is_refused():
     ):
         with pytest.raises(ValueError, match=re.escape(said)):
             ask()
-
-
-def test_users_by_position_and_metrics_of_the_lists():
-    asked = {"metrics": ["mrr", "novelty", "gini"], "counts": {1: 5, 2: 1}, "catalogue": [1, 2]}
-    found = compared({"a": [[1, 2], [2, 1]], "b": [[2, 1], [2]]}, [{1}, {2}], 2, **asked)
-    assert [row.user_id for row in found.movers("mrr@2")] == [0]
-    novelty = found.movers("novelty@2")
-    assert set(novelty.counts) == {"lower", "equal", "higher"}
-    assert novelty.rows[0].n_relevant == 1 and math.isfinite(novelty.rows[0].difference)
-    for name, error, said in (
-        ("gini@2", ValueError, "gini@2 has no test: one number of all lists"),
-        ("mrr", ValueError, "'mrr' is a whole curve"),
-        ("recall@2", KeyError, "recall"),
-    ):
-        with pytest.raises(error, match=said):
-            found.movers(name)
-
-
-def test_lower_may_be_better():
-    mrr, turned = tl.METRICS["mrr"], replace(tl.METRICS["mrr"], name="m", higher_is_better=False)
-    found = both(metrics=[mrr, turned])
-    assert [row.user_id for row in found.movers("m@2")] == ["bob", "ann", "zoe"]
-    assert [row.user_id for row in found.movers("m@2", n=1)] == ["bob", "ann"]
-    assert found.movers("m@2").counts == {"worse": 1, "equal": 1, "better": 2}
-    assert found.movers("m@2").differences.tolist() == [1, 0, -0.5, -0.5]
-
-
-def test_what_a_metric_counts_as_relevant_is_what_is_shown():
-    graded = {"ann": {"a": 1, "x": 2}, "bob": {"b": 2}, "eve": {"d": 2}, "zoe": {"b": 2}}
-    name = "mrr(rel=2)"
-    found = compared({"o": OLD, "n": NEW}, graded, 2, metrics=name).movers(f"{name}@2")
-    assert found.rows[-2:] == tuple(row for row in found if row.difference > 0)
-    ann = next(row for row in found if row.user_id == "ann")
-    assert (ann.n_relevant, ann.baseline_ranks, ann.system_ranks) == (1, (2,), (1,))

@@ -179,6 +179,9 @@ VALUE_ERRORS = {
     ),
     "a has 1 values and b 2": lambda: few([1.0]),
     "users: 1 keys for 2 rows": lambda: few(users=["x"]),
+    "the weight of user 1 is ...must be 0 or more": [
+        lambda one=one: few(weights=[1.0, one]) for one in (-1.0, np.nan, np.inf)
+    ],
     "the baseline has other users than the system: 1 are missing": lambda: tl.inference.band(
         {"x": [1.0]}, {"y": [1.0]}
     ),

@@ -1,16 +1,10 @@
 """Comparisons in every segment: p is corrected for all, and whether segments differ is tested."""
 
-import math
-
-import numpy as np
 import pytest
 from systems import SHARES, TRUTH, compared, segment, system
 
 import toplist as tl
 from toplist.comparing.inference import heterogeneity, heterogeneity_of_moments
-from toplist.stats.datasets import welch
-from toplist.stats.estimates import difference
-from toplist.stats.units import Units
 
 AGES = {user: segment(user) for user in TRUTH}
 NUMBERS = {user: i for i, user in enumerate(TRUTH)}
@@ -110,21 +104,6 @@ def unequal():
     return tl.merge(system(q, s, users=users) for q, s, users in parts)
 
 
-def test_values_and_their_moments_say_the_same():
-    rng = np.random.default_rng(0)
-    segments = {label: rng.normal(0.1 * label, 1, 30 + label) for label in range(4)}
-    found = heterogeneity(segments)
-    moments = {label: (len(d), d.mean(), d.std(ddof=1)) for label, d in segments.items()}
-    assert found[:6] == pytest.approx(heterogeneity_of_moments(moments)[:6])
-    assert found.df1 == 3 and found.p_adjusted == found.p and found.left_out == ()
-    # segments without spread are left out and named
-    d = {"a": [0.3, 0.1, 0.4, 0.2], "b": [0.0, 0.1, -0.1]}
-    found = heterogeneity(d | {"nobody": [], "one": [0.5], "alike": [0.1] * 9})
-    assert found.left_out == ("nobody", "one", "alike") and found[:6] == heterogeneity(d)[:6]
-    alone = heterogeneity({"a": d["a"], "one": [0.5]})
-    assert math.isnan(alone.p) and math.isnan(alone.f) and alone.left_out == ("one",)
-
-
 def test_segments_of_a_comparison_are_those_of_its_values():
     by = in_segments(TWO)
     found = by.heterogeneity("ndcg@10")["b", "a", "ndcg@10"]
@@ -140,25 +119,6 @@ def test_segments_of_a_comparison_are_those_of_its_values():
     assert f"{line} = {found.f:.2f}, p = {found.p:.3f})" in str(by.test("ndcg@10"))
     assert by.test("ndcg@10", method="sign")[0].p != by.test("ndcg@10")[0].p
     assert line in str(by.test("ndcg@10", method="sign"))
-
-
-def test_weights_of_the_users_are_in_it():
-    rng = np.random.default_rng(0)
-    lists = {user: rng.permutation(5).tolist()[:3] for user in map(str, range(200))}
-    truth = {user: {int(user) % 5} for user in lists}
-    weights = {user: float(rng.lognormal()) for user in lists}
-    systems = {"a": lists, "b": {user: some[::-1] for user, some in lists.items()}}
-    both = compared(systems, truth, 3, metrics="ndcg", weights=weights)
-    labels = {user: int(user) % 2 for user in lists}
-    found = both.by(labels).heterogeneity("ndcg@3")["b", "a", "ndcg@3"]
-    a, b = (both.results[name].per_user("ndcg@3", keyed=True) for name in "ab")
-    tests = []
-    for label in (0, 1):
-        users = [user for user in lists if labels[user] == label]
-        sides = ([side[user] for user in users] for side in (b, a))
-        tests.append(difference(*sides, Units.of(len(users), [weights[user] for user in users])))
-    expected = welch(*np.array([(one.difference, one.error, one.df) for one in tests]).T)
-    assert (found.f, found.df2, found.p) == pytest.approx((expected.f, expected.df2, expected.p))
 
 
 def test_a_difference_that_differs_between_segments_is_said_to():

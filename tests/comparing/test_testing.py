@@ -154,19 +154,6 @@ def test_a_weight_of_0_counts_nothing(method):
 # Metrics that are equal are one hypothesis
 
 
-def test_metrics_that_are_equal_by_definition_are_one_hypothesis():
-    """In leave-one-out, hit is recall, and map is mrr."""
-    rng, names = np.random.default_rng(0), ["hit", "recall", "map", "mrr"]
-    truths = {f"u{user}": {int(rng.integers(5))} for user in range(60)}
-    lists = {name: {user: rng.permutation(5)[:3].tolist() for user in truths} for name in "ab"}
-    both = compared(lists, truths, 3, "a", metrics=names)
-    tests = both.test()
-    assert [one.name for one in tests] == ["hit@3", "map@3"] and tests.n_family == 2
-    assert (
-        len(tl.compare(both.results).test(["hit@3", "recall@3"])) == 2
-    )  # where both are asked for
-
-
 def test_metrics_that_are_equal_at_the_first_place_are_one_hypothesis_there():
     rng = np.random.default_rng(0)
     truths = {user: set(rng.permutation(30)[:4].tolist()) for user in range(90)}
@@ -250,20 +237,6 @@ GRADED = {"a": {5: 1}, "b": {}, "c": {1: 2, 3: 0}, "d": {6: 1, 2: 0}}
 POPULARITY = "average_popularity@2"
 
 
-@pytest.mark.parametrize("beside", [[], ["mrr"], ["bpref"], ["judged", "recall"]])
-@pytest.mark.parametrize("relevant", ["all", "listed"])
-def test_metrics_of_the_lists_are_tested_over_all_lists(beside, relevant):
-    """Means of a user are 13, 12.5, 34, 18, 26.5 and 13, 25, 2, 8, 50: their difference is -1.2."""
-    asked = {"metrics": ["average_popularity", *beside], "counts": COUNTS, "relevant": relevant}
-    both = compared(SYSTEMS, GRADED, 2, **asked)
-    assert [one[POPULARITY] for one in both.results.values()] == [20.8, 19.6]
-    test = both.test(POPULARITY)[0]
-    assert test.n == 5 and test.difference == pytest.approx(-1.2, rel=1e-12)
-    assert "in other tables" not in str(both.test(POPULARITY))
-    assert both.movers(POPULARITY).values.shape == (2, 5)
-    assert both.band("average_popularity").n == both.power(POPULARITY).rows[0]["n"] == 5
-
-
 def test_metrics_of_the_lists_without_a_value_for_some_users():
     lists = {"a": {"u": [1], "v": [2]}, "b": {"u": [9], "v": [2], "w": [3]}}
     asked = {"metrics": ["hit", "average_popularity"], "counts": {1: 5, 2: 4, 3: 3, 9: 1}}
@@ -330,18 +303,6 @@ def test_one_run_says_nothing_of_other_seeds(runs):
     mixed = tl.compare(given, baseline="a").test("ndcg@10")
     assert "ONE RUN" in str(mixed) and "says nothing of other seeds" in str(mixed)
     assert mixed[0].p != mixed[0].p
-
-
-def test_clusters_are_counted_with_runs_too(runs):
-    both = tl.compare(runs, baseline="a")
-    found, few = (
-        both.test("ndcg@10", clusters={user: i // size for i, user in enumerate(USERS)})
-        for size in (3, 20)
-    )
-    assert "over 120 users in 40 clusters" in str(found)
-    assert "and 3 independent runs of each system" in found.sentence()
-    assert "clusters so few" not in str(found)
-    assert "clusters so few or unequal leave 5.0 degrees of freedom" in str(few)
 
 
 def test_few_runs_and_repeated_splits_are_said(runs):
@@ -450,22 +411,6 @@ def test_clusters_must_be_the_same():
     given = dict(zip(KEYS, LABELS, strict=True))
     own = tl.compare(case()).test()[0]
     assert repr(tl.compare(mixed).test(clusters=given)[0]) == repr(own)
-
-
-def test_segments_keep_the_clusters_that_they_split():
-    found, labels = many()
-    parts = np.arange(400) % 2
-    both = tl.compare(found, baseline="a")
-    tests = both.by(parts).test("mrr@5")
-    for part in (0, 1):
-        rows = parts == part
-        values = {name: one.per_user("mrr@5")[rows] for name, one in found.items()}
-        expected = tl.inference.paired_tests(values, baseline="a", clusters=labels[rows])
-        for field in ("error", "df", "p"):
-            one = getattr(tests[str(part), "b", "mrr@5"], field)
-            assert one == pytest.approx(getattr(expected["b", "value"], field))
-    assert "over 200 rows in " in str(tests) and "mrr@5  rows" in str(tests)
-    assert "over 30 to 370 rows in up to " in str(both.by(np.arange(400) < 30).test("mrr@5"))
 
 
 def test_power_is_that_of_the_error_by_clusters():

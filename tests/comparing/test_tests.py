@@ -185,26 +185,6 @@ def test_it_compiles(pair, tmp_path):
 # Power, frames, pictures
 
 
-def test_power_counts_the_users_who_differ_to_either_side():
-    lists = {user: [1, 2] if user % 2 else [2, 1] for user in range(60)}
-    systems = {"a": lists, "b": {user: ids[::-1] for user, ids in lists.items()}, "c": lists}
-    both = compared(systems, {user: {1} for user in lists}, 2)
-    found = {(row["system"], row["baseline"]): row for row in both.power("mrr@2").rows}
-    assert found["b", "a"]["detectable"] > 0 and np.isnan(found["c", "a"]["detectable"])
-
-
-def test_frames_and_dicts_have_all_fields(versus, tests):
-    assert [one["name"] for one in tests.to_dict()] == ["map@10", "ndcg@10"]
-    first = tests.to_dict()[0]
-    assert (first["method"], first["correction"], first["n_family"]) == ("t", "holm", 2)
-    assert [first[key] for key in ("alternative", "level", "margin")] == ["two-sided", 0.95, None]
-    alone = versus.test("ndcg@10")
-    assert alone["itemknn"] is alone[0]
-    pandas = pytest.importorskip("pandas")
-    frame = tests.to_pandas()
-    assert isinstance(frame, pandas.DataFrame) and frame["wins"].tolist() == [430, 430]
-
-
 def test_pictures(versus, tests):
     pytest.importorskip("matplotlib")
     facets = tests.plot().figure.axes

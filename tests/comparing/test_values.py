@@ -88,41 +88,6 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
         inference.band(table, table)
 
 
-def in_two_orders(rng):
-    """Return curves of two systems over the same users in two orders, and the users of both."""
-    lists = {f"u{i}": rng.permutation(20)[:5].tolist() for i in range(40)}
-    other = {user: lists[user][::-1] for user in sorted(lists, key=lambda _: rng.random())}
-    truths = {user: set(range(5)) for user in lists}
-    results = [
-        tl.top_k_eval(one, {user: truths[user] for user in one}, 5, metrics="dcg")
-        for one in (lists, other)
-    ]
-    return [one.per_user("dcg", keyed=True) for one in results]
-
-
-def test_values_by_user_are_paired_by_user():
-    one, other = in_two_orders(RNG(0))
-    assert list(one) != list(other)
-    aligned = [np.array([side[user] for user in one]) for side in (one, other)]
-    at_2 = [{user: row[1] for user, row in side.items()} for side in (one, other)]
-    tests = paired_tests(dict(zip("ab", at_2, strict=True)))
-    by_position = paired_tests({"a": aligned[0][:, 1], "b": aligned[1][:, 1]})
-    # arrays have the users of their rows by users=
-    named = paired_tests({"a": aligned[0][:, 1], "b": at_2[1]}, users=list(one))
-    assert (named[0].difference, named[0].p) == (tests[0].difference, tests[0].p)
-    assert "paired by position" in str(by_position)
-    assert "by position" not in str(tests) + str(named)
-    # flips are of users, whatever their order
-    drawn = {"method": "randomization", "n_resamples": 999}
-    turned = [dict(reversed(side.items())) for side in at_2]
-    flips = (paired_tests(dict(zip("ab", some, strict=True)), **drawn) for some in (at_2, turned))
-    assert len({one[0].p for one in flips}) == 1
-    assert tests[0].difference == pytest.approx(by_position[0].difference, rel=1e-12)
-    assert tests[0].p == pytest.approx(by_position[0].p, rel=1e-9)
-    bands = inference.band(one, other), inference.band(*aligned)
-    np.testing.assert_allclose(bands[0].low, bands[1].low, rtol=1e-11)
-
-
 def test_arrays_are_paired_by_position_and_say_so():
     """Equal lists of the same users in two orders: nobody wins, once values are keyed."""
     lists = {user: [user, user + 1, user + 2] for user in range(30)}
@@ -188,18 +153,3 @@ def test_few_or_unequal_clusters_are_said():
     one = str(paired_tests(values, weights=[*np.ones(399), 1e5]))
     assert "weights so few or unequal leave 1.0" in one and "where one unit is nearly all" in one
     assert "degrees of freedom" not in str(paired_tests(values, clusters=rows % 50))
-
-
-@pytest.mark.parametrize("clusters", [None, np.arange(20) // 2])
-def test_values_of_weight_0_count_nothing(clusters):
-    x, y, weights = *RNG(0).random((2, 20)), np.arange(20) % 3
-    some = weights > 0
-    one = paired_tests({"x": x, "y": y}, weights=weights, clusters=clusters)[0]
-    alone = None if clusters is None else clusters[some]
-    given = {"weights": weights[some], "clusters": alone}
-    other = paired_tests({"x": x[some], "y": y[some]}, **given)[0]
-    assert (one.n, one.difference, one.p, one.low) == (13, other.difference, other.p, other.low)
-    for wrong in (-1.0, np.nan, np.inf):
-        given = np.where(np.arange(20) == 2, wrong, 1)
-        with pytest.raises(ValueError, match="the weight of user 2 is .* must be 0 or more"):
-            paired_tests({"x": x, "y": y}, weights=given)
