@@ -4,30 +4,28 @@ import argparse
 import glob
 import math
 import os
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from toplist.checks import counted, prefixed, printable
-from toplist.cli.options import HELP, Command, names_of_columns, of_files, option, table
+from toplist.cli.options import FLAGS, HELP, Command, names_of_columns, of_files, option, table
 from toplist.files.formats import PathLike, table_format
 from toplist.files.tables import write_tables
 from toplist.loo import split
 from toplist.loo.logs import COLUMNS
 from toplist.loo.parts import PARTS, REPEATS, Split
 
-# What goes with each way to hold out, beside what goes with all; "" is one row of each user.
-WITH = {
-    "": ("by", "short", "seed", "validation"),
-    "ratio": ("by", "short", "seed", "validation"),
-    "time": ("validation",),
-    "last": ("short", "seed", "validation"),
-    "windows": ("horizon", "start"),
-    "held_out_users": ("by", "hold", "seed", "validation"),
+# What splits, by the option that says how, which is its first keyword; "" is one row of each user.
+WAYS: Mapping[str, Callable[..., Any]] = {
+    "": split.leave_one_out,
+    **dict.fromkeys(("ratio", "time", "last"), split.holdout),
+    "windows": split.windows,
+    "held_out_users": split.held_out_users,
 }
-OF_ALL = "repeats", "min_history", "k_core"
-# What is not given, where it is not None.
-USUAL = {"by": "last", "short": "train", "seed": 0}
+TAKES = {way: {*signature(function).parameters} for way, function in WAYS.items()}
 
 
 def number(text: str) -> int | float:
@@ -39,30 +37,27 @@ def number(text: str) -> int | float:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raise ValueError for options that do not go together."""
-    ways = [way for way in WITH if getattr(options, way, None) is not None]
+    """Raise ValueError for options that do not go together; the functions check what they take."""
+    ways = [way for way in WAYS if getattr(options, way, None) is not None]
     if len(ways) > 1:
-        both = "both" if len(ways) == 2 else "all"
-        raise ValueError(f"give {' or '.join(map(option, ways))}, not {both}")
+        raise ValueError(f"give one of {', '.join(map(option, ways))}")
     options.way = way = ways[0] if ways else ""
     more = options.validation
     if not way and more not in (None, True):
         raise ValueError(
             "--validation takes a value only with --ratio, --time, --last or --held-out-users"
         )
-    for name in dict.fromkeys(name for some in WITH.values() for name in some):
-        value = getattr(options, name)
-        if value in (None, USUAL.get(name)) or name in WITH[way]:
-            continue
-        owners = [option(one) for one, some in WITH.items() if name in some]
-        said = f"does not go with {option(way)}" if way else f"goes with {owners[0]} alone"
-        raise ValueError(f"{option(name, value)} {said}")
+    rules = (one.name for one in HELD_OUT if one.name not in WAYS)
+    options.rules = {name: getattr(options, name) for name in rules if name in options.asked}
+    for name, value in options.rules.items():
+        if name not in TAKES[way]:
+            owner = next(option(one) for one, known in TAKES.items() if name in known)
+            said = f"does not go with {option(way)}" if way else f"goes with {owner} alone"
+            raise ValueError(f"{option(name, value)} {said}")
     if way and more is True:
         raise ValueError(
             f"--validation needs a value as {option(way)} has: a share, a number, or a time"
         )
-    if options.seed and not way and options.by == "basket":
-        raise ValueError(f"--seed {options.seed} does not go with --by basket: it draws nothing")
     if os.path.isfile(options.out):
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):
@@ -134,21 +129,15 @@ def run(options: argparse.Namespace) -> str:
 
 def _made(options: argparse.Namespace) -> Any:
     """Split the log as the options say."""
-    way = options.way
-    rules: dict[str, Any] = {"columns": names_of_columns(options)}
-    given = {name: getattr(options, name) for name in (*OF_ALL, *WITH[way])}
-    rules |= {name: value for name, value in given.items() if value is not None}
-    if options.k_core is not None:
+    way, rules = options.way, options.rules | {"columns": names_of_columns(options)}
+    if "k_core" in rules:
         rules["k_core"] = options.k_core[0] if len(options.k_core) == 1 else tuple(options.k_core)
-    if options.validation and way in ("ratio", "last", "held_out_users"):
+    if "validation" in rules and way in ("ratio", "last", "held_out_users"):
         rules["validation"] = number(options.validation)
-    if way == "windows":
-        return split.windows(options.log, options.windows, **rules)
-    if way == "held_out_users":
-        return split.held_out_users(options.log, options.held_out_users, **rules)
     if way:
-        return split.holdout(options.log, **{way: getattr(options, way)}, **rules)
-    return split.leave_one_out(options.log, **rules | {"validation": bool(options.validation)})
+        keyword = next((name for name, flag in FLAGS.items() if flag == way), way)
+        rules[keyword] = getattr(options, way)
+    return WAYS[way](options.log, **rules)
 
 
 def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
@@ -209,15 +198,15 @@ HELD_OUT = table(
         each
     --seed SEED  of the random choices (default: 0)
     """,
-    by={"default": "last", "choices": split.WAYS},
+    by={"choices": split.WAYS},
     ratio={"type": float},
     last={"type": int},
     held_out_users={"type": number},
     hold={"type": number},
     validation={"const": True},
     min_history={"type": int},
-    repeats={"default": "first", "choices": REPEATS},
-    short={"default": "train", "choices": split.SHORT},
+    repeats={"choices": REPEATS},
+    short={"choices": split.SHORT},
     k_core={"type": int},
 )
 COMMANDS = {
