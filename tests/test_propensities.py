@@ -350,44 +350,6 @@ EVERYBODY = {"k": 2, "metrics": ["cg", "dcg", "precision"], "weighting": "ips"} 
 }
 
 
-def test_under_ips_whoever_has_a_list_counts():
-    """1 / .5 for a of u, and 0 for the other four: 2 / 5, or 2 / 5 / 2 of precision@2."""
-    known = {user: OBSERVED.get(user, []) for user in ("u", "y", "v", "w", "z")}
-    by_position = [LISTED.get(user, []) for user in known], [*known.values()]
-    for sides, way in (
-        ((LISTED, OBSERVED), {}),
-        ((LISTED, tl.GroundTruths(OBSERVED)), {}),
-        ((LISTED, known), {}),
-        (by_position, {"users": [*known]}),
-    ):
-        found = by_words(*sides, **EVERYBODY, **way)
-        assert found.to_dict() == pytest.approx({"cg@2": 0.4, "dcg@2": 0.4, "precision@2": 0.2})
-        assert (found.n_users, found.n_evaluated, found.n_extra) == (5, 5, 0)
-        assert (found.n_skipped, found.n_missing, found.n_of("cg")) == (0, 1, 5)
-        assert "3 of them without an observed item (counted as 0)" in str(found)
-        assert "ignored" not in str(found)
-        assert list(found.users) == ["u", "y", "v", "w", "z"]
-        assert found.per_user("cg@2").tolist() == [2, 0, 0, 0, 0]
-        assert through_a_file(found) == found
-    skipped = by_words(LISTED, OBSERVED, missing="skip", **EVERYBODY)
-    assert skipped["cg@2"] == 2 / 4 and skipped.n_skipped == 1
-    padded = {user: [*row, *["pad"] * (2 - len(row))] for user, row in LISTED.items()}
-    padded["o"] = ["pad", "pad"]  # no list at all
-    found = by_words(padded, OBSERVED, padding="pad", missing="skip", **EVERYBODY)
-    assert found["cg@2"] == 2 / 4 and (found.n_users, found.n_skipped) == (5, 1)
-
-
-def test_under_ips_who_has_neither_a_list_nor_an_observed_item_counts_in_no_form():
-    """As in rows, where such users cannot be said: 1 / .5 of u, and 0 for y, v, w and z."""
-    lists = LISTED | {"o": [], "n": []}
-    found = by_words(lists, OBSERVED | {"n": set(), "m": set()}, **EVERYBODY)
-    assert found["cg@2"] == pytest.approx(2 / 5)
-    assert (found.n_evaluated, found.n_skipped, found.n_missing) == (5, 2, 1)
-    other = by_words(lists | {"n": ["a"]}, OBSERVED | {"n": set()}, **EVERYBODY)
-    row = tl.compare({"one": found, "other": other}).test("cg@2")[0]
-    assert (row.n, row.baseline_mean) == (6, pytest.approx(2 / 6))
-
-
 def test_under_ips_systems_are_compared_over_the_users_of_all():
     """b has lists for u, y and o: 1 / .5 and 1 / .25 among the six users of both."""
     lists = {"u": ["d", "a"], "y": ["b"], "o": ["a"]}

@@ -173,19 +173,6 @@ def test_every_option_gives_what_the_oracle_says(options):
     assert not matrix.verdict(options, "command line", 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "metrics"),
-    [
-        ("xgboost", "precision map ndcg"),
-        ("kaggle", "precision recall map ndcg"),
-        ("standard", "hit precision recall map ndcg mrr"),
-    ],
-)
-def test_the_usual_metrics_are_those_that_the_convention_has(good, name, metrics):
-    found = content_of(good, "-k", 2, "--convention", name)["values"]
-    assert list(found) == [f"{one}@2" for one in metrics.split()]
-
-
 def test_padding_of_numbers_order_and_groups_of_truths(good):
     put("r.jsonl", jsonl({"user_id": 1, "item_id": [5, -1, -1]}))
     put("t.jsonl", jsonl({"user_id": 1, "item_id": [5]}))
@@ -199,33 +186,19 @@ def test_padding_of_numbers_order_and_groups_of_truths(good):
     assert content_of(good, *columns, "-m", "group_recall@2")["values"] == {"group_recall@2": 0.5}
 
 
-def by_format(table, *names, **more):
-    """Return the texts of a table by format."""
-    text = "\n".join([",".join(map(str, line)) for line in (names, *table)] + [""])
-    records = (dict(zip(names, row, strict=True)) for row in table)
-    return {"csv": text, "tsv": text.replace(",", "\t"), "jsonl": jsonl(*records), **more}
-
-
-ROWS = [(user, item, r) for user, items in RANKED.items() for r, item in enumerate(items, 1)]
-PAIRS = [(user, item) for user, items in RELEVANT.items() for item in items]
-RUN = "".join(f"{user} Q0 {item} 0 {-rank} tag\n" for user, item, rank in ROWS)
-QRELS = "".join(f"{user} 0 {item} 1\n" for user, item in PAIRS)
-BY_FORMAT = by_format(ROWS, "user_id", "item_id", "rank", trec=RUN)
-TRUTHS = by_format(PAIRS, "user_id", "item_id", trec=QRELS)
-
-
-@pytest.mark.parametrize("truth", TRUTHS)
-@pytest.mark.parametrize("recs", BY_FORMAT)
-def test_formats_give_the_same_by_extension_and_by_name(good, recs, truth):
+def test_formats_are_those_of_extensions_or_as_they_are_named(good):
     expected = content_of(good)
-    if recs == "trec":
-        expected["policies"]["ties"] = "item_desc"  # trec_eval's; said, though no scores tie here
-        expected["scores"] = {"tied": 0, "listed": 4}
-    files = put(f"r.{recs}.gz", BY_FORMAT[recs]), put(f"t.{truth}", TRUTHS[truth])
-    assert content_of(good, recs=files[0], truth=files[1]) == expected
-    files = put("r", BY_FORMAT[recs]), put("t.txt", TRUTHS[truth])
-    names = "--ranks-format", recs, "--ground-truths-format", truth
-    assert content_of(good, *names, recs=files[0], truth=files[1]) == expected
+    run = "".join(
+        f"{u} Q0 {one} 0 {-r} t\n" for u, row in RANKED.items() for r, one in enumerate(row)
+    )
+    put("r.run.gz", run)
+    put("t", "".join(f"{user}\t0\t{item}\t1\n" for user, row in RELEVANT.items() for item in row))
+    found = content_of(good, "--ground-truths-format", "trec", recs="r.run.gz", truth="t")
+    assert found.pop("scores") == {"tied": 0, "listed": 4}  # none of which tie, though it is said
+    assert found["policies"].pop("ties") == "item_desc" != expected["policies"].pop("ties")
+    assert found == expected
+    put("r", Path("recs.csv").read_text().replace(",", "\t"))
+    assert content_of(good, "--ranks-format", "tsv", recs="r")["values"] == expected["values"]
 
 
 # Labels of users and items, clusters, propensities
@@ -332,21 +305,6 @@ def test_propensities_are_of_the_one_column_or_of_the_one_that_is_named(good, gi
     how = {"k": [1, 2], "metrics": ("recall", "psndcg"), "propensities": P, "clip": 0.1}
     ask = "eval", *ALONE, "-m", "recall", "psndcg", "--propensities", given, "--clip", 0.1
     assert good(*ask) == f"{by_words('recs.csv', 'truth.csv', **how)}\n"
-
-
-def test_under_ips_files_are_compared_over_the_users_of_all(good):
-    """u finds a, 1 / .5; y has no list, v and w are in one file alone: 2 / 5 in both."""
-    put("a.csv", "user_id,item_id,rank\nu,a,1\nu,d,2\nv,b,1\nw,c,1\n")
-    put("b.csv", "user_id,item_id,rank\nu,d,1\nu,a,2\no,b,1\n")
-    put("t.csv", "user_id,item_id\nu,a\ny,b\n")
-    put("q.csv", "item_id,p\na,.5\nb,.25\nc,1\nd,.2\n")
-    ask = ["-m", "cg@2", "--propensities", "q.csv:p", "--weighting", "ips"]
-    both = good("eval", "a.csv", "b.csv", "t.csv", *ask)
-    assert "DIFFERENT" not in both and both.count("0.4000") == 2
-    assert "5 of 5 users evaluated, 3 of them without an observed item" in both
-    alone = good("eval", "a.csv", "t.csv", *ask)
-    assert "0.5000" in alone and "4 of 4 users evaluated" in alone
-    assert "over 5 users" in good("compare", "a.csv", "b.csv", "t.csv", *ask)
 
 
 # The installed command, and the module

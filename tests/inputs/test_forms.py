@@ -310,6 +310,8 @@ BY_POSITION = {
     "Series": lambda rows: library("pandas").Series(rows),
     "Lists": lists_of,
     "matrix": lambda rows: np.broadcast_to(rectangle(rows), rectangle(rows).shape),
+    "by columns": lambda rows: np.asfortranarray(rectangle(rows)),
+    "backwards": lambda rows: rectangle(rows)[::-1, ::-1].copy()[::-1, ::-1],
     "tensor": lambda rows: library("torch").tensor(rectangle(rows)),
     "tensors": lambda rows: [library("torch").tensor(np.array(row, np.int64)) for row in rows],
     "dlpack": lambda rows: OnlyDlpack(rectangle(rows)),
@@ -678,7 +680,7 @@ def test_empty_tables_and_empty_truths():
 
 EDGES = (0, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
 NUMBERS = sorted({sign * edge + step for edge in EDGES for sign in (1, -1) for step in (-1, 0, 1)})
-WIDTHS = ("int8", "int32", "uint32", "int64", "uint64", ">i8", ">u8", "Python", "objects")
+WIDTHS = ("int8", "int16", ">i4", "uint32", "int64", "uint64", ">i8", ">u8", "Python", "objects")
 
 
 def integers(form):

@@ -397,11 +397,3 @@ def ratio_of_exposure(lists, k, groups, group, discount=lambda rank: 1):
     """Return a group's share of all lists' exposure over its share of the grouped items."""
     share = group_shares(lists, k, groups, discount)[group]
     return share / (sum(one == group for one in groups.values()) / len(groups))
-
-
-def gini_of_exposure(lists, k, catalogue, discount=discount):
-    """Gini's index over a catalogue of the exposure that all lists give to each item."""
-    found = exposures(lists, k, discount)
-    x, n = sorted(found.get(item, 0.0) for item in catalogue), len(catalogue)
-    above = sum((2 * i - n - 1) * x_i for i, x_i in enumerate(x, start=1))
-    return above / (n * sum(x)) if sum(x) else math.nan

@@ -1,10 +1,8 @@
-"""Metrics of the lists: no bit hangs on the form, nor on what is asked beside; nor do tests."""
-
-from functools import cache
+"""Metrics of the lists: no bit hangs on the form, nor on what is asked beside."""
 
 import numpy as np
 import pytest
-from doors import DOORS, Case, by_words, call, installed, seen
+from doors import by_words
 from matrix import OF_ALL
 from shared_inputs import frame_of
 from world import PAD_OF_TEXT as PAD
@@ -114,89 +112,11 @@ def test_whole_lists_are_read_as_they_are_given():
         assert found[name] == plain[name]
 
 
-# Doors
-
-GIVEN = [name for name in NAMES if "distance=given" not in name and "jaccard" not in name]
-EVERY = {"metrics": [f"{name}@3" for name in GIVEN]}
-IN_PARTS = ("merged", "stream", "beir", "csv", "tsv", "jsonl", "parquet")
-WHOLES = ("dicts", "rows", "array", "saved", "nested", "pandas", "polars", "pyarrow")
-KEPT = tuple(f"{door}, kept" for door in ("stream", "csv", "jsonl", "parquet"))
-
-
-def through(door, more):
-    """Return a door and options; skip what is not installed."""
-    return installed(door.partition(",")[0]), EVERY | more | (
-        {"keep": "users"} if door in KEPT else {}
-    )
-
-
-@cache
-def in_memory(door):
-    """Return what dicts give of what a door sees of the world."""
-    return call(seen(WORLD, {}, door), EVERY, "dicts")
-
-
-@pytest.mark.parametrize("more", [{}, {"padding": True}], ids=["alone", "padded"])
-@pytest.mark.parametrize("door", [*WHOLES[1:], *KEPT, *IN_PARTS])
-def test_every_door_gives_the_same_bits(door, more):
-    name, options = through(door, more)
-    world = seen(WORLD, {}, name)
-    both = call(world, options, name), in_memory(name)
-    for key in EVERY["metrics"]:
-        numbers = [
-            [one.means[key], one.std[key], *one.intervals[key], one.n[key] or 0] for one in both
-        ]
-        if door in IN_PARTS:  # whose averages are added up
-            assert numbers[0] == pytest.approx(numbers[1], rel=1e-13, nan_ok=True), key
-            continue
-        assert [float(one).hex() for one in numbers[0]] == [float(one).hex() for one in numbers[1]]
-        if key in both[1].values:
-            users = world.users if name in ("rows", "array") else both[0].users
-            rows = zip((users, both[1].users), both, strict=True)
-            values = [dict(zip(of, one.values[key], strict=True)) for of, one in rows]
-            assert {u: one.hex() for u, one in values[0].items()} == {
-                u: one.hex() for u, one in values[1].items()
-            }, key
+# Forms
 
 
 def with_pads(rows, n=2):
     return {user: [*row, *[PAD] * n] for user, row in rows.items()}
-
-
-WAYS = {
-    "padding": ({}, {"padding": PAD}),
-    "padding in lists": ({"lists": with_pads(LISTS)}, {"padding": PAD}),
-    "one pad": ({"lists": with_pads(LISTS, 1)}, {"padding": PAD}),
-    "padding in baseline and history": (
-        {"lists": with_pads(LISTS)},
-        {"padding": PAD, "expected": with_pads(EXPECTED), "history": with_pads(HISTORY)},
-    ),
-    "padding in sets": (
-        {"lists": with_pads(LISTS)},
-        {"padding": PAD, "expected": {u: {*row, PAD} for u, row in EXPECTED.items()}},
-    ),
-    "padding of lists of nothing": (
-        {"lists": {**with_pads(LISTS), "y": [PAD] * 4}},
-        {"padding": PAD},
-    ),
-    "ties": ({}, {"ties": "item_desc"}),
-    "first": ({}, {"duplicates": "first"}),
-    "collapse": (
-        {"lists": {u: [*row[:1], *row] for u, row in LISTS.items()}},
-        {"duplicates": "collapse"},
-    ),
-    "mapped": ({}, {"items_as": SAME}),
-    "mapped, by a function": ({}, {"items_as": list}),
-    "mapped, padded": ({"lists": with_pads(LISTS)}, {"items_as": SAME, "padding": PAD}),
-    "collapse, padded": ({"lists": with_pads(LISTS)}, {"duplicates": "collapse", "padding": PAD}),
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_what_says_nothing_changes_no_bit(way):
-    given, how = WAYS[way]
-    for k in (K, 9):
-        assert bits(evaluated(k=k, **given, **how), k) == bits(evaluated(k=k), k)
 
 
 def tables_of(rows, kind):
@@ -224,26 +144,6 @@ def check_tests(results, tests):
     for one in tests:
         assert one.difference == pytest.approx(b[one.name] - a[one.name], rel=1e-9, abs=1e-12)
         assert one.n == a.n_of(one.name) == b.n_of(one.name), one.name
-
-
-OPTIONS = {"unjudged": "drop"}, {"items_as": True}, {"convention": "ranx"}
-TESTED = [(door, {}) for door in ("dicts", "rows", "saved", *KEPT[:2])]
-TESTED += [("dicts", more) for more in OPTIONS]
-
-
-@pytest.mark.parametrize(("door", "more"), TESTED)
-def test_tests_are_over_the_users_of_the_means(door, more, tmp_path):
-    metrics = [*EVERY["metrics"], "mrr@3", *(["judged@3"] if "convention" not in more else [])]
-    name, options = through(door, more | {"metrics": metrics})
-    world, results = seen(WORLD, options, name), {}
-    for system, side in (("a", world), ("b", world.of_other())):
-        folder = tmp_path / system
-        folder.mkdir()
-        results[system] = DOORS[name](Case(side, options), folder)
-    tests = tl.compare(results).test()
-    check_tests(results, tests)
-    names = {one.name.partition("@")[0] for one in tests}
-    assert {"novelty", "popularity_lift", "mrr"} <= names
 
 
 def test_clusters_and_the_lists_that_have_none():

@@ -5,10 +5,7 @@ import math
 
 import cases
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from oracle import hits as oracle
-from strategies import int64_ids, populations, populations_with_duplicates
 from systems import RANKS, TRUTHS
 
 CASES, LEFT_OUT = cases.read()
@@ -211,38 +208,3 @@ def test_rows_by_user_follow_the_truth():
 
 
 # Two spellings of one metric
-
-SPELLINGS = [
-    (oracle.precision, oracle.precision_over("k")),
-    (oracle.recall, oracle.precision_over("R")),
-    (oracle.cg, oracle.precision_over("1")),
-    (oracle.f1, oracle.precision_over("(k+R)/2")),
-    (oracle.map_, oracle.map_over("min(k,R)")),
-    (oracle.ndcg, oracle.ndcg_over("ideal(min(k,R))")),
-    (oracle.neurec_precision, oracle.precision_over("min(k,n)")),
-    (oracle.neurec_map, oracle.map_over("sum(min(i,R))")),
-    (oracle.neurec_ndcg, oracle.ndcg_over("ideal(min(k,n,R))")),
-]
-
-DEPTHS = st.integers(1, 15)
-
-
-@given(populations_with_duplicates(), DEPTHS)
-def test_two_spellings_agree(population, k):
-    for ranked, relevant in zip(*population, strict=True):
-        for one, other in SPELLINGS:
-            assert one(ranked, relevant, k) == pytest.approx(other(ranked, relevant, k))
-
-
-def test_strategies_draw_hits_and_empty_rows():
-    seen = set()
-
-    @given(populations(items=int64_ids()) | populations())
-    def look(population):
-        for ranked, relevant in zip(*population, strict=True):
-            assert len(set(ranked)) == len(ranked)
-            seen.add("hit" if set(ranked) & relevant else "miss")
-            seen.update(word for word, part in (("list", ranked), ("truth", relevant)) if not part)
-
-    look()
-    assert seen == {"hit", "miss", "list", "truth"}

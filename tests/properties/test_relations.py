@@ -1,4 +1,4 @@
-"""What must hold whatever the numbers are: between orders, forms, parts, depths and threads."""
+"""What must hold whatever the numbers are: between orders, parts, depths and threads."""
 
 import copy
 from contextlib import contextmanager
@@ -11,9 +11,8 @@ import pytest
 from differential import DEPTHS
 from differential import equal as same
 from doors import by_words, curve, match_by_words
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_inputs import read_only
 from strategies import GRADES, ITEMS, graded_populations, populations
 
 import toplist as tl
@@ -56,9 +55,9 @@ def same_hits(one, other):
 # Many users, and many blocks of them
 
 
-def as_lists(rows, dtype=np.int64):
+def as_lists(rows):
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-    return tl.inputs.Lists(offsets, np.array([item for row in rows for item in row], dtype))
+    return tl.inputs.Lists(offsets, np.array([item for row in rows for item in row], np.int64))
 
 
 def some(lists, users):
@@ -126,71 +125,6 @@ def test_the_grades_of_one_user_change_no_other(divisor):
 # Forms
 
 
-class Thing:
-    """An id of a class of one's own: equal by value, with a poor hash."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def __eq__(self, other):
-        return self.number == other.number
-
-    def __hash__(self):
-        return self.number % 3
-
-
-OTHER_NAMES = {
-    "negative": lambda item: -item,
-    "spread": lambda item: (item * 0x9E3779B97F4A7C15) % 2**64 - 2**63,
-    "large": lambda item: 2**63 - 1 - item,
-    "large of both signs": lambda item: 2**63 - 8 + item if item < 8 else -(2**63) + item,
-    "text": str,
-    "long text": lambda item: "item " * 9 + str(item),
-    "other alphabets": lambda item: chr(0x400 + item) + "é\U0001f600",
-    "bytes": lambda item: b"%d" % item,
-    "objects": Thing,
-}
-
-
-def by_key(rows):
-    return {f"user {user}": row for user, row in enumerate(rows)}
-
-
-def as_arrays(dtype):
-    return lambda rows: [np.array(list(row), dtype) for row in rows]
-
-
-WIDTHS = [f"{kind}{n}" for kind in ("int", "uint") for n in (8, 16, 32, 64)] + [">i4", ">i8"]
-FORMS = {  # of ranks, of truths
-    **{
-        f"{name} ids": (lambda rows, to=to: [list(map(to, row)) for row in rows],) * 2
-        for name, to in OTHER_NAMES.items()
-    },
-    "tuples": (lambda rows: tuple(map(tuple, rows)), lambda rows: tuple(map(frozenset, rows))),
-    "lists": (list, lambda rows: [list(row) for row in rows]),
-    "repeats in the truth": (list, lambda rows: [[*row, *row] for row in rows]),
-    "grades of one": (list, lambda rows: [dict.fromkeys(row, 1) for row in rows]),
-    "by key": (by_key, by_key),
-    "arrays of texts": (lambda rows: [np.array(list(map(str, row)), "U9") for row in rows],) * 2,
-    "Lists of texts": (lambda rows: as_lists(rows, "U2"),) * 2,
-    "arrays of objects": (as_arrays(object), as_arrays(object)),
-    **{f"arrays of {width}": (as_arrays(width),) * 2 for width in WIDTHS},
-    **{f"Lists of {width}": (lambda rows, w=width: as_lists(rows, w),) * 2 for width in WIDTHS},
-    "Lists and sets": (as_lists, list),
-    "arrays of two widths": (as_arrays("int8"), as_arrays("uint64")),
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@quick(10)
-@given(population=populations(min_users=1), depth=st.none() | DEPTHS)
-def test_every_form_says_the_same(form, population, depth):
-    # truths of 0 and 1 alone that repeat one are refused: they look like a matrix
-    assume(form != "repeats in the truth" or any({*row} - {0, 1} for row in population[1]))
-    other = [to(rows) for to, rows in zip(FORMS[form], population, strict=True)]
-    assert same_hits(tl.match(*other, depth), tl.match(*population, depth))
-
-
 @st.composite
 def rectangles(draw):
     """Draw (ranks, truths) of users with lists of one length and truths of another."""
@@ -199,55 +133,6 @@ def rectangles(draw):
         [draw(st.lists(ITEMS, min_size=n, max_size=n, unique=True)) for _ in range(n_users)]
         for n in (n_listed, n_relevant)
     ]
-
-
-def every_second(array):
-    return np.repeat(array, 2, axis=1)[:, ::2]
-
-
-MATRICES = {
-    **{width: (lambda rows, w=width: np.array(rows, w)) for width in WIDTHS},
-    "texts": lambda rows: np.array(rows).astype(str),
-    "objects": lambda rows: np.array(rows, object),
-    "by columns": lambda rows: np.asfortranarray(rows),
-    "strided": lambda rows: every_second(np.array(rows)),
-    "backwards": lambda rows: np.array(rows)[::-1, ::-1].copy()[::-1, ::-1],
-    "read-only": lambda rows: read_only(np.array(rows)),
-    "padded": lambda rows: np.pad(np.array(rows), ((0, 0), (0, 3)), constant_values=-1),
-}
-
-
-@pytest.mark.parametrize("form", MATRICES)
-@quick(10)
-@given(population=rectangles(), depth=st.none() | DEPTHS)
-def test_matrices_of_ids(form, population, depth):
-    options = {"padding": -1} if form == "padded" else {}
-    other = [MATRICES[form](rows) for rows in population]
-    assert same_hits(match_by_words(*other, depth, **options), tl.match(*population, depth))
-
-
-@quick()
-@given(population=populations(max_truth=1), depth=DEPTHS)
-def test_one_bare_id_per_user(population, depth):
-    users = [
-        (ranked, one) for ranked, relevant in zip(*population, strict=True) for one in relevant
-    ]
-    if not users:
-        return
-    ranks, ids = map(list, zip(*users, strict=True))
-    expected = tl.match(ranks, [{one} for one in ids], depth)
-    for truths in (ids, tuple(ids), np.array(ids), np.array(ids)[:, np.newaxis]):
-        assert same_hits(tl.match(ranks, truths, depth), expected)
-    assert same_hits(tl.match(by_key(ranks), by_key(ids), depth), expected)
-    assert same(tl.mrr(ranks[0], ids[0], depth), tl.mrr(ranks[0], {ids[0]}, depth))
-
-
-@pytest.mark.parametrize("side", ["ranks", "truths"])
-def test_an_empty_array_is_an_empty_list(side):
-    arrays, lists = [np.array([1, 2]), np.array([])], [[1, 2], []]  # the empty one is of float64
-    others = [[2], [1]]
-    order = 1 if side == "ranks" else -1
-    assert same_hits(tl.match(*(arrays, others)[::order]), tl.match(*(lists, others)[::order]))
 
 
 INPUTS = {
