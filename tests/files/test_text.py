@@ -54,6 +54,8 @@ RANKED = [
      {1: [8, 7]}),
     ("lists of ranks", "a.jsonl", jsonl({"user_id": 1, "item_id": [7, 8], "rank": [2, 1]}), {1: [8, 7]}),
     ("BEIR", "a.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t3\n", {"q1": ["d2", "d1"]}),
+    ("a row with a number is no second header", "a.csv", R + "user_id,item_id,1\nu,b,1\n",
+     {"user_id": ["item_id"], "u": ["b"]}),
     ("a long line whose end a buffer cuts", "a.jsonl.gz",
      '{"user_id": "u", "item_id": ["%s"]}\r\n{"user_id": "v", "item_id": ["b"]}\r\n' % ("x" * 4062),
      {"u": ["x" * 4062], "v": ["b"]}),

@@ -139,7 +139,8 @@ class TextTables(TextFile):
                     table = self._of_records(*self._records(text))
                 elif found is not None:
                     columns, lines, _ = found
-                    table = self._named(columns, lines + first)
+                    every = np.arange(first, first + n_lines)
+                    table = self._named(columns, every if lines is None else every[lines])
                 else:
                     table = self._of_rows(*self._rows(text))
                 if len(table):
@@ -242,6 +243,8 @@ class TextTables(TextFile):
     def _check_no_header(self, row: Sequence[str], places: Sequence[int], line: int) -> None:
         """Raise if a row is a header: if most of the cells at `places` are their columns' names."""
         header = self.header
+        if self.wanted.value is not None and parse(row[places[-1]]) is not None:
+            return
         same = [row[place].removeprefix(_MARK) == header[place] for place in places]
         if 2 * sum(same) > len(places) or (len(header) > 1 and sorted(row) == sorted(header)):
             words = f"a second header, {short([*row])}: was the file joined from several, as by "
@@ -391,8 +394,8 @@ UNLIKE = "unlike the lines before: an item or a list, with the same keys"
 
 def _columns(
     text: bytes, delimiter: str, header: Sequence[str], wanted: Wanted
-) -> tuple[list[Any], Ints, int] | None:
-    """Return the wanted columns of a block, the line of each row, from 0, and how many there are.
+) -> tuple[list[Any], Ints | None, int] | None:
+    """Return the wanted columns of a block, the lines that are rows (None: all), and how many are.
 
     Numbers are float64 or, of ranks, int64, all else is text in Arrow. None for what Python has to
     read, or to judge. Fields of TREC are separated by any number of blanks.
@@ -448,17 +451,15 @@ def _columns(
     if not len(table):
         return None
     found: list[Any] = [table.column(place).chunk(0) for place in places]
-    # what Python has to judge: an empty cell, and one of a second header
-    empty, titles = [""] * wanted.filled, names[:2] if delimiter else ()
-    for at, column in enumerate(found[: len(wanted.ids)]):
-        if _holds(column, [*empty, *titles] if at < 2 else empty):
-            return None
+    # what Python has to judge: an empty cell, and one of a second header, whose value is no number
+    odd = [""] * wanted.filled + [*names[:2]] * bool(delimiter and wanted.value is None)
+    if odd and any(_holds(column, odd) for column in found[: len(wanted.ids)]):
+        return None
     if wanted.value is not None:
         found[-1] = _exact(found[-1], wanted.rule == "rank")
         if found[-1] is None:
             return None
-    lines = np.arange(n) if len(table) == n else _lines_of_rows(text, not delimiter)
-    return found, lines, n
+    return found, None if len(table) == n else _lines_of_rows(text, not delimiter), n
 
 
 def _is_simple(text: bytes, delimiter: str) -> bool:
