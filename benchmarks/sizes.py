@@ -429,6 +429,18 @@ def of_clustered_mean(rng: Rng, n_clusters: int, kind: str) -> Pair:
 
 
 @draws
+def of_skewed_mean(rng: Rng, n: int, name: str, share: float) -> Pair:
+    """Return users of whom a share finds the held-out item, at any of the ranks."""
+    k = int(name.rpartition("@")[2])
+    ranks = np.where(rng.random(n) < share, rng.integers(1, k + 1, n), 0)
+    every = tl.Hits.from_ranks(np.arange(1, k + 1), k)
+    truth = share * tl.top_k_eval(every, k=k, metrics=name)[name]
+    result = tl.top_k_eval(tl.Hits.from_ranks(ranks, k), k=k, metrics=name)
+    low, high = result.interval(name)
+    return missed(low, high, truth, low == high or result.skewed(name) > 1)
+
+
+@draws
 def of_skewed(rng: Rng, n: int, share: float) -> Pair:
     """Return differences of users of whom a share gains much and the others lose little."""
     gains = rng.random(n) < share
@@ -530,6 +542,9 @@ def lines() -> Iterator[Named]:
     yield from crossed("means", title, of_weighted_mean, (50, 200, 1000), (0.5, 1.0, 1.5))
     title, kinds = "{} clusters of 1 to 150, values {}", ("of any size", "with size")
     yield from crossed("means", title, of_clustered_mean, (20, 50, 200), kinds)
+    title, names = "{:,} users, {}, a share of {:g} has a hit", ("ndcg@10", "mrr@10", "mrr@100")
+    users = (50, 100, 200, 500, 1000)
+    yield from crossed("skewed", title, of_skewed_mean, users, names, (0.05, 0.1, 0.3))
     title = "{:,} users, a share of {:g} gains much"
     yield from crossed("skewed", title, of_skewed, (100, 200, 500, 1000), (0.02, 0.05))
     title, kinds = "{} users, symmetric, {}: cautions", ("normal", "sparse", "ranks")

@@ -380,7 +380,7 @@ def test_results_are_tested_as_if_their_clusters_were_given():
     one = both.equivalence(margin=0.1)
     assert repr([*one]) == repr([*bare.equivalence(margin=0.1, clusters=labels)])
     # those that are given win
-    for given, wanted in ((range(400), 400), (None, len({*labels.tolist()}))):
+    for given, wanted in ((range(400), 0), (None, len({*labels.tolist()}))):
         assert both.test("mrr@5", clusters=given).plan.n_clusters == wanted
     # and runs have those of their rows
     runs = {name: [one, many()[0][name]] for name, one in found.items()}
@@ -388,6 +388,45 @@ def test_results_are_tested_as_if_their_clusters_were_given():
     assert tests.plan.n_clusters == wanted
     expected = both.test("mrr@5")["b", "mrr@5"]
     assert tests["b", "mrr@5"].error_users == pytest.approx(expected.error)
+
+
+OF_ONE = {f"u{user}": f"cluster {user}" for user in range(60)}
+ASKED = {
+    **{
+        method: lambda both, method=method, **of: both.test(method=method, **of)
+        for method in METHODS
+    },
+    "maxt": lambda both, **of: both.test(correction="maxt", **of),
+    "equivalence": lambda both, **of: both.equivalence(margin=0.1, **of),
+    "segments": lambda both, **of: both.by({u: u[-1] < "5" for u in OF_ONE}).test("mrr@3", **of),
+    "gate": lambda both, **of: tl.gate(
+        *both.results.values(), {"mrr@3": 0.1}, floors={"hit@3": 0.5, "mrr@3": 0.3}, **of
+    ),
+}
+OF_RESULTS = ASKED | {
+    "power": lambda both: both.power(difference=0.1),
+    "lead": lambda both: both.lead(),
+    "segments differ": lambda both: both.by({u: u[-1] < "5" for u in OF_ONE}).heterogeneity(),
+}
+
+
+@pytest.mark.parametrize("what", OF_RESULTS)
+def test_clusters_of_one_row_each_are_none(what):
+    """Whether they are given or those of the results; also to tests of ranks and of signs."""
+    metrics = ("mrr", "ndcg", "hit")
+    plain, own = (
+        tl.compare({name: found[name] for name in "ab"}, baseline="a")
+        for found in (
+            results(metrics=metrics),
+            results(metrics=metrics, clusters=OF_ONE, unit="users"),
+        )
+    )
+    expected, found = OF_RESULTS[what](plain), OF_RESULTS[what](own)
+    rows, of_plain = (repr(getattr(one, "rows", None) or [*one]) for one in (found, expected))
+    assert rows == of_plain
+    assert str(found).splitlines()[:-2] == str(expected).splitlines()[:-2]  # below are rules
+    if what in ASKED:
+        assert repr(ASKED[what](plain, clusters=OF_ONE)) == repr(expected)
 
 
 def test_rows_in_clusters_are_printed_as_such():
@@ -428,9 +467,5 @@ def test_power_is_that_of_the_error_by_clusters():
     text = str(power)
     assert "rows  clusters  effective" in text and "rows for 0.05" in text
     assert "effective: rows without clusters whose mean would be as certain" in text
-    alone = tl.compare(many(clusters=range(400))[0]).power("mrr@5").rows[0]
-    plain = tl.compare(many(clusters=None)[0]).power("mrr@5").rows[0]
-    assert alone["effective"] == pytest.approx(400)
-    assert alone["detectable"] == pytest.approx(plain["detectable"])
     few = tl.compare(case()).power().rows[0]
     assert math.isnan(few["detectable"])  # five clusters differ

@@ -11,6 +11,7 @@ from systems import TRUTH, cells, compared, segment, system
 
 import toplist as tl
 from toplist import inference
+from toplist.comparing.contrasts import METHODS
 
 paired_tests = inference.paired_tests
 POPULAR, KNN = "popularity", "itemknn"
@@ -193,6 +194,21 @@ def test_pictures(versus, tests):
     assert versus.equivalence("ndcg@10", margin=0.05).plot().patches  # the margin
     band = versus.band("ndcg").plot()
     assert "992 users" in band.get_title(loc="left") and len(band.collections) == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_interval_has_two_ends_whatever_the_alternative(method):
+    values = {name: np.random.default_rng(seed).random(40) for seed, name in enumerate("ab")}
+    both, *sided = (
+        paired_tests(values, method=method, alternative=side, n_resamples=999)
+        for side in ("two-sided", "greater", "less")
+    )
+    ends = both[0].low, both[0].high
+    for tests in sided:
+        assert (tests[0].low, tests[0].high) == ends and np.isfinite(ends).all()
+        assert f"[{ends[0]:+.4f}, {ends[1]:+.4f}]" in str(tests)
+        assert "% interval (two-sided)" in str(tests)
+        assert "two-sided intervals" in tests.sentence()
 
 
 # What is said of methods

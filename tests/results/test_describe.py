@@ -153,22 +153,43 @@ def rare(n_users, n_hits, **options):
     return by_words(lists, [{user, -2} for user in range(n_users)], 2, **options)
 
 
-@pytest.mark.parametrize("n_hits", [1, 29, 30])
+@pytest.mark.parametrize("n_hits", [1, 23, 24])
 def test_an_interval_is_rough_where_few_users_have_a_value(n_hits):
     """With one user in a hundred hit, intervals of a thousand users cover less than they say."""
-    words = f"(rough where few users have a value other than 0: {n_hits} for mrr@2)"
+    words = "(rough where few users lie far to one side: mrr@2)"
     result = rare(1_000, n_hits, metrics=["hit", "mrr"])
     for one in (result, sent(result)):
-        assert (words in repr(one)) == ("rough" in repr(one)) == (n_hits < 30)
+        assert (words in repr(one)) == ("rough" in repr(one)) == (n_hits < 24)
     assert "rough" not in repr(rare(1_000, 5, metrics="hit"))  # Wilson's holds
 
 
 @pytest.mark.parametrize("empty", ["one", "zero"])
 def test_a_user_without_relevant_items_who_counts_as_one_has_a_value(empty):
-    lists = [[-1, user] if user < 28 else [-1] for user in range(1_000)]
-    truths = [{user, -2} if user < 998 else set() for user in range(1_000)]
+    lists = [[user] if user < 22 else [-1] for user in range(1_000)]
+    truths = [{user} if user < 998 else set() for user in range(1_000)]
     text = repr(by_words(lists, truths, 2, metrics="mrr", empty=empty))
     assert ("rough where few" in text) == (empty == "zero")
+
+
+# Ranks of one held-out item: the users who find it, how, and the mean that is rough the most. In
+# benchmarks/sizes.py intervals of such means covered 80 to 92 % where there is a caution.
+DEEP = np.where(np.arange(400) % 2, np.arange(400) % 100 + 1, 0)
+SKEWED = {
+    "half of them, down to 100": (DEEP, {}, "mrr@100"),
+    "those of weights": (DEEP, {"weights": 1.0 + np.arange(400) % 3}, "mrr@100"),
+    "those of clusters": (DEEP, {"clusters": np.arange(400) // 2}, "mrr@100"),
+    "half of them, down to 10": (np.minimum(DEEP, 10), {}, ""),
+    "all but a few are perfect": (np.where(np.arange(400) < 8, 0, 1), {}, "mrr@100"),
+    "half are perfect": (np.arange(400) % 2, {}, ""),
+}
+
+
+@pytest.mark.parametrize("situation", SKEWED)
+def test_an_interval_is_rough_where_values_are_skewed(situation):
+    ranks, options, name = SKEWED[situation]
+    result = tl.top_k_eval(tl.Hits.from_ranks(ranks, 100), k=100, metrics="mrr", **options)
+    text = repr(result)
+    assert ("far to one side" in text) == (f"side: {name})" in text) == bool(name)
 
 
 @pytest.mark.parametrize(("n_users", "n_hits"), [(2, 2), (1_000, 1_000), (1_000, 0)])
@@ -364,14 +385,14 @@ def test_trec_files_are_of_queries_and_a_unit_is_a_word(tmp_path):
 
 def test_names_are_never_changed_and_all_displays_have_the_noun():
     mine = replace(METRICS["mrr"], name="user")
-    lists = {i: [i % 3, 7] for i in range(40)}
+    lists = {i: [i % 8, 9] for i in range(40)}
     result = by_words(lists, {i: {0} for i in lists}, 2, metrics=[mine], unit="sessions")
     assert str(result).splitlines()[1].startswith("user  ")
     assert "mean over sessions; sessions" in result.formula("user")
     both = tl.compare({"users": result, "user 2": result}, baseline="users")
     parts, segments = result.by({i: i % 2 for i in lists}), both.by({i: i % 2 for i in lists})
     for one, words in (
-        (result, ["40 of 40 sessions", "Student's t (rough where few sessions", "14 for user@2"]),
+        (result, ["40 of 40 sessions", "Student's t (rough where few sessions", "side: user@2)"]),
         (both.test(), ["user 2 - users, paired t over 40 sessions"]),
         (both.test().sentence(), ["user 2 equals users in user@2"]),
         (both.band("user"), ["40 sessions)"]),

@@ -15,7 +15,7 @@ from toplist.stats.units import Units
 
 D, LEVEL = [0.1, 0.2, 0.3], "must be a number between 0 and 1, not"
 POWER = r"power must be a number between 0\.05 and 1, not"
-Y, JUDGE, U = [0.5, 1, 0, 0.3, 0.8], [0.6, 0.9, 0.2, 0.3, 1], [0.4, 0.9, 0.1]
+Y, JUDGE, U = [0.5, 1, 0, 0.3, 0.8] * 2, [0.6, 0.9, 0.2, 0.3, 1] * 2, [0.4, 0.9, 0.1]
 ERRORS = [
     (lambda: paired([1, 2], [1]), r"shape \(2,\) and \(1,\): one per user in both"),
     (lambda: paired([1, math.nan], [1, 2]), "value of user 1 is nan: it must be finite"),
@@ -76,9 +76,10 @@ ERRORS = [
         for m in (0, -0.1, math.nan, math.inf, True, "0.1", None)
     ),
     (lambda: planning.not_worse([], [], 0.1), "no user to test"),
-    (lambda: ppi([0.5], [0.4], U), "at least two labels of people are needed, and there are 1"),
+    (lambda: ppi(Y[:9], JUDGE[:9], U), "people judged 9 values: at least 10 are needed"),
+    (lambda: ppi(Y, JUDGE, U, clusters=("abcdefghii", "xyz")), "people judged values of 9 clus"),
     (lambda: ppi(Y, JUDGE, []), "nothing is judged by the judge alone"),
-    (lambda: ppi(Y, JUDGE[:3], U), r"values of shape \(5,\) and \(3,\)"),
+    (lambda: ppi(Y, JUDGE[:3], U), r"values of shape \(10,\) and \(3,\)"),
     (lambda: ppi(Y, JUDGE, [0.1, math.nan]), "the value of user 1 is nan"),
     (lambda: ppi(Y, JUDGE, U, lam=1.5), "lam must be a number from 0 to 1, not 1.5"),
     (lambda: ppi(Y, JUDGE, U, lam="1"), "lam must be a number from 0 to 1, not '1'"),

@@ -262,16 +262,26 @@ U_HAT = [0.4, 0.9, 0.1, 0.7, 0.5, 0.6, 1, 0, 0.3, 0.8]
 
 
 def test_the_golden_values_of_a_judge():
-    for lam, expected in ((1, (0.45, 0.228863, 0.671137)), (None, (0.474359, 0.276097, 0.672620))):
-        found = ppi(Y, Y_HAT, U_HAT, lam=lam)
+    """Of each value twice: variances, which divide by n, stay, and errors are smaller by √2.
+
+    λ is over a variance of 15 values that divides by 14, and of twice as many that divides by 29.
+    """
+    twice = Y * 2, Y_HAT * 2, U_HAT * 2
+    for lam, expected in (
+        (1, (0.45, 0.228863, 0.671137)),
+        (0.652021, (0.474359, 0.276097, 0.672620)),
+    ):
+        found, (mean, low, high) = ppi(*twice, lam=lam), expected
+        half = (high - low) / 2 / math.sqrt(2)
+        expected = mean, mean - half, mean + half
         assert (found.estimate, found.low, found.high) == pytest.approx(expected, abs=1e-6)
-    assert found.lam == pytest.approx(0.6520, abs=1e-4)
+    assert ppi(*twice).lam == pytest.approx(0.652021 * 29 / 28, abs=1e-5)
 
 
 def test_the_judge_is_corrected_by_the_formula():
     """Sums of plain Python, of another sample and level."""
     rng = np.random.default_rng(0)
-    y, y_hat, u = rng.random(7).tolist(), rng.random(7).tolist(), rng.random(20).tolist()
+    y, y_hat, u = rng.random(11).tolist(), rng.random(11).tolist(), rng.random(20).tolist()
     y_hat = [(a + b) / 2 for a, b in zip(y, y_hat, strict=True)]
 
     def mean(values):
@@ -280,27 +290,27 @@ def test_the_judge_is_corrected_by_the_formula():
     def squares(values):
         return math.fsum((one - mean(values)) ** 2 for one in values)
 
-    both = math.fsum((a - mean(y)) * (b - mean(y_hat)) for a, b in zip(y, y_hat, strict=True)) / 7
-    lam = both / ((1 + 7 / 20) * squares(y_hat + u) / 26)
+    both = math.fsum((a - mean(y)) * (b - mean(y_hat)) for a, b in zip(y, y_hat, strict=True)) / 11
+    lam = both / ((1 + 11 / 20) * squares(y_hat + u) / 30)
     left = [a - lam * b for a, b in zip(y, y_hat, strict=True)]
-    error = math.sqrt(lam**2 * squares(u) / 20 / 20 + squares(left) / 7 / 7)
+    error = math.sqrt(lam**2 * squares(u) / 20 / 20 + squares(left) / 11 / 11)
     found = ppi(y, y_hat, u, level=0.9)
     assert 0 < lam < 1 and found.lam == pytest.approx(lam)
     assert found.estimate == pytest.approx(lam * mean(u) + mean(left))
     assert found.error == pytest.approx(error)
     assert found.high - found.low == pytest.approx(2 * 1.6448536 * error)
     assert (found.human, found.judge) == pytest.approx((mean(y), mean(y_hat + u)))
-    assert found.human_error == pytest.approx(math.sqrt(squares(y)) / 7)
-    assert found.judge_error == pytest.approx(math.sqrt(squares(y_hat + u)) / 27)
-    assert found.n_effective == pytest.approx(squares(y) / 7 / error**2)
-    assert (found.n, found.n_unlabelled) == (7, 20)
+    assert found.human_error == pytest.approx(math.sqrt(squares(y)) / 11)
+    assert found.judge_error == pytest.approx(math.sqrt(squares(y_hat + u)) / 31)
+    assert found.n_effective == pytest.approx(squares(y) / 11 / error**2)
+    assert (found.n, found.n_unlabelled) == (11, 20)
 
 
 def test_judges_of_no_use_and_of_full_use():
-    for judge in ([0.3] * 5, [0.5, 0, 1, 0.7, 0.2]):  # the same for all, and against people
-        found = ppi(Y, judge, U_HAT if judge[1] == 0 else [0.3] * 10)
+    for judge in ([0.3] * 10, [0.5, 0, 1, 0.7, 0.2] * 2):  # the same for all, and against people
+        found = ppi(Y * 2, judge, U_HAT if judge[1] == 0 else [0.3] * 10)
         assert found.lam == 0 and found.estimate == found.human
-        assert found.n_effective == pytest.approx(5) and found.error == found.human_error
+        assert found.n_effective == pytest.approx(10) and found.error == found.human_error
     # of 2,000 queries 100 are judged by people: the judge, 0.2 too high, makes them 1,900 more
     truth = np.random.default_rng(1).random(2000)
     found = ppi(truth[:100], truth[:100] + 0.2, truth[100:] + 0.2)
@@ -309,7 +319,7 @@ def test_judges_of_no_use_and_of_full_use():
     assert abs(found.estimate - truth.mean()) < 2 * found.error < 0.02
     assert found.judge == pytest.approx(truth.mean() + 0.2)
     # values without spread have no interval
-    found = ppi([0.1] * 5, [0.1] * 5, U_HAT)
+    found = ppi([0.1] * 10, [0.1] * 10, U_HAT)
     assert found.estimate == pytest.approx(0.1)
     assert np.isnan([found.low, found.high, found.n_effective]).all()
 

@@ -84,13 +84,21 @@ class Histograms:
         known = int(far[0]) if len(far) else len(self.cuts)
         return min(self.depth, known) if self.gathered else self.depth
 
-    def n_with_value(self, metric: Metric, k: int) -> int:
-        """Return the number of users with another value than 0 at k, by the relevant items."""
-        first = self.first[:, :k]
+    def cubes(self, metric: Metric, k: int) -> float:
+        """Return the mean of users' values at k, cubed; less where users have several hits.
+
+        These are cubed one by one. Of averages of users' curves it is 0.
+        """
+        if metric.name in self.gathered:
+            return 0.0
+        depth = min(k, self.depth)
+        divisors = metric.divisors(self.n_relevant, self.n_listed, np.array([k]))
+        of_hits = (1 / (metric.discounts(depth) * divisors)) ** 3
         if metric.cut == "R":
-            first = first * (np.arange(1, first.shape[1] + 1) <= self.n_relevant[:, np.newaxis])
-        ones = self.n_users[self.n_relevant == 0] if metric.empty == "one" else 0
-        return int(first.sum() + np.sum(ones))
+            of_hits *= np.arange(1, depth + 1) <= self.n_relevant[:, np.newaxis]
+        total = float((getattr(self, metric.word)[:, :depth] * of_hits).sum())
+        total += self.n_empty * (metric.empty == "one")
+        return total / max(self.n_of(metric.empty), 1)
 
     @cached
     def _single(self) -> NDArray[np.intp]:

@@ -255,6 +255,26 @@ def normal(
     return np.maximum(low, np.minimum(mean, 0.0)), np.minimum(high, np.maximum(mean, 1.0))
 
 
+def least_skewness(mean: float, std: float, cubes: float, within_one: bool) -> float:
+    """Return the least skewness, without its sign, that values from 0 on have.
+
+        E x³ >= (E x²)² / E x   (Schwarz), and at least `cubes`; within [0, 1] of 1 - x, too
+
+    Examples
+    --------
+    >>> x = np.array([1.0] + [0.0] * 9)
+    >>> round(least_skewness(x.mean(), x.std(), 0.0, True), 3)
+    2.667
+    """
+    found = [0.0]
+    for m, third in ((mean, cubes), (1 - mean, 0.0))[: 1 + within_one]:
+        if m > 0:
+            squares = std**2 + m**2
+            third = max(third, squares**2 / m)
+            found.append((third - 3 * m * squares + 2 * m**3) / std**3)
+    return max(found)
+
+
 class Errors(NamedTuple):
     """Standard errors at every k, (K,), and their degrees of freedom, (K,)."""
 

@@ -82,7 +82,8 @@ class Contrast:
     p, p_adjusted : float
         For this comparison alone, and corrected for all of its family.
     low, high : float
-        The interval of the difference; it holds for this comparison alone.
+        The interval of the difference, two-sided whatever the alternative; it holds for this
+        comparison alone. In a test of equivalence that of 2 level - 1.
     wins, ties, losses : int
         Users for whom the system is the larger number, equal, the smaller.
     relative : float

@@ -426,7 +426,7 @@ were not drawn
     if sizes:
         whom = axes.counted(sizes, compared.unit)
         weighted = ", weighted" * (results["new"].weights is not None)
-        clustered = question.clusters is not None or results["new"].clusters is not None
+        clustered = whole[0].clustered
         notes.append(
             f"new - base, paired t over {whom}{weighted}{', by clusters' * clustered}; intervals "
             f"are {100 * level:.4g} %, each side is tested at p < {(1 - level) / 2:.3g}"
@@ -435,7 +435,9 @@ were not drawn
         few = f"fewer than {FEW} {'clusters' if whole[0].clustered else 'users'} differ"
         words = f"where {few}, or losses are skewed, p allows for users "
         notes.append(worded(words + "who lose all and were not drawn", compared.unit))
-    notes += ["new and base have the same hits at the same ranks"] * alike
+    if alike and whole:
+        words = "new and base have the same hits at the same ranks for every user: "
+        notes.append(worded(words, compared.unit) + "metrics of these are equal, and pass untested")
     whole += [_of_floor(question, level, *one) for one in floors.items()]
     # worse are the segments that are it after Holm over all of them
     for row, p in zip(parts, adjust([one.p_worse for one in parts]).tolist(), strict=True):
@@ -486,8 +488,8 @@ def _decided(
     better, worse = both if row.higher_is_better else both[::-1]
     how: dict[str, Any] = {"level": plan.level, "seed": plan.seed, "n_threads": plan.n_threads}
     found = not_worse(better, worse, row.margin or 0.0, units, **how)
-    if same and not found.differ and found.verdict == "undecided":
-        found = found._replace(verdict="not worse", n_needed=math.nan)
+    if same and not found.differ:
+        found = found._replace(verdict="not worse", n_needed=math.nan, bound=0.0)
     test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "bound", "n_needed")
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
     if not row.higher_is_better:  # 0 - 0 is 0, and -0.0 would be printed with its sign
@@ -511,8 +513,8 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
         raise ValueError(f"the floor of {name}, {floor:g}, is not from 0 to 1, as its mean is")
     mean, n, (low, high) = new[name], new.n_of(name), new.interval(name, level)
     units = new.units_of(name)
-    if question.clusters is not None:
-        source = question.rows([name])
+    source = None if question.clusters is None else question.rows([name])
+    if source is not None and source.units.clusters is not None:
         values, units = source.values("new", name), source.units
         test = difference(values, np.zeros(len(values)), units, level=level)
         mean, n, low, high = test.mean, test.n, test.low, test.high

@@ -201,7 +201,7 @@ def paired_tests(
     alternative : {"two-sided", "greater", "less"}
         Of system - baseline, as a number.
     level : float
-        Of the intervals, between 0 and 1.
+        Of the intervals, between 0 and 1; they are two-sided whatever the alternative.
     weights, clusters : one per user, or dict user -> value
         Weights, of which 0 counts nothing; labels of rows that belong together, such as the
         sessions of a user. The t test allows for few or unequal ones (CR2, with Satterthwaite's

@@ -21,8 +21,7 @@ from toplist.stats.distributions import t_ppf
 from toplist.stats.planning import Corrected, ppi
 from toplist.stats.units import Units, checked, numbered, snap
 
-# With ten queries of people the interval covers 91 % in place of 95, with fewer much less.
-LEAST = 10
+# With fewer queries of people an interval is called rough.
 FEW = 50
 
 
@@ -194,18 +193,13 @@ def judge_corrected(
     rows = _matched(by_judge, by_people)
     _check(by_judge, by_people, rows, int(name.rpartition("@")[2]))
     y_hat, n = _values(by_judge, name), len(rows)
-    labels, units, clusters = by_judge.cluster_labels(), Units(n), None
+    labels, clusters = by_judge.cluster_labels(), None
     if labels is None and by_people.cluster_labels() is not None:
         raise ValueError("human has clusters and judged has none: evaluate both with clusters=")
-    places = np.arange(len(y_hat)) if labels is None else numbered(labels)
-    if len(np.unique(places)) < len(places):  # else each query is a cluster by itself
+    if labels is not None:
+        places = numbered(labels)
         clusters = places[rows], np.delete(places, rows)
-        units = Units.of(n, None, clusters[0])
-    if n >= 2 and len(units.sizes) < LEAST:
-        what = f"{n} queries" if clusters is None else f"queries of {len(units.sizes)} clusters"
-        raise ValueError(
-            f"people judged {what}: at least {LEAST} are needed for an interval that holds"
-        )
+    units = Units.of(n, None, clusters and clusters[0])
     rest = np.delete(y_hat, rows)
     found = ppi(_values(by_people, name), y_hat[rows], rest, level=level, clusters=clusters)
     half = t_ppf(0.5 + level / 2, units.df) * found.error

@@ -224,7 +224,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     return [*lines, *reading(result), *deeper([result]), account(result)]
 
 
-# With fewer users who have another value than 0 an interval by t is called rough.
+# With fewer users an interval by t is called rough.
 FEW_USERS = 30
 
 
@@ -240,8 +240,8 @@ def intervals(results: Sequence[Means]) -> list[str]:
     whole, kinds, dashes = results[0], dict[str, list[str]](), False
     if whole.n_clusters == 1:
         return ["no interval: all are of one cluster"]
-    fewest, least, where = FEW_USERS, FEW_USERS, ""  # users of a mean; who has another value than 0
-    for name, metric in whole.terms.asked.items():
+    fewest, most, where = FEW_USERS, 1.0, ""  # users of a mean; how much too few as it is skewed
+    for name in whole.terms.asked:
         held: dict[str, None] = {}
         for result in results:
             ends = {k: result.interval(f"{name}@{k}") for k in result.terms.ks_of[name]}
@@ -254,10 +254,9 @@ def intervals(results: Sequence[Means]) -> list[str]:
             if kind == "Wilson":
                 continue
             fewest = min(fewest, *(result.n_of(f"{name}@{k}") for k in some))
-            if isinstance(metric, Metric) and name not in result.terms.of_judged:
-                for k in some:
-                    n = result.histograms.n_with_value(metric, k)
-                    least, where = (n, f"{name}@{k}") if n < least else (least, where)
+            for at_k in (f"{name}@{k}" for k in some):
+                times = result.skewed(at_k)
+                most, where = (times, at_k) if times > most else (most, where)
         if held:
             kinds.setdefault(" or ".join(held), []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
@@ -278,8 +277,9 @@ def intervals(results: Sequence[Means]) -> list[str]:
         few = worded(f"only {counted(fewest, 'user')}", whole.terms.unit)
     few = few and f" (rough: {few})"
     if not few and where:
-        few = worded(" (rough where few users have a value other than 0", whole.terms.unit)
-        few += f": {least} for {where})"
+        few = (
+            worded(" (rough where few users lie far to one side: ", whole.terms.unit) + where + ")"
+        )
     return [f"95 % interval, ± half or [low, high]: {text}{few}" + f"; {none}" * dashes, *lacking]
 
 

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import Errors, at, by_kish, normal, of_rows, of_values, wilson
+from toplist.averages.moments import (
+    Errors,
+    at,
+    by_kish,
+    least_skewness,
+    normal,
+    of_rows,
+    of_values,
+    wilson,
+)
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.matching.about import Fingerprint, Unmatched
 from toplist.matching.hits import Hits
@@ -443,15 +452,35 @@ class Means:
         name, average = metric.name, self._average(metric, cuts)
         if self.interval_kind(name) == "Wilson":
             return np.stack(wilson(average.mean, average.effective, normal_ppf((1 + level) / 2)))
-        if name in self.by_rows:
-            error, df = self._errors(metric, cuts)
-        elif self.terms.weighting is not None and isinstance(metric, Metric):
-            error, df = by_kish(average)
-        else:  # of lists, n is another at each k
-            error, df = average.error, getattr(average, "users", average.n) - 1.0
+        error, df = self._errors(metric, cuts)
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
+
+    def skewed(self, name: str) -> float:
+        """Return how many times more users Student's t needs at ``name@k``, as values are skewed.
+
+        Above 1 its interval is rough: n units are few below 25 skewness², as in tests. Without
+        weights and clusters single values may be gone, and the skewness is the least that values of
+        this mean and spread have.
+        """
+        from toplist.stats.estimates import SKEWED
+
+        metric, k = self._find(name)
+        if k is None or metric.name in self.terms.pooled or self.is_proportion(metric.name):
+            return 0.0
+        if metric.name in self.by_rows:
+            units = self.units_of(name)
+            skewness = units.skewness(self.per_user(name)[self.in_means([name])])
+            return float(np.nan_to_num(SKEWED * skewness**2 / len(units.sizes)))
+        at_k = np.array([k])
+        average, error = self._average(metric, at_k), float(self._errors(metric, at_k).error[0])
+        mean, std = float(average.mean[0]), float(average.std[0])
+        within_one = self.is_within_one(metric.name)
+        if not std > 0 or not (isinstance(metric, Metric) or within_one):  # others may be below 0
+            return 0.0
+        cubes = self.histograms.cubes(metric, k) if isinstance(metric, Metric) else 0.0
+        return SKEWED * (least_skewness(mean, std, cubes, within_one) * error / std) ** 2
 
     @cached
     def by_rows(self) -> frozenset[str]:
@@ -481,7 +510,13 @@ class Means:
         return weights is None or some is None or len(np.unique(weights[some])) > 1
 
     def _errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
-        """Return the standard errors of a mean at some k's by its rows, and degrees of freedom."""
+        """Return the standard errors of a mean at some k's, and degrees of freedom."""
+        if metric.name not in self.by_rows:
+            average = self._average(metric, cuts)
+            if self.terms.weighting is not None and isinstance(metric, Metric):
+                return by_kish(average)
+            # of lists, n is another at each k
+            return Errors(average.error, getattr(average, "users", average.n) - 1.0)
         known = len(self._moments[metric.name].mean)
         if isinstance(metric, Metric) and cuts[-1] > known:
             return self._of_rows(metric, cuts)

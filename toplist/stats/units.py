@@ -58,7 +58,8 @@ class Units:
     def of(cls, n: int, weights: ArrayLike | None = None, clusters: Any = None) -> Units:
         """Return units of weights and of labels, one per row.
 
-        Clusters come in the order of their labels, whatever the order of the rows.
+        Clusters come in the order of their labels, whatever the order of the rows; of one row each
+        they are none.
 
         Raises
         ------
@@ -66,9 +67,9 @@ class Units:
             For another number of weights, weights that are not positive, and rows without a label.
         """
         w = None if weights is None else weights_of(weights, n)
-        if clusters is None:
-            return cls(n, w)
-        return cls(n, w, _without_gaps(numbered(clusters)))
+        places = None if clusters is None else _without_gaps(numbered(clusters))
+        alone = places is None or len(places) == 0 or places.max() + 1 == n
+        return cls(n, w, None if alone else places)
 
     def at(self, some: Bools) -> Units:
         """Return those of some rows."""
