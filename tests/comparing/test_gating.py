@@ -267,7 +267,7 @@ ASKED = {
     "labels have none of the users": {"by": {"nobody": 1}},
     "margins is 0.1: give a dict, {'ndcg@10': 0.005}": {"margins": 0.1},
     "floors is 'recall@5'": {"floors": "recall@5"},
-    "gate() has no keyword 'margin': give margins, {'ndcg@10': 0.005}": {"margin": 0.1},
+    "gate() got an unexpected keyword argument 'margin'": {"margin": 0.1},
     "base is dict: give what top_k_eval returned": {"base": {"ndcg@5": 0.1}},
     "neither more nor less of it is better": {"new": OF_ALL, "margins": {"novelty@5": 0.1}},
     "has no test: one number of all": {"new": OF_ALL, "margins": {"item_coverage@5": 0.1}},

@@ -136,10 +136,13 @@ def test_which_systems_and_what_is_refused():
     assert [row.user_id for row in other.movers("mrr@2", users="common")] == ["ann", "bob"]
     numbers = tl.compare({1: three["old"], 2: three["new"]})  # whose names are texts
     for ask, said in (
-        (lambda: found.movers("mrr@2"), "movers: several systems: name one as system=; there are"),
-        (lambda: found.movers("mrr@2", "x"), "movers: no system 'x'; there are old, new, third"),
-        (lambda: numbers.movers("mrr@2", 1), "movers: no system 1; there are 1, 2"),
-        (lambda: found.movers("mrr@2", "old"), "'old' is both the system and its baseline"),
+        (lambda: found.movers("mrr@2"), "movers: beside old there are new, third: name one as sys"),
+        (
+            lambda: found.movers("mrr@2", "x"),
+            "beside old there are new, third: 'x' is none",
+        ),
+        (lambda: numbers.movers("mrr@2", 1), "movers: beside 1 there are 2: 1 is none of them"),
+        (lambda: found.movers("mrr@2", "old"), "beside old there are new, third: 'old' is none"),
         (lambda: tl.compare({"old": three["old"]}).movers("mrr@2"), "two systems are needed"),
         (lambda: found.movers("mrr@2", "new", n=0), "n must be at least 1, not 0"),
         (lambda: other.movers("mrr@2"), "users='common'"),

@@ -111,7 +111,7 @@ VALUE_ERRORS = {
     ],
     "margin must be a number above 0": [
         lambda one=one: two().equivalence("mrr@2", margin=one)
-        for one in (float("nan"), float("inf"), "1%", 0, -1, True, "a")
+        for one in (float("nan"), float("inf"), "1%", 0, -1, True, "a", None)
     ],
     "level must be above 0.5": lambda: two().equivalence(margin=0.1, level=0.4),
     "'maxt' is of tests of a difference": lambda: two().equivalence(margin=1, correction="maxt"),
@@ -119,7 +119,7 @@ VALUE_ERRORS = {
     "seed must be": [lambda one=one: few(seed=one) for one in (-1, 2**64, 1.5)],
     "n_resamples must be": [lambda one=one: few(n_resamples=one) for one in (98, 99.5)],
     "give a metric without @, not 'mrr@1'": lambda: two().band("mrr@1"),
-    "band: several systems: name one as system=": lambda: tl.compare(three()).band("mrr"),
+    "band: beside a there are b, c: name one as system=": lambda: tl.compare(three()).band("mrr"),
     "is of one name@k, not of mrr@1, ndcg@2": lambda: two().tukey(["mrr@1", "ndcg@2"]),
     "the users have weights": [
         lambda: weighted().band("mrr", "b", "a"),
@@ -202,7 +202,6 @@ TYPE_ERRORS = {
     ],
     "baseline is 0: give the name": lambda: two(0),
     "names is": lambda: two().test(5),
-    "margin is None": lambda: two().equivalence(margin=None),
     "give a dict of system -> values, not list": lambda: tl.inference.paired_tests([[1.0], [2.0]]),
     "the values of a are no numbers": lambda: few(["x", "y"]),
     "some by position: ...as arrays": lambda: few({"x": 1.0}),
@@ -210,7 +209,9 @@ TYPE_ERRORS = {
         users=["x", "y"], weights=[1, 1]
     ),
     "by user and some by position": lambda: tl.inference.band({"x": [1.0]}, [[1.0]]),
-    "give clusters as a dict or Series": lambda: two().test("mrr@3", clusters=[0] * 60),
+    "clusters are by position, but the values are by user": lambda: two().test(
+        "mrr@3", clusters=[0] * 60
+    ),
     "give a dict of segment -> differences, not list": lambda: heterogeneity([[0.1], [0.2]]),
 }
 KEY_ERRORS = {

@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import Bools, Floats, Ints, cached, choice
-from toplist.comparing.contrasts import USERS_OF
 from toplist.comparing.samples import TOGETHER, Rows, other_users
-from toplist.comparing.tests import NotTestable
-from toplist.comparing.values import order_of
-from toplist.inputs.keyed import is_series, values_by_user
+from toplist.comparing.tests import USERS_OF, NotTestable
+from toplist.comparing.values import by_user, order_of
 from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
@@ -145,19 +143,16 @@ class Aligned(Rows):
         first, rows = next(iter(self.rows.items()))
         known = {s: one.clusters for s, one in self.results.items() if one.clusters is not None}
         if self.clusters is not None and self.users is None:
-            of_all = values_by_user(self.clusters, None, self.results[first].n_users, "clusters")[0]
+            of_all = by_user(self.clusters, None, self.results[first].n_users, "clusters")
             return [of_all[row] for row in rows.tolist()]
-        if self.clusters is None and not known:
+        given = by_user(self.clusters, self.users, self.n, "clusters")
+        if given is None and not known:
             return None
         # who has a list and no ground truth, in one result at least
         extra = [of_one >= self.results[system].n_users for system, of_one in self.rows.items()]
         others = np.flatnonzero(np.any(extra, axis=0)).tolist()
-        if self.clusters is not None and self.users is not None:
-            if not isinstance(self.clusters, Mapping) and not is_series(self.clusters):
-                raise TypeError(
-                    "the users have keys: give clusters as a dict or Series user -> label"
-                )
-            others = [row for row in others if self.users[row] not in self.clusters]
+        if given is not None:
+            others = [row for row in others if given[row] is None]
         elif len(known) < len(self.results):
             without = next(system for system in self.results if system not in known)
             raise NotTestable(
@@ -169,8 +164,8 @@ class Aligned(Rows):
                 "lists without a ground truth are in these means, and have no cluster: give those "
                 "of all users to test(), as a dict user -> label"
             )
-        if self.clusters is not None:
-            return values_by_user(self.clusters, self.users, self.n, "clusters")[0]
+        if given is not None:
+            return list(given)
         labels = {s: [some[row] for row in self.rows[s].tolist()] for s, some in known.items()}
         mine = labels[first]
         for other, theirs in labels.items():

@@ -11,10 +11,9 @@ from toplist import plots
 from toplist.checks import cached, choice, no_attribute
 from toplist.comparing import samples, segments, views
 from toplist.comparing.aligning import united
-from toplist.comparing.contrasts import SameUsers, TestFamily, TestPlan
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import MANY, Question, SideBySide
-from toplist.comparing.tests import Tests, or_why
+from toplist.comparing.tests import SameUsers, TestFamily, TestPlan, Tests, or_why
 from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
@@ -22,6 +21,7 @@ from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.estimates import RUNS, RunsAre
+from toplist.stats.planning import check_margin
 from toplist.stats.simultaneous import Correction
 
 if TYPE_CHECKING:
@@ -314,7 +314,8 @@ class Comparison(SideBySide):
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
-        plan = TestPlan.within(margin, correction=correction, level=level, family=family)
+        check_margin(margin)
+        plan = TestPlan("t", correction, level=level, family=family, margin=margin).checked()
         return Question(self, users, clusters).tests(names, plan)
 
     def band(

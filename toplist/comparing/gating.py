@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Never
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from toplist.checks import USERS, counted, equal, worded
 from toplist.comparing.comparison import compare
-from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
+from toplist.comparing.tests import SameUsers, TestPlan, p_is
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
 from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
@@ -310,7 +310,6 @@ def gate(
     clusters: Any = None,
     seed: int = 0,
     n_threads: int | None = None,
-    **misspelt: Never,
 ) -> Gate:
     """Say whether a new result is not worse than its base, by more than margins that do not matter.
 
@@ -385,9 +384,6 @@ were not drawn
     >>> found.passed
     True
     """
-    if misspelt:
-        words = "give margins, {'ndcg@10': 0.005}, or see help(toplist.gate)"
-        raise TypeError(f"gate() has no keyword {next(iter(misspelt))!r}: {words}")
     floors = {} if floors is None else floors
     _check(new, base, margins, floors)
     compared = compare({"new": new, "base": base}, baseline="base")

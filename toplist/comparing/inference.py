@@ -91,11 +91,10 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import no_attribute
 from toplist.comparing import samples
-from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
 from toplist.comparing.samples import contrasted, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
-from toplist.comparing.tests import Tests
+from toplist.comparing.tests import TestCorrection, TestMethod, TestPlan, Tests
 from toplist.comparing.values import USER, read, read_pairs
 from toplist.comparing.views import Band
 from toplist.inputs.lists import is_frame
@@ -111,7 +110,7 @@ from toplist.stats.datasets import (
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.estimates import RunsAre, Sums, TTest
-from toplist.stats.planning import detectable, n_needed, power, ppi
+from toplist.stats.planning import check_margin, detectable, n_needed, power, ppi
 from toplist.stats.simultaneous import Correction, adjust
 from toplist.stats.units import Alternative, snap
 
@@ -291,7 +290,8 @@ def equivalence(
     >>> test.p < 0.001, test.p_not_worse < 0.001, -0.005 < test.low < test.high < 0.005
     (True, True, True)
     """
-    plan = TestPlan.within(margin, correction=correction, level=level, runs=runs)
+    check_margin(margin)
+    plan = TestPlan("t", correction, level=level, runs=runs, margin=margin).checked()
     return _tested(plan, values, baseline, name, weights, clusters, users)
 
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, Ints, choice, worded
-from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, TestPlan
-from toplist.comparing.tests import NotTestable, Tests
+from toplist.comparing.tests import DRAWN, USERS_OF, Contrast, NotTestable, TestPlan, Tests
 from toplist.results.means import PER_USER
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
@@ -126,8 +125,8 @@ class Rows:
     def contrast(self, system: str, baseline: str, name: str, plan: TestPlan) -> Contrast:
         """Return a comparison as the plan asks for it."""
         column = system, baseline, name
+        both = self.values(system, name), self.values(baseline, name)
         if plan.runs is not None:
-            both = self.values(system, name), self.values(baseline, name)
             found = estimates.runs(*both, plan.runs, self.units, **plan.sided)
             trained = contrast_of(column, found.trained, plan)
             row = contrast_of(column, found.anew, plan, found.parts)
@@ -135,18 +134,14 @@ class Rows:
         row = contrast_of(column, self.difference(*column, plan), plan)
         if plan.method == "t":
             return row
-        d, how = snap(self.values(system, name), self.values(baseline, name)), plan.drawn
-        if plan.method == "bootstrap":
-            boot = randomization.bootstrap(d, self.units, **plan.sided, **how)
-            return replace(row, statistic=boot.statistic, p=boot.p, low=boot.low, high=boot.high)
-        if plan.method == "randomization":
-            test = randomization.randomization(d, self.units, alternative=plan.alternative, **how)
+        test: Any = getattr(randomization, plan.method)
+        if plan.method in DRAWN:
+            outcome = test(snap(*both), self.units, **plan.sided, **plan.drawn)
         elif not self.units.plain:
             raise NotTestable(f"method={plan.method!r} takes neither weights nor clusters")
         else:
-            of_ranks = {"wilcoxon": randomization.wilcoxon, "sign": randomization.sign}
-            test = of_ranks[plan.method](d, alternative=plan.alternative)
-        return replace(row, statistic=test.statistic, p=test.p, exact=test.exact)
+            outcome = test(snap(*both), alternative=plan.alternative)
+        return replace(row, **outcome._asdict())
 
     def largest(self, columns: Sequence[Column], plan: TestPlan) -> MaxT:
         """Return the comparisons of some columns, adjusted by the largest of their statistics."""

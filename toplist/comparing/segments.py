@@ -18,9 +18,17 @@ from numpy.typing import ArrayLike
 from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
 from toplist.comparing.aligning import few_of
-from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import CORRECTED, HasTests, NotTestable, Tests, or_why
+from toplist.comparing.tests import (
+    CORRECTED,
+    HasTests,
+    NotTestable,
+    SameUsers,
+    TestPlan,
+    Tests,
+    or_why,
+    p_is,
+)
 from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
 from toplist.metrics.names import Names

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from toplist.checks import cached, worded
 from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Difference, few_of
-from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
-from toplist.comparing.tests import HasTests, NotTestable, Tests, or_why
+from toplist.comparing.tests import HasTests, NotTestable, SameUsers, TestPlan, Tests, or_why
 from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -435,18 +434,13 @@ class Question:
         """Return the two systems of a band, or of what `of` names."""
         systems = list(self.compared.results)
         baseline = (*self.compared.baselines, *systems)[0] if baseline is None else baseline
-        if len(systems) == 1:
-            raise ValueError(f"{of}: two systems are needed, and there is {systems[0]!r} alone")
-        others, known = [one for one in systems if one != baseline], ", ".join(systems)
-        if system is None and len(others) > 1:
-            raise ValueError(f"{of}: several systems: name one as system=; there are {known}")
-        pair = others[0] if system is None else system, baseline
-        for one in pair:
-            if one not in systems:
-                raise ValueError(f"{of}: no system {one!r}; there are {known}")
-        if system == baseline:
-            raise ValueError(f"{of}: {system!r} is both the system and its baseline")
-        return pair
+        pairs = {pair[0]: pair for pair in pairs_of(systems, baseline)}
+        if system is None and len(pairs) == 1:
+            [system] = pairs
+        if system not in pairs:
+            what = "name one as system=" if system is None else f"{system!r} is none of them"
+            raise ValueError(f"{of}: beside {baseline} there are {', '.join(pairs)}: {what}")
+        return pairs[system]
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the systems that are compared, each with its baseline."""

@@ -71,9 +71,9 @@ def read(
             name: np.stack([found[name, i] for i in range(len(some))])
             for name, some in values.items()
         }
-    w, places = _by_user(weights, users, n, "weights"), None
+    w, places = by_user(weights, users, n, "weights"), None
     if clusters is not None:
-        places = numbered(_by_user(clusters, users, n, "clusters"), users)
+        places = numbered(by_user(clusters, users, n, "clusters"), users)
     if w is not None:
         w = weights_of(w, n, users, zeros=True)
         some = np.asarray(w > 0)  # a weight of 0 counts nothing
@@ -236,7 +236,7 @@ def _floats(system: Any, values: Any, users: list[Any] | None, ndim: int) -> Flo
     return array
 
 
-def _by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
+def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None

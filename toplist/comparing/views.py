@@ -13,9 +13,8 @@ import numpy as np
 from toplist.averages.per_user import truths_of
 from toplist.checks import USERS, Bools, Floats, Ints, check_positive_int, counted, readable, worded
 from toplist.comparing.aligning import Aligned
-from toplist.comparing.contrasts import TestPlan
 from toplist.comparing.side_by_side import Question
-from toplist.comparing.tests import cautioned, named
+from toplist.comparing.tests import TestPlan, cautioned, named
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
 from toplist.plots import axes

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from toplist import audit, beyond
 from toplist.checks import counted, worded
-from toplist.comparing.contrasts import MARKS, Contrast
-from toplist.comparing.tests import Tests, or_why
+from toplist.comparing.tests import MARKS, Contrast, Tests, or_why
 from toplist.comparing.views import Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.reporting import drawing
