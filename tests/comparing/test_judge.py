@@ -126,7 +126,7 @@ def two():
 VALUE_ERRORS = {
     "people judged 1 values: at least 10 are needed": lambda: human(queries=SAMPLE[:1]),
     "people judged 9 values: at least 10 are needed": lambda: human(queries=SAMPLE[:9]),
-    "judged queries of 7 clusters: at least": lambda: in_clusters({q: q[:2] for q in QUERIES}),
+    "judged values of 7 clusters: at least": lambda: in_clusters({q: q[:2] for q in QUERIES}),
     "nothing is judged by the judge alone": lambda: human(queries=QUERIES),
     "query 'q.*' of human is not in judged, which has queries like 'q.*': judged is of all": (
         lambda: {"judged": evaluated(LISTS, JUDGE, [q for q in QUERIES if q != SAMPLE[0]])}
