@@ -209,9 +209,7 @@ TYPE_ERRORS = {
         users=["x", "y"], weights=[1, 1]
     ),
     "by user and some by position": lambda: tl.inference.band({"x": [1.0]}, [[1.0]]),
-    "clusters are by position, but the values are by user": lambda: two().test(
-        "mrr@3", clusters=[0] * 60
-    ),
+    "clusters are by position, but the values": lambda: two().test("mrr@3", clusters=[0] * 60),
     "give a dict of segment -> differences, not list": lambda: heterogeneity([[0.1], [0.2]]),
 }
 KEY_ERRORS = {
