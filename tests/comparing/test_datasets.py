@@ -201,7 +201,7 @@ def test_results_without_users(sets):
     assert found.rank_low is found.behind is None
     contrast = found.contrast("ease")
     assert contrast.these is None and contrast.replicated is None
-    assert "the users of knn are unknown" in contrast.why
+    assert "knn: this result holds no hits, so its users are unknown" in contrast.why
     assert contrast.sample == whole.contrast("ease").sample
     text = found.to_text()
     assert "no intervals of ranks: the users of ml, yelp, movies are unknown" in text

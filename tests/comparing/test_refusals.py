@@ -149,7 +149,7 @@ VALUE_ERRORS = {
     "cannot be tested: DIFFERENT CONVENTIONS": lambda: pairs(
         by_position(), by_position(convention="neurec")
     ).test(),
-    "the users of a are unknown; of files and streams, keep='users' keeps them...of Spark, "
+    "a: this result holds no hits, so its users are unknown...keep='users' keeps them...of Spark, "
     "evaluate all systems in one ...(..., system=...) with paired=True;": lambda: pairs(
         *[three()["a"].without_users()] * 2
     ).test(),

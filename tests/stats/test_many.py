@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from paired_data import SIDES, data_sets, estimated, paired, patterns
 
 from toplist.stats import randomization as draws
 from toplist.stats import simultaneous
-from toplist.stats.distributions import t_ppf
+from toplist.stats.distributions import range_ppf, t_ppf
 from toplist.stats.estimates import difference
 from toplist.stats.randomization import best_of_many
 from toplist.stats.simultaneous import adjust, band, maxt_flips, maxt_t
@@ -186,8 +187,16 @@ def values_of(seed, n, n_systems):
 
 
 def tukey(values, level=0.95):
-    found = [difference(a, b) for a, b in itertools.combinations(np.transpose(values), 2)]
-    return simultaneous.tukey(found, level), np.array([one.difference for one in found])
+    """Return what is found of all pairs, as arrays, and their differences."""
+    pairs = [difference(a, b) for a, b in itertools.combinations(np.transpose(values), 2)]
+    found = simultaneous.tukey(pairs, level)
+    names = "difference", "statistic", "p", "low", "high", "df"
+    columns = {name: np.array([getattr(one, name) for one in found]) for name in names}
+    return SimpleNamespace(**columns), columns["difference"]
+
+
+def critical(found, n_systems, level=0.95):
+    return range_ppf(level, n_systems, found.df[0])
 
 
 @settings(deadline=None, max_examples=10)
@@ -197,7 +206,7 @@ def test_tukey_by_its_formula_and_of_systems_in_another_order(seed, n, n_systems
     pairs, d = tukey(values, level)
     rest = values - values.mean(axis=1)[:, None] - values.mean(axis=0) + values.mean()
     variance = (rest**2).sum() / ((n_systems - 1) * (n - 1))
-    half = pairs.critical * math.sqrt(variance / n)
+    half = critical(pairs, n_systems, level) * math.sqrt(variance / n)
     assert pairs.high - pairs.low == pytest.approx(2 * half, abs=1e-9)
     turned, turned_d = tukey(values[:, ::-1], level)
     names = list(itertools.combinations(range(n_systems), 2))
@@ -214,7 +223,7 @@ def test_systems_that_are_nearly_or_wholly_alike():
     values = np.repeat(values_of(2, 500, 1), 3, axis=1) + 1.0
     values[3, 1] += 1e-7
     found, _ = tukey(values)
-    variance = ((found.high - found.low)[0] / 2 / found.critical) ** 2 * 500
+    variance = ((found.high - found.low)[0] / 2 / critical(found, 3)) ** 2 * 500
     assert variance == pytest.approx(1e-14 * 2 / 3 * 499 / 500 / 998, rel=1e-6)
     pairs, d = tukey(np.repeat(values_of(3, 50, 1), 4, axis=1) * 0.1 + 1e6)
     for array, number in ((d, 0), (pairs.p, 1), (pairs.low, 0)):
@@ -227,7 +236,7 @@ def test_systems_that_are_nearly_or_wholly_alike():
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_users_for_a_variance(n):
     pairs, _ = tukey(np.arange(3.0 * n).reshape(n, 3))
-    assert pairs.df == 0 and np.isnan([pairs.statistic, pairs.p, pairs.low, pairs.high]).all()
+    assert not pairs.df.any() and np.isnan([pairs.statistic, pairs.p, pairs.low, pairs.high]).all()
 
 
 # The best of many

@@ -24,7 +24,6 @@ from toplist.comparing.values import by_user, order_of
 from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
-from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.results import describe
 from toplist.results.result import TopKResult
@@ -232,18 +231,11 @@ def align(
     choice("users", users, USERS_OF)
     counted, known = dict[str, Bools](), dict[str, Sequence[Any]]()
     for system, result in results.items():
-        so, asked = f"the users of {system} are unknown", result.terms.asked
         try:
-            result.held(so, f"{TOGETHER} with paired=True")
-            for name in metrics if getattr(result.lists, "values", None) is None else ():
-                metric = asked.get(name) or asked.get(name.rpartition("@")[0])
-                if isinstance(metric, ListMetric):
-                    raise NotTestable(
-                        f"{system} holds no lists, so {name} has no values per user: evaluate again"
-                    )
+            result.held("its users are unknown", f"{TOGETHER} with paired=True")
             counted[system], more = result.in_means_of_all(metrics)
         except ValueError as error:
-            raise NotTestable(str(error)) from None
+            raise NotTestable(f"{system}: {error}") from None
         known[system] = [*result.users, *more] if more else result.users
     first, keyed = next(iter(results)), {one.has_keys: s for s, one in results.items()}
     if len(keyed) > 1:

@@ -376,14 +376,13 @@ def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
 def tukey(sample: Sample, systems: Sequence[str], name: str, level: float) -> Tests:
     """Return Tukey's test of all pairs of systems, of each pair the first less the second."""
     pairs, plan = [(a, b) for b, a in pairs_of(systems, None)], TestPlan()
-    found = [sample.difference(*pair, name, plan) for pair in pairs]
-    together, rows = simultaneous.tukey(found, level), []
-    kept = "n", "mean", "baseline_mean", "difference", "wins", "ties", "losses"
-    for place, (pair, one) in enumerate(zip(pairs, found, strict=True)):
+    found = simultaneous.tukey([sample.difference(*pair, name, plan) for pair in pairs], level)
+    counts = "n", "mean", "baseline_mean", "difference", "wins", "ties", "losses"
+    kept = *counts, "statistic", "df", "p", "low", "high"  # what else there is is of a pair alone
+    rows = []
+    for pair, one in zip(pairs, found, strict=True):
         own: dict[str, Any] = {key: getattr(one, key) for key in kept}
-        for key in ("statistic", "low", "high", "p"):
-            own[key] = float(getattr(together, key)[place])
-        rows.append(Contrast(name, *pair, **own, p_adjusted=own["p"], df=together.df))
+        rows.append(Contrast(name, *pair, **own, p_adjusted=one.p))
     low, high = min(one.std for one in found), max(one.std for one in found)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
     n_family = sum(one.p == one.p for one in rows)

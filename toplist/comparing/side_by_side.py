@@ -425,9 +425,10 @@ class Question:
     def one_each(self, what: str) -> None:
         """Refuse several runs of a system."""
         if self.compared.runs:
+            first = next(iter(self.compared.results))
             raise NotTestable(
                 f"{what} is of one result of each system, and there are several runs: test() and "
-                "equivalence() take runs"
+                f"equivalence() take runs, this one of each, comparison.results[{first!r}]"
             )
 
     def pair(self, system: str | None, baseline: str | None, of: str) -> tuple[str, str]:

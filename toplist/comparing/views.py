@@ -457,15 +457,10 @@ def movers(
     question: Question, name: str, system: str | None, baseline: str | None, n: int, n_drawn: int
 ) -> Movers:
     """Return the users with the largest differences, and `n_drawn` others at random."""
-    n, compared = check_positive_int(n, "n"), question.compared
-    if compared.runs:
-        first, *more = compared.results
-        raise ValueError(
-            f"movers: a system has several runs: take one of each, tl.compare({{{first!r}: "
-            f"comparison.results[{first!r}], {more[-1]!r}: ...}})"
-        )
+    n = check_positive_int(n, "n")
+    question.one_each("movers()")
     pair = question.pair(system, baseline, "movers")
-    both = replace(compared._with(pair), baselines=())
+    both = replace(question.compared._with(pair), baselines=())
     asked = replace(question, compared=both)
     name = asked.one(name, "this")
     source = asked.rows([name], "movers()")
@@ -494,7 +489,7 @@ def movers(
     draw = np.random.default_rng(SEED).choice(len(d), most, replace=False).tolist()
     others = [row for row in draw if row not in chosen][:n_drawn]
     rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
-    return Movers(rows, name, pair, values, higher, compared.unit, drawn)
+    return Movers(rows, name, pair, values, higher, both.unit, drawn)
 
 
 def extremes(d: Floats, n_relevant: Ints, users: Sequence[Any], n: int) -> list[int]:

@@ -260,22 +260,7 @@ def band(found: Estimate, **options: Any) -> BandValues:
     return BandValues(found.n, *points, critical, low_all, high_all, how.n_resamples)
 
 
-class TukeyPairs(NamedTuple):
-    """Tukey's test of every pair of systems, (pairs,) each.
-
-    `low` to `high` are intervals that hold for all pairs at once, `df` the degrees of freedom, and
-    `critical` the quantile of the studentised range.
-    """
-
-    statistic: Floats
-    p: Floats
-    low: Floats
-    high: Floats
-    df: int
-    critical: float
-
-
-def tukey(pairs: Sequence[Difference], level: float = 0.95) -> TukeyPairs:
+def tukey(pairs: Sequence[Difference], level: float = 0.95) -> list[Difference]:
     """Compare all pairs of systems by Tukey's studentised range (1953), users as blocks.
 
         q = |D| / √(V / n),   p = P(Q > q),   D ± q(level) √(V / n)
@@ -292,25 +277,30 @@ def tukey(pairs: Sequence[Difference], level: float = 0.95) -> TukeyPairs:
         Of all S (S - 1) / 2 pairs, over the same users.
     level : float
 
+    Returns
+    -------
+    list of Difference
+        q as statistic, p, its interval, and the degrees of freedom; the rest is of each pair alone.
+
     Examples
     --------
     >>> from itertools import combinations
     >>> from toplist.stats.estimates import difference
     >>> values = (np.random.default_rng(0).random((50, 3)) + [0.0, 0.0, 0.3]).T
     >>> found = tukey([difference(a, b) for a, b in combinations(values, 2)])
-    >>> found.p.round(3), found.df
-    (array([0.674, 0.   , 0.003]), 98)
+    >>> [round(one.p, 3) for one in found], found[0].df
+    ([0.674, 0.0, 0.003], 98)
     """
     probability(level, "level")
     n, n_systems = pairs[0].n, (1 + math.isqrt(1 + 8 * len(pairs))) // 2
     variance = sum(one.std**2 for one in pairs) / (2 * len(pairs))
     df, error = (n_systems - 1) * max(n - 1, 0), math.sqrt(variance / max(n, 1))
-    value = np.array([one.difference for one in pairs])
-    statistic = np.array([over(abs(one), error) for one in value.tolist()])
-    critical = range_ppf(level, n_systems, df)
-    p = np.array([range_sf(q, n_systems, df) for q in statistic.tolist()])
-    half = critical * error
-    return TukeyPairs(statistic, p, value - half, value + half, df, critical)
+    half, found = range_ppf(level, n_systems, df) * error, []
+    for one in pairs:
+        q, d = over(abs(one.difference), error), one.difference
+        p = range_sf(q, n_systems, df)
+        found.append(one._replace(statistic=q, p=p, low=d - half, high=d + half, df=df))
+    return found
 
 
 def _root(correlation: Floats) -> Floats:
