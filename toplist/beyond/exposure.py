@@ -254,6 +254,13 @@ class Exposure:
         """Return the same counts without the lists that they were counted from."""
         return replace(self, source=self.pairs)
 
+    def down_to(self, k: int) -> Exposure:
+        """Return the same counts read to a deeper k, which no list reaches."""
+        if k == self.k:
+            return self
+        starts = np.pad(self.pairs.starts, (0, k - self.k), "edge")
+        return replace(self, k=k, source=self.pairs._replace(starts=starts))
+
     def counts(self, k: int | None = None) -> Ints:
         """Return how many lists hold each item among their first k, (n_items,).
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.averages.moments import together
+from toplist.averages.moments import at, together
 from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.indexing import Index, Listed
 from toplist.beyond.listed import OfUsers, digest_of, fact
@@ -97,6 +97,13 @@ class Spread:
         mean, deviation = np.where(users > 0, mean, np.nan), np.where(users > 0, deviation, 0.0)
         return Spread(users, mean, deviation, self.n_left_out + other.n_left_out, *weights)
 
+    def at(self, metric: ListMetric, cuts: Ints) -> "Spread":
+        """Return the averages of a metric at some k's, which may be below the lists."""
+        known = len(self.mean)
+        found = at(self, np.minimum(cuts, known) - 1)
+        deviation = found.deviation * metric.share(known, cuts) ** 2
+        return replace(found, mean=metric.at(self.mean, cuts), deviation=deviation)
+
     def after(self, near: "Spread") -> "Spread":
         """Return the same, with what was averaged over lists that end above in its place there."""
         k, mine = len(near.users), vars(self)
@@ -154,20 +161,28 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """The values of users of several parts, with the users of the truth of each."""
+    """The values of users of several parts, with the users of the truth of each.
 
+    Down to the deepest k of any part; `metric` says how those of others go on.
+    """
+
+    metric: ListMetric | None
     parts: tuple[tuple[Callable[[], Held], Sequence[Any]], ...]
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[Callable[[], Held], Sequence[Any]]]) -> "Joined":
+    def of(
+        cls, parts: Sequence[tuple[Callable[[], Held], Sequence[Any]]], name: str = ""
+    ) -> "Joined":
         """Return those of parts, some of which may be joined already."""
         flat = (held.parts if isinstance(held, cls) else ((held, users),) for held, users in parts)
-        return cls(tuple(chain.from_iterable(flat)))
+        return cls(_named(name) if name else None, tuple(chain.from_iterable(flat)))
 
     def __call__(self) -> Held:
         """Return the curves of the users of all truths, then of all other lists."""
         split = [rows_of(*held(), users) for held, users in self.parts]
-        curves = np.concatenate([one[at] for at in (0, 1) for one in split])
+        several = [own for own, _, _ in split] + [others for _, others, _ in split]
+        cuts = np.arange(1, max(one.shape[1] for one in several) + 1)
+        curves = np.concatenate([_down_to(self.metric, one, cuts) for one in several])
         known = [key for _, _, keys in split for key in keys or ()]
         if not known:
             return curves, None
@@ -205,7 +220,7 @@ class ListResult:
         names = held[0][0]
         return replace(
             whole,
-            values={n: Joined.of([(values[n], users) for values, users in held]) for n in names},
+            values={n: Joined.of([(values[n], users) for values, users in held], n) for n in names},
             weights=Joined.of(weighed) if len(weighed) == len(parts) else None,
             cuts=next((one.cuts for one, _ in parts if one.cuts is not None), None),
         )
@@ -224,10 +239,13 @@ class ListResult:
         """Return the metrics over both sets of lists; ValueError for two catalogues, or none."""
         # parts of a stream have the one or the other
         counts = [one.exposure for one in (self, other) if one.exposure is not None]
-        both = reduce(add, counts) if counts else None
+        deepest = max((one.k for one in counts), default=0)  # a part may have shorter lists
+        both = reduce(add, (one.down_to(deepest) for one in counts)) if counts else None
         spreads = {**self.spreads, **other.spreads}
         for name in self.spreads.keys() & other.spreads.keys():
-            spreads[name] = self.spreads[name] + other.spreads[name]
+            mine, theirs = self.spreads[name], other.spreads[name]
+            cuts = np.arange(1, max(len(mine.mean), len(theirs.mean)) + 1)
+            spreads[name] = mine.at(_named(name), cuts) + theirs.at(_named(name), cuts)
         names = tuple(dict.fromkeys((*self.names, *other.names)))
         given = {**self.given, **other.given}
         given |= {name: "" for name, one in self.given.items() if given[name] != one}
@@ -494,6 +512,11 @@ def _named(name: str) -> ListMetric:
     found, _ = parse(name, CONVENTIONS["standard"])
     assert isinstance(found, ListMetric)
     return found
+
+
+def _down_to(metric: ListMetric | None, curves: Floats, cuts: Ints) -> Floats:
+    """Return curves at every k; those that end above go on as the metric does."""
+    return curves if metric is None or curves.shape[1] == len(cuts) else metric.at(curves, cuts)
 
 
 def _of_exposure(metric: ListMetric, counted: Exposure) -> Floats:

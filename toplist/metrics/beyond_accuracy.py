@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Floats
+from toplist.checks import Floats, Ints
 from toplist.metrics import declared
 from toplist.metrics.declared import Parameter, parameters_of, values_of
 
@@ -56,6 +56,8 @@ class ListMetric:
         Whether it reads the ground truth, whose users it is over then.
     given : tuple of pairs of str
         The parameters that are not the default, as in ``"calibration(weights=rank)"``.
+    limit : float or None
+        What it goes to below the lists, as it divides by k; None where it stays as it is.
     """
 
     name: str
@@ -69,6 +71,27 @@ class ListMetric:
     whom: str = field(default="with a list", compare=False)
     of_truth: bool = False
     given: tuple[tuple[str, str], ...] = ()
+    limit: float | None = field(default=None, compare=False)
+
+    def at(self, values: Floats, cuts: Ints) -> Floats:
+        """Return curves (..., K) at some k's, which may be below the lists.
+
+        Examples
+        --------
+        >>> LIST_METRICS["serendipity"].at(np.array([1.0, 0.5]), np.array([1, 2, 4]))
+        array([1.  , 0.5 , 0.25])
+        """
+        width = values.shape[-1]
+        share = self.share(width, cuts)
+        found: Floats = values[..., np.minimum(cuts, width) - 1] * share
+        return found if self.limit is None else found + self.limit * (1.0 - share)
+
+    def share(self, width: int, cuts: Ints) -> Floats:
+        """Return what is left at some k's of how far a value was from its limit at k = `width`."""
+        if self.limit is None:
+            return np.ones(len(cuts))
+        share: Floats = width / np.maximum(cuts, width)
+        return share
 
     @property
     def base(self) -> str:
@@ -265,6 +288,7 @@ def shannon_entropy(
     formula="personalisation@k = 1 - mean over pairs of users of |both lists down to k| / k",
     latex=r"1 - \binom{n}{2}^{-1} \sum_{u < v} \frac{|L_u^{(k)} \cap L_v^{(k)}|}{k}",
     within_one=True,
+    limit=1.0,
 )
 def personalisation(exposure: Any) -> Floats:
     """Of lists of k items that is one minus the cosine of users' 0/1 rows, as recmetrics has it.
@@ -482,6 +506,7 @@ _PLACES = {
     within_one=True,
     higher_is_better=True,
     whom="with relevant items",
+    limit=lambda by: 0.0 if by["divisor"] == "k" else None,
 )
 def serendipity(hits: Any, expected: Any, *, divisor: Literal["k", "n", "unexpected"] = "k") -> Any:
     """Ge, Delgado-Battenfeld, Jannach 2010: useful and unexpected recommendations.

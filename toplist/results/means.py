@@ -243,11 +243,10 @@ class Means:
             own, others, keys = self.lists.parted(metric.name, self.users)
             self.lists.check_known(metric.name, k, of_users=True)
             curves, depth = np.concatenate([own, others]), self.terms.depth
-            width = curves.shape[1]  # below the lists it stays as it is
             if k is not None:
-                return curves[:, min(k, width) - 1], keys
+                return metric.at(curves, np.array([k]))[:, 0], keys
             per_user.empty((len(curves), depth))
-            return np.pad(curves, ((0, 0), (0, depth - width)), "edge"), keys
+            return metric.at(curves, np.arange(1, depth + 1)), keys
         hits, counted = self.held("it has no values per user")
         read, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
         if k is None:
@@ -517,12 +516,21 @@ class Means:
                 return by_kish(average)
             # of lists, n is another at each k
             return Errors(average.error, getattr(average, "users", average.n) - 1.0)
-        known = len(self._moments[metric.name].mean)
-        if isinstance(metric, Metric) and cuts[-1] > known:
+        if isinstance(metric, ListMetric):  # below the lists there is nothing new
+            known = len(self._moments[metric.name].mean)
+            columns, place = np.unique(np.minimum(cuts, known), return_inverse=True)
+            error, df = self._known_errors(metric, columns)
+            return Errors(error[place] * metric.share(known, cuts), df[place])
+        return self._known_errors(metric, cuts)
+
+    def _known_errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
+        """Return the errors at some k's; down to the last of `_cuts` rows are read once."""
+        near = min(len(self._moments[metric.name].mean), len(self._cuts))
+        if cuts[-1] > near:
             return self._of_rows(metric, cuts)
-        if metric.name not in self._row_errors:  # rows are read once for all k's
-            self._row_errors[metric.name] = self._of_rows(metric, np.arange(known) + 1)
-        return Errors(*(one[np.minimum(cuts, known) - 1] for one in self._row_errors[metric.name]))
+        if metric.name not in self._row_errors:
+            self._row_errors[metric.name] = self._of_rows(metric, np.arange(near) + 1)
+        return Errors(*(one[cuts - 1] for one in self._row_errors[metric.name]))
 
     @cached
     def _row_errors(self) -> dict[str, Errors]:
@@ -535,7 +543,7 @@ class Means:
             lists = self.lists if metric.of_users and self.hits is not None else None
             if lists is not None and lists.values:
                 own, others, _ = lists.parted(metric.name, self.users)
-                values = np.concatenate([own, others])
+                values = np.concatenate([own, others])[:, cuts - 1]
             if self.clusters is not None:
                 clusters = self._cluster_of
                 # of lists without a ground truth none is known
@@ -571,9 +579,8 @@ class Means:
 
     def _average(self, metric: Metric | ListMetric, cuts: Ints) -> Any:
         """Return the average of a metric at some k's, which rise."""
-        if isinstance(metric, ListMetric):  # below the lists it stays as it is
-            known = self._moments[metric.name]
-            return at(known, np.minimum(cuts, len(known.mean)) - 1)
+        if isinstance(metric, ListMetric):
+            return self._moments[metric.name].at(metric, cuts)
         if cuts[-1] <= len(self._cuts):
             return at(self._moments[metric.name], cuts - 1)
         kept = self.histograms
