@@ -138,10 +138,10 @@ def _check(parser: cli.Parser, options: argparse.Namespace, stack: ExitStack) ->
     """Leave with status 2 for wrong usage, before any file is opened."""
     try:
         _take_stdin(options, stack)
-        cli.settle_format(options, parser.choices_of("format"))
+        parser.settle_format(options)
         parser.checked(options)
         options.check(options)
-        cli.check_targets(options)
+        parser.check_targets(options)
     except ValueError as error:
         parser.error(_one_line(error, parser, options))
 

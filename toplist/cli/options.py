@@ -18,7 +18,7 @@ from toplist.checks import check_positive_int, near, printable
 from toplist.files import FORMATS, format_of
 from toplist.files.formats import table_format
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import ITEMS, Options
+from toplist.inputs.options import Options
 from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES
 from toplist.metrics.names import canonical
 from toplist.results import markup
@@ -161,10 +161,18 @@ class Parser(argparse.ArgumentParser):
         for one in group:
             self._options[added.add_argument(*one.flags, **one.keywords)] = one
 
-    def choices_of(self, name: str) -> Sequence[str]:
-        """Return the words that an option may be; none without it."""
-        known = (one for one in self._options.values() if one.name == name)
-        return next((one.keywords["choices"] for one in known), ())
+    def settle_format(self, options: argparse.Namespace) -> None:
+        """Choose the format by the extension of ``--out``, where ``--format`` is not given.
+
+        ``--out -`` is the screen, as without it.
+        """
+        if options.output == "-":
+            options.output = None
+        for one in self._options.values():
+            if one.name == "format" and options.format is None:
+                extension = os.path.splitext(options.output or "")[1].lower()
+                named = EXTENSIONS.get(extension, "table")
+                options.format = named if named in one.keywords["choices"] else "table"
 
     def checked(self, options: argparse.Namespace) -> None:
         """Raise ValueError for a value that the check of its option refuses."""
@@ -172,6 +180,27 @@ class Parser(argparse.ArgumentParser):
             value = getattr(options, action.dest, None)
             if one.check is not None and value is not None:
                 one.check(value)
+
+    def check_targets(self, options: argparse.Namespace) -> None:
+        """Raise ValueError if an output would replace an input, or another output."""
+        sources, targets, taken = set[str](), dict[str, str](), dict[str, str]()
+        for action in self._options:
+            given, metavar = getattr(options, action.dest, None), str(action.metavar)
+            if action.dest in TARGETS and given is not None:
+                targets[action.option_strings[-1]] = given
+            elif metavar.startswith(("FILE", "LOG")) or not action.option_strings:
+                words = given if isinstance(given, list) else [given or ""]
+                paths = (path for word in words for path in (word, word.rpartition(":")[0]))
+                sources |= {os.path.realpath(path) for path in paths if path}
+        for flag, target in targets.items():
+            if target == "-":
+                raise ValueError(f"{flag} -: the table goes to standard output, so name a file")
+            place = os.path.realpath(target)
+            if place in sources:
+                raise ValueError(f"{flag} {target} would overwrite an input file")
+            if place in taken:
+                raise ValueError(f"{taken[place]} and {flag} both write {target}")
+            taken[place] = flag
 
     def worded(self, text: str) -> str:
         r"""Return a message with the options of the command in place of the keywords of Python.
@@ -467,10 +496,8 @@ PLACES = {
 PRINTED = ("table", "json", "csv", "markdown", "latex")
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
-# Options that name a file to write, and those that name files to read, or FILE:COLUMN.
-TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
-SOURCES = (*PLACES, *ITEMS, "items_as", "propensities", "file", "judged")
-LABELS = "segments", "item_segments", "weights", "clusters", "propensities", "titles"
+# Options that name a file to write; all others of a FILE, and all places, name files to read.
+TARGETS = "output", "per_user", "plot", "save"
 
 
 class Output(NamedTuple):
@@ -494,41 +521,6 @@ def output(formats: Sequence[str] = ()) -> list[Option]:
         "out": {"dest": "output"},
     }
     return [*table(text, **kinds), *HELP]
-
-
-def settle_format(options: argparse.Namespace, formats: Sequence[str]) -> None:
-    """Choose the format by the extension of ``--out``, where ``--format`` is not given.
-
-    ``--out -`` is the screen, as without it.
-    """
-    if options.output == "-":
-        options.output = None
-    if formats and options.format is None:
-        extension = os.path.splitext(options.output or "")[1].lower()
-        named = EXTENSIONS.get(extension, "table")
-        options.format = named if named in formats else "table"
-
-
-def check_targets(options: argparse.Namespace) -> None:
-    """Raise ValueError if an output would replace an input, or another output."""
-    given = [getattr(options, name, None) or [] for name in SOURCES]
-    paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
-    beside = (getattr(options, name, None) or "" for name in LABELS)
-    paths += [one.rpartition(":")[0] for one in beside if ":" in one]
-    sources = {os.path.realpath(path) for path in paths}
-    taken: dict[str, str] = {}
-    for name, option in TARGETS.items():
-        target = getattr(options, name, None)
-        if target is None:
-            continue
-        if target == "-":
-            raise ValueError(f"{option} -: the table goes to standard output, so name a file")
-        place = os.path.realpath(target)
-        if place in sources:
-            raise ValueError(f"{option} {target} would overwrite an input file")
-        if place in taken:
-            raise ValueError(f"{taken[place]} and {option} both write {target}")
-        taken[place] = option
 
 
 def screen_width(options: argparse.Namespace) -> int | None:
