@@ -67,20 +67,6 @@ def test_a_mean_over_truths_of_many_sizes_is_rounded_once_whatever_else_is_asked
 # With weights
 
 
-def test_weights_by_key_and_nobody_who_has_any():
-    ranks, truths = {"a": [1, 2], "b": [3]}, {"b": {3}, "a": {2}}
-    result = tl.top_k_eval(ranks, truths, 2, metrics="mrr", weights={"a": 3, "b": 1})
-    assert result["mrr@2"] == (3 * 0.5 + 1 * 1.0) / 4
-    assert "weighted mean over users" in repr(result)
-    nobody = tl.top_k_eval(ranks, truths, 2, metrics="mrr", weights=[0, 0])
-    assert math.isnan(nobody["mrr@2"]) and math.isnan(nobody.std("mrr@2"))
-    assert (nobody.n_evaluated, nobody.n_skipped) == (0, 2)
-    # 1 / p of relevant items, 2 of a, 4 of b, and a weight of their users
-    truths, of_items = {"a": {2}, "b": {3}}, {"propensities": {2: 0.5, 3: 0.25}, "weighting": "ips"}
-    for weights, mean in ((None, 3), ({"a": 1.0, "b": 3.0}, (1 * 2 + 3 * 4) / 4)):
-        assert by_words(ranks, truths, 2, metrics="cg", weights=weights, **of_items)["cg@2"] == mean
-
-
 def test_the_interval_of_a_metric_that_grows_with_the_rank():
     """A hit at the first rank counts 1/2 and one below counts 2: the mean may pass 1."""
     late = tl.Metric("late", "first", lambda r: np.where(r == 1, 2.0, 0.5), "1")

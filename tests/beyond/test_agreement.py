@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import beyond as oracle
 
-import toplist as tl
 from toplist import beyond
 
 NAN = float("nan")
@@ -171,14 +170,6 @@ def test_padding_is_in_no_list():
     for both, padding in ((text, ""), (numbers, -1)):
         found = beyond.overlap(*both, divisor="union", padding=padding)
         assert found.per_user.tolist() == [[1, 0.5], [1, 0.5]]
-
-
-def test_overlap_is_precision_of_the_other_list_as_truth():
-    rng = np.random.default_rng(3)
-    a, b = (np.argsort(rng.random((50, 30)))[:, :10] for _ in range(2))
-    for k in (4, 10):
-        found = beyond.overlap(a, b, k).per_user[:, -1]
-        assert (found == tl.precision(a, b[:, :k], k)[:, -1]).all()
 
 
 def test_first_places_of_repeats_and_series():

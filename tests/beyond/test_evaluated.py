@@ -11,7 +11,6 @@ import re
 import numpy as np
 import pytest
 from doors import by_words
-from file_helpers import sent, through_a_file
 
 import toplist as tl
 from toplist.files import tables
@@ -99,31 +98,11 @@ def test_tables_of_users_have_no_columns_for_what_users_have_not():
     assert evaluate(metrics=["gini", "hit"]).to_pandas()["n"].tolist() == [5, 4]
 
 
-def test_unknown_items_are_left_out():
-    result = evaluate(counts={5: 4, 3: 2}, catalogue=[5, 3], features={5: [1]}, unknown="skip")
-    assert result["item_coverage"].tolist() == [0.5, 1.0, 1.0]
-    # the fourth list holds nothing known, the second and the third nothing at first
-    assert result["average_popularity"].tolist() == [4, (4 + 4 + 2 + 3) / 4, 3.25]
-    assert result.n_of("average_popularity@3") == result.n_of("average_popularity") == 4
-    values = result.per_user("average_popularity@1")
-    np.testing.assert_array_equal(values, [4, np.nan, np.nan, np.nan, 4])
-
-
 def test_a_label_may_have_an_at_sign():
     known = {"labels": {1: "a@3", 2: "z"}}
     result = by_words([[1, 2]], [{1}], k=2, metrics="hit_share", **known)
     assert "hit_share(label=a@3)  1.0000" in str(result)
     assert result["hit_share(label=a@3)@2"] == 1 and result["hit_share(label=z)@1"] == 0
-
-
-@pytest.mark.parametrize("options", [{}, {"relevant_from": 2}])
-@pytest.mark.parametrize("unjudged", ["miss", "drop"])
-def test_unjudged_items_and_thresholds_of_the_truth(options, unjudged):
-    lists, truth = [["x", "a", "b"]], [{"a": 2, "b": 1, "c": 0}]
-    known = {"expected": {"b"}, "labels": {"a": "own", "b": "other", "x": "own"}}
-    names = ["serendipity@3", "hit_share(label=own)@3", "ndcg@3"]
-    found = by_words(lists, truth, metrics=names, unjudged=unjudged, **known, **options)
-    assert tuple(found)[:2] == (1 / 3, 1.0 if options else 0.5)
 
 
 # Parts, files
@@ -143,21 +122,6 @@ def test_parts_of_one_catalogue_add_up_to_the_bit():
         part([0], metrics="gini") + part([1], metrics="gini", catalogue=9)
     with pytest.raises(ValueError, match="stated catalogue only"):
         sum(part([user], metrics="shannon_entropy", catalogue=None) for user in (0, 1))
-
-
-@pytest.mark.parametrize(
-    "catalogue", [8, list(range(8)), np.arange(8), np.arange(8, dtype=np.uint8), None]
-)
-def test_saved_results_are_equal_and_merge(catalogue):
-    names = ["ndcg", "gini", "personalisation", "exposure_share", "calibration"]
-    names = [one for one in names if catalogue is not None or one != "gini"]
-    result = evaluate(k=[1, 3], metrics=names, catalogue=catalogue)
-    for again in (through_a_file(result), sent(result)):
-        assert again == result and repr(again) == repr(result)
-        if catalogue is not None:
-            both = tl.merge([again, result.without_users()], disjoint=True)
-            assert both["gini"] == pytest.approx(result["gini"], abs=1e-12)  # of twice the counts
-            assert both.n_of("exposure_share(label=war)@3") == 10
 
 
 # Over whom: users a and b have lists of one item
@@ -201,37 +165,12 @@ def test_users_are_counted_at_every_k():
         assert f"  {least} to {most}  " in line if least < most else f"  {most}  " in line
 
 
-def test_users_of_the_rows_are_found_by_key():
-    lists = {"a": [1], "b": [2], "extra": [3]}
-    result = evaluate(lists, {"b": {2}, "none": {1}, "a": {0}}, 1, ["average_popularity"])
-    np.testing.assert_array_equal(result.per_user("average_popularity@1"), [4, np.nan, 1])
-    assert result["average_popularity@1"] == (1 + 4 + 1) / 3  # of all lists given
-    named = tl.Ranks([[1], [2]], users=["b", "a"])
-    facts = tl.Items(history={"a": [3], "b": [1]}, counts=KNOWN["counts"])
-    found = tl.top_k_eval(named, [{1}, {2}], 1, metrics="popularity_lift", items=facts)
-    assert found.per_user("popularity_lift@1", keyed=True) == {"b": 0, "a": 3}
-
-
 def test_values_over_the_truth_are_by_position_where_a_file_keeps_no_users(tmp_path):
     lines = '{"user_id": "b", "item_id": ["y"]}\n{"user_id": "a", "item_id": ["x"]}\n'
     (tmp_path / "r.jsonl").write_text(lines)
     truths, known = {"a": {"x"}, "b": {"y"}}, tl.Items(expected={"a": ["z"], "b": ["y"]})
     found = tl.top_k_eval(tmp_path / "r.jsonl", truths, 1, metrics="serendipity", items=known)
     assert sorted(found.per_user("serendipity@1")) == [0, 1]  # of b, of a
-
-
-@pytest.mark.parametrize("nothing", [{}, {"c": []}, {"c": [-1, -1]}])
-def test_an_empty_list_is_no_list(nothing):
-    """Two lists of two items share one: their overlap is a half."""
-    lists, names = (
-        {"a": [1, 2], "b": [1, 3], **nothing},
-        ["personalisation", "item_coverage", "gini"],
-    )
-    known = {"catalogue": 4, "padding": -1}
-    result = by_words(lists, {"a": {1}, "c": {2}}, 2, metrics=names, **known)
-    assert [result[f"{name}@2"] for name in names] == [0.5, 0.75, 0.375]
-    assert [result.n_of(name) for name in names] == [2, 2, 2]
-    assert tl.beyond.exposure(lists, 2, **known).n_users == 2
 
 
 WEIGHTS = {user: float(row) for row, user in enumerate(USERS + "yz")}  # of "a" it is 0
@@ -379,13 +318,6 @@ def test_segments_are_over_the_users_of_the_truth():
         merged.without_users().by(labels)
     with pytest.raises(ValueError, match="merged or without users, no values"):
         merged._only("novelty").by(labels)
-
-
-def test_bounds_of_slices():
-    truths = {user: dict.fromkeys(some, 1) for user, some in OF_USER.items()}
-    some = tl.top_k_eval(drawn(), truths, k=9, metrics="recall").by_item(FACTS["labels"])["war"]
-    low, high = some.bounds("recall@9")
-    assert 0 <= low <= some["recall@9"] <= high
 
 
 # The command line

@@ -88,13 +88,6 @@ def test_counts_of_a_database_are_those_of_the_lists(lists):
 # By hand
 
 
-def test_groups_that_are_shown_alike():
-    alike = beyond.exposure([[1, 2], [2, 1], [3, 1], [1, 3], [2, 3], [3, 2]], catalogue=[1, 2, 3])
-    for groups in ({1: "a", 2: "b", 3: "b"}, dict.fromkeys((1, 2, 3), "all")):
-        for ratio in alike.ratios(groups).values():
-            assert ratio == pytest.approx(1, abs=1e-15)
-
-
 def test_an_own_discount_and_all_named_ones():
     found = beyond.exposure([[0, 1], [1, 0]], catalogue=2)
     same(found.discounted(discount=lambda r: 10 * r), [0.15, 0.15])

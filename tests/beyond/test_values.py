@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from listwise import listwise
 from oracle import beyond as oracle
 
-import toplist as tl
 from toplist import beyond
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
@@ -328,13 +327,6 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k(monkeypatch):
         )
 
 
-def test_inputs_are_not_changed():
-    lists = np.array(LISTS)
-    lists.flags.writeable = False
-    listwise.gini(lists, catalogue=6, unknown="skip", duplicates="first")
-    assert lists.tolist() == LISTS
-
-
 # By hand
 
 
@@ -472,43 +464,9 @@ def test_ids_that_outgrow_their_first_table():
     assert found.curves.covered[-1] == found.n_items == len(np.unique(ids))
 
 
-# Forms: of lists and of histories, tests/properties tries all in evaluations
+# Forms: tests/properties tries all in evaluations
 
-KINDS = {
-    "integers": int,
-    "wide": lambda item: 10**15 * (item - 10),
-    "huge": lambda item: 2**62 + item,
-    "text": "i{}".format,
-}
-FORMS = [
-    *(("integers", one) for one in (np.array, lambda lists: np.array(lists, np.uint8))),
-    ("integers", lambda lists: tl.inputs.Lists(np.arange(6) * 3, np.ravel(lists))),
-    *((kind, list) for kind in KINDS),
-    *((kind, np.array) for kind in ("wide", "text")),
-    ("huge", lambda lists: np.array(lists, np.uint64)),
-    ("text", lambda lists: {f"u{u}": row for u, row in enumerate(lists)}),
-]
 OTHERS = [[7, 5, 1], [4, 5, 2], [5, 6, 7], [2, 3, 5], [3, 7, 5]]
-GROUPS = {5: "a", 7: "b", 3: "a"}  # the others are the group None
-
-
-@pytest.mark.parametrize(("kind", "made"), FORMS)
-def test_every_form_of_lists_and_of_a_catalogue_gives_the_same(kind, made):
-    kind = KINDS[kind]
-    ranks, others = (made([list(map(kind, one)) for one in lists]) for lists in (LISTS, OTHERS))
-    ids = list(map(kind, range(8)))
-    groups = {kind(item): group for item, group in GROUPS.items()}
-    plain = beyond.exposure(LISTS, catalogue=8).ratios(GROUPS)
-    for catalogue in (ids, np.array(ids), set(ids), dict.fromkeys(ids), [*ids, ids[3], ids[5]]):
-        exposure = beyond.exposure(ranks, catalogue=catalogue)
-        for name in ("item_coverage", "gini", "shannon_entropy"):
-            function = getattr(listwise, name)
-            assert function(exposure).tobytes() == function(LISTS, catalogue=8).tobytes()
-        found = exposure.ratios(groups)
-        assert set(found) == {"a", "b", None} and list(found)[-1] is None
-        assert all(found[group].tobytes() == one.tobytes() for group, one in plain.items())
-    found = beyond.overlap(ranks, others).per_user
-    assert found.tobytes() == beyond.overlap(LISTS, OTHERS).per_user.tobytes()
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -5,7 +5,6 @@ test_golden_judgements.py.
 """
 
 import dataclasses
-import math
 import random
 import sys
 import time
@@ -81,15 +80,6 @@ def test_by_hand(metric, ranked, truth, values):
 
 
 # What a hit earns
-
-
-@pytest.mark.parametrize(
-    "gains", ["linear", "exponential", {1: 1, 2: 4, 3: 9}, {3: 1, 2: 0.5, 1: 0.2}]
-)
-def test_err_reads_grades_whatever_they_gain(gains):
-    same = evaluated(["err", "nerr"], list("abcd"), ERR_GRADES, 4, gains=gains)
-    np.testing.assert_allclose(same["err"][3], 0.90087890625, rtol=1e-14)
-    assert "err: largest grade 3" in str(same)
 
 
 @pytest.mark.parametrize("metric", ["err", "precision(rel=2)", "precision(rel=1)"])
@@ -188,13 +178,6 @@ def test_the_level_of_recall_under_trec_eval_is_its_own(R, ranks, recall, theirs
         assert float(found) == pytest.approx(expected, abs=1e-15), convention
 
 
-def test_complete_is_a_proportion():
-    lists, truths = [[1, 2, 3]] * 4, [{1}, {1, 2}, {1, 2, 3}, {1, 9}]
-    found = top_k_eval(lists, truths, 3, metrics="complete")
-    assert found["complete"].tolist() == [0.25, 0.5, 0.75]
-    assert "Wilson" in str(found) and found.interval("complete@3")[1] < 1
-
-
 def test_rel_is_of_one_metric_alone():
     found = evaluated(["precision", "P(rel=2)@5", "recall(rel=0)", "rbp(p=0.5,rel=2)@5"])
     assert list(found) == pytest.approx([1 / 3, 1 / 5, 2 / 6, 0.5**5])  # 0: all that was judged
@@ -209,31 +192,6 @@ def test_rel_is_of_one_metric_alone():
 
 
 # Groups
-
-
-@st.composite
-def grouped_populations(draw):
-    """Draw (ranks, groups): a list of distinct ids and a list of groups per user."""
-    item = st.integers(0, 11)
-    if draw(st.booleans()):  # text goes by code points
-        item = item.map(lambda one: "aBc"[one % 3] * (1 + one // 6) + str(one))
-    group = st.sets(item, min_size=1, max_size=4)
-    user = st.tuples(st.lists(item, unique=True, max_size=9), st.lists(group, max_size=5))
-    users = draw(st.lists(user, min_size=1, max_size=5))
-    return [ranks for ranks, _ in users], [groups for _, groups in users]
-
-
-@settings(deadline=None)
-@given(grouped_populations())
-def test_groups_of_numbers_and_of_text_are_the_oracles(population):
-    ranks, groups = population
-    result = top_k_eval(ranks, tl.Groups(groups), [3, 7], metrics=["alpha_ndcg", "group_recall"])
-    for name in ("alpha_ndcg", "group_recall"):
-        expected = [
-            getattr(oracle, name)(ranked, some, 7) if some else math.nan
-            for ranked, some in zip(ranks, groups, strict=True)
-        ]
-        assert result.per_user(f"{name}@7") == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_grades_are_no_groups_and_groups_have_no_grades():

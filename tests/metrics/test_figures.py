@@ -5,6 +5,7 @@ The files lie beside the repository (`../shared`); what is absent is skipped.
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import cases
 import numpy as np
@@ -142,51 +143,7 @@ GRADES_OF_301 = {
     4: "CR93E-5799 CR93E-6905 CR93E-7348 CR93H-10037 FT943-16238 FT943-16477",
 }
 NOT_RELEVANT_IN_303 = "FT924-286 FT941-17652"
-FIGURES_FROM_2 = """
-Rprec 0.0000 0.5065 0.0000 0.1688
-map 0.0003 0.4175 0.0823 0.1667
-recip_rank 0.0033 1.0000 0.0526 0.3520
-P_5 0.0000 0.8000 0.0000 0.2667
-P_10 0.0000 0.7000 0.0000 0.2333
-P_15 0.0000 0.8000 0.0000 0.2667
-P_20 0.0000 0.8000 0.0500 0.2833
-P_30 0.0000 0.7333 0.0333 0.2556
-P_100 0.0000 0.4200 0.0700 0.1633
-P_200 0.0000 0.2200 0.0400 0.0867
-P_500 0.0020 0.1000 0.0160 0.0393
-P_1000 0.0010 0.0500 0.0080 0.0197
-recall_5 0.0000 0.0519 0.0000 0.0173
-recall_10 0.0000 0.0909 0.0000 0.0303
-recall_15 0.0000 0.1558 0.0000 0.0519
-recall_20 0.0000 0.2078 0.1250 0.1109
-recall_30 0.0000 0.2857 0.1250 0.1369
-recall_100 0.0000 0.5455 0.8750 0.4735
-recall_200 0.0000 0.5714 1.0000 0.5238
-recall_500 0.0833 0.6494 1.0000 0.5776
-recall_1000 0.0833 0.6494 1.0000 0.5776
-ndcg 0.1396 0.6617 0.3669 0.3894
-ndcg_cut_5 0.0000 0.8304 0.0000 0.2768
-ndcg_cut_10 0.0439 0.7530 0.0000 0.2656
-ndcg_cut_15 0.0393 0.8085 0.0000 0.2826
-ndcg_cut_20 0.0746 0.8082 0.0585 0.3138
-ndcg_cut_30 0.0867 0.7604 0.0585 0.3019
-ndcg_cut_100 0.1390 0.6046 0.3294 0.3577
-ndcg_cut_200 0.1544 0.6209 0.3669 0.3807
-ndcg_cut_500 0.1396 0.6617 0.3669 0.3894
-ndcg_cut_1000 0.1396 0.6617 0.3669 0.3894
-map_cut_5 0.0000 0.0461 0.0000 0.0154
-map_cut_10 0.0000 0.0768 0.0000 0.0256
-map_cut_15 0.0000 0.1265 0.0000 0.0422
-map_cut_20 0.0000 0.1695 0.0066 0.0587
-map_cut_30 0.0000 0.2298 0.0066 0.0788
-map_cut_100 0.0000 0.3983 0.0729 0.1571
-map_cut_200 0.0000 0.4068 0.0823 0.1630
-map_cut_500 0.0003 0.4175 0.0823 0.1667
-map_cut_1000 0.0003 0.4175 0.0823 0.1667
-success_1 0.0000 1.0000 0.0000 0.3333
-success_5 0.0000 1.0000 0.0000 0.3333
-success_10 0.0000 1.0000 0.0000 0.3333
-"""
+FIGURES_FROM_2 = Path(__file__).parent / "data" / "trec_eval_from_2.txt"
 
 
 def graded_qrels():
@@ -214,7 +171,7 @@ def test_the_threshold_of_trec_eval_does_not_touch_its_ndcg():
     )
     assert list(result.users) == ["301", "302", "303"]
     wrong = {}
-    for line in FIGURES_FROM_2.split("\n")[1:-1]:
+    for line in FIGURES_FROM_2.read_text().splitlines():
         measure, *figures = line.split()
         name = asked(measure, 1000)
         found = [f"{value:.4f}" for value in (*result.per_user(name), result[name])]

@@ -6,7 +6,6 @@ and read from files, is in tests/properties.
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from differential import agree, columns, expectations
 from doors import by_words
@@ -118,18 +117,3 @@ def test_what_is_said_of_listed_truths():
     with pytest.raises(ValueError, match="relevant is 'listed' in one and 'all' in the other"):
         result + everything
     assert "DIFFERENT CONVENTIONS" in str(tl.compare({"a": result, "b": everything}))
-
-
-# judged: the share of the first k with a judgement
-
-
-@pytest.mark.parametrize("empty", ["skip", "zero", "one"])
-def test_judged_is_over_all_with_a_judgement(empty):
-    lists = {"a": [1, 2, 3], "none": [4, 5], "zeros": [6, 7]}
-    truths = {"a": {1: 1, 2: 0, 3: 0}, "none": {}, "zeros": {6: 0}}
-    result = by_words(lists, truths, 10, metrics=["judged", "ndcg"], empty=empty)
-    np.testing.assert_array_equal(result.per_user("judged@10"), [1, np.nan, 1 / 2])
-    assert result.n_of("judged") == 2 and result.n_of("ndcg") == (1 if empty == "skip" else 3)
-    assert "judged: over 2, those with a judgement" in str(result)
-    alone = {"k": 1, "metrics": "judged", "empty": "raise"}
-    assert by_words({"a": [1], "b": [2]}, {"a": {1: 1}, "b": {2: 0}}, **alone)["judged@1"] == 1

@@ -13,10 +13,7 @@ from oracle import intervals
 import toplist as tl
 from toplist import parallel
 from toplist.results.describe import content
-from toplist.stats.estimates import ratio
-from toplist.stats.units import Units
 
-POOLED = tl.CONVENTIONS["standard"].replace(aggregate="pooled")
 RNG = np.random.default_rng(0)
 KEYS = [f"s{i}" for i in range(80)]
 RANKS = {key: RNG.permutation(20)[: RNG.integers(1, 9)].tolist() for key in KEYS}
@@ -48,35 +45,6 @@ def test_a_k_below_all_lists_and_a_curve_have_their_intervals(k):
     low, high = result.interval("precision")
     ends = expected(result.per_user(f"precision@{k}").tolist(), [*CLUSTERS.values()])
     assert result.interval(f"precision@{k}") == ends == (low[k - 1], high[k - 1])
-
-
-@pytest.mark.parametrize("clusters", [None, CLUSTERS])
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_intervals_are_those_of_the_formula_and_of_tests_of_the_same_values(weights, clusters):
-    """Of means of hits and of pooled ratios."""
-    units = {"weights": weights, "clusters": clusters}
-    lists = {name: one and [*one.values()] for name, one in units.items()}
-    names = ["recall", "ndcg", "precision"] + ["hit"] * (
-        weights is not None or clusters is not None
-    )
-    means, pooled = (
-        evaluated(metrics=names if rules == "standard" else ["recall"], convention=rules, **units)
-        for rules in ("standard", POOLED)
-    )
-    for k in (1, 4):
-        for name in names:
-            values = means.per_user(f"{name}@{k}")
-            test = tl.inference.paired_tests({"nothing": 0 * values, "it": values}, **lists)[0]
-            found = means.interval(f"{name}@{k}")
-            assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
-            assert found == expected(values.tolist(), lists["clusters"], lists["weights"])
-        sizes = np.array([float(len(truth)) for truth in TRUTHS.values()])
-        hits = means.per_user(f"recall@{k}") * sizes
-        test = ratio(hits, sizes, 0 * hits, sizes, Units.of(80, *lists.values()))
-        found = pooled.interval(f"recall@{k}")
-        assert found == pytest.approx((max(test.low, 0), min(test.high, 1)), rel=1e-9)
-        assert pooled[f"recall@{k}"] == pytest.approx(test.mean, rel=1e-12)
-        assert math.isnan(pooled.std(f"recall@{k}"))
 
 
 @pytest.mark.parametrize("size", [1, 7, 40, 1000])
@@ -125,23 +93,6 @@ def test_results_say_what_their_rows_are():
     assert (some.n_of("hit"), some.n_clusters_of("hit@2")) == (3, 2)
     assert (some.n_of("hit(rel=2)"), some.n_clusters_of("hit(rel=2)")) == (2, 1)
     assert "3 of 3 rows evaluated, of 2 clusters, hit(rel=2): over 2 of 1 cluster" in str(some)
-
-
-def test_metrics_of_the_lists_go_by_the_rows_of_the_truth():
-    known = {"counts": {item: item + 1 for item in range(20)}, "catalogue": 20}
-    known |= {"metrics": ["novelty", "item_coverage"], "clusters": CLUSTERS}
-    result = evaluated(**known)
-    novelty = intervals.of_clusters(
-        [
-            intervals.Row(x, cluster=label)
-            for x, label in zip(result.per_user("novelty@5"), CLUSTERS.values(), strict=True)
-        ],
-        within_one=False,
-    )
-    assert result.interval("novelty@5") == pytest.approx(novelty)
-    assert np.isnan(result.interval("item_coverage@5")).all()
-    more = by_words({**RANKS, "z": [1]}, TRUTHS, 5, **known)
-    assert np.isnan(more.interval("novelty@5")).all()  # a list that is no row
 
 
 FEWER = {key: label for key, label in CLUSTERS.items() if key != "s7"}

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import sent
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from systems import RANKS, TRUTHS
 from world import draw
 
@@ -134,14 +132,6 @@ UNSAID = [
 @pytest.mark.parametrize(("lists", "truths", "options", "words"), UNSAID)
 def test_what_is_not_said_of_an_evaluation(lists, truths, options, words):
     assert words not in str(by_words(lists, truths, 2, **options))
-
-
-def test_nothing_is_known_of_items_where_hits_are_gone():
-    result = replace(by_words(*LEAST_ONE, 1, metrics="hit"), hits=None, counted=None)
-    words = "NO HIT AT ALL: are the item ids of both sides written in the same way?"
-    assert repr(result).endswith(words)
-    both = tl.compare({"a": top_k_eval(LISTS, GRADED, 3, metrics="ndcg")})
-    assert "gain = grade" in repr(both)
 
 
 # Intervals
@@ -303,17 +293,6 @@ def test_a_k_that_is_deeper_than_every_list_is_said_once(k, said, convention, tm
         assert text.count("no list has more") == bool(said) and said in text
 
 
-def test_of_lists_of_other_lengths_the_longest_decides():
-    short = {user: row[:15] for user, row in TWENTY.items()}
-    results = {
-        n: top_k_eval(one, ONE_EACH, [20, 50]) for n, one in {"a": short, "b": TWENTY}.items()
-    }
-    text = str(tl.compare(results))
-    assert "LISTS OF DIFFERENT LENGTH" in text and text.count(DEEPER.format("50")) == 1
-    assert "no list" not in str(top_k_eval(tl.Hits.from_ranks([1, 2, 0], 3), k=3, metrics="hit"))
-    assert "no list" not in str(top_k_eval({"a": []}, {"a": {1}}, k=3, metrics="hit"))
-
-
 # Equal scores
 
 
@@ -341,16 +320,6 @@ def test_the_order_of_equal_scores_is_said(tmp_path):
     ):
         result = by_words(run, {"q": {"a"}}, 2, metrics="mrr", ties=ties)
         assert result["mrr@2"] == mean and words in str(result) and words in result.formula("mrr")
-
-
-def test_few_equal_scores_are_in_no_number_and_of_lists_without_scores_none_is_known():
-    many = {"u": {i: 1.0 - i / 1000 for i in range(499)} | {499: 1.0}}
-    result = top_k_eval(many, {"u": {0}}, 2, metrics="mrr")
-    assert result.scored == (2, 500) and "\nequal scores in the order of the rows\n" in str(result)
-    sides = ({"a": {1: 0.5, 2: 0.5}}, {"a": {1}}), ({"b": [1, 2]}, {"b": {2}})
-    parts = [tl.match(*side) for side in sides]
-    assert parts[0].about.scored == (2, 2) and (parts[0] + parts[1]).about.scored is None
-    assert (parts[1] + parts[0]).about.scored is None
 
 
 # What the rows are called
@@ -409,31 +378,7 @@ def test_names_are_never_changed_and_all_displays_have_the_noun():
     assert ticks == ["0\n20 sessions", "1\n20 sessions"]
 
 
-def test_one_noun_for_all_systems_and_parts():
-    lists, run = top_k_eval(OF_RUN, QRELS, 2), top_k_eval(RUN, QRELS, 2)
-    both = tl.compare({"run": run, "lists": lists})
-    assert "DIFFERENT" not in str(both) and "2 of 2 queries" in str(both)
-    more = top_k_eval({"q3": ["d"]}, {"q3": ["d"]}, 2)
-    assert "3 of 3 queries" in str(by_words(RUN, QRELS, 2, gains=None) + more)
-
-
 # Metrics that are equal by definition share a row; those that happen to agree do not
-
-
-@settings(deadline=None)  # the first call compiles
-@given(st.lists(st.integers(0, 30), min_size=2, max_size=60), st.integers(1, 3))
-def test_leave_one_out_identities_to_the_last_bit(ranks, parts):
-    """The spread too, of a whole and of merged parts."""
-    pieces = np.array_split(np.array(ranks), parts)
-    hits = [tl.Hits.from_ranks(piece, 30) for piece in pieces if len(piece)]
-    whole = top_k_eval(tl.Hits.from_ranks(ranks, 30), k=30)
-    for result in (whole, sum(top_k_eval(part, k=30) for part in hits)):
-        for one, other in (("hit", "recall"), ("map", "mrr")):
-            assert result.std(one).tobytes() == result.std(other).tobytes()
-            assert result[one].tobytes() == result[other].tobytes()
-    for name in ("recall", "map", "ndcg"):
-        expected = whole.per_user(name).std(axis=0, ddof=1)
-        np.testing.assert_allclose(whole.std(name), expected, rtol=1e-12, atol=1e-15)
 
 
 SEVEN = ["hit", "recall", "map", "mrr", "ndcg", "dcg", "precision"]

@@ -3,7 +3,6 @@
 That merged parts are the whole, under all options, is said by properties.
 """
 
-import copy
 import dataclasses
 import pickle
 import re
@@ -14,9 +13,6 @@ import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import sent
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import populations
 
 import toplist as tl
 from toplist import Metric, top_k_eval
@@ -31,31 +27,7 @@ def evaluated(ranks=RANKS, truths=TRUTHS, k=3, **options):
     return by_words(ranks, truths, k, **options)
 
 
-def same(one, other):
-    """Check that two results without users say the same to the last bit."""
-    assert one == other and one.terms == other.terms
-    for name in [*one.names(), *one.terms.asked]:
-        np.testing.assert_array_equal(one[name], other[name])
-        np.testing.assert_array_equal(one.std(name), other.std(name))
-        np.testing.assert_array_equal(one.interval(name), other.interval(name))
-
-
 # Equality
-
-
-@settings(deadline=None, max_examples=40)
-@given(populations(), st.integers(1, 8), st.sampled_from(list(tl.CONVENTIONS)))
-def test_the_same_evaluation_is_equal_and_another_is_not(population, k, convention):
-    metrics = tl.CONVENTIONS[convention].metrics
-    names = [name for name, metric in metrics.items() if metric.cut != "n"]  # of sets, too
-    asked = {"metrics": names, "convention": convention, "empty": "zero", "missing": "zero"}
-    result = evaluated(*population, k, **asked)
-    assert result == evaluated(*population, k, **asked, n_threads=1)
-    assert result == result.without_users() == sent(result)
-    assert result == pickle.loads(pickle.dumps(result)) == copy.deepcopy(result)
-    assert result != evaluated(*population, k + 1, **asked)
-    assert result != evaluated(*population, [k], **asked)
-    assert result != evaluated(*population, k, **asked | {"missing": "skip"})
 
 
 def hits(some):
@@ -230,20 +202,6 @@ def part(rows, seed):
     truths = [set(rng.choice(60, rng.integers(1, 9), replace=False).tolist()) for _ in range(rows)]
     users = [f"{seed}-{row}" for row in range(rows)]
     return tl.top_k_eval(tl.Ranks(lists, users=users), truths, 15, metrics=SPREAD)
-
-
-def test_many_parts_merge_at_once_as_one_after_another():
-    parts = [part(rows, seed) for seed, rows in enumerate((40, 1, 7, 90, 2, 33))]
-    whole, stepwise = tl.merge(parts), reduce(add, parts)
-    for name in whole.names():
-        assert whole[name] == stepwise[name]
-        assert whole.std(name) == pytest.approx(stepwise.std(name), rel=1e-12)
-        np.testing.assert_array_equal(whole.per_user(name), stepwise.per_user(name))
-    bare = tl.merge(map(sent, parts))
-    same(whole.without_users(), bare)
-    values = np.concatenate([one.per_user("ndcg@15") for one in parts])
-    assert bare.std("ndcg@15") == pytest.approx(values.std(ddof=1), rel=1e-12)
-    assert tl.merge(parts[:1])["hit@1"] == parts[0]["hit@1"]
 
 
 def test_rows_beyond_64_bits_are_told_apart():

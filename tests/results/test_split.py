@@ -110,23 +110,6 @@ def test_ordered_categories_keep_their_order(kind):
         assert list(evaluated().by_item(shelves)) == [*order, None]
 
 
-def test_labels_of_a_series_go_by_key_or_position():
-    pandas = library("pandas")
-    known = result().by(pandas.Series({"ann": 1, "bob": 2, "eve": pandas.NA}, dtype="Int64"))
-    frame = known.to_pandas()
-    assert list(known) == [1, 2, None] and frame.columns.tolist() == [
-        "segment",
-        *known[1].to_pandas(),
-    ]
-    assert frame["n"].tolist() == [1] * 6
-    whole = tl.top_k_eval(np.array([[1], [3], [5]]), np.array([1, 4, 9]), k=1, metrics="hit")
-    labels = pandas.Series({1: "A", 2: "B", 3: "C"})
-    found = whole.by(labels.to_numpy())
-    assert {label: part["hit@1"] for label, part in found.items()} == {"A": 1, "B": 0, "C": 0}
-    with pytest.raises(TypeError, match=r"an index of its own, .* by position: .*labels.to_numpy"):
-        whole.by(labels)
-
-
 def of_pandas(name, *arguments, **options):
     return lambda: getattr(library("pandas"), name)(*arguments, **options)
 
@@ -184,15 +167,6 @@ def test_metrics_of_all_lists_together_do_not_split():
         by_words(lists, truths, 2, metrics="gini", **known).by(labels)
 
 
-def test_many_columns_make_a_table_per_metric():
-    sides = [[1, 2], [2, 1]], [{1}, {1}]
-    assert "hit@1" in repr(tl.top_k_eval(*sides, k=[1, 2], metrics=["hit", "mrr"]).by(["a", "b"]))
-    lines = repr(tl.top_k_eval(*sides, k=[1, 2]).by(["a", "b"])).splitlines()
-    assert lines[0].split() == ["hit", "users", "n", "@1", "@2"]
-    names = [line.split()[0] for line in lines if line.endswith("@2")]
-    assert names == ["hit", "precision", "recall", "map", "ndcg", "mrr"]
-
-
 # Relevant items
 
 
@@ -243,19 +217,6 @@ def test_a_slice_is_an_evaluation_with_filtered_truths_bit_for_bit(options):
                 assert np.array_equal(*both, equal_nan=True), (label, name, ask)
     with pytest.raises(ValueError, match="not split by item: bpref"):
         by_words(world.lists, world.truths, 2, metrics="bpref").by_item(world.slices)
-
-
-def test_parts_merge_and_split_and_pickle_as_the_whole():
-    world = draw(3, odd=False)
-    users, sides = world.users, (world.lists, world.truths)
-    whole = by_words(*sides, [1, 5])
-    parts = [
-        by_words(*({u: side[u] for u in some} for side in sides), [1, 5])
-        for some in (users[:2], users[2:][::-1])
-    ]
-    merged, halves = tl.merge(parts), whole.by([user in users[:2] for user in users])
-    for other in (merged, pickle.loads(pickle.dumps(merged)), tl.merge(halves.values())):
-        close(shown(other.by_item(world.slices)), shown(whole.by_item(world.slices)))
 
 
 @pytest.mark.parametrize("text", [True, False])
@@ -329,12 +290,6 @@ def test_labels_in_tables(name):
             evaluated().by_item(frame_of(name, wrong))
 
 
-def test_labels_that_are_called_as_other_lines_are_quoted():
-    text = str(evaluated().by_item({"a": "all", "b": "(no label)", "c": "x"}))
-    names = [line.split("  ")[0] for line in text.splitlines()[1:6]]
-    assert names == ["'(no label)'", "'all'", "x", "(no label)", "all"]
-
-
 GROUPS = tl.Groups({user: [list(rows)] for user, rows in WANTED.items()})
 JUDGED = {"ann": {"b": 1, "a": 0}}
 # (result, words of the error)
@@ -354,15 +309,6 @@ def test_results_that_do_not_split_by_item(make, words):
         make().by_item(ITEMS)
     with pytest.raises(ValueError, match="order lacks the label 2: it has 10, 1"):
         evaluated().by_item({"a": 2, "b": 10, "c": 1}, order=[10, 1])
-
-
-def test_metrics_that_are_not_of_relevant_items_are_left_out():
-    judged = {"ann": {"b": 1, "a": 0}, "bob": {"a": 2, "d": 0}}
-    names = ["bpref", "item_coverage", "judged", "recall"]
-    lists = {user: RANKED[user] for user in judged}
-    found = evaluated(lists, judged, metrics=names, catalogue=list("abcde")).by_item(ITEMS)
-    assert found["head"].names() == ["recall@1", "recall@3"]
-    assert "not split by item, left out: bpref, item_coverage, judged" in str(found)
 
 
 def test_systems_are_compared_in_every_slice():
