@@ -267,7 +267,7 @@ def run_unjudged(options: argparse.Namespace) -> str:
         : options.n
     ]
     if not options.output:
-        return "\n".join(map(printable, str(found).split("\n")))
+        return found.to_text(width=cli.screen_width(options))
     titles = [
         reading.title_of(options, name, what) if getattr(options, name) else None
         for name, what in (("titles", "item"), ("user_titles", "user"))

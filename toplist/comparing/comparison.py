@@ -528,8 +528,7 @@ class Comparison(SideBySide):
         different = [one.text for one in self.differences]
         best_is = f"best of its {'line' if turned else 'column'}"
         if not paper:
-            legend *= bool(blank)
-            return Page(tables, notes, different, legend=legend, best=f"{best_is}; {UNTESTED}")
+            return Page(tables, notes, different, best=f"{best_is}; {UNTESTED}")
         parts = [legend] * bool(legend)
         if self.runs:
             parts.append(self._of_runs() + ", without intervals" * bool(look.intervals))

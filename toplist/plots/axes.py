@@ -201,13 +201,18 @@ def line(
 ) -> None:
     """Draw a metric over k = 1..K and its band, if there is one.
 
-    Past the longest list nothing is new: the line ends there, with a point.
+    The line ends with a point where it ends before K.
     """
     values = result[name], *result.interval(name, level)
-    end = max(1, min(len(values[0]), result.longest or len(values[0])))
+    end = end_of(result, len(values[0]))
     stops = "o" * (end < len(values[0]) or end == 1)
     look = {"label": label, "marker": stops, "markevery": [-1], **style}
     banded(ax, np.arange(1, end + 1), *(some[:end] for some in values), **look)
+
+
+def end_of(result: Result, depth: int) -> int:
+    """Return the k at which a curve ends: past the longest list nothing is new."""
+    return max(1, min(depth, result.longest or depth))
 
 
 def banded(ax: "Axes", x: Any, mean: Any, low: Any, high: Any, **look: Any) -> None:

@@ -12,12 +12,12 @@ from toplist.checks import counted, worded
 from toplist.comparing.tests import MARKS, Contrast, Tests, or_why
 from toplist.comparing.views import Mover, Movers
 from toplist.evaluation import evaluate
+from toplist.plots.axes import end_of
 from toplist.reporting import drawing
 from toplist.reporting.about import Report
 from toplist.reporting.showing import plain, shown
 from toplist.results import describe
 from toplist.results.markup import LOOK, Cell, Column, Look, Page, Table, percent
-from toplist.results.result import TopKResult
 
 # How many rows of a table and lines in a chart are shown, and how much of a list.
 ROWS, TOGETHER, DEPTH = 40, 7, 20
@@ -236,7 +236,7 @@ def curves(report: Report) -> Iterator[Block]:
             continue
         lines, title = [], f"{' = '.join(names)} over k, with 95 % bands"
         for system, one in known.items():
-            end, (low, high) = _end(one, depth), one.interval(names[0])
+            end, (low, high) = end_of(one, depth), one.interval(names[0])
             curve = one[names[0]][:end], low[:end], high[:end]
             lines.append((system, report.comparison.systems.index(system), *curve))
         charts.append(drawing.curves(title, depth, lines))
@@ -251,11 +251,6 @@ def curves(report: Report) -> Iterator[Block]:
             f" Of {len(report.sorted)} systems the baseline and the {len(best) - 1} best are drawn."
         )
     yield from Text.of(said)
-
-
-def _end(result: TopKResult, depth: int) -> int:
-    """Return where a curve ends: past the longest list nothing is new."""
-    return max(1, min(depth, result.longest or depth))
 
 
 def _written(page: Page, what: str) -> Iterator[Block]:
@@ -284,7 +279,7 @@ def differences(report: Report) -> Iterator[Block]:
         if band is None or len(band.difference) == 1:
             continue
         depth, both = len(band.difference), (report.base, system)
-        end = max(_end(report.comparison.results[one], depth) for one in both)
+        end = max(end_of(report.comparison.results[one], depth) for one in both)
         title = f"{_pair(report, system)} in {report.metric} over k, with a band for all k together"
         low, high = band.low_all[:end], band.high_all[:end]
         line = system, i, band.difference[:end], low, high

@@ -203,7 +203,7 @@ def reading(result: Means) -> list[str]:
     return [*sampling(result), *(["; ".join(parts)] if parts else []), *result.notes]
 
 
-def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
+def rule_lines(result: Means, look: Look, parts: Sequence[Means] = ()) -> list[str]:
     """Return the notes below a table: by which rules the means were made, and who was counted.
 
     `parts` are the segments that are in the table with the result.
@@ -218,7 +218,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
         if divisor != ours:
             theirs_is = f"in trec_eval and ir_measures over {divisor}"
             lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
-    lines += intervals([result, *parts])
+    lines += [] if look.intervals is False else intervals([result, *parts])
     lines += [result.exposed.words(terms.clip)] if result.exposed else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in terms.list_metrics.items()]
     return [*lines, *reading(result), *deeper([result]), account(result)]
@@ -330,7 +330,7 @@ def page(result: Means, look: Look) -> Page:
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
     symbols = worded(properties.SYMBOLS["text"], result.terms.unit)
     formulas = [*map(properties.formula, result.terms.metrics.values()), symbols]
-    return Page([table], rule_lines(result), formulas=formulas)
+    return Page([table], rule_lines(result, look), formulas=formulas)
 
 
 def grid(result: Means) -> Grid:

@@ -119,7 +119,8 @@ class Segments(ByLabel[R]):
                 self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, look)
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
-        of_all, unit = describe.rule_lines(self.whole, list(self.values())), self.whole.terms.unit
+        of_all = describe.rule_lines(self.whole, look, list(self.values()))
+        unit = self.whole.terms.unit
         users = worded(f"users: {WHOSE[self.of_items]}; n: in the means", unit)
         return Page(shown, [users, *self._notes(), *of_all])
 
