@@ -713,6 +713,10 @@ class Display:
 
         The convention and the users, which belong into the caption, are comments above the table.
 
+        Of a comparison the sentence for the text is a comment, too. With a baseline, † and ‡ mark
+        what is better, ▾ what is worse; without one, all pairs are tested. The best of a column is
+        bold where it differs after the correction; systems that do not differ from it share it.
+
         Parameters
         ----------
         every_metric, names, digits, intervals
@@ -736,6 +740,24 @@ class Display:
         mrr & 0.5000 {\scriptsize$\pm$\,0.5000} \\
         \bottomrule
         \end{tabular}
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(90)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [user % 3, 9] for user in truths}, truths, k=2, metrics="mrr")
+        >>> both = tl.compare({"a": a, "b": b}, baseline="a")
+        >>> print(both.to_latex(digits=1))  # doctest: +ELLIPSIS
+        % bold: best of its column, and different from a
+        % Differences were tested by two-sided paired t over 90 users, ...
+        \begin{tabular}{lr}
+        \toprule
+         & mrr@2 \\
+        \midrule
+        a & 0.5 \\
+        b & \textbf{1.0$^{\ddagger}$} \\
+        \bottomrule
+        \end{tabular}
+        <BLANKLINE>
+        ...
         """
         return latex(self._shown("latex", every_metric=every_metric, **how), caption, label)
 
