@@ -30,6 +30,8 @@ from toplist.metrics.names import parse
 
 # Curves of users, and whose they are; None: by position.
 Held = tuple[Floats, Sequence[Any] | None]
+# What weights are held as, beside the values of metrics.
+WEIGHTS = "weights"
 # Down to here every k has a column, so that parts with lists of different length merge.
 DEEP = 1 << 16
 
@@ -163,26 +165,26 @@ class Known:
 class Joined:
     """The values of users of several parts, with the users of the truth of each.
 
-    Down to the deepest k of any part; `metric` says how those of others go on.
+    They are down to the deepest k of any part.
     """
 
-    metric: ListMetric | None
+    name: str
     parts: tuple[tuple[Callable[[], Held], Sequence[Any]], ...]
 
     @classmethod
-    def of(
-        cls, parts: Sequence[tuple[Callable[[], Held], Sequence[Any]]], name: str = ""
-    ) -> "Joined":
+    def of(cls, name: str, parts: Sequence[tuple[Callable[[], Held], Sequence[Any]]]) -> "Joined":
         """Return those of parts, some of which may be joined already."""
         flat = (held.parts if isinstance(held, cls) else ((held, users),) for held, users in parts)
-        return cls(_named(name) if name else None, tuple(chain.from_iterable(flat)))
+        return cls(name, tuple(chain.from_iterable(flat)))
 
     def __call__(self) -> Held:
         """Return the curves of the users of all truths, then of all other lists."""
         split = [rows_of(*held(), users) for held, users in self.parts]
         several = [own for own, _, _ in split] + [others for _, others, _ in split]
-        cuts = np.arange(1, max(one.shape[1] for one in several) + 1)
-        curves = np.concatenate([_down_to(self.metric, one, cuts) for one in several])
+        if len({one.shape[1] for one in several}) > 1:
+            cuts = np.arange(1, max(one.shape[1] for one in several) + 1)
+            several = [_named(self.name).at(one, cuts) for one in several]
+        curves = np.concatenate(several)
         known = [key for _, _, keys in split for key in keys or ()]
         if not known:
             return curves, None
@@ -196,8 +198,8 @@ class ListResult:
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
     returns the curves of each user, and in which order the users are (None: by position), a loaded
     one at the k's of `cuts` alone (None: at all); a sum of parts has none. `given` are digests of
-    what each keyword gave, "" where parts were given other data. `weights` are those of users, with
-    `values`: of all of the ground truth, then of other lists.
+    what each keyword gave, "" where parts were given other data. Weights of users are held as their
+    values are, by the name `WEIGHTS`.
     """
 
     names: tuple[str, ...]
@@ -206,24 +208,20 @@ class ListResult:
     values: Mapping[str, Callable[[], Held]] | None
     cuts: tuple[int, ...] | None = None
     given: Mapping[str, str] = field(default_factory=dict)
-    weights: Callable[[], Held] | None = None
 
     @classmethod
     def merged(cls, parts: Sequence[tuple["ListResult", Sequence[Any]]]) -> "ListResult":
         """Return the metrics of parts, each with its users, with the values that all parts have."""
         whole: ListResult = reduce(add, (one for one, _ in parts))
-        several = [(one.values, one.weights, users) for one, users in parts]
-        held = [(values, users) for values, _, users in several if values is not None]
-        weighed = [(weights, users) for _, weights, users in several if weights is not None]
+        held = [(one.values, users) for one, users in parts if one.values is not None]
         if len(held) < len(parts):
             return whole
-        names = held[0][0]
-        return replace(
-            whole,
-            values={n: Joined.of([(values[n], users) for values, users in held], n) for n in names},
-            weights=Joined.of(weighed) if len(weighed) == len(parts) else None,
-            cuts=next((one.cuts for one, _ in parts if one.cuts is not None), None),
-        )
+        values = {
+            name: Joined.of(name, [(some[name], users) for some, users in held])
+            for name in held[0][0]
+        }
+        cuts = next((one.cuts for one, _ in parts if one.cuts is not None), None)
+        return replace(whole, values=values, cuts=cuts)
 
     def averages(self) -> dict[str, Spread]:
         """Return every metric at every k."""
@@ -286,32 +284,27 @@ class ListResult:
         """Return the metrics of these users alone, by position; None where there are no values."""
         if self.values is None or not self.values:
             return None
-        weights = self.weights_of(users)
-        curves = {name: self.parted(name, users)[0] for name in self.values}
-        return self._of_curves(curves, None if weights is None else weights[: len(users)])
+        return self._of_curves({n: rows_of(*of(), users)[0] for n, of in self.values.items()})
 
     def weights_of(self, users: Sequence[Any]) -> Floats | None:
         """Return the weights of these users, then of all other lists; None without weights."""
-        if self.weights is None:
-            return None
-        own, others, _ = rows_of(*self.weights(), users)
-        return np.concatenate([own, others])[:, 0]
+        held = (self.values or {}).get(WEIGHTS)
+        return None if held is None else np.concatenate(rows_of(*held(), users)[:2])[:, 0]
 
     def subset(self, rows: Ints) -> "ListResult":
         """Return the metrics of some users of `of_rows`."""
         assert self.values is not None
-        curves = {name: curves()[0][rows] for name, curves in self.values.items()}
-        return self._of_curves(curves, None if self.weights is None else self.weights()[0][rows, 0])
+        return self._of_curves({name: curves()[0][rows] for name, curves in self.values.items()})
 
-    def _of_curves(self, curves: Mapping[str, Floats], weights: Floats | None) -> "ListResult":
+    def _of_curves(self, curves: Mapping[str, Floats]) -> "ListResult":
         """Return the metrics of users whose curves and weights are known, by position."""
-        spreads = {name: Spread.of(values, weights) for name, values in curves.items()}
+        names, weights = tuple(name for name in curves if name != WEIGHTS), curves.get(WEIGHTS)
+        own = None if weights is None else weights[:, 0]
+        spreads = {name: Spread.of(curves[name], own) for name in names}
         for one in spreads.values():
             one.users[~self.at_cuts(len(one.users))] = -1
         values = {name: Known.at_all(one) for name, one in curves.items()}
-        known = None if weights is None else Known.at_all(weights[:, np.newaxis])
-        more: Any = {"spreads": spreads, "values": values, "weights": known}
-        return replace(self, names=tuple(curves), exposure=None, **more)
+        return replace(self, names=names, exposure=None, spreads=spreads, values=values)
 
     def at_cuts(self, depth: int) -> Bools:
         """Return at which k's values of users are known."""
@@ -322,27 +315,22 @@ class ListResult:
         """Return the metrics without lists, with the values of users at some k's: for a file."""
         cuts = tuple(k for k in ks if self.cuts is None or k in self.cuts)
         known, values, listed = replace(self, cuts=cuts), {}, None
-        for name in self.values or ():
-            own, others, keys = self.parted(name, users)
+        for name, curves in (self.values or {}).items():
+            own, others, keys = rows_of(*curves(), users)
             if keys and listed is None:  # one list for all, which a file has once
                 listed = [*users, *keys]
             both, at = np.concatenate([own, others]), known.at_cuts(own.shape[1])
             values[name] = Known(both[:, at], at, listed if keys else None)
-        if not values:
-            return known.without_users()
-        weights, found = self.weights_of(users), replace(known.without_users(), cuts=cuts)
-        if weights is not None:
-            found = replace(found, weights=Known.at_all(weights[:, np.newaxis], listed))
-        return replace(found, values=values)
+        return replace(known.without_users(), values=values or None, cuts=cuts if values else None)
 
     def without_users(self) -> "ListResult":
         """Return the metrics without the lists."""
         counts = None if self.exposure is None else self.exposure.without_lists()
-        return replace(self, exposure=counts, values=None, cuts=None, weights=None)
+        return replace(self, exposure=counts, values=None, cuts=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the lists."""
-        return {**self.__dict__, "values": None, "cuts": None, "weights": None}
+        return {**self.__dict__, "values": None, "cuts": None}
 
 
 def evaluate_lists(
@@ -379,7 +367,8 @@ def evaluate_lists(
         counts = exposure_of(lists, _catalogue(known))
     over_lists = [one for one in metrics if one.of_users and not one.of_truth]
     weighed = None if weights is None else Weighed.of(weights, lists, hits, bool(over_lists))
-    spreads, values, given = {}, {}, {}
+    spreads, given = dict[str, Spread](), dict[str, str]()
+    values = dict[str, Callable[[], Held]]()
     indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         for keyword in metric.needs:
@@ -408,8 +397,9 @@ def evaluate_lists(
         spreads[metric.name] = replace(spread, n_left_out=n_left_out)
         values[metric.name] = partial(_of_all, source, lists, cuts)
     names = tuple(metric.name for metric in metrics)
-    of_all = None if weighed is None else weighed.of_all
-    return ListResult(names, counts, spreads, values, given=given, weights=of_all)
+    if weighed is not None and values:
+        values[WEIGHTS] = weighed.of_all
+    return ListResult(names, counts, spreads, values, given=given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -512,11 +502,6 @@ def _named(name: str) -> ListMetric:
     found, _ = parse(name, CONVENTIONS["standard"])
     assert isinstance(found, ListMetric)
     return found
-
-
-def _down_to(metric: ListMetric | None, curves: Floats, cuts: Ints) -> Floats:
-    """Return curves at every k; those that end above go on as the metric does."""
-    return curves if metric is None or curves.shape[1] == len(cuts) else metric.at(curves, cuts)
 
 
 def _of_exposure(metric: ListMetric, counted: Exposure) -> Floats:
