@@ -286,7 +286,7 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
             )
     new, base = of_path[options.new], of_path[options.base]
     by = (
-        reading.of_users(new, *reading.labels(options, "segments", "user"))
+        reading.of_users(new, reading.labels(options, "segments", "user"))
         if options.segments
         else None
     )

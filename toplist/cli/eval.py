@@ -3,7 +3,6 @@
 import argparse
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from toplist import plots
@@ -97,18 +96,14 @@ def run_eval(options: argparse.Namespace) -> cli.Output:
 def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> dict[str, Any]:
     """Split the result of every system by a column of a file with a row per user, or per item."""
     if options.segments:
-        found = {}
-        by_text, path = reading.labels(options, "segments", "user")
-        for name, result in results.items():
-            known = reading.of_users(result, by_text, path)
-            found[name] = replace(result.by(known), n_unused=len(by_text) - len(known))
-        return found
-    by_text, path = reading.labels(options, "item_segments", "item")
-    by_item = reading.of_items(results.values(), by_text, path)
+        known = reading.labels(options, "segments", "user")
+        return {s: result.by(reading.of_users(result, known)) for s, result in results.items()}
+    known = reading.labels(options, "item_segments", "item")
+    by_item = reading.of_items(results.values(), known)
     try:
         return {name: result.by_item(by_item) for name, result in results.items()}
     except (ValueError, TypeError) as error:
-        raise prefixed(f"{path}: ", error) from None
+        raise prefixed(f"{known.path}: ", error) from None
 
 
 def systems(options: argparse.Namespace, found: Shown, **how: Any) -> str:

@@ -258,8 +258,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
     """
     once = len(options.recs) == 1 and options.ground_truths_format is None
     truth = Path(options.truth) if once and options.truth else truth_of(options)
-    of_rows = ":" in (options.clusters or "")
-    clusters, file = labels(options, "clusters", "row") if of_rows else (ByText(), "")
+    clusters = labels(options, "clusters", "row")  # of no file where they are a column of the keys
     results: dict[str, TopKResult] = {}
     named, lists = options.named, lists_of(options)
     for name, path in named.items():
@@ -268,14 +267,13 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
         else:
             found = _evaluate(options, lists[name], truth, users)
         for one, result in found.items():
-            if of_rows:
-                known = of_users(result, clusters, file)
-                without = next((row for row in result.users if known.get(row) is None), None)
-                if without is not None:
-                    raise ValueError(f"{file}: has no cluster of row {without!r}")
+            if clusters.path:
+                own = [*map(of_users(result, clusters).get, result.users)]
+                if None in own:
+                    row = result.users[own.index(None)]
+                    raise ValueError(f"{clusters.path}: has no cluster of row {row!r}")
                 unit = "rows" if result.terms.unit == USERS else result.terms.unit
-                terms, own = replace(result.terms, unit=unit), [known[row] for row in result.users]
-                result = replace(result, terms=terms, clusters=own)
+                result = replace(result, terms=replace(result.terms, unit=unit), clusters=own)
             system = name if not one else one if len(named) == 1 else f"{name} {one}"
             results[system] = result
     saved = {path: results[name] for name, path in named.items() if is_saved(path)}
@@ -485,6 +483,8 @@ def _ids(source: str, ids: Iterable[str], numbers: bool) -> list[Any]:
 class ByText(dict[Any, Any]):
     """What a file says by ids as text, of users or items whose ids may be numbers elsewhere."""
 
+    path = ""
+
     def __contains__(self, one: Any) -> bool:
         """Return whether the file has an id."""
         return super().__contains__(as_text(one))
@@ -494,14 +494,14 @@ class ByText(dict[Any, Any]):
         return super().get(as_text(one), default)
 
 
-def labels(options: argparse.Namespace, name: str, what: str) -> tuple[ByText, str]:
-    """Return what FILE:COLUMN says of each user or item, by its key as text, and the file.
+def labels(options: argparse.Namespace, name: str, what: str) -> ByText:
+    """Return what FILE:COLUMN says of each user or item, by its key as text; {} without a file.
 
     `name` is that of the option, `what` says whose labels they are; a key may be several columns.
     """
     path, _, column = (getattr(options, name) or "").rpartition(":")
     if not path:
-        return ByText(), path
+        return ByText()
     id_ = "item_id" if what == "item" else "user_id"
     key = cli.names_of_columns(options, name.removeprefix("item_")).get(id_, id_)
     found, parts = tables.read_table(path), key if isinstance(key, list) else [key]
@@ -511,25 +511,26 @@ def labels(options: argparse.Namespace, name: str, what: str) -> tuple[ByText, s
         for one in (*parts, column)
     )
     known = ByText()
+    known.path = path
     rows = zip(*keys, strict=True) if len(parts) > 1 else keys[0]
     for one, value in zip(map(as_text, rows), values, strict=True):
         label = None if value == "" else value
         if known.setdefault(one, label) != label:
             raise ValueError(f"{path}: {what} {one!r} has two labels, {known[one]!r} and {label!r}")
-    return known, path
+    return known
 
 
 def _weights(options: argparse.Namespace) -> ByText | None:
     """Return the weights of users, if they are given."""
-    found, path = labels(options, "weights", "user")
+    found = labels(options, "weights", "user")
     for user, weight in found.items():
         try:
             found[user] = None if weight is None else float(weight)
         except ValueError:
             raise ValueError(
-                f"{path}: user {user!r} has weight {weight!r}: give a number"
+                f"{found.path}: user {user!r} has weight {weight!r}: give a number"
             ) from None
-    return found if path else None
+    return found if found.path else None
 
 
 def as_text(user: Any) -> Any:
@@ -541,24 +542,23 @@ def title_of(
     options: argparse.Namespace, of: str = "titles", what: str = "item"
 ) -> Callable[[Any], Any]:
     """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
-    return labels(options, of, what)[0].get
+    return labels(options, of, what).get
 
 
-def of_users(result: TopKResult, by_text: ByText, path: str) -> dict[Any, Any]:
-    """Return labels by the users of a result: its keys may be numbers, a file's are text."""
-    known = {user: by_text.get(user) for user in result.users if user in by_text}
-    if by_text and result.n_users and not known:
+def of_users(result: TopKResult, known: ByText) -> ByText:
+    """Return labels as they are; ValueError where none is of a user of a result."""
+    if known and result.n_users and not any(user in known for user in result.users):
         raise ValueError(
-            f"{path}: has none of the users of the result; it has {next(iter(by_text))!r}"
+            f"{known.path}: has none of the users of the result; it has {next(iter(known))!r}"
         )
     return known
 
 
-def of_items(results: Iterable[TopKResult], by_text: Mapping[Any, Any], path: str) -> Any:
+def of_items(results: Iterable[TopKResult], by_text: ByText) -> Any:
     """Return labels by the items of results, which may be numbers."""
     known = (one.hits.items for one in results if one.hits is not None)
     numbers = any(isinstance(items.example(), int) for items in known if items is not None)
-    return dict(zip(_ids(path, by_text, numbers), by_text.values(), strict=True))
+    return dict(zip(_ids(by_text.path, by_text, numbers), by_text.values(), strict=True))
 
 
 # Files in each other's place

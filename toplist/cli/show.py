@@ -121,7 +121,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
     results = reading.evaluated(options)
     first = next(iter(results))
     labelled = reading.labels(options, "segments", "user")
-    by = reading.of_users(results[first], *labelled) if options.segments else None
+    by = reading.of_users(results[first], labelled) if options.segments else None
     n_users = 0 if options.no_users else options.users
     beside = *ITEMS, *cli.BESIDE, "items_as", "propensities"
     given = (getattr(options, name) or "" for name in beside)

@@ -110,8 +110,6 @@ class TopKResult(Means, Display):
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             # "terms" is absent while a result is unpickled
             private = name.startswith("_") or name == "terms"
-            if name == "to_bytes":
-                text += ": save(path) writes a file, and pickle.dumps(result) gives bytes"
             meant = None if private else metric_meant(name, self.terms.asked)
             if meant is None or meant not in self:
                 raise AttributeError(text, name=name, obj=self)
