@@ -17,16 +17,13 @@ from toplist.comparing.tests import SameUsers, TestFamily, TestPlan, Tests, or_w
 from toplist.comparing.views import Band, Lead, Movers, Power
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts, differences
+from toplist.plots.axes import Axes
 from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.planning import check_margin
 from toplist.stats.simultaneous import Correction
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 ComparisonPicture = Literal["curve", "movers"]
 PICTURES: tuple[ComparisonPicture, ...] = get_args(ComparisonPicture)

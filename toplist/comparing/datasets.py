@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName
 from toplist.plots import differences as pictures
+from toplist.plots.axes import Axes
 from toplist.results.describe import json_number
 from toplist.results.markup import LOOK, Cell, Display, Grid, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
@@ -30,9 +31,6 @@ from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
 from toplist.stats.estimates import TTest
 from toplist.stats.units import Alternative
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # What is done with a system that has no result in some data set.
 MissingSystem = Literal["error", "last"]

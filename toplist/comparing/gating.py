@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from toplist.checks import USERS, counted, equal, worded
+from toplist.checks import USERS, Floats, counted, equal, worded
 from toplist.comparing.comparison import compare
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.comparing.tests import SameUsers, TestPlan, p_is
@@ -24,9 +24,6 @@ from toplist.stats.estimates import FEW, difference
 from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse
 from toplist.stats.simultaneous import adjust
 from toplist.stats.units import Units, over
-
-if TYPE_CHECKING:
-    from toplist.checks import Floats
 
 FloorVerdict = Literal["above", "below", "undecided"]
 FAILS = ("worse", "below")

@@ -31,8 +31,10 @@ from toplist.comparing.tests import (
 )
 from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
-from toplist.metrics.names import Names
+from toplist.metrics.names import AnyName, Names
+from toplist.plots.axes import Axes
 from toplist.results.markup import LOOK, Cell, Look, Page, Table
+from toplist.results.result import TopKResult
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
 from toplist.stats.datasets import welch
@@ -40,11 +42,7 @@ from toplist.stats.estimates import FEW, difference
 from toplist.stats.simultaneous import Correction, adjust
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from pandas import DataFrame
-
-    from toplist.metrics.names import AnyName
-    from toplist.results.result import TopKResult
 
 
 S = TypeVar("S", bound=SideBySide)

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, overload
+from typing import Any, Literal, Self, TypeVar, get_args, overload
 
 from toplist.checks import USERS, cached, choice, counted, readable, worded
 from toplist.metrics.names import Names, listed
 from toplist.plots import differences
+from toplist.plots.axes import Axes
 from toplist.results.markup import (
     LOOK,
     Column,
@@ -25,10 +26,6 @@ from toplist.results.segments import NO_LABEL
 from toplist.stats import planning, randomization
 from toplist.stats.estimates import CAUTIONS, FEW, RUNS, RunsAre
 from toplist.stats.units import Alternative, checked
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from toplist.comparing.tests import TestPlan, cautioned, named
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
 from toplist.plots import axes
+from toplist.plots.axes import Axes
 from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table, shortened
 from toplist.stats import planning, randomization, simultaneous
 from toplist.stats.estimates import FEW, Sums, cautions
 from toplist.stats.units import snap
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # The k's of a band that are printed, as far as there are any.
 SHOWN = (1, 5, 10, 20, 50, 100, 200, 500, 1000)

@@ -12,8 +12,9 @@ import numpy as np
 from toplist.checks import USERS, optional, worded
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+    from matplotlib.axes import Axes as Axes
+else:  # matplotlib is imported by what draws
+    Axes = Any
 
 # A `toplist.TopKResult`, read by its attributes: results are made above, and draw themselves here.
 Result = Any

@@ -459,9 +459,17 @@ class Means:
     def skewed(self, name: str) -> float:
         """Return how many times more users Student's t needs at ``name@k``, as values are skewed.
 
-        Above 1 its interval is rough: n units are few below 25 skewness², as in tests. Without
-        weights and clusters single values may be gone, and the skewness is the least that values of
-        this mean and spread have.
+        Above 1 its interval is printed as rough: n users are few below 25 skewness², as in tests.
+        In simulations such intervals covered 60 to 93 %, and others 93 to 96 (benchmarks/sizes.py).
+        Without weights and clusters single values may be gone, and the skewness is the least that
+        values of this mean and spread have.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> few = tl.Hits.from_ranks([1] * 5 + [0] * 95, n_listed=10)
+        >>> round(tl.top_k_eval(few, k=10, metrics="mrr").skewed("mrr@10"), 1)
+        4.3
         """
         from toplist.stats.estimates import SKEWED
 
