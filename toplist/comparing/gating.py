@@ -442,15 +442,10 @@ were not drawn
 
 
 def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
-    """Raise for what is no result with users, and for margins and floors that are none."""
+    """Raise for what is no result, and for margins and floors that are none."""
     for name, one in (("new", new), ("base", base)):
         if not isinstance(one, TopKResult):
             raise TypeError(f"{name} is {type(one).__name__}: give what top_k_eval returned")
-        if one.hits is None:
-            raise ValueError(
-                f"{name} is without users, whom a gate compares one by one: give the result before "
-                "without_users(), of files and streams that of keep='users'"
-            )
     for what, given in (("margins", margins), ("floors", floors)):
         if not isinstance(given, Mapping):
             raise TypeError(f"{what} is {given!r}: give a dict, {{'ndcg@10': 0.005}}")
@@ -466,7 +461,7 @@ def _check(new: Any, base: Any, margins: Any, floors: Any) -> None:
 
 def have_the_same_hits(compared: SideBySide) -> bool:
     """Return whether the hits of both have the same ranks and grades, in lists as long."""
-    new, base = (compared.results[one].held("nothing is gated")[0] for one in ("new", "base"))
+    new, base = (compared.results[one].held(f"{one} cannot be gated")[0] for one in ("new", "base"))
     if new.coverage is not None or base.coverage is not None:  # which groups a hit is of
         return new is base
     arrays = "offsets", "ranks", "n_listed", "n_truth", "grades"

@@ -95,7 +95,7 @@ from toplist.comparing.judge import judge_corrected
 from toplist.comparing.samples import contrasted, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
 from toplist.comparing.tests import TestCorrection, TestMethod, TestPlan, Tests
-from toplist.comparing.values import USER, read, read_pairs
+from toplist.comparing.values import USER, read
 from toplist.comparing.views import Band
 from toplist.inputs.lists import is_frame
 from toplist.stats import estimates
@@ -355,9 +355,10 @@ def ratio(
     >>> round(ratio(([2, 0, 1], [4, 1, 1]), ([1, 0, 1], [4, 1, 1])).difference, 4)
     0.1667
     """
-    given = {"the system": system, "the baseline": baseline}
-    first, second = read_pairs(given, ("numerators", "divisors")).values()
-    return estimates.ratio(*first, *second, alternative=alternative, level=level)
+    sides = "the system", "the baseline"
+    parts = [(side, part) for side in sides for part in ("numerators", "divisors")]
+    found = read(dict(zip(parts, (*system, *baseline), strict=True))).found
+    return estimates.ratio(*found.values(), alternative=alternative, level=level)
 
 
 def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) -> Tests:

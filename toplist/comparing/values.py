@@ -83,22 +83,6 @@ def read(
     return OwnValues(found, Units.of(n, w, places), users is not None, n_runs)
 
 
-def read_pairs(
-    pairs: Mapping[str, tuple[Any, Any]], parts: tuple[str, str]
-) -> dict[str, tuple[Floats, Floats]]:
-    """Read two sets of values under each name, all over the same users; `parts` name the two.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `read`.
-    """
-    found, _ = _aligned(
-        {(n, part): one for n, both in pairs.items() for part, one in zip(parts, both, strict=True)}
-    )
-    return {name: (found[name, parts[0]], found[name, parts[1]]) for name in pairs}
-
-
 def _aligned(
     values: Mapping[Any, Any], keys: Any = None, ndim: int = 1
 ) -> tuple[dict[Any, Floats], list[Any] | None]:
