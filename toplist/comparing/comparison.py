@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from toplist import plots
 from toplist.checks import cached, choice, no_attribute
-from toplist.comparing import samples, segments, views
+from toplist.comparing import samples, segments
 from toplist.comparing.aligning import united
 from toplist.comparing.samples import pairs_of
-from toplist.comparing.side_by_side import MANY, Question, SideBySide
+from toplist.comparing.side_by_side import MANY, Question
 from toplist.comparing.tests import SameUsers, TestFamily, TestPlan, Tests, or_why
-from toplist.comparing.views import Band, Lead, Movers, Power
-from toplist.metrics.names import AnyName, Name, Names
+from toplist.comparing.views import HasViews
+from toplist.metrics.names import AnyName, Names
 from toplist.plots import charts, differences
 from toplist.plots.axes import Axes
 from toplist.results.markup import LOOK, Cell, Look, Page, Table
@@ -138,7 +138,7 @@ def _runs(results: Mapping[Any, Any]) -> tuple[dict[str, TopKResult], dict[str, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(SideBySide):
+class Comparison(HasViews):
     """Several results side by side. Returned by `toplist.compare`.
 
     Printed, it is a table with a row per system; the best of every column is marked. The lines
@@ -314,162 +314,6 @@ class Comparison(SideBySide):
         check_margin(margin)
         plan = TestPlan("t", correction, level=level, family=family, margin=margin).checked()
         return Question(self, users, clusters).tests(names, plan)
-
-    def band(
-        self,
-        metric: Name | str,
-        system: str | None = None,
-        baseline: str | None = None,
-        *,
-        level: float = 0.95,
-        users: SameUsers = "same",
-        n_resamples: int | None = None,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> Band:
-        """Return the difference of two systems at every k, with intervals for all k together.
-
-        Parameters
-        ----------
-        metric : str
-            Without ``@``.
-        system, baseline : str, optional
-            Default: the only other system, and the baseline; without one, the first system.
-        level, users, n_resamples, seed, n_threads
-            As in `test`.
-        """
-        drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
-        plan = TestPlan(level=level, **drawn).checked()
-        return views.band(Question(self, users), metric, system, baseline, plan)
-
-    def power(
-        self,
-        names: Names | None = None,
-        *,
-        power: float = 0.8,
-        difference: float | None = None,
-        level: float = 0.95,
-        users: SameUsers = "same",
-    ) -> Power:
-        """Return what these users can detect, and how many would detect a given difference.
-
-        Of results with clusters, by the error of these: more rows are more clusters of their kind.
-
-        Parameters
-        ----------
-        names, users
-            As in `test`.
-        power : float
-            The chance that the test finds a difference that is there.
-        difference : float, optional
-            One that would matter: how many users would detect it?
-        level : float
-            1 - p below which a difference counts as found.
-        """
-        return views.power(Question(self, users), names, power, difference, level)
-
-    def lead(
-        self,
-        names: Names | None = None,
-        *,
-        users: SameUsers = "same",
-        n_resamples: int | None = None,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> Lead:
-        """Return how far the best of the systems leads, and how much of that chance alone gives.
-
-        The highest of many means on the same users is partly luck: the best of 40 equal systems
-        leads their mean by about 2.2 standard errors. Here it is drawn by sign flips, see
-        `toplist.stats.randomization.best_of_many`: values are centred by the user's own mean over
-        the systems and by each system's mean, a flip changes the signs of a user's values in all
-        systems, and the mean of the largest mean is what chance gives.
-
-        Parameters
-        ----------
-        names, users, seed, n_threads
-            As in `test`; default: all names in which one direction is better.
-        n_resamples : int, optional
-            Flips; default 1,000. 40 systems over 300,000 users take about a second.
-
-        Examples
-        --------
-        >>> import random
-        >>> import toplist as tl
-        >>> truths, draw = {user: {user % 9} for user in range(900)}, random.Random(0).sample
-        >>> lists = {step: {user: draw(range(9), 3) for user in truths} for step in range(12)}
-        >>> results = {step: tl.top_k_eval(some, truths, k=3) for step, some in lists.items()}
-        >>> print(tl.compare(results).lead("ndcg@3").to_text(width=80))
-        best         mean  mean of all     lead  by chance  share      p
-        10 ndcg@3  0.2552       0.2390  +0.0162    +0.0198  122 %  0.697
-        best of 12 systems on the same 900 users, chosen by the mean shown; lead: over
-          the mean of all
-        by chance: mean lead of the best of 12 with equal means (1,000 sign flips, seed
-          0); by at most so much is the mean of the best too high, on average; p: of a
-          lead as long by chance
-        """
-        plan = TestPlan(n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
-        return views.lead(Question(self, users), names, plan)
-
-    def movers(
-        self,
-        name: AnyName,
-        system: str | None = None,
-        baseline: str | None = None,
-        n: int = 20,
-        *,
-        n_drawn: int = 0,
-        users: SameUsers = "same",
-    ) -> Movers:
-        """Return the users with the largest differences: the n worst, and the n best.
-
-        Worst first. Of equal differences, users with more relevant items come first, then by their
-        ids. They are chosen because they are extreme: look at them, see `toplist.show`, and do not
-        estimate from them. Users who do not differ are counted, and not shown.
-
-        Parameters
-        ----------
-        name : str
-            ``"ndcg@10"``.
-        system, baseline : str, optional
-            As in `band`.
-        n : int
-            Users on either side.
-        n_drawn : int
-            Others at random, as ``found.drawn``.
-        users : {"same", "common"}
-            As in `test`.
-
-        Returns
-        -------
-        Movers
-            Rows of user, both values, difference, number of relevant items, ranks of the hits.
-
-        Raises
-        ------
-        KeyError, ValueError
-            As `test`; and for several runs of a system.
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> truths = {"ann": {"a"}, "bob": {"b", "c"}, "eve": {"d"}}
-        >>> old = {"ann": ["a", "x"], "bob": ["x", "y"], "eve": ["d", "y"]}
-        >>> new = {"ann": ["x", "a"], "bob": ["b", "c"], "eve": ["d", "x"]}
-        >>> lists = {"old": old, "new": new}
-        >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
-        >>> found = tl.compare(results).movers("mrr@2")
-        >>> found
-        mrr@2     old     new  difference  relevant  hits old  hits new
-        ann    1.0000  0.5000     -0.5000         1         1         2
-        bob    0.0000  1.0000     +1.0000         2         -       1 2
-        extremes are chosen because they are extreme: do not estimate from them
-        new - old mrr@2: of 3 users, 1 worse, 1 equal, 1 better
-        hits: their ranks; of equal differences, more relevant items first
-        >>> [(row.user_id, row.system_ranks) for row in found]
-        [('ann', (2,)), ('bob', (1, 2))]
-        """
-        return views.movers(Question(self, users), name, system, baseline, n, n_drawn)
 
     def tukey(self, name: AnyName, *, level: float = 0.95, users: SameUsers = "same") -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`.

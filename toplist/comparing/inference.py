@@ -357,8 +357,9 @@ def ratio(
     """
     sides = "the system", "the baseline"
     parts = [(side, part) for side in sides for part in ("numerators", "divisors")]
-    found = read(dict(zip(parts, (*system, *baseline), strict=True))).found
-    return estimates.ratio(*found.values(), alternative=alternative, level=level)
+    given = read(dict(zip(parts, (*system, *baseline), strict=True))).found
+    x_a, y_a, x_b, y_b = given.values()
+    return estimates.ratio(x_a, y_a, x_b, y_b, alternative=alternative, level=level)
 
 
 def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) -> Tests:

@@ -13,10 +13,10 @@ import numpy as np
 from toplist.averages.per_user import truths_of
 from toplist.checks import USERS, Bools, Floats, Ints, check_positive_int, counted, readable, worded
 from toplist.comparing.aligning import Aligned
-from toplist.comparing.side_by_side import Question
-from toplist.comparing.tests import TestPlan, cautioned, named
+from toplist.comparing.side_by_side import Question, SideBySide
+from toplist.comparing.tests import SameUsers, TestPlan, cautioned, named
 from toplist.metrics.definitions import Metric
-from toplist.metrics.names import Names
+from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import axes
 from toplist.plots.axes import Axes
 from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table, shortened
@@ -151,28 +151,6 @@ def _runs(found: Bools) -> list[tuple[int, int]]:
     return [(int(a) + 1, int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def band(
-    question: Question, metric: str, system: str | None, baseline: str | None, plan: TestPlan
-) -> Band:
-    """Return the difference of two systems at every k."""
-    compared = question.compared
-    question.one_each("a band")
-    pair = question.pair(system, baseline, "band")
-    if not isinstance(metric, str) or "@" in metric:
-        raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
-    metric = compared.results[pair[0]].terms.spelled(metric)
-    for one in pair:
-        question.find(one, metric)
-    question.check_mean(f"{metric}@1")
-    source = question.plain(f"{metric}@1")
-    ks, others = (compared.results[one].terms.ks_of[metric] for one in pair)
-    both = (k for k in ks if k in others)
-    differ = {k: source.difference(*pair, f"{metric}@{k}", plan).differ for k in both}
-    higher, plan = compared._higher(f"{metric}@1"), replace(plan, unit=compared.unit)
-    known = {"name": metric, "systems": pair, "higher_is_better": higher, "differ": differ}
-    return Band.of(source.curve(*pair, metric, plan.n_threads), plan, **known)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Display):
     """What an experiment of this size detects. Returned by `Comparison.power`.
@@ -230,33 +208,6 @@ class Power(Display):
         return Page([Table.of("", label, columns, self.rows, look)], notes)
 
 
-def power(
-    question: Question, names: Names | None, power: float, difference: float | None, level: float
-) -> Power:
-    """Return the detectable differences, and the users that a given one needs."""
-    question.one_each("power()")
-    rows, plan = list[dict[str, Any]](), TestPlan(level=level).checked()
-    for name in question.names(names):
-        source = question.sample([name])
-        n_clusters = source.units.n_clusters if isinstance(source, Aligned) else 0
-        for system, baseline in question.pairs():
-            found = source.difference(system, baseline, name, plan)
-            row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
-            row |= {"n": found.n, "std": found.std}
-            # as many units as there are degrees of freedom, and one
-            n, std = found.df + 1, found.error * math.sqrt(found.df + 1)
-            if n_clusters:
-                effective = (found.std / found.error) ** 2 if found.error else math.nan
-                row |= {"n_clusters": n_clusters, "effective": effective}
-            least = planning.detectable(std, n, power, level)
-            row["detectable"] = least if found.differ >= FEW else math.nan
-            if difference is not None:
-                needed = planning.n_needed(difference, std, power, level)
-                row["n_needed"] = needed if n == found.n else needed * found.n / n
-            rows.append(row)
-    return Power(tuple(rows), power, level, difference, question.compared.unit)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Lead(Display):
     """How far the best of many leads, and how far by chance alone. Returned by `Comparison.lead`.
@@ -310,27 +261,6 @@ class Lead(Display):
         if min(users, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
             notes.append(f"rough: fewer than {FEW_FOR_LEAD} {self.unit}")
         return Page([table], notes)
-
-
-def lead(question: Question, names: Names | None, plan: TestPlan) -> Lead:
-    """Return how far the best system leads in some names, and how far by chance."""
-    question.one_each("the lead of the best")
-    compared, rows = question.compared, {}
-    n_flips = plan.n_resamples or randomization.LEAD_FLIPS
-    for given in question.names(names):
-        if names is None and compared._higher(given) is None:
-            continue
-        name, metric = compared._directed(given)
-        source = question.rows([name], "lead()")
-        rows[name] = randomization.best_of_many(
-            [source.values(system, name) for system in compared.systems],
-            source.units,
-            higher_is_better=bool(metric.higher_is_better),
-            n_resamples=n_flips,
-            seed=plan.seed,
-            n_threads=plan.n_threads,
-        )
-    return Lead(rows, compared.systems, n_flips, plan.seed, compared.unit)
 
 
 @readable
@@ -450,45 +380,6 @@ class Movers(Display):
         return Page([Table.of(self.name, "{user_id}", columns, rows, look)], notes)
 
 
-def movers(
-    question: Question, name: str, system: str | None, baseline: str | None, n: int, n_drawn: int
-) -> Movers:
-    """Return the users with the largest differences, and `n_drawn` others at random."""
-    n = check_positive_int(n, "n")
-    question.one_each("movers()")
-    pair = question.pair(system, baseline, "movers")
-    both = replace(question.compared._with(pair), baselines=())
-    asked = replace(question, compared=both)
-    name = asked.one(name, "this")
-    source = asked.rows([name], "movers()")
-    values = np.array([source.values(one, name) for one in pair])
-    ranks, n_counted = dict[str, list[tuple[int, ...]]](), []
-    for one in pair:  # hits that the metric counts, of the truth for one of the lists
-        hits, _ = both.results[one].held("the ranks of its hits are unknown")
-        metric, _ = both.results[one].terms.find(name)
-        found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
-        # rows below all rows, without a ground truth, have none
-        at, offsets = np.minimum(source.rows[one], len(found)), [*found.offsets, found.offsets[-1]]
-        ranks[one] = [tuple(found.ranks[offsets[i] : offsets[i + 1]].tolist()) for i in at]
-        n_counted.append(np.append(found.n_relevant, 0)[at])
-    keys = source.rows[pair[0]].tolist() if source.users is None else source.users
-    n_relevant = np.maximum(*n_counted)
-    higher = both._higher(name)
-    d = snap(*values)
-
-    def mover(row: int) -> Mover:
-        ours, theirs = (ranks[one][row] for one in pair)
-        a, b = values[:, row].tolist()
-        return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
-
-    chosen = extremes(-d if higher is False else d, n_relevant, keys, n)
-    most = min(len(d), n_drawn + len(chosen))
-    draw = np.random.default_rng(SEED).choice(len(d), most, replace=False).tolist()
-    others = [row for row in draw if row not in chosen][:n_drawn]
-    rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
-    return Movers(rows, name, pair, values, higher, both.unit, drawn)
-
-
 def extremes(d: Floats, n_relevant: Ints, users: Sequence[Any], n: int) -> list[int]:
     """Return the n lowest rows below 0 and the n highest above, lowest first; ties as `movers`.
 
@@ -510,3 +401,249 @@ def extremes(d: Floats, n_relevant: Ints, users: Sequence[Any], n: int) -> list[
             rows = rows[sign * d[rows] <= np.partition(sign * d[rows], n - 1)[n - 1]]
         found += nsmallest(n, rows.tolist(), key=order)
     return sorted(found, key=order)
+
+
+class HasViews(SideBySide):
+    """Systems side by side, with what stands beside their tests: bands, power, leads, movers."""
+
+    def band(
+        self,
+        metric: Name | str,
+        system: str | None = None,
+        baseline: str | None = None,
+        *,
+        level: float = 0.95,
+        users: SameUsers = "same",
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Band:
+        """Return the difference of two systems at every k, with intervals for all k together.
+
+        Parameters
+        ----------
+        metric : str
+            Without ``@``.
+        system, baseline : str, optional
+            Default: the only other system, and the baseline; without one, the first system.
+        level, users, n_resamples, seed, n_threads
+            As in `test`.
+        """
+        drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+        plan = TestPlan(level=level, **drawn).checked()
+        question = Question(self, users)
+        question.one_each("a band")
+        pair = question.pair(system, baseline, "band")
+        if not isinstance(metric, str) or "@" in metric:
+            raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
+        metric = self.results[pair[0]].terms.spelled(metric)
+        for one in pair:
+            question.find(one, metric)
+        question.check_mean(f"{metric}@1")
+        source = question.plain(f"{metric}@1")
+        ks, others = (self.results[one].terms.ks_of[metric] for one in pair)
+        both = (k for k in ks if k in others)
+        differ = {k: source.difference(*pair, f"{metric}@{k}", plan).differ for k in both}
+        higher, plan = self._higher(f"{metric}@1"), replace(plan, unit=self.unit)
+        known = {"name": metric, "systems": pair, "higher_is_better": higher, "differ": differ}
+        return Band.of(source.curve(*pair, metric, plan.n_threads), plan, **known)
+
+    def power(
+        self,
+        names: Names | None = None,
+        *,
+        power: float = 0.8,
+        difference: float | None = None,
+        level: float = 0.95,
+        users: SameUsers = "same",
+    ) -> Power:
+        """Return what these users can detect, and how many would detect a given difference.
+
+        Of results with clusters, by the error of these: more rows are more clusters of their kind.
+
+        Parameters
+        ----------
+        names, users
+            As in `test`.
+        power : float
+            The chance that the test finds a difference that is there.
+        difference : float, optional
+            One that would matter: how many users would detect it?
+        level : float
+            1 - p below which a difference counts as found.
+        """
+        question = Question(self, users)
+        question.one_each("power()")
+        rows, plan = list[dict[str, Any]](), TestPlan(level=level).checked()
+        for name in question.names(names):
+            source = question.sample([name])
+            n_clusters = source.units.n_clusters if isinstance(source, Aligned) else 0
+            for system, baseline in question.pairs():
+                found = source.difference(system, baseline, name, plan)
+                row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
+                row |= {"n": found.n, "std": found.std}
+                # as many units as there are degrees of freedom, and one
+                n, std = found.df + 1, found.error * math.sqrt(found.df + 1)
+                if n_clusters:
+                    effective = (found.std / found.error) ** 2 if found.error else math.nan
+                    row |= {"n_clusters": n_clusters, "effective": effective}
+                least = planning.detectable(std, n, power, level)
+                row["detectable"] = least if found.differ >= FEW else math.nan
+                if difference is not None:
+                    needed = planning.n_needed(difference, std, power, level)
+                    row["n_needed"] = needed if n == found.n else needed * found.n / n
+                rows.append(row)
+        return Power(tuple(rows), power, level, difference, self.unit)
+
+    def lead(
+        self,
+        names: Names | None = None,
+        *,
+        users: SameUsers = "same",
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Lead:
+        """Return how far the best of the systems leads, and how much of that chance alone gives.
+
+        The highest of many means on the same users is partly luck: the best of 40 equal systems
+        leads their mean by about 2.2 standard errors. Here it is drawn by sign flips, see
+        `toplist.stats.randomization.best_of_many`: values are centred by the user's own mean over
+        the systems and by each system's mean, a flip changes the signs of a user's values in all
+        systems, and the mean of the largest mean is what chance gives.
+
+        Parameters
+        ----------
+        names, users, seed, n_threads
+            As in `test`; default: all names in which one direction is better.
+        n_resamples : int, optional
+            Flips; default 1,000. 40 systems over 300,000 users take about a second.
+
+        Examples
+        --------
+        >>> import random
+        >>> import toplist as tl
+        >>> truths, draw = {user: {user % 9} for user in range(900)}, random.Random(0).sample
+        >>> lists = {step: {user: draw(range(9), 3) for user in truths} for step in range(12)}
+        >>> results = {step: tl.top_k_eval(some, truths, k=3) for step, some in lists.items()}
+        >>> print(tl.compare(results).lead("ndcg@3").to_text(width=80))
+        best         mean  mean of all     lead  by chance  share      p
+        10 ndcg@3  0.2552       0.2390  +0.0162    +0.0198  122 %  0.697
+        best of 12 systems on the same 900 users, chosen by the mean shown; lead: over
+          the mean of all
+        by chance: mean lead of the best of 12 with equal means (1,000 sign flips, seed
+          0); by at most so much is the mean of the best too high, on average; p: of a
+          lead as long by chance
+        """
+        plan = TestPlan(n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
+        question = Question(self, users)
+        question.one_each("the lead of the best")
+        rows: dict[str, randomization.Best] = {}
+        n_flips = plan.n_resamples or randomization.LEAD_FLIPS
+        for given in question.names(names):
+            if names is None and self._higher(given) is None:
+                continue
+            name, metric = self._directed(given)
+            source = question.rows([name], "lead()")
+            rows[name] = randomization.best_of_many(
+                [source.values(system, name) for system in self.systems],
+                source.units,
+                higher_is_better=bool(metric.higher_is_better),
+                n_resamples=n_flips,
+                seed=plan.seed,
+                n_threads=plan.n_threads,
+            )
+        return Lead(rows, self.systems, n_flips, plan.seed, self.unit)
+
+    def movers(
+        self,
+        name: AnyName,
+        system: str | None = None,
+        baseline: str | None = None,
+        n: int = 20,
+        *,
+        n_drawn: int = 0,
+        users: SameUsers = "same",
+    ) -> Movers:
+        """Return the users with the largest differences: the n worst, and the n best.
+
+        Worst first. Of equal differences, users with more relevant items come first, then by their
+        ids. They are chosen because they are extreme: look at them, see `toplist.show`, and do not
+        estimate from them. Users who do not differ are counted, and not shown.
+
+        Parameters
+        ----------
+        name : str
+            ``"ndcg@10"``.
+        system, baseline : str, optional
+            As in `band`.
+        n : int
+            Users on either side.
+        n_drawn : int
+            Others at random, as ``found.drawn``.
+        users : {"same", "common"}
+            As in `test`.
+
+        Returns
+        -------
+        Movers
+            Rows of user, both values, difference, number of relevant items, ranks of the hits.
+
+        Raises
+        ------
+        KeyError, ValueError
+            As `test`; and for several runs of a system.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {"ann": {"a"}, "bob": {"b", "c"}, "eve": {"d"}}
+        >>> old = {"ann": ["a", "x"], "bob": ["x", "y"], "eve": ["d", "y"]}
+        >>> new = {"ann": ["x", "a"], "bob": ["b", "c"], "eve": ["d", "x"]}
+        >>> lists = {"old": old, "new": new}
+        >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
+        >>> found = tl.compare(results).movers("mrr@2")
+        >>> found
+        mrr@2     old     new  difference  relevant  hits old  hits new
+        ann    1.0000  0.5000     -0.5000         1         1         2
+        bob    0.0000  1.0000     +1.0000         2         -       1 2
+        extremes are chosen because they are extreme: do not estimate from them
+        new - old mrr@2: of 3 users, 1 worse, 1 equal, 1 better
+        hits: their ranks; of equal differences, more relevant items first
+        >>> [(row.user_id, row.system_ranks) for row in found]
+        [('ann', (2,)), ('bob', (1, 2))]
+        """
+        n, question = check_positive_int(n, "n"), Question(self, users)
+        question.one_each("movers()")
+        pair = question.pair(system, baseline, "movers")
+        both = replace(self._with(pair), baselines=())
+        asked = replace(question, compared=both)
+        name = asked.one(name, "this")
+        source = asked.rows([name], "movers()")
+        values = np.array([source.values(one, name) for one in pair])
+        ranks, n_counted = dict[str, list[tuple[int, ...]]](), []
+        for one in pair:  # hits that the metric counts, of the truth for one of the lists
+            hits, _ = both.results[one].held("the ranks of its hits are unknown")
+            metric, _ = both.results[one].terms.find(name)
+            found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
+            # rows below all rows, without a ground truth, have none
+            at = np.minimum(source.rows[one], len(found))
+            offsets = [*found.offsets, found.offsets[-1]]
+            ranks[one] = [tuple(found.ranks[offsets[i] : offsets[i + 1]].tolist()) for i in at]
+            n_counted.append(np.append(found.n_relevant, 0)[at])
+        keys = source.rows[pair[0]].tolist() if source.users is None else source.users
+        n_relevant = np.maximum(*n_counted)
+        higher = both._higher(name)
+        d = snap(*values)
+
+        def mover(row: int) -> Mover:
+            ours, theirs = (ranks[one][row] for one in pair)
+            a, b = values[:, row].tolist()
+            return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
+
+        chosen = extremes(-d if higher is False else d, n_relevant, keys, n)
+        most = min(len(d), n_drawn + len(chosen))
+        draw = np.random.default_rng(SEED).choice(len(d), most, replace=False).tolist()
+        others = [row for row in draw if row not in chosen][:n_drawn]
+        rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
+        return Movers(rows, name, pair, values, higher, both.unit, drawn)
