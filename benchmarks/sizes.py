@@ -6,7 +6,7 @@
 
 Samples are made up, from seeds. Of 1,000 samples a share of .050 is uncertain by .014. "Beside" is
 G - 1 degrees of freedom for G clusters or weights, Satterthwaite's one number of degrees of freedom
-for runs, Tukey's test beside MaxT, and the bootstrap beside the t test. Of ranks over data sets it
+for runs, and Tukey's test beside MaxT. Of ranks over data sets it
 is how often the 95 % interval of a system's mean rank misses the true one (coverage is 1 less
 that), beside quantiles of resampled ranks; and how often a system is called behind the first that
 is not, beside the same without Bonferroni. Of segments it is beside the F test of one variance (of
@@ -22,7 +22,7 @@ the losers) are drawn less often, "thinned".
 around -margin; "power" is how often a system that loses nothing passes.
 
 Of means, skewed differences and judges by clusters it is how often 95 % intervals miss without a
-caution; beside, how often they miss at all. Of "cautions" it is how often there is one.
+caution; beside, how often they miss at all.
 
 Of sessions, which have a
 rank of one held-out item each, it is how often 95 % intervals by clusters miss the mean, or tests
@@ -52,11 +52,10 @@ from toplist.stats.datasets import welch
 from toplist.stats.distributions import f_sf, normal_sf, t_sf
 from toplist.stats.estimates import Difference, difference, estimate, runs
 from toplist.stats.planning import not_worse, ppi
-from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import maxt_t, tukey
 from toplist.stats.units import Units
 
-SAMPLES = {"runs": 1000, "tukey": 200, "bootstrap": 1000, "judge": 10_000}  # else 2,000
+SAMPLES = {"runs": 1000, "tukey": 200, "judge": 10_000}  # else 2,000
 RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
 MARGIN = 0.005
 GATES = [
@@ -219,14 +218,6 @@ def of_tukey(rng: Rng, n_twins: int, n_others: int, n: int = 100) -> Pair:
     largest = maxt_t(found, n_resamples=999, n_threads=1)
     together = tukey([difference(*pair) for pair in pairs])
     return largest.step_down.min(), min(one.p for one in together)
-
-
-@draws
-def of_bootstrap(rng: Rng, n: int, differ: float) -> Pair:
-    """Return skewed differences of few users: p of the t test, and of the bootstrap."""
-    d = rng.exponential(size=n) * np.where(rng.random(n) < 0.25, 3.0, -1.0)
-    d[rng.random(n) >= differ] = 0
-    return against_0(d).p, bootstrap(d, n_resamples=499, n_threads=1).p
 
 
 def drawn_sets(
@@ -453,18 +444,6 @@ def of_skewed(rng: Rng, n: int, share: float) -> Pair:
 
 
 @draws
-def of_cautions(rng: Rng, n: int, kind: str) -> Pair:
-    """Return symmetric differences: 0 where there is a caution."""
-    d = rng.normal(size=n)
-    if kind == "sparse":
-        d[rng.random(n) >= 0.3] = 0
-    if kind == "ranks":
-        d = 1 / rng.integers(1, 11, n) - 1 / rng.integers(1, 11, n)
-    found = against_0(d)
-    return 1.0 - bool(found.cautions), found.p
-
-
-@draws
 def of_judge_in_clusters(rng: Rng, n_clusters: int, n_others: int, shared: bool) -> Pair:
     """Return queries of users, whom people judge whole, or in part; beside without clusters."""
     total = n_clusters + n_others
@@ -512,8 +491,6 @@ def lines() -> Iterator[Named]:
             yield "runs", (what, of_runs(kind, n_runs, share, **how))
     for twins, others in ((0, 5), (8, 2), (18, 2)):
         yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
-    title = "{} users, {:g} of them differ"
-    yield from crossed("bootstrap", title, of_bootstrap, (50, 100, 200, 1000), (0.2,))
     for n_systems, n_sets in ((3, 3), (8, 5), (8, 15)):
         for gap in (0.1, 0.5, 1.0, 2.0):
             what = f"{n_systems} systems, {n_sets} data sets, {gap:g} errors apart"
@@ -548,8 +525,6 @@ def lines() -> Iterator[Named]:
     yield from crossed("skewed", title, of_skewed_mean, users, names, (0.05, 0.1, 0.3))
     title = "{:,} users, a share of {:g} gains much"
     yield from crossed("skewed", title, of_skewed, (100, 200, 500, 1000), (0.02, 0.05))
-    title, kinds = "{} users, symmetric, {}: cautions", ("normal", "sparse", "ranks")
-    yield from crossed("skewed", title, of_cautions, (200,), kinds)
     for n_clusters in (30, 100):
         for shared in (False, True):
             what = f"people judge {n_clusters} clusters" + ", parts of all" * shared
