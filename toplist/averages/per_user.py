@@ -83,6 +83,17 @@ def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
     return counted & (truths_of(hits, metric).n_relevant > 0)
 
 
+def weighing(counted: Bools, weights: Floats | None) -> Bools:
+    """Return the users in `counted` who weigh something: a weight of 0 counts nothing."""
+    return counted if weights is None else counted & (weights > 0)
+
+
+def have_values(values: Floats) -> Bools:
+    """Return who has a value, of values at one k, or at every k."""
+    known = np.isfinite(values).reshape(len(values), -1)
+    return np.asarray(known.all(axis=1), bool)
+
+
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> RelevantHits:
     """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
 

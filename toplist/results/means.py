@@ -87,7 +87,7 @@ class Means:
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        missing = weighing((hits.n_relevant > 0) & (hits.n_listed == 0), weights)
+        missing = per_user.weighing((hits.n_relevant > 0) & (hits.n_listed == 0), weights)
         n_missing = int(np.count_nonzero(missing))
         sizes = len(hits), n_missing, hits.about.n_extra
         given = terms, found, hits, counted, *sizes, weights, clusters
@@ -134,14 +134,6 @@ class Means:
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
         return self._at(name, lambda *which: self._average(*which).mean)
-
-    def __contains__(self, name: object) -> bool:
-        """Return whether ``result[name]`` exists."""
-        try:
-            self.terms.find(name)  # type: ignore[arg-type]
-        except KeyError:
-            return False
-        return True
 
     @overload
     def std(self, name: Name) -> Floats: ...
@@ -292,12 +284,12 @@ class Means:
         asked, weights = self._over_users(names), self.weights_of(names)
         if asked and all(isinstance(metric, ListMetric) for metric in asked.values()):
             counted = np.ones(len(hits), bool)
-        counted = weighing(counted, None if weights is None else weights[: len(hits)])
+        counted = per_user.weighing(counted, None if weights is None else weights[: len(hits)])
         for given, metric in asked.items():
             if isinstance(metric, Metric):
                 counted = per_user.counted_in(hits, counted, metric)
             else:
-                counted = np.logical_and(counted, _have_values(self.per_user(given)))
+                counted = np.logical_and(counted, per_user.have_values(self.per_user(given)))
         return counted
 
     def in_means_of_all(self, names: Sequence[str]) -> tuple[Bools, Sequence[Any]]:
@@ -315,8 +307,8 @@ class Means:
             return self.in_means(names), ()
         n = len(self.held("its users are not known")[0])
         values, keys = zip(*map(self.values_of_all, asked), strict=True)
-        counted = reduce(np.logical_and, map(_have_values, values))
-        counted = weighing(counted, self.weights_of(names))
+        counted = reduce(np.logical_and, map(per_user.have_values, values))
+        counted = per_user.weighing(counted, self.weights_of(names))
         if keys[0] is None and counted[n:].any():
             raise ValueError(
                 f"the means of {', '.join(asked)} are also over {np.count_nonzero(counted[n:]):,} "
@@ -394,9 +386,7 @@ class Means:
     def _population_of(self, metric: Metric) -> properties.Population:
         """Return what is known of the users of a metric, which may count more items."""
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
-        least, usual = metric.relevant_from, self.terms.grading.relevant_from
-        fewer = least is None or (least > 0 if usual is None else least >= usual)
-        single = fewer and metric.of != "judged" and 0 <= n_relevant.max(initial=-1) <= 1
+        single = 0 <= n_relevant.max(initial=-1) <= 1 and self.terms.counts_no_more(metric)
         return properties.Population(bool(single), self.graded)
 
     def identity(self, name: str) -> Any:
@@ -404,13 +394,9 @@ class Means:
 
         They are equal at the same k; of ``name@1``, at that k alone.
         """
-        name, _, k = name.partition("@")
-        metric, terms = self.terms.asked.get(name), self.terms
-        if not isinstance(metric, Metric):
-            return metric, name
-        ks, population = terms.ks_of[name], self._population_of(metric)
-        key = properties.identity(metric, population, name in terms.pooled, at_one=k == "1")
-        return key, metric.empty, 1 in ks if k == "1" else ks
+        metric = self.terms.asked.get(name.partition("@")[0])
+        known = self._population_of(metric) if isinstance(metric, Metric) else None
+        return self.terms.identity(name, known)
 
     def interval_kind(self, name: str) -> str:
         """Return the kind of the interval of a metric, without ``@``, in a word."""
@@ -431,18 +417,9 @@ class Means:
     @cached
     def _bounds(self) -> dict[str, str]:
         """What a user's value is by definition: "0 or 1", "within 1" or "" for any number."""
-
-        def bound(metric: Metric | ListMetric) -> str:
-            if isinstance(metric, ListMetric):
-                return "within 1" if metric.within_one else ""
-            if properties.is_proportion(metric):
-                return "0 or 1"
-            population = self._population_of(metric)
-            if self.terms.weighting == "snips":  # a mean over relevant items, each by itself
-                population = replace(population, single=True, graded=False)
-            return "within 1" if properties.is_within_one(metric, population) else ""
-
-        return {name: bound(metric) for name, metric in self.terms.asked.items()}
+        of_lists = {n: "within 1" * one.within_one for n, one in self.terms.list_metrics.items()}
+        metrics = self.terms.metrics.items()
+        return of_lists | {n: self.terms.bound(one, self._population_of(one)) for n, one in metrics}
 
     def _ends(self, level: float, metric: Metric | ListMetric, cuts: Ints) -> Floats:
         """Return the ends (2, K) of the intervals of a metric at some k's."""
@@ -510,7 +487,7 @@ class Means:
         else:
             weighted, some = self.terms.weighted and self.terms.weighting is None, None
             if weighted and self.hits is not None and self.counted is not None:
-                mine = weighing(self.counted, weights)
+                mine = per_user.weighing(self.counted, weights)
                 some = per_user.counted_in(self.hits, mine, metric)
         if not weighted:
             return False
@@ -559,7 +536,7 @@ class Means:
             return of_values(values, None if weights is None else weights[: len(values)], clusters)
         if self.hits is None or self.counted is None:
             return Errors(*np.full((2, len(cuts)), np.nan))
-        mine = per_user.counted_in(self.hits, weighing(self.counted, self.weights), metric)
+        mine = per_user.counted_in(self.hits, per_user.weighing(self.counted, self.weights), metric)
         units = self._units(mine, self.weights)
         more = self._average(metric, cuts), units, self.terms.threshold_in_gains
         return of_rows(self.hits, mine, metric, cuts, *more)
@@ -617,7 +594,7 @@ def _counted(
     """Return the histograms of what was asked, with every k."""
     return histograms.count(
         hits,
-        weighing(counted, weights),
+        per_user.weighing(counted, weights),
         tuple(asked.measured.values()),
         asked.ks,
         weights,
@@ -625,14 +602,3 @@ def _counted(
         threshold_in_gains=asked.threshold_in_gains,
         n_threads=n_threads,
     )
-
-
-def weighing(counted: Bools, weights: Floats | None) -> Bools:
-    """Return the users in `counted` who weigh something: a weight of 0 counts nothing."""
-    return counted if weights is None else counted & (weights > 0)
-
-
-def _have_values(values: Floats) -> Bools:
-    """Return who has a value, of values at one k, or at every k."""
-    known = np.isfinite(values).reshape(len(values), -1)
-    return np.asarray(known.all(axis=1), bool)

@@ -121,6 +121,14 @@ class TopKResult(Means, Display):
             means = [self[f"{entry.metric.name}@{k}"] for k in entry.ks]
             yield means[0] if entry.scalar else np.array(means)
 
+    def __contains__(self, name: object) -> bool:
+        """Return whether ``result[name]`` exists."""
+        try:
+            self.terms.find(name)  # type: ignore[arg-type]
+        except KeyError:
+            return False
+        return True
+
     def __eq__(self, other: object) -> bool:
         """Return whether both say the same to the last bit; users are no part of it."""
         if not isinstance(other, TopKResult):
