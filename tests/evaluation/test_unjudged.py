@@ -37,7 +37,7 @@ def test_figures_of_trec_eval(unjudged, expected):
     assert result["judged@3"] == 2 / 3 and result["judged@7"] == 5 / 7
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     graded_populations() | graded_populations(unique=False),
     st.integers(1, 15),

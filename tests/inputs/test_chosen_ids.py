@@ -81,7 +81,7 @@ WORDS = st.text(min_size=1, max_size=12) | st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(WORDS, min_size=1, max_size=60), st.lists(WORDS, max_size=9), st.booleans())
 def test_texts_are_equal_where_strings_are(strings, more, views):
     """In spans and in views, in one block and in small ones."""

@@ -69,7 +69,7 @@ def populations(draw, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_lists_are_mapped_and_collapsed(kind, data):
     lists, truths, chunks = data.draw(populations(kind))
     k = data.draw(st.none() | st.integers(1, 9))

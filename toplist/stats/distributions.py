@@ -74,6 +74,7 @@ def t_sf(t: float, df: float) -> float:
     return above if t >= 0.0 else 1.0 - above
 
 
+@functools.lru_cache(maxsize=256)  # each number of a table asks for the same few
 def t_ppf(q: float, df: float) -> float:
     """Return the quantile of Student's t distribution: P(T <= quantile) = q.
 
