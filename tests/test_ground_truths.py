@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from doors import by_words
-from shared_inputs import frame_of, library, said
+from shared_inputs import frame_of, library, long, said
 
 import toplist as tl
 
@@ -38,15 +38,10 @@ def population(seed, text=True, graded=False):
 
 def frame(rows, library="polars"):
     """Return rows as a table: of lists with ranks, of dicts with grades, of sets with neither."""
-    table = [
-        (user, item, row[item] if isinstance(row, dict) else rank)
-        for user, row in rows.items()
-        for rank, item in enumerate(row, start=1)
-    ]
-    kind = type(next(iter(rows.values())))
-    names = "user_id", "item_id", *{list: ["rank"], dict: ["relevance"], set: []}[kind]
-    columns = map(list, zip(*table, strict=True))
-    return frame_of(library, dict(zip(names, columns, strict=False)))
+    columns = long(rows, number=int)
+    if isinstance(next(iter(rows.values())), set):
+        del columns["rank"]
+    return frame_of(library, columns)
 
 
 def forms(rows, path):

@@ -6,7 +6,6 @@ import pytest
 import toplist as tl
 from toplist import audit
 from toplist.audit import CHECKS
-from toplist.cli import main
 
 RANKS = {"ann": ["tea", "jam"], "bob": ["fig", "tea"]}
 TRUTHS = {"ann": ["jam"], "bob": ["tea"]}
@@ -98,18 +97,12 @@ def test_forms_of_the_sides():
         audit.check()
 
 
-@pytest.fixture
-def cli(tmp_path, monkeypatch, capsys):
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "recs.csv").write_text("user_id,item_id,rank\n1,a,1\n1,b,2\n2,a,1\n")
     (tmp_path / "truth.csv").write_text("user_id,item_id\n1,b\n2,c\n")
     (tmp_path / "log.csv").write_text("user_id,item_id,timestamp\n1,b,3\n2,a,4\n")
-
-    def run(*arguments):
-        status = main(list(arguments))
-        return status, *capsys.readouterr()
-
-    return run
 
 
 def test_check_on_the_command_line(cli):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from doors import by_words
 from file_helpers import both, jsonl, sent, write_parquet
-from shared_inputs import frame_of, fresh, in_small_blocks, library, said
+from shared_inputs import frame_of, fresh, in_small_blocks, library, listed, said
 
 import toplist as tl
 
@@ -51,10 +51,6 @@ def write(path, columns):
         library("pyarrow")
     doors.write(path.suffix[1:], columns, path, None)
     return path
-
-
-def listed(side):
-    return {"user_id": list(side), "item_id": [list(items) for items in side.values()]}
 
 
 FORMATS = ["csv", "tsv", "jsonl", "parquet", "reader"]
