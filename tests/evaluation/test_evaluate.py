@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from doors import DOORS, by_words, call, installed
 from file_helpers import sent
-from shared_inputs import csv_of, frame_of, fresh, library
+from shared_inputs import csv_of, fresh
 from world import draw
 
 import toplist as tl
-from toplist import match, top_k_eval
+from toplist import top_k_eval
 
 NOBODY = [([], []), ({}, {}), ([1], set()), ([[1], [2]], [[], []]), ({"a": [1]}, {"a": []})]
 
@@ -38,32 +38,6 @@ RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1, 2, 3]}
 TRUTHS = {"a": [7, 3, 5], "b": [4, 2, 8, 7], "c": [3]}
 MIXED = ["ndcg@2", "recall", "rbp(p=0.5)@4"]
 NAMES = ["ndcg@2", "recall@1", "recall@3", "rbp(p=0.5)@4"]
-
-
-@pytest.mark.parametrize("several", [[1, 2], (1, 2), range(1, 3), np.array([1, 2]), iter([1, 2])])
-def test_several_k_and_one(several):
-    assert list(top_k_eval([[1, 2]], [{2}], np.uint8(2), metrics="mrr")) == [0.5]
-    result = top_k_eval([[1, 2]], [{2}], several, metrics="mrr")
-    assert result.to_dict() == {"mrr@1": 0.0, "mrr@2": 0.5}
-
-
-def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
-    whole = top_k_eval([[1, 2, 3], [4]], [{3}, {4}], metrics=["hit", "mrr"])
-    assert whole.to_dict() == {"hit@3": 1.0, "mrr@3": (1 / 3 + 1) / 2}
-    cut = top_k_eval(match([[1, 2, 3]], [{3}], 2), metrics=["ndcg@1", "mrr"])
-    assert cut.names() == ["ndcg@1", "mrr@2"]
-    assert top_k_eval([[]], [{1}]).names()[0] == "hit@1"
-    found = top_k_eval(RANKS, TRUTHS, metrics=["ndcg@2", "ndcg"], k=[1, 3])
-    assert found.names() == ["ndcg@2", "ndcg@1", "ndcg@3"]
-    assert [found[f"ndcg@{k}"] for k in (1, 2, 3)] == found["ndcg"].tolist()
-    sampled = tl.loo.sampled_ranks(np.eye(6, 60), np.arange(6), n=30, seed=0)
-    found = sampled.evaluate([20, 25], metrics=["ndcg@30", "hit"])
-    assert found.names() == ["ndcg@30", "hit@20", "hit@25"]
-    counted = tl.loo.from_rank_counts({1: 4, 3: 2}, [2, 9], metrics=["ndcg@5", "hit"])
-    assert counted.names() == ["ndcg@5", "hit@2", "hit@9"]
-    found = top_k_eval(RANKS, TRUTHS, metrics=MIXED, k=[1, 3])
-    ndcg, recall, rbp = found
-    assert found.ks == (1, 2, 3, 4) and type(ndcg) is type(rbp) is float and recall.shape == (2,)
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -201,17 +175,6 @@ def test_parts_with_lists_of_different_length_are_the_whole(way, ks):
             assert whole[one] == pytest.approx(own[one], rel=1e-13)
 
 
-def test_batches_of_whole_lists_of_different_length():
-    lists = {"a": list(range(2000)), "b": list(range(1100))}
-    rows = [(u, i, r) for u, some in lists.items() for r, i in enumerate(some, 1)]
-    names = "user_id", "item_id", "rank"
-    ranks = frame_of("pyarrow", dict(zip(names, zip(*rows, strict=True), strict=True)))
-    truth = {user: {7: 1, 1090: 1} for user in lists}
-    asked = {"metrics": ["ndcg", "precision"], "weights": {"a": 1, "b": 2}}
-    found = by_words(ranks.to_reader(1100), truth, **asked).to_dict()
-    assert found == pytest.approx(by_words(lists, truth, **asked).to_dict(), rel=1e-14)
-
-
 @pytest.mark.parametrize("k", [2**20, 2**20 + 1, 2**21 + 5])
 def test_ideals_of_a_k_beyond_a_million(k):
     """The ideal list is summed part by part, without a break between the parts."""
@@ -250,16 +213,6 @@ def test_what_cannot_fit_names_its_shape():
 
 
 # Weights
-
-
-def test_weights_of_a_series_go_by_key_or_by_position():
-    series = library("pandas").Series
-    lists, truth = {"ann": [1], "bob": [2], "eve": [3]}, {"ann": {1}, "bob": {9}, "eve": {9}}
-    weights = {"eve": 100.0, "bob": 1.0, "ann": 1.0}
-    for form in (weights, series(weights)):
-        assert by_words(lists, truth, 1, metrics="hit", weights=form)["hit@1"] == 1 / 102
-    plain = top_k_eval([[1], [2]], [{1}, {9}], k=1, weights=series([3.0, 1.0]))
-    assert plain["hit@1"] == 0.75
 
 
 def test_users_of_weight_0_are_counted_nowhere():

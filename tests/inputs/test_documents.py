@@ -5,7 +5,7 @@ That every source takes them is said by the matrix of options.
 
 import numpy as np
 import pytest
-from doors import as_columns, by_words
+from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from listwise import listwise
@@ -95,31 +95,6 @@ def test_lists_are_mapped_and_collapsed(kind, data):
 CHUNKS = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b"}
 
 
-def test_scores_grades_and_kinds_of_documents():
-    scores = {"q": {"a1": 0.9, "b1": 0.5, "a2": 0.7, "c1": 0.1}}  # ranked, then collapsed
-    assert rows(tl.match(scores, {"q": {"b"}}, 2, items_as=CHUNKS | {"c1": "c"})) == [([2], 1, 2)]
-    lists, truths = [["a1", "a2", "b1", "", ""], ["b1", ""]], [["b1", ""], ["b2", "b1"]]
-    padded = tl.match(lists, truths, items_as=CHUNKS, padding="")
-    assert rows(padded) == [([2], 1, 2), ([1], 1, 1)]
-    ties = tl.Ranks({"q": {"a1": 0.5, "b1": 0.5, "a2": 0.5}}, ties="item_desc")
-    assert tl.match(ties, {"q": {"b"}}, items_as=CHUNKS).ranks.tolist() == [1]
-    hits = tl.match(["b1", "a3"], {"a1": 1, "a2": 3, "b1": 0, "b2": 2}, items_as=CHUNKS)
-    assert hits.grades.tolist() == [2, 3] and hits.truth_grades.tolist() == [3, 2]
-    spam = tl.match(["b1", "a3"], {"a1": 3, "a2": -1, "b1": -1}, items_as=CHUNKS)
-    assert spam.relevant.gains.tolist() == [3] and spam.every_judged.ranks.tolist() == [1, 2]
-    documents = {0: 0, 1: 0, 2: 1}  # 0 and 1 are no matrix
-    assert tl.match([[0, 1, 2]], [[0, 1, 2]], items_as=documents).n_relevant.tolist() == [2]
-    chunks = {"a#1": 1, "a#2": 1, "b#1": 2}  # of text, beside truths of numbers
-    lists, truth = {"u": ["a#1", "a#2", "b#1"]}, {"u": {2}}
-    assert tl.match(lists, truth, items_as=chunks).ranks.tolist() == [2]
-    assert tl.match({"u": ["a#1", ""]}, truth, items_as=chunks, padding="").k == 1
-    ids = {"user_id": ["u"] * 3, "item_id": lists["u"], "rank": [1, 2, 3]}
-    tables = frame_of("pyarrow", ids), frame_of("pyarrow", {"user_id": ["u"], "item_id": [2]})
-    assert tl.match(*tables, items_as=chunks).ranks.tolist() == [2]
-    streams = [one.to_reader() for one in tables]
-    assert tl.top_k_eval(*streams, 2, items_as=chunks)["mrr@2"] == 0.5
-
-
 def test_kept_truths_meet_maps_in_turn():
     first, second = {"c1": "a", "c2": "a"}, {"c1": "a", "c2": "b"}
     for form in ([{"c1", "c2"}], {"u": {"c1", "c2"}}):
@@ -136,38 +111,6 @@ def test_kept_truths_meet_maps_in_turn():
     for padding, n in ((None, 2), ("c2", 1), (None, 2)):
         hits = tl.match({"u": ["c1", "c2"]}, kept, items_as=second, padding=padding)
         assert hits.n_relevant.tolist() == [n]
-
-
-@pytest.mark.parametrize("kind", [int, "i{}".format], ids=["integers", "text"])
-@pytest.mark.parametrize("form", ["kept", "map as a table", "readers"])
-def test_maps_beside_kept_truths_and_functions_beside_streams(form, kind):
-    """A function is asked for each id once, however the lists come."""
-    rng = np.random.default_rng(3)
-    chunks = {kind(c): kind(500 + c // 4) for c in range(24)}
-    lists = {u: list(map(kind, rng.permutation(24)[: 5 + u].tolist())) for u in range(6)}
-    truths = {u: {kind(c): c % 4 for c in rng.permutation(24)[:5].tolist()} for u in range(6)}
-    truths[3] = {kind(501): 2, kind(0): 1}  # a document beside a chunk
-    asked = []
-
-    def look(ids):
-        asked.extend(np.asarray(ids).tolist())
-        return [chunks.get(one, one) for one in np.asarray(ids).tolist()]
-
-    items_as, sides = chunks, (lists, tl.GroundTruths(truths))
-    if form == "map as a table":
-        items_as = frame_of("polars", as_columns(("item_id", "document"), [*chunks.items()]))
-        sides = lists, truths
-    elif form == "readers":
-        rows = [(u, item, rank) for u, row in lists.items() for rank, item in enumerate(row, 1)]
-        judged = [(u, *pair) for u, row in truths.items() for pair in row.items()]
-        sides = (("rank", rows), ("relevance", judged))
-        sides = (as_columns(("user_id", "item_id", value), some) for value, some in sides)
-        items_as, sides = look, [frame_of("pyarrow", one).to_reader(3) for one in sides]
-    plain = [{u: mapped(row, chunks) for u, row in side.items()} for side in (lists, truths)]
-    how = {"metrics": ["ndcg", "recall", "item_coverage"], "catalogue": sorted({*chunks.values()})}
-    found, expected = by_words(*sides, 4, items_as=items_as, **how), by_words(*plain, 4, **how)
-    assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
-    assert len(asked) == len(set(asked)) and bool(asked) == (items_as is look)
 
 
 def test_functions_of_the_lists_take_maps_and_collapse():

@@ -8,10 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 from doors import by_words, qrels_of, write
-from shared_inputs import LIBRARIES, csr, frame_of, library, listed, long, rows, said, same
+from shared_inputs import LIBRARIES, frame_of, library, listed, long, said
 
 import toplist as tl
-from toplist import match
 from toplist.inputs import Lists
 
 USER, ITEM, GRADE = "user_id", "item_id", "relevance"
@@ -168,22 +167,6 @@ def test_a_grade_is_its_value_in_every_form(written, shape, tmp_path):
         found = by_words(lists, truth, [1, 2, 3, 4, 5], metrics="ndcg", keep="users")
         assert found.per_user("ndcg").tobytes() == expected.tobytes(), name
         assert found.hits.relevant.ideal_gains.tolist() == [3, 1, 0.5, 2], name
-
-
-def test_a_truth_is_a_set():
-    for truth in ([7, 7, 5], (7, 5, 7), np.array([5, 7, 7]), np.array([7, 5, 7], np.uint8)):
-        assert rows(match([[7, 5]], [truth])) == [([1, 2], 2, 2)]
-    graded = match([[7, 5]], Lists([0, 3], [7, 5, 7], gains=[2, 1, 2]))
-    assert rows(graded) == [([1, 2], 2, 2)] and graded.relevant.ideal_gains.tolist() == [2.0, 1.0]
-    sparse, dok = (
-        csr([[1], [1, 2]], [[2.0], [1.0, 3.0]]),
-        library("scipy.sparse").dok_matrix([[0, 1]]),
-    )
-    assert same(match([[1], [2, 1]], sparse), match([[1], [2, 1]], [{1: 2.0}, {1: 1.0, 2: 3.0}]))
-    assert match([[0, 1]], dok).ranks.tolist() == [2]
-    lists, truth = {"u": ["b", "a"]}, {"u": {"a": 2, "b": 0}}
-    table = library("pandas").DataFrame({"user_id": ["u"], "item_id": [truth["u"]]})
-    assert same(match(lists, table), match(lists, truth))
 
 
 def exponential(truth, call=tl.match):

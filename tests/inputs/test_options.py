@@ -89,17 +89,6 @@ def written(folder):
     return recs, csv_of(folder / "truth.csv", "user_id,item_id", *truths)
 
 
-def test_paths_and_lists_in_memory_meet(tmp_path):
-    recs, truth = written(tmp_path)
-    expected = tl.top_k_eval(RANKS, TRUTHS, 2).to_dict()
-    for sides in (str(recs), str(truth)), (recs, truth), (RANKS, truth), (str(recs), TRUTHS):
-        assert tl.top_k_eval(*sides, 2).to_dict() == expected
-    # beside lists in memory, a text is an id; where it may be a file, in a list
-    assert tl.top_k_eval(["a", str(truth)], [str(truth)], 2)["hit@2"] == 1.0
-    with pytest.raises(TypeError, match="looks like a path: beside lists in memory.*pathlib.Path"):
-        tl.top_k_eval(["a", str(truth)], str(truth), 2)
-
-
 WRITERS = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}
 
 
@@ -153,15 +142,6 @@ def test_faults_of_a_file_of_systems_name_the_line(tmp_path, end, text, words):
     said(words, tl.top_k_eval, recs, truth, 2, system="model")
 
 
-def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
-    recs, truth = tmp_path / "recs.jsonl", written(tmp_path)[1]
-    line = '{"model": "A", "user_id": "ann", "item_id": ["b"], "note": %s}\n'
-    recs.write_text(line % 2**70 + line.replace("ann", "bob") % '"\\ud800"')
-    assert tl.top_k_eval(recs, truth, metrics="hit@1", system="model")["A"]["hit@1"] == 0.5
-    said("recs.csv:1: no column 'model' ... 'user_id', 'item_id'", tl.top_k_eval,
-         tmp_path / "recs.csv", truth, 2, system="model")  # fmt: skip
-
-
 def files_of(folder, end):
     """Write both sides; return their paths."""
     paths = []
@@ -171,28 +151,6 @@ def files_of(folder, end):
         mark = {"separator": "\t"} if end == "tsv" else {}
         getattr(frame, WRITERS.get(end, "write_csv"))(paths[-1], **mark)
     return paths
-
-
-ENDS = [
-    ("csv", "csv"),
-    ("tsv", "tsv"),
-    ("parquet", "parquet"),
-    ("csv", "parquet"),
-    ("parquet", "csv"),
-]
-
-
-@pytest.mark.parametrize(("recs", "truth"), ENDS)
-def test_keys_of_several_columns_of_files(tmp_path, recs, truth):
-    """Columns with a type are read as text beside text."""
-    sides = files_of(tmp_path, recs)[0], files_of(tmp_path, truth)[1]
-    both = recs == truth == "parquet"
-    keys = [(user, time if both else str(time)) for user, time in (("a", 1), ("a", 2), ("b", 1))]
-    kept = tl.GroundTruths(sides[1], columns=AT)
-    for pair, how in ((sides, {}), (sides, {"keep": "users"}), ((sides[0], kept), {})):
-        found = by_words(*pair, 2, metrics="mrr", columns=AT, clusters="user", **how)
-        assert list(found.users) == keys and list(found.clusters) == ["a", "a", "b"]
-        assert found.per_user("mrr@2").tolist() == [0.5, 0.0, 1.0] and found.n_extra == 1
 
 
 def test_what_is_wrong_with_keys_of_several_columns_of_files(tmp_path):

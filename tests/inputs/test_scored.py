@@ -14,12 +14,10 @@ from shared_inputs import (
     RANKED,
     RUN,
     TRUTHS,
-    csr,
     csv_of,
     equal_results,
     frame_of,
     library,
-    said,
     same,
 )
 
@@ -51,26 +49,6 @@ def test_scores_keep_their_order(name, falling):
             column = np.array(scores[::-1] if backwards else scores, kind)
             table = {"user_id": list(users), "item_id": items, "score": column}
             assert place_of(frame_of(name, table)) == [1 + backwards]
-
-
-def test_scores_of_other_types():
-    pandas, polars = library("pandas"), library("polars")
-    names = {"user_id": ["u", "u"], "item_id": ["old", "new"]}
-    assert place_of(pandas.DataFrame(names | {"score": pandas.array([T, T + 1], "Int64")})) == [1]
-    score = polars.Series("score", [2**62, 2**62 + 1], dtype=polars.Int128)
-    assert place_of(polars.DataFrame(names).with_columns(score)) == [1]
-    assert place_of(polars.DataFrame(names).with_columns(score.reverse())) == [2]
-    for scores in ([T, T + 100], [2**63, 2**63 + 1], [0.5, 2**53]):
-        columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": [scores]}
-        for name in ("pandas", "polars") if scores[0] == T else ("pandas",):
-            assert place_of(frame_of(name, columns)) == [1]
-    run = {"u": {"old": 2**53, "new": 2**53 + 1, "float": float(2**53)}}
-    assert place_of(run) == [1]
-    # 0.1 of float32 is more
-    single = {"u": {"new": np.float32(0.1), "old": 0.1, "x": np.float16(3)}}
-    assert place_of(single) == [2]
-    ranks = {"user_id": ["u"], "item_id": [["old", "x", "new"]], "rank": [[2, 3.0, 1]]}
-    assert place_of(pandas.DataFrame(ranks)) == [1]
 
 
 ITEMS = {
@@ -118,15 +96,6 @@ def test_the_least_integer_score_is_the_last_and_lists_of_scores_tie():
     ranked = frame_of("pandas", {"user_id": ["u"] * 2, "item_id": [3, 1], "rank": [1, 2]})
     for ranks in ({"u": [3, 1]}, ranked):  # where nothing ties
         assert place_of(ranks, 1, ties="item_desc") == [2]
-
-
-def test_trec_eval_orders_equal_scores_as_trec_eval_does():
-    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
-    asked = {"metrics": "mrr", "convention": "trec_eval"}
-    assert by_words(run, qrels, 2, metrics="mrr")["mrr@2"] == 1.0
-    assert by_words(run, qrels, 2, **asked)["mrr@2"] == 0.5
-    kept = by_words(run, qrels, 2, ties="order", **asked)
-    assert kept["mrr@2"] == 1.0 and "equal scores as they come" in repr(kept)
 
 
 # Scores by item, hits of search engines, pairs of arrays
@@ -226,26 +195,6 @@ def test_few_dicts_of_scores_beside_many_ground_truths():
     assert hits.ranks.tolist() == [2] and hits.offsets[[3, 4, -1]].tolist() == [0, 1, 1]
 
 
-def test_hits_by_position():
-    ranks = [hits_of({7: 0.5, 3: 0.75, 1: 0.5}), [], hits_of({2: 1})]
-    truths = [{7, 1}, {3}, {2}]
-    equal_results(ranks, truths, ([[3, 7, 1], [], [2]], truths))
-    equal_results([[], *ranks], [{1}, *truths], ([[], [3, 7, 1], [], [2]], [{1}, *truths]))
-    assert tl.recall(ranks[0], {7}).tolist() == [0, 1, 1]  # one user
-    assert match_by_words(ranks, truths, ties="item").ranks.tolist() == [2, 3, 1]
-
-
-def test_whole_numbers_may_be_scores():
-    for truth in ({"b": 1.0}, {"b"}, ["b"]):
-        for scores in ({"a": 2, "b": 1}, {"a": 2.5, "b": 1}):
-            if truth != ["b"] or scores["a"] == 2.5:
-                assert tl.match({"q": scores}, {"q": truth}).ranks.tolist() == [2]
-    assert tl.match({"q": {"a": 3.0, "b": 2.0}}, {"q": {"a": 0.5, "b": 1}}).ranks.tolist() == [1, 2]
-    run = {user: {"a": 3, "b": 2, "c": 1} for user in "pq"}
-    for relevant in ({"a": 0.5}, ["a"]):
-        assert len(tl.match(run, dict.fromkeys("pq", relevant)).ranks) == 2
-
-
 IDS = [[7, 3, 9, 1], [2, 8, 4, 0], [5, 1, 4, 6]]
 SCORES = [[4.0, 2.5, 2.5, -1.0], [0.5, 0.25, 0.25, 0.25], [3.0, 2.0, 1.0, -math.inf]]
 RELEVANT = [{3, 1}, {4}, {5, 2}]
@@ -299,19 +248,3 @@ def test_scores_of_16_bits(make):
     assert tl.loo.ranks_of(scores, [0, 0]).tolist() == [3, 3]
     drawn = [tl.loo.sampled_ranks(one, [0, 0], n=2).ranks for one in (scores, np.array(MATRIX))]
     assert np.array_equal(*drawn)
-
-
-def test_exclude_takes_sparse_matrices_and_tensors():
-    scores, seen = np.random.default_rng(3).random((3, 10)), [[1, 2], [], [9, 0, 4]]
-    expected = tl.scores.top_k(scores, 10, exclude=seen).items.tolist()
-    matrix, held = csr(seen), [5, 5, 5]
-    kinds = "csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "dok_matrix", "csr_array"
-    sparse = [getattr(library("scipy.sparse"), kind)(matrix) for kind in kinds]
-    for one in (*sparse, matrix * -2.0, matrix.toarray() != 0):  # disliked is seen as well
-        assert tl.scores.top_k(scores, 10, exclude=one).items.tolist() == expected
-    ranks = tl.loo.ranks_of(scores, held, exclude=matrix)
-    assert ranks.tolist() == tl.loo.ranks_of(scores, held, exclude=seen).tolist()
-    drawn = tl.loo.negatives(held, 3, n_items=10, exclude=matrix)
-    assert np.array_equal(drawn, tl.loo.negatives(held, 3, n_items=10, exclude=seen))
-    words = "sparse matrix of shape (3, 10): (1, 10), users x"
-    said(words, tl.scores.top_k, scores[:1], 10, exclude=matrix)

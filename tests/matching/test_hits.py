@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from collisions import CHOSEN
 from doors import by_words, match_by_words
-from shared_inputs import csv_of, frame_of, rows, said
+from shared_inputs import csv_of, frame_of, said
 from systems import RANKS, TRUTHS
 
 import toplist as tl
@@ -33,18 +33,6 @@ def test_hits_by_hand_are_those_of_the_join():
     far = 2**32 + 1  # ranks do not wrap around
     for one in (Hits([0, 1], [far], [1], [2 * far]), Hits.from_ranks([far], 2 * far)):
         assert tl.hit(one, k=1).tolist() == [[0.0]]
-
-
-@pytest.mark.parametrize("dtype", [bool, int, np.float64])
-def test_hits_from_a_matrix_and_from_ranks(dtype):
-    matrix = np.array([[0, 1, 1], [0, 0, 0]], dtype)
-    hits = Hits.from_matrix(matrix, [3, 1], users=["a", "b"])
-    assert rows(hits) == [([2, 3], 3, 3), ([], 1, 3)] and (hits.k, hits.users) == (3, ["a", "b"])
-    for n_listed in (10, [10, 10, 10], np.array([10, 10, 10])):
-        hits = Hits.from_ranks([1, 0, 3], n_listed, users=np.array([7, 8, 9]))
-        assert rows(hits) == [([1], 1, 10), ([], 1, 10), ([3], 1, 10)] and hits.users == [7, 8, 9]
-    assert Hits.from_ranks([1, 0], [1, 0]).n_listed.tolist() == [1, 0]
-    assert Hits.from_ranks([1], 2).about.fingerprints == ()
 
 
 # Judged items
@@ -90,13 +78,6 @@ def test_judged_hits_of_tables_go_along():
         assert len(both.relevant.ranks) == 4 and both.about.n_extra == 1
 
 
-def test_a_repeat_below_k_is_not_read_and_first_copies_earn():
-    for ranks in ([[1, 2, 1]], np.array([[1, 2, 1]]), Lists([0, 3], [1, 2, 1]), {0: [1, 2, 1]}):
-        truths = {0: [1]} if isinstance(ranks, dict) else [[1]]
-        assert rows(match(ranks, truths, 2)) == [([1], 1, 2)]
-        assert rows(match(ranks, truths, 3, duplicates="first")) == [([1], 1, 3)]
-
-
 # Where nothing is found
 
 SPELLING = [
@@ -120,23 +101,6 @@ def test_examples_of_ids_that_differ_in_spelling(listed, relevant, cause, tmp_pa
         text = repr(top_k_eval(recs, truth, k=1, metrics="hit", keep=keep))
         assert f"NO HIT AT ALL: the lists hold items such as '{listed}', the ground" in text
         assert not cause or f"likely cause: {cause}" in text
-
-
-def test_only_without_a_hit():
-    for ranks, truths, expected in (
-        ([["a", "1.0"]], [{"a", "1"}], None),
-        ([["a"], ["1.0"]], [{"b"}, {"1"}], ("1.0", "1", "a trailing .0")),
-        # an id on both sides: they are written alike, nobody has a hit
-        ([["a"], ["1.0"]], [{"1"}, {"a"}], ("a", "1", "")),
-        ([[5, 6]], [{7}], ("5", "7", "")),
-        ([["a"]], [{"a": 0, "b": 1}], ("a", "a", "")),  # it is judged not relevant
-        ([[]], [{7}], None),
-        ([[1]], [[]], None),
-    ):
-        assert match(ranks, truths).about.unmatched == expected
-    both = match([["a"]], [{"b"}], 1) + match([["1.0"]], [{"1"}], 1)
-    assert both.about.unmatched == ("1.0", "1", "a trailing .0")
-    assert (both + match([["a"]], [{"a"}], 1)).about.unmatched is None
 
 
 # Fingerprints of ground truths: the same for the same truths, in every form and process
