@@ -21,7 +21,7 @@ def test_nobody_evaluated_is_nan_without_a_warning(ranks, truths):
     result = top_k_eval(ranks, truths, k=2)
     assert all(math.isnan(value) for value in result) and math.isnan(result.std("ndcg@2"))
     assert all(map(math.isnan, result.interval("ndcg@2"))) and result.n_evaluated == 0
-    assert "nan" in repr(result) and np.isnan(result.per_user("map")).all()
+    assert repr(result).count(" -\n") == 6 and np.isnan(result.per_user("map")).all()
 
 
 @pytest.mark.parametrize("n", [2, 11, 22, 45, 199])
