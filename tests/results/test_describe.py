@@ -151,6 +151,8 @@ def test_an_interval_is_rough_where_few_users_have_a_value(n_hits):
     for one in (result, sent(result)):
         assert (words in repr(one)) == ("rough" in repr(one)) == (n_hits < 24)
     assert "rough" not in repr(rare(1_000, 5, metrics="hit"))  # Wilson's holds
+    by_t = rare(1_000, n_hits, metrics="hit", weights=[1.0] * 500 + [1.1] * 500)
+    assert ("far to one side: hit@2)" in repr(by_t)) == (n_hits < 24)
 
 
 @pytest.mark.parametrize("empty", ["one", "zero"])

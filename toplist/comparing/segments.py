@@ -103,8 +103,7 @@ class SegmentedComparison(ByLabel[S], HasTests):
         found = samples.together(parts, plan)
         notes = [*([] if self.of_items else lines(found)), *found.plan.notes]
         if lost:
-            some = ", ".join([*lost[:5], *["..."] * (len(lost) > 5)])
-            notes.append(f"not tested, since nobody is counted: {some}")
+            notes.append(f"not tested, since nobody is counted: {few_of(lost)}")
         return found.with_plan(notes=tuple(notes))
 
     def heterogeneity(

@@ -451,7 +451,8 @@ class Means:
         from toplist.stats.estimates import SKEWED
 
         metric, k = self._find(name)
-        if k is None or metric.name in self.terms.pooled or self.is_proportion(metric.name):
+        by_t = metric.name not in self.terms.pooled and self.interval_kind(metric.name) != "Wilson"
+        if k is None or not by_t:
             return 0.0
         if metric.name in self.by_rows:
             units = self.units_of(name)
