@@ -84,18 +84,6 @@ def test_no_best_where_one_systems_lists_end_before_k():
     assert equal.differences == [] and equal.best()["recall@20"] == ["a", "b"]
 
 
-def test_many_columns_become_a_table_per_metric():
-    asked = {"k": [1, 2, 3, 4], "metrics": ["hit", "recall", "mrr", "cg", "f1"]}
-    found = compared(SYSTEMS, TRUTHS, **asked)
-    blocks = repr(found).split("\n\n")
-    assert [block.split("  ")[0] for block in blocks[:-1]] == ["hit = recall = cg", "mrr", "f1"]
-    assert [len(block.splitlines()) for block in blocks] == [3, 3, 3, 4]
-    assert "no list has more than 2 items: k = 3 to 4 finds no more" in blocks[-1]
-    assert {block.index("@1") for block in blocks[:-1]} == {blocks[0].index("@1")}
-    assert blocks[0].splitlines()[0].split()[-4:] == ["@1", "@2", "@3", "@4"]
-    assert found.to_latex().count(r"\begin{tabular}") == 3
-
-
 # What makes systems not comparable
 
 
@@ -175,24 +163,6 @@ def test_what_differs_is_said(row):
         assert one == line or (line.endswith(": ") and one.startswith(line))
 
 
-def test_a_metric_that_one_has_stands_alone():
-    comparison = tl.compare({"a": evaluated(metrics=["mrr"]), "b": evaluated(metrics=["hit"])})
-    assert repr(comparison).splitlines()[:3] == [
-        "    mrr@2   hit@2",
-        "a  0.5000       -",
-        "b       -  0.6667",
-    ]
-
-
-def test_results_without_hits_are_compared_by_number():
-    bare, poor, fewer = (
-        replace(one, hits=None, counted=None)
-        for one in (evaluated(), evaluated(POOR), evaluated(truths={"ann": {2}}))
-    )
-    assert said(bare, fewer) == ["DIFFERENT USERS: a over 3, b over 1"]
-    assert said(bare, poor) == []
-
-
 def test_many_systems_over_other_users_are_one_line():
     truths = {user: [user % 5] for user in range(12)}
     slices = {
@@ -202,32 +172,6 @@ def test_many_systems_over_other_users_are_one_line():
     (line,) = (line for line in str(tl.compare(slices)).split("\n") if "DIFFERENT" in line)
     assert line.startswith("DIFFERENT USERS: to 2 is over 2, with 1 that are not in to 1")
     assert line.endswith(", to 11, to 12")
-
-
-def test_accounts_are_told_once_or_by_system_and_of_many_the_first():
-    """Systems of one line share it; of many lines the first are there, and all warnings."""
-    lines = repr(tl.compare({"a": evaluated(), "b": evaluated(UNLISTED)})).splitlines()
-    assert lines[-2:] == [
-        "a: 3 of 3 users evaluated",
-        "b: 3 of 3 users evaluated, 1 without a list (counted as 0)",
-    ]
-    truths = {user: {user % 3} for user in range(30)}
-    some = {}
-    for step in range(40):
-        lists = {user: [user % 3, 7, 8, 9][: 4 - step % 2] for user in truths if user >= step % 20}
-        lists = {user: [5, 6] for user in truths} if step == 33 else lists
-        some[step] = tl.top_k_eval(lists, truths, k=4, metrics="mrr")
-    lengths, rules, *accounts = repr(tl.compare(some)).splitlines()[41:]
-    assert "0, 2, 4, 6 and 16 more at least 4, 1, 3, 5, 7 and 15 more at most 3, 33" in lengths
-    assert rules == "convention standard: mean over users" and len(accounts) == 6
-    assert accounts[:2] == [
-        "0, 20: 30 of 30 users evaluated",
-        "1, 21: 30 of 30 users evaluated, 1 without a list (counted as 0)",
-    ]
-    assert accounts[4].startswith("33: 30 of 30 users evaluated; NO HIT AT ALL")
-    assert accounts[5] == "16 more lines like these, of other systems"
-    few = repr(tl.compare({step: some[step] for step in (0, 1, 20)})).splitlines()
-    assert few[-2].startswith("0, 20: ") and few[-1].startswith("1: ")
 
 
 # Other data of metrics of the lists
@@ -285,26 +229,6 @@ def test_other_data_of_metrics_of_the_lists_are_told(tmp_path, monkeypatch):
     assert differences(a=one, b=other) == []
     other.lists.given.clear()
     assert differences(a=one, b=sent(other)) == []
-
-
-@pytest.mark.parametrize("unit", ["users", "queries"])
-def test_tests_over_others_than_the_means_are_told(unit):
-    """Both means are over 8; where a list is gone, those over all that both have are over 7."""
-    truths = {user: OF_LISTS[user] for user in "abcde"}
-    fewer = {user: row for user, row in OTHER.items() if user != "h"}
-    one, same, other = (of_lists(some, truths, unit=unit) for some in (LISTS, OTHER, fewer))
-    tests = tl.compare({"a": one, "b": same}).test()
-    assert tests["b", "novelty@3"].n == 8 == one.n_of("novelty@3")
-    assert "in other tables" not in str(tests)
-    compared = tl.compare({"a": one, "b": other})
-    tests = compared.test(users="common")
-    assert tests["b", "novelty@3"].n == 7 and tests["b", "ndcg@3"].n == 5
-    said = (
-        f"novelty@3, calibration@3: tested over 7 {unit} who have a value in every system; in "
-        "other tables, over 7 or 8"
-    )
-    assert str(tests).split("\n").count(said) == 1
-    assert "in other tables" not in str(compared.test("ndcg@3"))
 
 
 # Frames, names, orders
@@ -378,36 +302,3 @@ def test_the_lead_of_the_best_says_what_chance_gives():
     assert tl.compare(other).lead("mrr@3", users="common").rows["mrr@3"].n == 99
     pytest.importorskip("pandas")
     assert found.to_pandas().loc[0, "system"] == found.systems[one.place]
-
-
-# What is shown changes nothing that is tested
-
-
-@pytest.fixture(scope="module")
-def five_metrics():
-    """Two systems of 60 users: each metric's p is low, and of all five together none is."""
-    rng = np.random.default_rng(3)
-    truth = {f"u{i}": {int(x) for x in rng.choice(30, 4, replace=False)} for i in range(60)}
-    a = {user: rng.permutation(30)[:10].tolist() for user in truth}
-    b = {
-        user: sorted(row, key=lambda item: rng.random() - 0.14 * (item in truth[user]))
-        for user, row in a.items()
-    }
-    metrics = ["ndcg", "mrr", "map", "recall", "precision"]
-    return compared({"a": a, "b": b}, truth, 5, metrics=metrics).results
-
-
-@pytest.mark.parametrize("form", ["to_text", "to_html", "to_markdown", "to_latex"])
-@pytest.mark.parametrize("baseline", ["a", None])
-def test_what_is_shown_changes_nothing_that_is_tested(five_metrics, form, baseline):
-    compared = tl.compare(five_metrics, baseline=baseline)
-    alone, among = compared.test("mrr@5")[0], compared.test()["b", "a", "mrr@5"]
-    assert alone.mark and not among.mark and among.p == alone.p
-    shown = getattr(compared, form)(names="mrr@5")
-    assert not any(mark in shown for mark in ("†", "‡", "dagger", "textbf"))
-    if baseline or form == "to_latex":
-        assert "5 comparisons" in shown or "5 differences" in shown
-    assert "recall" not in shown
-    if baseline and form == "to_text":
-        split = compared.by({f"u{i}": i % 2 for i in range(60)}).to_text(names="mrr@5")
-        assert "after Holm over 10 comparisons in 2 segments" in split and "recall" not in split

@@ -11,9 +11,7 @@ from doors import by_words
 from systems import results
 
 import toplist as tl
-from toplist.comparing.samples import moments_of
 from toplist.stats import datasets as statistics
-from toplist.stats.systems import SystemRef
 
 SYSTEMS = "popularity", "knn", "ease"
 
@@ -208,23 +206,6 @@ def test_results_without_users(sets):
     assert "no interval for these data sets: the users of ml" in text
     mixed = tl.across(dict(bare) | {"ml": sets["ml"]}, "ndcg@10")
     assert mixed.why == "the users of yelp, movies are unknown"
-
-
-def test_results_that_know_the_moments_of_their_differences(sets):
-    """As those of several systems in one evaluation on Spark: tests, but no users to draw."""
-    shared = {}
-    for dataset, some in sets.items():
-        moments = moments_of(some)
-        shared[dataset] = {
-            system: replace(one.without_users(), paired=SystemRef(moments, system))
-            for system, one in some.items()
-        }
-    found = tl.across(shared, "ndcg@10", baseline="knn")
-    expected = tl.across(sets, "ndcg@10", baseline="knn", n_resamples=99).contrast("ease")
-    assert found.rank_low is None
-    assert found.contrast("ease").these.p == pytest.approx(expected.these.p, rel=1e-9)
-    assert found.contrast("ease").replicated.k == expected.replicated.k
-    assert "for these data sets" in found.to_text().partition("less knn: ")[2]
 
 
 def test_what_is_refused(sets):

@@ -108,13 +108,6 @@ def test_the_table_says_how_certain_it_is():
     assert "as certain as" not in str(found) and "nan" not in str(found)
 
 
-def test_any_k_and_name_that_both_sides_know():
-    given = sides(metrics="ndcg@3") | {"judged": evaluated(LISTS, JUDGE, metrics="ndcg@5")}
-    assert judge_corrected(**given, metric="nDCG@2").name == "ndcg@2"
-    with pytest.raises(KeyError, match="human: 'ndcg@5': this result has ndcg"):
-        judge_corrected(**given, metric="ndcg@5")
-
-
 def human(lists=LISTS, queries=SAMPLE, **options):
     return {"human": evaluated(lists, PEOPLE, queries, **options)}
 
@@ -204,16 +197,6 @@ def test_of_sets_nothing_says_what_was_judged():
     with pytest.raises(ValueError, match="the truth of human grades . items of query"):
         judge_corrected(**sides(people=people), metric="ndcg@5")
     assert judge_corrected(**sides(judge=judge), metric="ndcg@5").n == 60
-
-
-def test_metrics_of_whole_lists_take_the_longest_of_both_sides():
-    given = sides(k=None, metrics=["bpref"])
-    short = {query: LISTS[query][: 6 + place % 6] for place, query in enumerate(QUERIES)}
-    few = [query for query in QUERIES if len(short[query]) < 11]
-    unlike = sides(short, queries=[q for q in SAMPLE if q in few], k=None, metrics=["bpref"])
-    for one in (given, unlike):
-        found = judge_corrected(**one, metric="bpref")
-        assert found.human == pytest.approx(one["human"]["bpref"])
 
 
 def test_queries_in_clusters_go_by_these():

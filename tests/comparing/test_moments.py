@@ -6,7 +6,6 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from doors import by_words
-from file_helpers import sent
 
 import toplist as tl
 from toplist.comparing import samples
@@ -123,26 +122,6 @@ def test_users_whom_some_systems_do_not_count():
         fewer.test(users="common")
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"metrics": [replace(tl.METRICS["ndcg"], empty="zero"), "map"]},  # over other users
-        {"metrics": ["ndcg", "recall@3", "precision@20"], "gains": "exponential"},
-    ],
-)
-def test_policies_per_metric_grades_and_a_depth_that_is_not_common(options):
-    systems, truth = data(1)
-    truth = {u: {i: 1 + i % 3 for i in some} for u, some in truth.items()}
-    truth |= {u: {} for u in range(0, N, 7)}
-    expected = tl.compare(evaluated(systems, truth, **options), "one")
-    found = tl.compare(on_parts(systems, truth, **options), "one")
-    same_tests(found.test(), expected.test())
-    same(found.band("ndcg", "better"), expected.band("ndcg", "better"))
-    if "map" in options["metrics"]:
-        assert {one.name[:3]: one.n for one in found.test()} == {"ndc": N, "map": N - 57}
-        assert found.test("map@5", correction="maxt")[0].p_adjusted > 0
-
-
 REFUSED = {
     "'wilcoxon' needs the values of users": lambda one: one.test(method="wilcoxon"),
     "method='t' works; or collect the DataFrames": lambda one: one.test(method="bootstrap"),
@@ -180,16 +159,6 @@ def test_results_of_several_evaluations(both):
         tl.compare({"one": [found["one"], found["twin"]], "fewer": found["fewer"]}).test()
     again = on_parts(*data())
     assert len(tl.compare({"one": found["one"], "fewer": again["fewer"]}).test("map@5")) == 1
-
-
-def test_merging_and_saving_drop_the_moments(both):
-    _, found = both
-    bare = sent(found["one"])
-    assert bare.paired is None
-    assert found["one"].without_users().paired is found["one"].paired
-    assert tl.merge([found["one"], on_parts(*data(3))["one"]], disjoint=True).paired is None
-    with pytest.raises(ValueError, match="holds no hits"):
-        tl.compare({"a": bare, "b": bare}).test()
 
 
 def test_size_does_not_depend_on_the_number_of_users():

@@ -48,22 +48,6 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
     assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
 
 
-def test_pairs_and_families():
-    alone, named = tl.compare(results()), tl.compare(results(), baseline="a")
-    pairs = [("b", "a"), ("c", "a"), ("c", "b")]  # the first of each pair is its baseline
-    assert [(one.system, one.baseline) for one in alone.test("mrr@3")] == pairs
-    assert alone.test("mrr@3")["b", "a", "mrr@3"].p == named.test("mrr@3")["b", "mrr@3"].p
-    two = tl.compare({name: results()[name] for name in "ab"})
-    assert two.band("mrr").systems == named.band("mrr", "b").systems == ("b", "a")
-    better = two.test("mrr@3", alternative="greater")[0]
-    assert better.difference == named.test("mrr@3")["b", "mrr@3"].difference
-    own = tl.inference.paired_tests({"a": (0.0, 1.0), "b": (2.0, 4.0)})[0]
-    assert (own.system, own.difference) == ("b", 2.5)
-    found = alone.test(["mrr@3", "ndcg@3"], family="metric")
-    assert found.n_family == found[:2].n_family == 3
-    assert "after Holm over 3 comparisons of each name" in str(found)
-
-
 def test_other_truths_are_refused_at_every_door():
     users = [f"u{i}" for i in range(60)]
     one, two = ({user: {i % n, 9} for i, user in enumerate(users)} for n in (3, 4))
@@ -108,29 +92,6 @@ def test_other_truths_are_refused_at_every_door():
         assert tl.compare(dict(zip("ab", sides, strict=True))).comparable is not refused
 
 
-def test_weights_and_clusters_follow_their_users():
-    weights = {f"u{i}": 1.0 + i % 3 for i in range(60)}
-    labels = {f"u{i}": i // 4 for i in range(60)}
-    found = tl.compare(results(weights=weights), baseline="a").test("mrr@3")["b", "mrr@3"]
-    values = {name: results()[name].per_user("mrr@3", keyed=True) for name in "ab"}
-    expected = tl.inference.paired_tests(values, baseline="a", weights=weights)[0]
-    assert (found.difference, found.p) == pytest.approx(
-        (expected.difference, expected.p), rel=1e-12
-    )
-    by_key = tl.compare(results(), baseline="a").test("mrr@3", clusters=labels)["b", "mrr@3"]
-    arrays = {name: np.array(list(one.values())) for name, one in values.items()}
-    by_place = tl.inference.paired_tests(arrays, clusters=[*labels.values()])[0]
-    assert by_key.df == by_place.df == 14 and by_key.p == pytest.approx(by_place.p, rel=1e-12)
-    # by position, a user may be left out
-    truth = [{1}, {2}, {0}, set(), *({i % 5} for i in range(20))]
-    both = compared({"a": [[1, 2, 3]] * 24, "b": [[2, 0, 3]] * 24}, truth, 2)
-    clusters = [i // 4 for i in range(24)]
-    as_list, as_dict = (
-        both.test("mrr@2", clusters=some)[0] for some in (clusters, dict(enumerate(clusters)))
-    )
-    assert repr(as_list) == repr(as_dict) and as_list.n == 23
-
-
 @pytest.mark.parametrize("method", ["t", "randomization", "bootstrap"])
 def test_a_weight_of_0_counts_nothing(method):
     weights, rng = {user: float(user % 3) for user in range(30)}, np.random.default_rng(2)
@@ -173,19 +134,6 @@ def test_metrics_that_are_equal_at_the_first_place_are_one_hypothesis_there():
     found = compared(lists, truths, [1, 5], metrics=["hit", "cg", "f1", own, zero]).test()
     alone = {one.name for one in found if one.name.endswith("@1")}
     assert alone == {"hit@1", "f1@1", "own@1", "zero@1"}
-
-
-def test_marks_of_equal_metrics_are_wherever_they_are_shown():
-    """Of one relevant item, hit is recall: it is tested once, and marked in every column."""
-    truths = {user: {user % 5, 7} for user in range(80)}
-    lists = {name: {u: [u % 5 + off, 9] for u in truths} for name, off in (("a", 20), ("b", 0))}
-    split = compared(lists, truths, 1, "a", metrics=["hit", "ndcg"]).by(dict.fromkeys(truths, 1))
-    assert str(split.whole).count("1.0000‡") == str(split).count("1.0000‡") == 2
-    truth = {user: {user % 5} for user in truths}
-    both = compared(lists, truth, 1, "a", metrics=["hit", "recall"])
-    assert "1.0000‡" in both.to_text(names="recall") and "1 comparison" in str(both)
-    assert both.to_text().count("‡") - 1 == both.to_text(every_metric=True).count("‡") - 2 == 1
-    assert both.to_latex(every_metric=True).count(r"\textbf") == 2
 
 
 # Over whom a metric is tested
@@ -285,17 +233,6 @@ def test_runs_are_tested_as_arrays_of_their_values_in_any_order(runs, kind):
         assert len({getattr(one[0], field) for one in (found, other, expected)}) == 1
     assert found[0].n == N  # never runs x users
     assert found[0].error >= found[0].error_users and "for models trained anew" in str(found)
-
-
-def test_paired_runs_may_be_of_several_splits():
-    other = {user: {item + 1 for item in relevant} for user, relevant in TRUTH.items()}
-    splits = {
-        name: [system(q, 1), system(q, 2, truth=other)] for name, q in (("a", 0.2), ("b", 0.35))
-    }
-    paired = tl.compare(splits, baseline="a", runs="paired")
-    assert paired.differences == [] and paired.test("ndcg@10")[0].n == N
-    with pytest.raises(ValueError, match="other ground truths: 120 of 120 users"):
-        tl.compare(splits, baseline="a").test("ndcg@10")
 
 
 def test_one_run_says_nothing_of_other_seeds(runs):
@@ -427,15 +364,6 @@ def test_clusters_of_one_row_each_are_none(what):
     assert str(found).splitlines()[:-2] == str(expected).splitlines()[:-2]  # below are rules
     if what in ASKED:
         assert repr(ASKED[what](plain, clusters=OF_ONE)) == repr(expected)
-
-
-def test_rows_in_clusters_are_printed_as_such():
-    for unit, rows in (({}, "rows"), ({"unit": "sessions"}, "sessions")):
-        found, labels = many(**unit)
-        tests = tl.compare(found, baseline="a").test("mrr@5")
-        over = f"over 400 {rows} in {len({*labels.tolist()})} clusters"
-        assert f"b - a, paired t {over}" in str(tests) and "user" not in str(tests)
-        assert over in tests.sentence() and f" {rows} higher" in tests.sentence()
 
 
 def test_clusters_must_be_the_same():

@@ -21,7 +21,7 @@ import lists
 import propensities
 
 ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
-INPUTS = {"conventions": 120, "judgements": 60, "lists": 40, "propensities": 40}
+INPUTS = {"conventions": 60, "judgements": 30, "lists": 20, "propensities": 20}
 PEERS = [
     pytest.param(area, name, marks=pytest.mark.peers if peer.installs else ())
     for area in (conventions, judgements, lists, propensities)
