@@ -125,15 +125,12 @@ def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
         Of several systems less one baseline: a small chart for each, without the values.
     ax : matplotlib Axes, optional
     """
-    several = len(found) > 1
-    if several and ax is not None:
+    several, is_new = len(found) > 1, ax is None
+    if several and not is_new:
         raise ValueError("ax= is for one pair: comparison.movers(name, system).plot(ax=ax)")
-    rows = -(-len(found) // 2)
-    grid = (1, 1) if ax is not None else (rows, 2)
-    ax = axes.axes(ax, *((8.4, 0.8 + 2.9 * rows) if grid[1] == 2 else ()), grid=grid)
-    places = ax.figure.axes if several else [ax]
+    places = axes.facets(len(found), 2.9) if several else [axes.axes(ax, 8.4, 3.7, grid=(1, 2))]
     widest = max(max(np.abs(one.differences), default=0) for one in found)
-    for place, one in zip(places, found, strict=False):
+    for place, one in zip(places, found, strict=True):
         d = one.differences
         edges = np.unique(np.linspace(0, len(d), DRAWN + 1).astype(np.int64))
         steps = d[edges[:-1]]  # every user, or of many as many as can be seen
@@ -150,11 +147,9 @@ def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
         axes.clean(place, grid="y")
         told = ", ".join(f"{n:,} {word}" for word, n in one.counts.items())
         axes.caption(place, one.name, told)
-    for place in places[len(found) :]:
-        place.remove()
-    if grid[1] == 2 and not several:
-        _both(ax.figure.axes[1], found[0])
-    return axes.fitted(ax)
+    if is_new and not several:
+        _both(places[0].figure.axes[1], found[0])
+    return axes.fitted(places[0])
 
 
 def _both(ax: Axes, one: Any) -> None:
