@@ -293,6 +293,32 @@ def test_clusters_of_several_systems(good):
     assert [line.split()[0] for line in text.splitlines()[1:4]] == ["ann", "bob", "all"]
 
 
+BY_KEYS = {("a", "1"): 1, ("a", "2"): 2, ("b", "1"): 0.5, ("c", "4"): 3}
+
+
+@pytest.mark.parametrize(
+    ("recs", "truth", "columns", "header", "known"),
+    [
+        ("n.jsonl", "both.jsonl", (), "user_id", {7: 2, 8: 0.5}),  # ids that are numbers
+        ("keyed.csv", "keyed_truth.csv", KEYS, "user,time", BY_KEYS),
+        ("recs.csv", "truth.csv", ("--columns", "weights:user_id=who"), "who",
+         {"u1": 1, "u2": 4, "u4": 2}),
+    ],
+)  # fmt: skip
+def test_weights_are_by_user_whatever_the_ids_are(good, recs, truth, columns, header, known):
+    put("n.jsonl", jsonl(*({"user_id": user, "item_id": [user, 2]} for user in (7, 8))))
+    put("both.jsonl", jsonl(*({"user_id": user, "item_id": [7]} for user in (7, 8))))
+    keys = [key if isinstance(key, tuple) else (key,) for key in known]
+    lines = (",".join(map(str, (*key, w))) for key, w in zip(keys, known.values(), strict=True))
+    put("w.csv", "\n".join([f"{header},w", *lines, ""]))
+    ask = "-k", 2, "-m", "mrr", "--weights", "w.csv:w", *columns
+    found = content_of(good, *ask, recs=recs, truth=truth)
+    names = {"columns": {"user_id": ["user", "time"]}} if columns == KEYS else {}
+    expected = by_words(recs, truth, k=2, metrics="mrr", weights=known, **names)
+    assert found["values"]["mrr@2"] == expected["mrr@2"]
+    assert found["interval"]["mrr@2"] == pytest.approx(expected.interval("mrr@2"), nan_ok=True)
+
+
 P = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.05, "e": 0.4}
 
 
