@@ -19,7 +19,6 @@ from file_helpers import sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import hits as oracle
-from strategies import graded_populations
 from systems import RANKS, TRUTHS
 
 import toplist as tl
@@ -243,20 +242,6 @@ def test_groups_of_parts_subsets_and_by_position():
     assert hits.relevant.down_to(np.full(20, 4)).groups.ranks.tolist() == at_four.tolist()
 
 
-def test_a_pooled_ideal_has_the_gains_of_the_groups():
-    truths = {"a": [["x", "z"]], "b": [["y1"], ["y1", "y2"]]}
-    asked = {"k": 1, "metrics": "alpha_ndcg", "aggregate": "pooled"}
-    # perfect lists of gains 1 and 2: (1 + 2) / (1 + 2)
-    result = by_words({"a": ["x"], "b": ["y1"]}, tl.Groups(truths), **asked)
-    assert result["alpha_ndcg@1"] == 1 and result.per_user("alpha_ndcg@1").tolist() == [1, 1]
-    # y2 is of one group: (1 + 1) / (1 + 2)
-    parts = [
-        by_words({one: [row]}, tl.Groups({one: truths[one]}), **asked)
-        for one, row in (("a", "x"), ("b", "y2"))
-    ]
-    assert tl.merge(parts)["alpha_ndcg@1"] == pytest.approx(2 / 3, abs=1e-15)
-
-
 @pytest.mark.parametrize("shape", ["many groups", "one group", "all in all"])
 def test_a_huge_truth_takes_no_time(shape):
     """20,000 ids in 5,000 groups, in one, or 2,000 that are each in the same 50."""
@@ -319,18 +304,6 @@ def test_any_metric_may_be_cut_at_r(counts, discount, population, k, divisor):
         parts = [[side[:1] for side in population], [side[1:] for side in population]]
         results = [by_words(*part, k, **options) for part in parts]
         agree(tl.merge(results, disjoint=True)["own"], result["own"], "merged")
-
-
-@settings(deadline=None, max_examples=25)
-@given(graded_populations(), st.integers(1, 15))
-def test_a_mean_grade_of_the_hits(population, k):
-    mean = over("cg", "hits", name="mean_grade")
-    result = by_words(*population, k, metrics=mean, empty="zero", duplicates="first")
-    expected = [
-        oracle.ratio(oracle.cg(ranked, truth, k), len(oracle.found(ranked, truth, k)))
-        for ranked, truth in zip(*population, strict=True)
-    ]
-    agree(result.per_user(f"mean_grade@{k}"), expected, "mean grade of the hits")
 
 
 def test_ratios_of_sums_and_one_user():

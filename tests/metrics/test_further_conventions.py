@@ -215,22 +215,6 @@ def test_a_synonym_gives_the_numbers_of_its_convention(name, convention):
     assert "DIFFERENT" not in str(tl.compare(dict(zip("ab", both, strict=True))))
 
 
-def test_a_synonym_is_saved_and_read(tmp_path):
-    result = tl.top_k_eval(LISTS, TRUTHS, 2, convention="pyvespa")
-    result.save(tmp_path / "found.npz")
-    again = tl.TopKResult.load(tmp_path / "found.npz")
-    assert str(again) == str(result)
-    assert "convention standard (as pyvespa)" in again.formula("map@2")
-
-
-def test_what_differs_beside_a_synonym_is_what_is_told():
-    other = tl.top_k_eval(
-        LISTS, TRUTHS, 2, convention=tl.CONVENTIONS["standard"].replace(empty="zero")
-    )
-    with pytest.raises(ValueError, match="empty is 'skip' in one and 'zero' in the other"):
-        tl.top_k_eval(LISTS, TRUTHS, 2, convention="pyvespa") + other
-
-
 def test_kaggle():
     """benhamner/Metrics@9a637ae Python/ml_metrics/test/test_average_precision.py."""
 

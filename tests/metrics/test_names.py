@@ -4,13 +4,11 @@ import re
 from operator import attrgetter
 
 import pytest
-from doors import by_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
 from toplist import checks
-from toplist.cli import main
 from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import OTHER_NAMES
@@ -85,17 +83,6 @@ def test_a_name_of_trec_eval_says_where_its_formula_is_another():
         assert "ir_measures" not in repr(result)
 
 
-def test_comparisons_read_names_of_other_libraries():
-    own, other = (
-        tl.top_k_eval([row[::way] for row in RANKS * 9], TRUTHS * 9, 3, metrics=asked)
-        for way, asked in ((1, ["map", "ndcg"]), (-1, ["AP", "nDCG"]))
-    )
-    compared = tl.compare({"a": own, "b": other})
-    assert "DIFFERENT" not in str(compared)
-    assert compared.test("nDCG@3")[0].name == "ndcg@3"
-    assert str(compared.band("nDCG")) == str(compared.band("ndcg"))
-
-
 @settings(deadline=None)
 @given(st.text(max_size=8))
 def test_any_text_is_an_error_with_the_valid_names(name):
@@ -140,19 +127,6 @@ def test_a_name_means_what_it_means_in_the_library_of_the_convention(
     found = tl.top_k_eval(lists, truths, metrics=written, convention=convention)
     assert found.to_dict() == {name: pytest.approx(value, abs=1e-15)}
     assert found[written] == found[name]
-
-
-def test_a_name_of_ranx_at_the_gate(tmp_path, monkeypatch, capsys):
-    """The first list of the new system loses one of two hits, and is a hit still."""
-    monkeypatch.chdir(tmp_path)
-    truth = {str(user): {"a", "b"} for user in range(40)}
-    for name, row in (("base", ["a", "b"]), ("new", ["a", "x"])):
-        lists = dict.fromkeys(truth, row)
-        known = {"metrics": ["hits@2", "hit_rate@2"], "convention": "ranx"}
-        by_words(lists, truth, **known).save(f"{name}.npz")
-    for name, status in (("hits@2", 1), ("hit_rate@2", 0)):
-        found = main(["gate", "new.npz", "base.npz", "-m", name, "--margin", "0.5"])
-        assert found == status, capsys.readouterr()
 
 
 OF_A_RESULT = {

@@ -91,17 +91,6 @@ def test_policies_of_metrics_are_compared_and_not_merged_with_others():
     assert [one.n for one in test] == [4, 4, 2, 2]  # whom the metric itself counts
 
 
-def test_nothing_relevant_enough_scores_1_where_the_policy_says_so():
-    """In trec_eval nDCG reads all grades, but the threshold says whose ground truth is empty."""
-    ranks, truths = {"a": [1], "b": [5], "c": [9, 7]}, {"a": {1: 1}, "b": {6: 1}, "c": {7: 2, 9: 1}}
-    how = {"k": 2, "metrics": ["ndcg", "recall"], "convention": "trec_eval", "relevant_from": 2}
-    found = by_words(ranks, truths, empty="one", **how)
-    alone = by_words({"c": [9, 7]}, {"c": {7: 2, 9: 1}}, **how)["ndcg@2"]
-    assert found.per_user("ndcg@2").tolist() == [1, 1, alone]
-    assert found.per_user("recall@2").tolist() == [1, 1, 1]
-    assert found["ndcg@2"] == pytest.approx((2 + alone) / 3) and alone < 1
-
-
 # Truths that are known for listed items only: R is the number of hits in the list
 
 
