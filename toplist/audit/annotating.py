@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from toplist import kernels
 from toplist.checks import Ints, check_positive_int, choice, counted, prefixed, readable
 from toplist.files.tables import grades_of
 from toplist.inputs.factorize import written
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_container, offsets_of
+from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_container
 from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts
@@ -349,15 +350,11 @@ def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, T
 
 def _first_places(lists: Flat, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
     """Return the places of items that do not stand above them in the same list."""
-    starts = offsets_of(lists.lengths)
-    owners = np.repeat(np.arange(len(lists.lengths)), lists.lengths)
-    places = np.arange(len(owners)) - starts[owners] + lists.offsets[owners]
-    codes = lists.ids[places]
-    order = np.lexsort((codes, owners))  # copies in the order of their ranks
-    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
-    later = np.zeros(len(owners), bool)
-    later[order[1:][again]] = True
-    kept = ~later[starts[users] + ranks - 1]
+    rows = lists.compact()
+    order, again = kernels.hashing.order_of_rows(rows.items, rows.offsets)
+    later = np.zeros(len(order), bool)
+    later[order[again]] = True
+    kept = ~later[rows.offsets[users] + ranks - 1]
     return users[kept], ranks[kept]
 
 

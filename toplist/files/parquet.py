@@ -37,11 +37,6 @@ def read_table(path: PathLike) -> Any:
     return table
 
 
-def write_table(path: PathLike, table: Any) -> None:
-    """Write a pyarrow table."""
-    pyarrow().parquet.write_table(table, os.fspath(path))
-
-
 def joined(where: str, tables: Sequence[Any]) -> Any:
     """Return the rows of tables as one table; columns may differ in the width of their numbers."""
     try:

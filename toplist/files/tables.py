@@ -51,7 +51,7 @@ def write_tables(tables: Mapping[PathLike, Any]) -> None:
 def _content(path: PathLike, table: Any) -> Content:
     format = find_format(path, valid=TABLES)
     if not format.is_text:
-        return partial(parquet.write_table, table=table)
+        return partial(parquet.pyarrow().parquet.write_table, table)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=format.delimiter, lineterminator="\n")
     writer.writerow(table)

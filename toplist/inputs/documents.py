@@ -16,7 +16,7 @@ from toplist import kernels
 from toplist.inputs import grades
 from toplist.inputs.factorize import Column, distinct_ids, numbered_by, recoded
 from toplist.inputs.facts import DOCUMENT, by_item
-from toplist.inputs.ids import alone, collapsed, kinds_of, two_kinds, unpadded
+from toplist.inputs.ids import alone, kinds_of, two_kinds, unpadded
 from toplist.inputs.lists import Flat, of_column, offsets_of
 from toplist.inputs.texts import hashes_of, total_of
 
@@ -113,17 +113,13 @@ class ItemMap:
         found = flat.under(flat.users, self._documents(flat))
         if repeats or flat.grouped or not of_truth:
             return found
-        if found.grades is None:
-            lists = collapsed(found, None, own=True).compact()
-            ids, offsets, largest = lists.items, lists.offsets, None
-        else:
-            order, again = kernels.hashing.order_of_rows(found.ids, found.offsets)
-            first = np.ones(len(order), bool)
-            first[again] = False
-            starts = np.flatnonzero(first)
-            values = found.grades[order]
-            largest = np.maximum.reduceat(values, starts) if len(starts) else values
-            ids, offsets = found.ids[order[starts]], offsets_of(first)[found.offsets]
+        order, again = kernels.hashing.order_of_rows(found.ids, found.offsets)
+        first = np.ones(len(order), bool)
+        first[again] = False
+        starts, largest = np.flatnonzero(first), found.grades
+        if largest is not None and len(starts):
+            largest = np.maximum.reduceat(largest[order], starts)
+        ids, offsets = found.ids[order[starts]], offsets_of(first)[found.offsets]
         lengths = np.diff(offsets)
         return replace(found, ids=ids, offsets=offsets, lengths=lengths, grades=largest)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.grades import STANDARD, Grading
+from toplist.inputs.keyed import keys_of
 from toplist.inputs.lists import offsets_of, places_of
 from toplist.inputs.options import Unjudged
 from toplist.matching.about import NOTHING, About
@@ -113,7 +114,7 @@ class Hits:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         known = isinstance(self.users, Sequence) and not isinstance(self.users, str)
         if self.users is not None and not known:
-            set_(self, "users", _keys_of(self.users, len(self.n_truth)))
+            set_(self, "users", keys_of(self.users, len(self.n_truth)))
         check(self)
         set_(self, "ranks", np.minimum(self.ranks, WHOLE).astype(np.int32))
 
@@ -439,7 +440,7 @@ class Hits:
         counts = np.bincount(rows, minlength=n_users)
         ranks: Any = places + 1
         sizes: Any = n_relevant
-        keys = _keys_of(users, n_users)
+        keys = keys_of(users, n_users)
         return cls(offsets_of(counts), ranks, sizes, np.full(n_users, k), k=k, users=keys)
 
     @classmethod
@@ -476,16 +477,8 @@ class Hits:
                 "ranks run from 1 to the length of the list, 0 means not listed"
             )
         found = ranks > 0
-        keys = _keys_of(users, len(ranks))
+        keys = keys_of(users, len(ranks))
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
-
-
-def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
-    if users is None:
-        return None
-    from toplist.inputs.keyed import keys_of
-
-    return keys_of(users, n_rows)
 
 
 def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any] | None:
