@@ -131,16 +131,17 @@ class TextTables(TextFile):
             n_threads = 1 if is_json else None
             for text, found in parallel.ahead(self._together, self._texts(stream), n_threads):
                 if found is not None:
-                    first, n_lines = self.line + 1, _n_lines(text) if is_json else found[-1]
+                    *read, n_lines = found
+                    every = range(self.line + 1, self.line + n_lines + 1)
                     self.line = self.row = self.line + n_lines
                 if is_json and found is not None:
-                    table = self._of_records(found, range(first, first + n_lines), alike=True)
+                    table = self._of_records(*read, every, alike=True)
                 elif is_json:
                     table = self._of_records(*self._records(text))
                 elif found is not None:
-                    columns, lines, _ = found
-                    every = np.arange(first, first + n_lines)
-                    table = self._named(columns, every if lines is None else every[lines])
+                    columns, rows = read
+                    lines = np.arange(every.start, every.stop)
+                    table = self._named(columns, lines if rows is None else lines[rows])
                 else:
                     table = self._of_rows(*self._rows(text))
                 if len(table):
@@ -525,19 +526,21 @@ def _lines_of_rows(text: bytes, is_trec: bool) -> Ints:
     return np.flatnonzero(~blank)
 
 
-def _objects(text: bytes) -> list[dict[str, Any]] | None:
-    """Return the objects of lines of JSON with the same keys; None if a line is not plain.
+def _objects(text: bytes) -> tuple[list[dict[str, Any]], int] | None:
+    """Return the objects of lines of JSON with the same keys, and how many lines there are.
+
+    None if a line is not plain.
 
     A plain line is one object without another in it, and without a colon or a brace in its texts.
     Many are decoded at once; that none has a key twice is seen by the number of colons.
     """
     n_lines, text = _n_lines(text), text.strip(b"\n")
-    n = text.count(b"\n") + 1
-    if text.count(b"}\n{") != n - 1:  # there are blanks around objects, or more than one in a line
+    n, between = text.count(b"\n") + 1, text.count(b"}\n{")
+    if between != n - 1:  # there are blanks around objects, or more than one in a line
         lines = (line.strip(b" \t\r") for line in text.split(b"\n"))
         text = b"\n".join(filter(None, lines))
-        n = text.count(b"\n") + 1
-    braces = text.count(b"}\n{") + 1, text.count(b"{"), text.count(b"}")
+        n, between = text.count(b"\n") + 1, text.count(b"}\n{")
+    braces = between + 1, text.count(b"{"), text.count(b"}")
     if not text.startswith(b"{") or not text.endswith(b"}") or braces != (n, n, n) or n < n_lines:
         return None
     try:
@@ -547,7 +550,7 @@ def _objects(text: bytes) -> list[dict[str, Any]] | None:
     keys = tuple(found[0])
     if len(found) != n or set(map(tuple, found)) != {keys} or text.count(b":") != n * len(keys):
         return None
-    return found
+    return found, n_lines
 
 
 def joined(tables: Sequence[Table]) -> Table:
