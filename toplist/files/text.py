@@ -131,15 +131,14 @@ class TextTables(TextFile):
             n_threads = 1 if is_json else None
             for text, found in parallel.ahead(self._together, self._texts(stream), n_threads):
                 if found is not None:
-                    *read, n_lines = found
-                    every = range(self.line + 1, self.line + n_lines + 1)
-                    self.line = self.row = self.line + n_lines
+                    every = range(self.line + 1, self.line + found[-1] + 1)
+                    self.line = self.row = self.line + found[-1]
                 if is_json and found is not None:
-                    table = self._of_records(*read, every, alike=True)
+                    table = self._of_records(found[0], every, alike=True)
                 elif is_json:
                     table = self._of_records(*self._records(text))
                 elif found is not None:
-                    columns, rows = read
+                    columns, rows, _ = found
                     lines = np.arange(every.start, every.stop)
                     table = self._named(columns, lines if rows is None else lines[rows])
                 else:

@@ -130,7 +130,7 @@ def read_sides(
             rows, n_extra = [ranks.get(user, ()) for user in users], len(ranks) - n_common
         else:
             rows, truths, single = _by_position(ranks, truths, kept)
-            users = keys_of(joining.users, len(rows))
+            users = None if joining.users is None else keys_of(joining.users, len(rows))
         if kept is not None:
             truth = kept.flat if padding is None else kept.flattened(padding)
         else:

@@ -438,8 +438,8 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
     return found
 
 
-def keys_of(users: Any, n_rows: int) -> list[Any] | None:
-    """Return `users=` as a list: the keys of rows that are known by position otherwise (None).
+def keys_of(users: Any, n_rows: int) -> list[Any]:
+    """Return `users=` as a list: the keys of rows that are known by position otherwise.
 
     Raises
     ------
@@ -453,8 +453,6 @@ def keys_of(users: Any, n_rows: int) -> list[Any] | None:
     >>> keys_of(("ann", "bob"), 2)
     ['ann', 'bob']
     """
-    if users is None:
-        return None
     if is_frame(users):
         raise TypeError("users is a table: give its column of keys, table['user_id']")
     if is_series(users) and not counts_rows(users.index):

@@ -440,7 +440,7 @@ class Hits:
         counts = np.bincount(rows, minlength=n_users)
         ranks: Any = places + 1
         sizes: Any = n_relevant
-        keys = keys_of(users, n_users)
+        keys = None if users is None else keys_of(users, n_users)
         return cls(offsets_of(counts), ranks, sizes, np.full(n_users, k), k=k, users=keys)
 
     @classmethod
@@ -477,7 +477,7 @@ class Hits:
                 "ranks run from 1 to the length of the list, 0 means not listed"
             )
         found = ranks > 0
-        keys = keys_of(users, len(ranks))
+        keys = None if users is None else keys_of(users, len(ranks))
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
 
 
