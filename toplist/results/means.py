@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import histograms, per_user
+from toplist.averages import per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import (
     Errors,
@@ -86,7 +86,7 @@ class Means:
         the longest list.
         """
         asked = terms.with_depth(max(depth, hits.k))
-        found = _counted(hits, counted, asked, weights, n_threads)
+        found = asked.count(hits, counted, weights, n_threads)
         missing = per_user.weighing((hits.n_relevant > 0) & (hits.n_listed == 0), weights)
         n_missing = int(np.count_nonzero(missing))
         sizes = len(hits), n_missing, hits.about.n_extra
@@ -572,7 +572,7 @@ class Means:
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
             asked = replace(self.terms, entries=(Entry(metric, tuple(cuts.tolist()), False),))
-            kept = _counted(self.hits, self.counted, asked, self.weights)
+            kept = asked.count(self.hits, self.counted, self.weights)
         return kept.moments(metric, cuts)
 
     @property
@@ -587,19 +587,3 @@ class Means:
         kept, asked = self.histograms, self.terms.asked
         of_hits = {one.name: kept.moments(one, self._cuts) for one in self.terms.metrics.values()}
         return of_hits | {name: one for name, one in of_lists.items() if name in asked}
-
-
-def _counted(
-    hits: Hits, counted: Bools, asked: Terms, weights: Floats | None, n_threads: int | None = None
-) -> Histograms:
-    """Return the histograms of what was asked, with every k."""
-    return histograms.count(
-        hits,
-        per_user.weighing(counted, weights),
-        tuple(asked.measured.values()),
-        asked.ks,
-        weights,
-        pooled=asked.pooled,
-        threshold_in_gains=asked.threshold_in_gains,
-        n_threads=n_threads,
-    )

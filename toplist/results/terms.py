@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from toplist.checks import USERS, cached, did_you_mean
+from toplist.averages import histograms, per_user
+from toplist.averages.histograms import Histograms
+from toplist.checks import USERS, Bools, Floats, cached, did_you_mean
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import Unjudged, Weighting
+from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, Missing, Relevant, Ties
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Empty, Metric, Of
@@ -274,6 +277,21 @@ class Terms:
         if self.weighting == "snips":  # a mean over relevant items, each by itself
             population = replace(population, single=True, graded=False)
         return "within 1" if is_within_one(metric, population) else ""
+
+    def count(
+        self, hits: Hits, counted: Bools, weights: Floats | None, n_threads: int | None = None
+    ) -> Histograms:
+        """Return the histograms of what was asked, with every k."""
+        return histograms.count(
+            hits,
+            per_user.weighing(counted, weights),
+            tuple(self.measured.values()),
+            self.ks,
+            weights,
+            pooled=self.pooled,
+            threshold_in_gains=self.threshold_in_gains,
+            n_threads=n_threads,
+        )
 
     def spelled(self, name: Any) -> Any:
         """Return a name as it is here, where it is written in the words of another library."""
