@@ -56,14 +56,6 @@ def test_more_tables_below_the_tests(good):
     assert "best of 2 systems on the same 992 users" in out
 
 
-def test_systems_are_sorted_by_a_mean(good):
-    names = "-m", "ndcg@10", "mrr@10", "--format", "json"
-    alone = json.loads(good(*COMPARE, *names))
-    turned = FILES[1], FILES[0], FILES[2]
-    assert json.loads(good("compare", *turned, *names, "--sort", "ndcg@10")) == alone
-    assert "popularity - itemknn" in good(*COMPARE, "--sort", "mrr@10")
-
-
 def test_a_terminal_gets_its_width_and_a_file_all_of_it(good, tmp_path, monkeypatch):
     ask = *COMPARE, "-m", "ndcg@10", "map@20", "mrr@20", "precision@5"
     whole = good(*ask)
@@ -88,21 +80,6 @@ def test_a_family_is_of_a_metric_or_of_all(good, margin):
 
 
 THREE = "recs.csv", "more.csv", "truth.csv"
-
-
-def test_systems_of_one_file_are_compared(files, good):
-    ask = "compare", "models.csv", "truth.csv", "-m", "mrr@2", "--system", "model"
-    assert "y - x, paired t over 3 users" in good(*ask)
-    assert "x - y" in good(*ask, "--baseline", "y")
-
-
-def test_movers_are_printed_below_the_tests(files, good):
-    ask = "compare", *THREE, "-m", "mrr@2", "recall@2", "--movers", 2
-    out = good(*ask)
-    lists = {n: tl.top_k_eval(f"{n}.csv", "truth.csv", k=2, keep="users") for n in ("recs", "more")}
-    for name in ("mrr@2", "recall@2"):
-        assert tl.compare(lists).movers(name, n=2).to_text() in out
-    assert good(*ask, "--format", "markdown").count("u4") == 2
 
 
 def test_values_and_differences_of_every_user(files, good):
@@ -221,14 +198,6 @@ def test_it_is_the_gate_of_python(cli):
     assert whole["verdict"] == "worse" and whole["rows"][2]["difference"] is None
 
 
-def test_a_report_for_ci_and_lists_by_standard_input(cli, lists, piped):
-    line = "base.csv", "truth.csv", *MRR.split()
-    assert cli("gate", "same.csv", *line, "-o", "out.md") == (0, "", "")
-    assert Path("out.md").read_text().startswith("**Gate: not worse**\n\n| metric |")
-    piped(Path("same.csv").read_bytes())
-    assert cli("gate", "-", *line)[0] == 0
-
-
 # toplist across
 
 
@@ -277,12 +246,3 @@ def test_across_in_every_format(saved, good):
     pytest.importorskip("matplotlib")
     good(*line, "--plot", "ranks.png")
     assert Path("ranks.png").read_bytes()[:4] == PNG
-
-
-def test_folders_of_one_name_are_two_data_sets(saved, good):
-    for run, dataset in (("a", "ml"), ("b", "yelp")):
-        Path(run).mkdir()
-        Path(dataset).rename(f"{run}/same")
-    files = [f"{run}/same/{system}.npz" for run in "ab" for system in ("knn", "ease")]
-    out = good("across", *files, "-m", "ndcg@10")
-    assert str(Path("a/same").resolve()) in out and str(Path("b/same").resolve()) in out

@@ -1,6 +1,5 @@
 """toplist eval: files in, a table out; its options are those of Python."""
 
-import gzip
 import json
 import os
 import re
@@ -25,11 +24,6 @@ ALONE = "recs.csv", "truth.csv", "-k", 1, 2
 def content_of(good, *arguments, recs="recs.csv", truth="truth.csv"):
     """Return the JSON of a run on two files."""
     return json.loads(good("eval", recs, truth, *arguments, "--format", "json"))
-
-
-def mrr_of(good, *arguments, **files):
-    """Return mrr@2 of a run on two files."""
-    return content_of(good, *arguments, "-k", 2, "-m", "mrr", **files)["values"]["mrr@2"]
 
 
 @pytest.fixture
@@ -110,14 +104,6 @@ def test_per_user(good, results):
     assert values == results["more"].per_user("mrr@2").tolist()
 
 
-def test_per_user_quotes_and_packs(good):
-    put("odd.csv", 'user_id,item_id,rank\n"a,""b",x,1\n')
-    put("odd-truth.csv", 'user_id,item_id\n"a,""b",x\n')
-    good("eval", "odd.csv", "odd-truth.csv", "-m", "hit@1", "--per-user", "out.csv.gz")
-    text = gzip.decompress(Path("out.csv.gz").read_bytes()).decode()
-    assert rows(text) == [{"user_id": 'a,"b', "hit@1": "1.0"}]
-
-
 @pytest.mark.parametrize(
     ("name", "arguments"), [("a.png", ALONE), ("a.svg", SYSTEMS), ("a.pdf", ALONE)]
 )
@@ -173,19 +159,6 @@ def test_every_option_gives_what_the_oracle_says(options):
     assert not matrix.verdict(options, "command line", 3)
 
 
-def test_padding_of_numbers_order_and_groups_of_truths(good):
-    put("r.jsonl", jsonl({"user_id": 1, "item_id": [5, -1, -1]}))
-    put("t.jsonl", jsonl({"user_id": 1, "item_id": [5]}))
-    assert "recall     1.0000" in good("eval", "r.jsonl", "t.jsonl", "-k", 3, "--padding=-1")
-    put("recs.csv", "user_id,item_id,rank,score\nu1,a,2,0.1\nu2,c,1,1\nu1,b,1,0.9\n")
-    put("truth.csv", "user_id,item_id\nu1,b\n")
-    assert (mrr_of(good), mrr_of(good, "--order", "file")) == (1, 1 / 2)
-    put("recs.csv", "who,item_id,rank\nu1,a,1\nu1,c,2\n")
-    put("truth.csv", "user_id,item_id,fact\nu1,a,f\nu1,b,f\nu1,d,g\n")  # groups are of truths
-    columns = "--columns", "group=fact", "ranks:user_id=who"
-    assert content_of(good, *columns, "-m", "group_recall@2")["values"] == {"group_recall@2": 0.5}
-
-
 def test_formats_are_those_of_extensions_or_as_they_are_named(good):
     expected = content_of(good)
     run = "".join(
@@ -221,25 +194,6 @@ def test_segments_of_users(good):
     asked = "-m", "item_coverage@2", "--catalogue", "items.csv"
     out = good(*ask, "users.csv:country", *asked)
     assert "of all lists together, left out: item_coverage" in out
-
-
-def test_segments_of_several_systems(good):
-    alone = "-k", 1, "-m", "hit", "--segments", "users.csv:country"
-    several = "eval", "recs.csv", "more.csv", "truth.csv", *alone
-    parts = {name: good("eval", f"{name}.csv", "truth.csv", *alone) for name in ("recs", "more")}
-    expected = "\n".join(f"system {name}\n{text}" for name, text in parts.items())
-    assert good(*several) == expected
-    content = json.loads(good(*several, "--format", "json"))
-    for name in parts:
-        one = good("eval", f"{name}.csv", "truth.csv", *alone, "--format", "json")
-        assert content[name] == json.loads(one)
-    found = rows(good(*several, "--format", "csv"))
-    assert [(row["system"], row["segment"], float(row["mean"])) for row in found] == [
-        *(("recs", "FR", 0.0), ("recs", "UK", 0.0), ("recs", "", 0.0)),
-        *(("more", "FR", 1.0), ("more", "UK", 1.0), ("more", "", 1.0)),
-    ]
-    for form, title in (("markdown", "**more**\n\n| "), ("latex", "% system more\n")):
-        assert title in good(*several, "--format", form)
 
 
 def test_slices_of_items(good):
@@ -281,16 +235,6 @@ def test_clusters_of_a_file_or_of_the_key(good):
         expected = by_words("keyed.csv", "keyed_truth.csv", clusters=clusters, **options)
         assert found["n_clusters"] == n
         assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
-
-
-def test_clusters_of_several_systems(good):
-    pytest.importorskip("pyarrow")
-    both = "keyed.csv", "other.csv", "keyed_truth.csv", "-k", 2, "-m", "mrr", *KEYS
-    text = good("compare", *both, "--clusters", "who.csv:person", "--power")
-    assert "paired t over 4 rows in 2 clusters" in text and "rows  clusters  effective" in text
-    assert "of 2 clusters" in good("eval", *both, "--clusters", "who.csv:person")
-    text = good("eval", both[0], *both[2:], "--segments", "who.csv:person")
-    assert [line.split()[0] for line in text.splitlines()[1:4]] == ["ann", "bob", "all"]
 
 
 BY_KEYS = {("a", "1"): 1, ("a", "2"): 2, ("b", "1"): 0.5, ("c", "4"): 3}
@@ -386,21 +330,6 @@ def test_one_metric_and_all(good, name):
     if name in tl.METRICS:
         every = good("metrics")
         assert f"{name}@k = " in every and tl.METRICS[name].text in every
-
-
-def test_metrics_of_a_convention(good):
-    assert "psndcg" in good("metrics") and "1 / p" in good("metrics", "psp")
-    assert "divided by min(k,R)" in good("metrics", "map")
-    assert "divided by sum(min(i,R))" in good("metrics", "map", "--convention", "neurec")
-    map_ = "average precision: sum of the precision at each hit, over min(k, R)"
-    assert good("metrics", "map").startswith(f"{map_}\n")
-    assert good("metrics", "map", "--convention", "trec_eval").startswith(f"{map_}; here over R\n")
-    lenskit = good("metrics", "--convention", "lenskit")
-    assert "share of the first k ranks that are hits; here over min(k,n)\n" in lenskit
-    assert "ideal order (Jarvelin, Kekalainen 2002)\n" in lenskit
-    lines = good("metrics", "rbp(p=0.5)").splitlines()
-    assert lines[1] == "rbp(p=0.5)@k = sum over r_j <= k of 0.5 * 0.5^(r_j-1)"
-    assert lines[2] == r"\mathrm{rbp(p=0.5)}@k = \sum_{j : r_j \le k} 0.5 \cdot 0.5^{r_j - 1}"
 
 
 @pytest.mark.parametrize("convention", tl.CONVENTIONS)

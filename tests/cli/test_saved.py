@@ -63,14 +63,6 @@ def test_saved_results_alone_need_no_truth(good, base):
     assert json.loads(shown)["base"]["values"] == {"recall@2": base["recall@2"]}
 
 
-def test_whole_lists_have_no_k(files, good):
-    put("judged.csv", "user_id,item_id,relevance\nu1,b,1\nu1,a,0\nu2,d,1\n")
-    for name in ("recs", "more"):
-        good("eval", f"{name}.csv", "judged.csv", "-m", "bpref", "--save", f"{name}.npz", "-q")
-    assert "bpref" in good("compare", "recs.npz", "more.npz")
-    assert "bpref" in good("compare", "recs.npz", "more.npz", "-m", "bpref")
-
-
 def test_a_saved_base_of_the_same_convention(files, good):
     """A new file, and a base that was saved by another library's formulas."""
     ask = "-m", "map@2", "--convention", "neurec"
@@ -86,14 +78,6 @@ def test_saved_results_of_a_convention_of_ones_own(files, good):
         tl.top_k_eval(path, Path("truth.csv"), 2, convention=mine, keep="users").save(f"{name}.npz")
     shown = good("compare", "recs.npz", "more.npz", "-m", "hit")
     assert "hit@2" in shown and "mrr" not in shown and "convention mine" in shown
-
-
-def test_labels_of_rows_are_of_saved_results_too(good, base):
-    put("people.csv", "user_id,person\nu1,x\nu2,y\nu4,x\n")
-    out = good("eval", "base.npz", "--clusters", "people.csv:person")
-    assert "3 of 3 rows evaluated, of 2 clusters" in out
-    named = "--columns", "segments:user_id=user_id"
-    assert "x" in good("eval", "base.npz", "--segments", "people.csv:person", *named)
 
 
 # Every option of an evaluation, beside saved results

@@ -35,27 +35,6 @@ def test_the_lists_of_one_user(good):
     assert of_spark.split() == ["ndcg@2", "recall@2"]  # which has no mrr
 
 
-def test_other_columns_and_formats(good):
-    expected = good("show", "u1", *THREE)
-    for name in THREE:
-        put(name, Path(name).read_text().replace("user_id", "uid"))
-    assert good("show", "u1", *THREE, "--columns", "user_id=uid") == expected
-    put("recs", Path("recs.csv").read_text())
-    columns = "--columns", "user_id=uid", "titles:item_id=item_id"
-    assert good("show", "u1", "recs", *THREE[1:], *columns, "--ranks-format", "csv") == expected
-    put("tied.csv", "user_id,item_id,score\nu1,b,1\nu1,a,1\nu1,c,2\n")
-    put("truth.csv", "user_id,item_id\nu1,b\n")
-    for options, first in (((), "c"), (("--order", "file"), "✓ hit b")):
-        out = good("show", "u1", "tied.csv", "truth.csv", "-k", 1, *options)
-        assert f" {first}\n---" in out
-    ask = "show", "u1", "tied.csv", "truth.csv", "-k", 2
-    assert " a\n---" in good(*ask, "--ties", "item")
-    assert good(*ask, "--ties", "item_desc") == good(*ask) != good(*ask, "--ties", "item")
-    assert good(*ask, "--convention", "trec_eval", "--ties", "item") != good(
-        *ask, "--convention", "trec_eval"
-    )
-
-
 def test_ids_that_are_numbers_in_the_lists(good):
     put("names.csv", "item_id,title\n2,Two\n")
     put("past.csv", "user_id,item_id\n7,2\n7,9\n8,1\n")
@@ -70,21 +49,6 @@ def test_ids_that_are_numbers_in_the_lists(good):
     assert good(*ask, "--catalogue", "ids.csv").endswith("  3  n: not listed\n")
     out = good(*ask, "--user-titles", "q.csv:text")
     assert out.startswith("user 7 first query: 2 relevant items\n")
-
-
-def test_columns_of_the_files_of_check(good):
-    files = "recs.csv", "truth.csv", "--train", "log.csv"
-    expected = good("check", *files)
-    for name, new in (("recs.csv", "a"), ("truth.csv", "b"), ("log.csv", "c")):
-        put(name, Path(name).read_text().replace("user_id", new))
-    columns = "ranks:user_id=a", "ground_truths:user_id=b", "train:user_id=c"
-    assert good("check", *files, "--columns", *columns) == expected
-    put("recs.csv", Path("recs.csv").read_text().replace("rank", "place"))
-    assert good("check", *files, "--columns", *columns, "rank=place") == expected
-    lines = [line.rpartition(",")[0] for line in Path("recs.csv").read_text().splitlines()]
-    put("recs.csv", "\n".join([*lines, ""]).replace(",", "\t"))
-    reading = "--ranks-format", "tsv", "--order", "file"
-    assert good("check", *reading, *files, "--columns", *columns) == expected
 
 
 def test_a_strict_check_fails(cli, good):

@@ -51,32 +51,6 @@ def test_files_may_stand_anywhere(good, line):
     assert good("eval", *shlex.split(line)) == expected
 
 
-def test_the_baseline_and_the_files(good):
-    expected = good("compare", *THREE, "-m", "mrr@2", "--baseline", "more")
-    assert good("compare", "--baseline", "more", *THREE, "-m", "mrr@2") == expected
-    assert good("compare", *THREE, "-m", "mrr@2", "--baseline", "more.csv") == expected
-    assert good("compare", "recs.csv", "-m", "mrr@2", *THREE[1:], "--baseline", "more") == expected
-    assert good("compare", *THREE, "-m", "mrr", "-k", "2", "--band", "--baseline", "more.csv")
-    for name, file in (("a", "recs.csv"), ("b", "more.csv")):
-        os.mkdir(name)
-        put(f"{name}/recs.csv", FILES[file])
-    both = "a/recs.csv", "b/recs.csv"
-    for arguments in (both, reversed(both)):  # paths name systems, where their names are alike
-        good("compare", *both, "truth.csv", "-m", "mrr@2", "--baseline", *arguments)
-
-
-def test_columns_of_one_file(good):
-    expected = good("eval", *THREE, "-k", 2)
-    put("recs.csv", FILES["recs.csv"].replace("user_id,item_id", "who,what"))
-    put("truth.csv", FILES["truth.csv"].replace("item_id", "movie"))
-    of_side, of_file = (
-        [f"{name}:user_id=who", f"{name}:item_id=what", "ground_truths:item_id=movie"]
-        for name in ("recs", "recs.csv")
-    )
-    assert "@20" in good("eval", *TWO, "--columns", *of_side)
-    assert good("eval", *THREE, "-k", 2, "--columns", *of_file) == expected
-
-
 # Standard input
 
 

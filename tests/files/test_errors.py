@@ -326,17 +326,6 @@ def test_two_files_that_do_not_meet(good):
         said(words, top_k_eval, *sides, 3)
 
 
-@pytest.mark.parametrize(("columns", "words"), [
-    ({}, "'user_id' (did you mean 'userId'?), columns={'ranks': {'user_id': 'NAME'}} names"),
-    ({"user_id": "userId", "item_id": "movie"}, "'movie', columns={'ranks': {'item_id'"),
-    ({"user_id": "userId", "score": "points"}, "'points', columns={'ranks': {'score'"),
-])  # fmt: skip
-def test_absent_columns(put, columns, words):
-    put("a.csv", "userId,item_id,rank\nu,a,1\n")
-    words = f"a.csv:1: no column {words} ... ; columns found: ['userId', 'item_id', 'rank']"
-    said(words, read_ranks, "a.csv", columns=columns)
-
-
 def test_damaged_gzip(good, tmp_path):
     rows = "".join(f"u{i},{os.urandom(8).hex()}\n" for i in range(5000))
     path = tmp_path / good("a.csv.gz", T + rows)

@@ -14,7 +14,7 @@ import doors
 import numpy as np
 import pytest
 from doors import by_words
-from file_helpers import both, jsonl, sent, write_parquet
+from file_helpers import both, sent, write_parquet
 from shared_inputs import frame_of, fresh, in_small_blocks, library, listed, said
 
 import toplist as tl
@@ -242,22 +242,6 @@ def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
         write_parquet(tmp_path / f"w/part-{part}.parquet", user_id=kind, item_id=ranks, rank=ranks)
     write_parquet(tmp_path / "w/part-11.parquet", user_id=[8], item_id=[5], rank=[1])
     assert tl.top_k_eval(tmp_path / "w", {7: {4}}, 4)["mrr@4"] == 0.25
-
-
-def test_catalogues_ties_and_orders(tmp_path, parts):
-    recs = tmp_path / "recs.jsonl"
-    recs.write_text(jsonl(*({"user_id": u, "item_id": [u + 4, u + 5]} for u in (1, 2))))
-    text = write(tmp_path / "t.csv", {"user_id": [1, 2], "item_id": [5, 9]})
-    options = {"metrics": ["item_coverage", "hit"], "catalogue": ["5", "6", "7", "8"]}
-    for found in both(recs, text, 2, **options):  # ids that are read as text are text everywhere
-        assert (found["item_coverage@2"], found["hit@2"]) == (3 / 4, 1 / 2)
-    scores = {"user_id": ["u"] * 3, "item_id": [*"abc"], "score": [0.1, 0.9, 0.9]}
-    ties = write(tmp_path / "s.csv", scores)
-    assert tl.top_k_eval(ties, {"u": {"c"}}, 3)["mrr@3"] == 0.5
-    for end in ("csv", "tsv"):
-        rows = write(tmp_path / f"o.{end}", {"user_id": ["u", "u"], "item_id": ["b", "a"]})
-        truth = write(tmp_path / f"u.{end}", {"user_id": ["u"], "item_id": ["a"]})
-        assert by_words(rows, truth, 2, order="file")["mrr@2"] == 0.5
 
 
 # Streams of record batches

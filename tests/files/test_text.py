@@ -240,35 +240,6 @@ def test_blocks_of_a_packed_file_and_an_odd_block_among_others(put, monkeypatch)
     assert tl.curves("group_recall", {"q": ["f", "x", "d"]}, truth).tolist() == [[0.5, 0.5, 1.0]]
 
 
-@pytest.mark.parametrize("grades", [["1", "1", "0"], ["2", "1", "0"], ["0.5", "0", "1.5"]])
-def test_trec_in_memory_is_what_its_dicts_are(put, grades):
-    run = put("a.run", "".join(f"q{q} Q0 d{d} 1 {d % 3} t\n" for d in range(5) for q in range(3)))
-    lines = [f"q{q} 0 d{d} {grades[(q + d) % 3]}\n" for q in range(4) for d in range(4)]
-    qrels = put("a.qrels", "".join(lines))
-    result = tl.top_k_eval(run, qrels, 3, convention="trec_eval")
-    expected = tl.top_k_eval(read_ranks(run), read_truths(qrels), 3, convention="trec_eval")
-    assert [*result] == [*expected] and result.users == expected.users
-    assert (result.n_users, result.n_missing, result.n_extra) == (4, 1, 0)
-    assert result.hits.about.fingerprints == expected.hits.about.fingerprints
-
-
-@pytest.mark.parametrize("name", ["recs.parquet", "recs.jsonl", "recs.csv"])
-def test_ids_of_integers_and_text_meet(put, name):
-    """Integers are the text they are written as where the other file holds text."""
-    names, rows = R[:-1].split(","), [(1, 7, 1), (1, 10**18, 2), (2, 10**18, 1), (2, -5, 2)]
-    truth = put("truth.csv", T + "1,1000000000000000000\n2,-5\n2,07\n3,7\n")
-    if name == "recs.parquet":
-        columns = map(list, zip(*rows, strict=True))
-        write_parquet(name, **dict(zip(names, columns, strict=True)))
-    elif name == "recs.jsonl":
-        put(name, jsonl(*(dict(zip(names, row, strict=True)) for row in rows)))
-    else:
-        put(name, R + "\n".join(",".join(map(str, row)) for row in rows))
-    plain, kept = both(name, truth, 2, metrics=["hit", "ndcg"])
-    assert [*plain] == [*kept] and plain["hit@2"] == 2 / 3 and kept.users == ["1", "2", "3"]
-    assert plain.fingerprints == kept.hits.about.fingerprints
-
-
 # Numbers stay exact
 
 T0 = 1_700_000_000_000_000_000

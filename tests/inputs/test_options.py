@@ -142,19 +142,10 @@ def test_faults_of_a_file_of_systems_name_the_line(tmp_path, end, text, words):
     said(words, tl.top_k_eval, recs, truth, 2, system="model")
 
 
-def files_of(folder, end):
-    """Write both sides; return their paths."""
-    paths = []
-    for name, columns in (("recs", TIMES), ("truth", OF_TIMES)):
-        paths.append(folder / f"{name}.{end}")
-        frame = library("polars").DataFrame(columns)
-        mark = {"separator": "\t"} if end == "tsv" else {}
-        getattr(frame, WRITERS.get(end, "write_csv"))(paths[-1], **mark)
-    return paths
-
-
 def test_what_is_wrong_with_keys_of_several_columns_of_files(tmp_path):
-    recs, truth = files_of(tmp_path, "csv")
+    recs, truth = tmp_path / "recs.csv", tmp_path / "truth.csv"
+    for path, columns in ((recs, TIMES), (truth, OF_TIMES)):
+        library("polars").DataFrame(columns).write_csv(path)
     gap = csv_of(tmp_path / "gap.csv", "user,time,item_id,rank", "a,1,x,1", "a,1,y,3")
     text = csv_of(tmp_path / "text.csv", "user,time,item_id,rank", "a,1,x,1", "a,1,y,z")
     for side, columns, words in (
