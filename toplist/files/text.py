@@ -343,10 +343,10 @@ class TextTables(TextFile):
             what = "names no group: use integers or texts"
             columns.append(self._texts_of(flat(others[-1]), line_of, what))
         elif rule is not None:
-            cells = flat(others[-1])
+            values = cells = flat(others[-1])
             if not {*map(type, cells)} <= {int, float}:
                 cells = [one if type(one) in (int, float) else json.dumps(one) for one in cells]
-            values = [one if type(one) in (int, float) else None for one in cells]
+                values = [one if type(one) in (int, float) else None for one in cells]
             columns.append(self._numbers(values, cells, line_of))
         return self._named(columns, lines, offsets if listed else None)
 
