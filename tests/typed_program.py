@@ -15,8 +15,9 @@ import toplist as tl
 from toplist.typing import Empty, Metrics, Ties
 
 if TYPE_CHECKING:
+    from toplist.comparing.contrasts import Contrast
     from toplist.comparing.segments import SegmentedComparison
-    from toplist.comparing.tests import Contrast, Tests
+    from toplist.comparing.tests import Tests
     from toplist.comparing.views import Band
     from toplist.loo import Columns, Split
     from toplist.results.segments import Segments

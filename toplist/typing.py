@@ -25,7 +25,7 @@ Examples
 ('order', 'item', 'item_desc')
 """
 
-from toplist.comparing.tests import SameUsers, TestCorrection, TestFamily, TestMethod
+from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod
 from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged, Unknown, Weighting
 from toplist.metrics.conventions import Aggregate, ConventionName, Missing, Relevant, Ties
 from toplist.metrics.definitions import Empty, Gains

@@ -58,7 +58,8 @@ ALIASES = {
 RETURNED = {
     "toplist.annotating": ["ItemsToJudge", "ItemToJudge"],
     "toplist.reporting.showing": ["Shown", "ListedItem", "MissedItem"],
-    "toplist.comparing.tests": ["Tests", "Contrast", "TestPlan"],
+    "toplist.comparing.tests": ["Tests"],
+    "toplist.comparing.contrasts": ["Contrast", "TestPlan"],
     "toplist.comparing.views": ["Band", "Movers", "Mover", "Power"],
     "toplist.comparing.gating": ["GateRow"],
     "toplist.comparing.datasets": ["OverDatasets"],

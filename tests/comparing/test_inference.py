@@ -148,7 +148,7 @@ def test_a_band_is_that_of_the_values_and_of_one_k_the_t_interval():
 def test_no_other_library_is_loaded():
     code = (
         "import sys, toplist as tl\n"
-        "from toplist.comparing.tests import METHODS\n"
+        "from toplist.comparing.contrasts import METHODS\n"
         "for method in METHODS:\n"
         "    tl.inference.paired_tests({'a': [1.0, 2, 4], 'b': [0.0, 1, 1]}, method=method)\n"
         "assert not {'scipy.stats', 'statsmodels', 'pandas'} & set(sys.modules)"

@@ -10,7 +10,7 @@ from paired_data import DF, ERROR, LABELS, TENTHS
 from systems import TRUTH, N, compared, results, segment, system
 
 import toplist as tl
-from toplist.comparing.tests import METHODS
+from toplist.comparing.contrasts import METHODS
 from toplist.stats import planning
 
 AS_TESTED = ("p", "low", "high", "difference", "statistic")

@@ -11,7 +11,7 @@ from systems import TRUTH, cells, compared, segment, system
 
 import toplist as tl
 from toplist import inference
-from toplist.comparing.tests import METHODS
+from toplist.comparing.contrasts import METHODS
 
 paired_tests = inference.paired_tests
 POPULAR, KNN = "popularity", "itemknn"

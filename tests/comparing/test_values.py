@@ -7,7 +7,7 @@ import pytest
 
 import toplist as tl
 from toplist import inference
-from toplist.comparing.tests import METHODS
+from toplist.comparing.contrasts import METHODS
 
 paired_tests, RNG = inference.paired_tests, np.random.default_rng
 NDCG = "ndcg@10"

@@ -11,11 +11,12 @@ from typing import Any
 from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.comparing.comparison import Comparison, compare
+from toplist.comparing.contrasts import CORRECTIONS, FAMILIES, METHODS, USERS_OF, TestPlan
 from toplist.comparing.datasets import MISSING, RESAMPLES, across
 from toplist.comparing.gating import gate
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.testing import UNDECIDED
-from toplist.comparing.tests import CORRECTIONS, FAMILIES, METHODS, USERS_OF, TestPlan, Tests
+from toplist.comparing.tests import Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import describe, markup

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import Bools, Floats, Ints, cached, choice
+from toplist.comparing.contrasts import USERS_OF, NotTestable
 from toplist.comparing.samples import TOGETHER, Rows, other_users
-from toplist.comparing.tests import USERS_OF, NotTestable
 from toplist.comparing.values import by_user, order_of
 from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About

@@ -11,9 +11,10 @@ from toplist import plots
 from toplist.checks import cached, choice, no_attribute
 from toplist.comparing import samples, segments
 from toplist.comparing.aligning import united
+from toplist.comparing.contrasts import SameUsers, TestFamily, TestPlan, or_why
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import MANY, Question
-from toplist.comparing.tests import SameUsers, TestFamily, TestPlan, Tests, or_why
+from toplist.comparing.tests import Tests
 from toplist.comparing.views import HasViews
 from toplist.metrics.names import AnyName, Names
 from toplist.plots import charts, differences

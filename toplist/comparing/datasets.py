@@ -15,9 +15,9 @@ from toplist.checks import Bools, Floats, cached, choice, counted, prefixed, rea
 from toplist.comparing import aligning
 from toplist.comparing.aligning import few_of
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
+from toplist.comparing.contrasts import or_why
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question
-from toplist.comparing.tests import or_why
 from toplist.inputs.texts import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric

@@ -12,8 +12,8 @@ import numpy as np
 
 from toplist.checks import USERS, Floats, counted, equal, worded
 from toplist.comparing.comparison import compare
+from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
-from toplist.comparing.tests import SameUsers, TestPlan, p_is
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
 from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table

@@ -91,10 +91,11 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import no_attribute
 from toplist.comparing import samples
+from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
 from toplist.comparing.samples import contrasted, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
-from toplist.comparing.tests import TestCorrection, TestMethod, TestPlan, Tests
+from toplist.comparing.tests import Tests
 from toplist.comparing.values import USER, read
 from toplist.comparing.views import Band
 from toplist.inputs.lists import is_frame

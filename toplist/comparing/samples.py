@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Floats, Ints, choice, worded
-from toplist.comparing.tests import DRAWN, USERS_OF, Contrast, NotTestable, TestPlan, Tests
+from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, NotTestable, TestPlan
+from toplist.comparing.tests import Tests
 from toplist.results.means import PER_USER
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms

@@ -18,17 +18,9 @@ from numpy.typing import ArrayLike
 from toplist.checks import cached, prefixed, readable, worded
 from toplist.comparing import samples
 from toplist.comparing.aligning import few_of
+from toplist.comparing.contrasts import NotTestable, SameUsers, TestPlan, or_why, p_is
 from toplist.comparing.side_by_side import SideBySide
-from toplist.comparing.tests import (
-    CORRECTED,
-    HasTests,
-    NotTestable,
-    SameUsers,
-    TestPlan,
-    Tests,
-    or_why,
-    p_is,
-)
+from toplist.comparing.tests import CORRECTED, HasTests, Tests
 from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
 from toplist.metrics.names import AnyName, Names

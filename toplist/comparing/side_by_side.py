@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 from toplist.checks import cached, worded
 from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Difference, few_of
+from toplist.comparing.contrasts import NotTestable, SameUsers, TestPlan, or_why
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
-from toplist.comparing.tests import HasTests, NotTestable, SameUsers, TestPlan, Tests, or_why
+from toplist.comparing.tests import HasTests, Tests
 from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from toplist.checks import choice
+from toplist.comparing.contrasts import SameUsers
 from toplist.comparing.gating import gate
-from toplist.comparing.tests import SameUsers
 from toplist.metrics.names import Names, listed
 from toplist.results.result import TopKResult
 

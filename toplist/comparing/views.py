@@ -13,8 +13,9 @@ import numpy as np
 from toplist.averages.per_user import truths_of
 from toplist.checks import USERS, Bools, Floats, Ints, check_positive_int, counted, readable, worded
 from toplist.comparing.aligning import Aligned
+from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.side_by_side import Question, SideBySide
-from toplist.comparing.tests import SameUsers, TestPlan, cautioned, named
+from toplist.comparing.tests import cautioned, named
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import axes

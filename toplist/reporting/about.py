@@ -12,7 +12,8 @@ import numpy as np
 from toplist import audit
 from toplist.checks import cached, check_positive_int, whole, worded
 from toplist.comparing.comparison import Comparison
-from toplist.comparing.tests import Contrast, Tests, or_why, primary_of
+from toplist.comparing.contrasts import Contrast, or_why, primary_of
+from toplist.comparing.tests import Tests
 from toplist.comparing.views import SEED, Movers
 from toplist.plots.axes import brief
 from toplist.reporting.showing import catalogue_of, history_of, plain, titles_of

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from toplist import audit, beyond
 from toplist.checks import counted, worded
-from toplist.comparing.tests import MARKS, Contrast, Tests, or_why
+from toplist.comparing.contrasts import MARKS, Contrast, or_why
+from toplist.comparing.tests import Tests
 from toplist.comparing.views import Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.plots.axes import end_of
