@@ -141,11 +141,18 @@ def test_intervals_are_left_out():
         compared().test(),
         compared().band("ndcg", "y"),
         judged(),
+        MADE["Gate"](),
     ):
         page = found.to_markdown(intervals=False)
         assert not re.search(r"[±\[]", "".join(tables(page))) and "± half" not in page
         assert re.search(r"[±\[]", "".join(tables(found.to_markdown())))
     assert "±" in compared().to_markdown(intervals=True)
+
+
+def test_a_gate_says_its_verdicts_with_the_decimals_that_are_asked_for():
+    more, fewer = (MADE["Gate"]().to_text(digits=n).split("\n")[0] for n in (7, 2))
+    assert len(re.findall(r"\d\.\d{7}\b", more)) == 3 and not re.search(r"\d\.\d{7}", fewer)
+    assert "[" not in MADE["Gate"]().to_text(intervals=False).split("\n")[0]
 
 
 def test_records_leave_out_what_is_not_known_and_say_the_rest():

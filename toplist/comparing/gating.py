@@ -126,9 +126,14 @@ class GateRow:
 
     def __str__(self) -> str:
         """Return the verdict as a person would say it."""
-        look = Look(self._decimals())
+        return self._said(LOOK)
+
+    def _said(self, look: Look) -> str:
+        """Return the verdict as a person would say it, with at least so many decimals."""
+        look = look._replace(digits=self._decimals(look.digits))
         value = look.signed(self.difference) if self.floor is None else look.number(self.mean)
-        found = " ".join(filter(None, (self._title, value, self._ends(look))))
+        ends = "" if look.intervals is False else self._ends(look)
+        found = " ".join(filter(None, (self._title, value, ends)))
         needed = f"; {self._needed}" * bool(self._needed)
         return f"{found}: {self._found}{self._reason}{needed}"
 
@@ -258,7 +263,8 @@ were not drawn
     def _page(self, look: Look = LOOK) -> Page:
         """Return sentences for a terminal, else tables; Markdown begins with the verdict."""
         if look.form == "text":
-            said = [str(one) for one in self.rows if one.segment is None or one.verdict in FAILS]
+            shown = (one for one in self.rows if one.segment is None or one.verdict in FAILS)
+            said = [one._said(look) for one in shown]
             return Page([], [*said, *self._summary, *self.notes], self.warnings)
         of_segments: dict[str, list[GateRow]] = {}
         for one in self.rows[len(self._whole) :]:
@@ -274,12 +280,14 @@ were not drawn
         """Return a table with a row for each verdict: of all users, or of one metric's segments."""
         look = look._replace(digits=max(one._decimals(look.digits) for one in rows))
         users = [Column("n", "count", one.unit) for one in rows[:1] if one.segment is not None]
+        ends = [Column("ends", "text", f"{100 * self.level:.4g} % interval")]
+        ends = [] if look.intervals is False else ends
         columns = (
             *users,
             Column("base_mean", title="base"),
             Column("mean", title="new"),
             Column("difference", "signed"),
-            Column("ends", "text", f"{100 * self.level:.4g} % interval"),
+            *ends,
             Column("found", "text", "verdict", best="fails"),
         )
         shown = [

@@ -183,9 +183,10 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> Grid:
-        """Return the columns of some rows, which have the same fields."""
+        """Return the columns of some rows; None where a row lacks a field that another has."""
         held = list(rows)
-        return cls({name: [row[name] for row in held] for name in (held[0] if held else ())})
+        names = dict.fromkeys(itertools.chain.from_iterable(held))
+        return cls({name: [row.get(name) for row in held] for name in names})
 
     @classmethod
     def stacked(cls, name: str, grids: Mapping[Any, Grid]) -> Grid:
