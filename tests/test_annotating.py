@@ -144,6 +144,7 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     truth = str(csv_of(tmp_path / "truth.csv", "user_id,item_id,relevance", *grades))
     for side in (JUDGED, truth, tl.GroundTruths(truth), tl.GroundTruths(JUDGED)):
         assert tl.annotating.judged(side, path) == graded
+    assert tl.annotating.judged({"q1": {}, "q2": {}}, path) == {"q1": {"b": 0.5}, "q2": {"y": 2}}
     numbers = csv_of(tmp_path / "numbers.csv", "user_id,item_id,relevance", "1,-7,0")
     assert tl.annotating.judged({1: {5, 6}}, numbers) == {1: {5: 1, 6: 1, -7: 0}}
     status, out, _ = cli("unjudged", "--judged", str(path), truth)

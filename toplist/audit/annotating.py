@@ -326,13 +326,13 @@ def judged(
             grades = truths.grades[truths.offsets[row] : truths.offsets[row + 1]].tolist()
         known[user] = dict(zip(items, grades, strict=False))
     users = {str(user): user for user in known}
-    whole = all(isinstance(item, int) for items in known.values() for item in items)
+    kinds = {type(item) for items in known.values() for item in items}
     for user, item, grade, wrong in grades_of(path):
         if user not in users:
             raise wrong(f"user {user!r} has no ground truth")
-        if whole and not item.lstrip("-").isdecimal():
+        if kinds == {int} and not item.lstrip("-").isdecimal():
             raise wrong(f"item {item!r} is no number, as those of the ground truths are")
-        before = known[users[user]].setdefault(int(item) if whole else item, grade)
+        before = known[users[user]].setdefault(int(item) if kinds == {int} else item, grade)
         if before != grade:
             raise wrong(f"user {user!r}: item {item!r} has relevance {before:g} and {grade:g}")
     return known

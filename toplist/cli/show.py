@@ -232,10 +232,17 @@ LOOKED_FOR = """
 def check_unjudged(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     options.truth = options.recs.pop()
-    if options.judged is not None and options.recs:
-        raise ValueError("--judged goes beside the truth alone: leave the lists out")
-    if options.judged is None and not options.recs:
-        raise ValueError("give the files of ranked lists, and the ground truth last")
+    titles = {"titles", "user_titles"}
+    if options.judged is not None:
+        unread, why = {*OF_LISTS, *titles}, "does not go with --judged"
+        if options.recs:
+            raise ValueError("--judged goes beside the truth alone: leave the lists out")
+    else:
+        unread, why = titles if options.output is None else set(), "goes into a file: add -o"
+        if not options.recs:
+            raise ValueError("give the files of ranked lists, and the ground truth last")
+    for name in sorted(options.asked & unread):
+        raise ValueError(f"{cli.option(name)} {why}")
     reading.check_files(options, "titles", "user_titles")
 
 
@@ -297,6 +304,8 @@ JUDGING: dict[str, dict[str, Any]] = {
     },
     "duplicates": {"choices": ("raise", "first"), "default": "raise"},
 }
+# What is said of lists, and of those to judge in them.
+OF_LISTS = *JUDGING, "ties", "padding", "order", "ranks_format"
 
 
 COMMANDS = {
