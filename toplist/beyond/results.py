@@ -437,7 +437,7 @@ class Weighed:
         absent = [user for user in others if not (by_key and user in given)]
         if absent:
             raise ValueError(
-                f"weights has no entry for {name_user(absent, 0)} ({len(absent):,} such): lists "
+                f"weights= has no entry for {name_user(absent, 0)} ({len(absent):,} such): lists "
                 "without a ground truth are in means of metrics of the lists; give the weights of "
                 "all users, as a dict user -> number, or lists of users with a ground truth alone"
             )

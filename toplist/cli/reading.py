@@ -489,6 +489,10 @@ class ByText(dict[Any, Any]):
         """Return whether the file has an id."""
         return super().__contains__(as_text(one))
 
+    def __getitem__(self, one: Any) -> Any:
+        """Return what the file says of an id that it has."""
+        return super().__getitem__(as_text(one))
+
     def get(self, one: Any, default: Any = None) -> Any:
         """Return what the file says of an id."""
         return super().get(as_text(one), default)

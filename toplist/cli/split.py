@@ -26,7 +26,7 @@ WAYS: Mapping[str, Callable[..., Any]] = {
     "held_out_users": split.held_out_users,
 }
 TAKES = {way: {*signature(function).parameters} for way, function in WAYS.items()}
-TAKES["time"] -= {"by", "short", "seed"}  # rows by the time alone, whoever has them
+TAKES["time"] -= {"by", "short", "seed"}  # all rows from a time on, of every user
 
 
 def number(text: str) -> int | float:

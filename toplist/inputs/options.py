@@ -120,9 +120,9 @@ class Joining(NamedTuple):
 class Items:
     """Facts of the items beside the lists, for the metrics that need them.
 
-    These metrics are of all lists given, whoever has a truth; but serendipity and hit_share are of
-    the users of the truth. Means over users take their weights, numbers of all lists together do
-    not.
+    These metrics are of all lists given, also of users without a truth; but serendipity and
+    hit_share are of the users of the truth. Means over users take their weights, numbers of all
+    lists together do not.
 
     Parameters
     ----------
