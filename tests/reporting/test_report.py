@@ -19,7 +19,7 @@ from reporting.pages import HOSTILE, Reader, systems
 
 import toplist as tl
 from toplist.results import describe
-from toplist.results.markup import LOOK, probability
+from toplist.results.tables import LOOK, probability
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("jinja2")

@@ -31,8 +31,9 @@ from toplist.matching.match import read_and_joined
 from toplist.matching.slices import holes
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import METRICS, with_parameters
-from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
+from toplist.results.markup import Display
 from toplist.results.saved import PathLike, write_all
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
 
 __all__ = ["judged", "unjudged"]
 

@@ -20,9 +20,10 @@ from toplist.comparing.tests import Tests
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import describe, markup
-from toplist.results.markup import Display, Grid
+from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.saved import Content
+from toplist.results.tables import Grid
 from toplist.stats.datasets import OF
 from toplist.stats.planning import check_margin
 from toplist.stats.units import ALTERNATIVES, snap

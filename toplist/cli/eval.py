@@ -12,10 +12,10 @@ from toplist.cli import reading
 from toplist.metrics.conventions import convention_of
 from toplist.results import describe
 from toplist.results.describe import content, text_of
-from toplist.results.markup import Grid
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_name, dump
 from toplist.results.segments import Segments
+from toplist.results.tables import Grid
 
 Results = Mapping[str, TopKResult]
 # What is shown of every system: its result, or that by segment.

@@ -14,7 +14,8 @@ from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
 from toplist.results.describe import text_of
-from toplist.results.markup import LOOK, Column, Grid, Page, Table, markdown
+from toplist.results.markup import markdown
+from toplist.results.tables import LOOK, Column, Grid, Page, Table
 
 
 def check_metrics(options: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ from toplist.reporting import page
 from toplist.reporting.about import USERS
 from toplist.reporting.showing import METRICS as USUAL
 from toplist.reporting.showing import WIDTH, of_file, show
-from toplist.results.markup import Grid
+from toplist.results.tables import Grid
 
 # show
 

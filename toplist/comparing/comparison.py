@@ -19,9 +19,9 @@ from toplist.comparing.views import HasViews
 from toplist.metrics.names import AnyName, Names
 from toplist.plots import charts, differences
 from toplist.plots.axes import Axes
-from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
+from toplist.results.tables import LOOK, Cell, Look, Page, Table
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.planning import check_margin
 from toplist.stats.simultaneous import Correction

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
 from toplist.checks import USERS, choice, readable
-from toplist.results.markup import probability
+from toplist.results.tables import probability
 from toplist.stats import planning, randomization
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.units import Alternative, checked

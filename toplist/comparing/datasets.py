@@ -25,7 +25,8 @@ from toplist.metrics.names import AnyName
 from toplist.plots import differences as pictures
 from toplist.plots.axes import Axes
 from toplist.results.describe import json_number
-from toplist.results.markup import LOOK, Cell, Display, Grid, Look, Page, Table, probability
+from toplist.results.markup import Display
+from toplist.results.tables import LOOK, Cell, Grid, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability

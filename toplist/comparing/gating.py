@@ -16,9 +16,10 @@ from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
-from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
+from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
 from toplist.stats.distributions import normal_ppf
 from toplist.stats.estimates import FEW, difference
 from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse
@@ -263,8 +264,8 @@ were not drawn
     def _page(self, look: Look = LOOK) -> Page:
         """Return sentences for a terminal, else tables; Markdown begins with the verdict."""
         if look.form == "text":
-            shown = (one for one in self.rows if one.segment is None or one.verdict in FAILS)
-            said = [one._said(look) for one in shown]
+            rows = (one for one in self.rows if one.segment is None or one.verdict in FAILS)
+            said = [one._said(look) for one in rows]
             return Page([], [*said, *self._summary, *self.notes], self.warnings)
         of_segments: dict[str, list[GateRow]] = {}
         for one in self.rows[len(self._whole) :]:

@@ -14,9 +14,10 @@ from toplist.comparing.aligning import MINOR, Aligned, align
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
-from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table
+from toplist.results.markup import Display
 from toplist.results.merging import in_line
 from toplist.results.result import TopKResult
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
 from toplist.stats.distributions import t_ppf
 from toplist.stats.planning import Corrected, ppi
 from toplist.stats.units import Units, checked, numbered, snap

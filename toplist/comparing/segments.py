@@ -25,10 +25,10 @@ from toplist.inputs.facts import categories
 from toplist.inputs.keyed import values_by_user
 from toplist.metrics.names import AnyName, Names
 from toplist.plots.axes import Axes
-from toplist.results.markup import LOOK, Cell, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
+from toplist.results.tables import LOOK, Cell, Look, Page, Table
 from toplist.stats.datasets import welch
 from toplist.stats.estimates import FEW, difference
 from toplist.stats.simultaneous import Correction, adjust

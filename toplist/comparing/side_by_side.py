@@ -20,8 +20,9 @@ from toplist.metrics.names import AnyName, Names, keys_of, listed
 from toplist.metrics.properties import equal_names
 from toplist.plots.axes import rules_of
 from toplist.results import describe
-from toplist.results.markup import LOOK, Cell, Display, Look
+from toplist.results.markup import Display
 from toplist.results.result import TopKResult
+from toplist.results.tables import LOOK, Cell, Look
 from toplist.results.terms import chosen
 from toplist.stats.estimates import RunsAre
 

@@ -23,17 +23,9 @@ from toplist.comparing.contrasts import (
 from toplist.metrics.names import Names, listed
 from toplist.plots import differences
 from toplist.plots.axes import Axes
-from toplist.results.markup import (
-    LOOK,
-    Column,
-    Display,
-    Grid,
-    Look,
-    Page,
-    Table,
-    probability,
-)
+from toplist.results.markup import Display
 from toplist.results.segments import NO_LABEL
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, probability
 from toplist.stats import planning
 from toplist.stats.estimates import CAUTIONS, FEW
 from toplist.stats.units import Alternative

@@ -20,7 +20,8 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import axes
 from toplist.plots.axes import Axes
-from toplist.results.markup import LOOK, Column, Display, Grid, Look, Page, Table, shortened
+from toplist.results.markup import Display
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, shortened
 from toplist.stats import planning, randomization, simultaneous
 from toplist.stats.estimates import FEW, Sums, cautions
 from toplist.stats.units import snap

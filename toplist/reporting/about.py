@@ -18,8 +18,8 @@ from toplist.comparing.views import SEED, Movers
 from toplist.plots.axes import brief
 from toplist.reporting.showing import catalogue_of, history_of, plain, titles_of
 from toplist.results import describe
-from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
+from toplist.results.tables import shortened
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
 LOOKED_AT = 20_000

@@ -12,7 +12,7 @@ import numpy as np
 from toplist.checks import Floats
 from toplist.plots.axes import brief
 from toplist.reporting.showing import plain
-from toplist.results.markup import shortened
+from toplist.results.tables import shortened
 
 # The frame of a chart, in units of its view box, and what its names and numbers need of it.
 WIDTH, HEIGHT = 440, 230

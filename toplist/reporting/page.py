@@ -26,9 +26,9 @@ from toplist.reporting import sections
 from toplist.reporting.about import DETAILED, USERS, Report
 from toplist.reporting.showing import plain, ranked, relevant_of, row_of, truth_of
 from toplist.results.describe import json_number
-from toplist.results.markup import shortened
 from toplist.results.result import TopKResult
 from toplist.results.saved import PathLike, write_all
+from toplist.results.tables import shortened
 from toplist.top_k import GroundTruths, top_k_eval
 
 # Bytes of a page, at most.

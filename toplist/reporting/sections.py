@@ -18,7 +18,7 @@ from toplist.reporting import drawing
 from toplist.reporting.about import Report
 from toplist.reporting.showing import plain, shown
 from toplist.results import describe
-from toplist.results.markup import LOOK, Cell, Column, Look, Page, Table, percent
+from toplist.results.tables import LOOK, Cell, Column, Look, Page, Table, percent
 
 # How many rows of a table and lines in a chart are shown, and how much of a list.
 ROWS, TOGETHER, DEPTH = 40, 7, 20

@@ -31,7 +31,8 @@ from toplist.inputs.options import ColumnNames, Duplicates, Items, Joining, of_s
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
-from toplist.results.markup import LOOK, aligned, fitted, shortened, tag, terminal_width
+from toplist.results.markup import aligned, fitted, tag, terminal_width
+from toplist.results.tables import LOOK, shortened
 from toplist.top_k import GroundTruths, top_k_eval
 
 # Columns of text; in fewer than the second number, two lists stand below each other.

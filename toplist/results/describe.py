@@ -14,8 +14,8 @@ from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
-from toplist.results.markup import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 from toplist.results.means import Means
+from toplist.results.tables import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 
 
 def account(result: Means) -> str:

@@ -13,9 +13,10 @@ from toplist.checks import choice, equal, prefixed
 from toplist.matching.about import together
 from toplist.metrics import properties
 from toplist.metrics.names import keys_of, metric_meant
-from toplist.results.markup import LOOK, Display, Grid, Look
+from toplist.results.markup import Display
 from toplist.results.means import Means
 from toplist.results.merging import merge
+from toplist.results.tables import LOOK, Grid, Look
 from toplist.results.terms import chosen
 
 # What few need is imported by them, as `import toplist` must be quick.
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from toplist.metrics.names import AnyName, Name, Names
-    from toplist.results.markup import Page
     from toplist.results.saved import PathLike
     from toplist.results.segments import Bounds, Segments
+    from toplist.results.tables import Page
 
 
 class TopKResult(Means, Display):

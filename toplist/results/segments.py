@@ -25,8 +25,9 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
 from toplist.metrics.earned import Cascade, Interpolated, Novelty, Preference, complete
 from toplist.results import describe
-from toplist.results.markup import LOOK, Cell, Display, Grid, Look, Page, Table
+from toplist.results.markup import Display
 from toplist.results.means import Means
+from toplist.results.tables import LOOK, Cell, Grid, Look, Page, Table
 from toplist.results.terms import Entry
 
 if TYPE_CHECKING:
