@@ -190,6 +190,13 @@ def _asked(options):
     return metrics_of(options, options.get("metrics", usual), graded)
 
 
+def with_half(options, rng):
+    """Return options with half of their metrics of hits; those of the lists share their facts."""
+    names = [name for name in options["metrics"] if name not in LISTS]
+    left_out = rng.sample(names, len(names) // 2)
+    return options | {"metrics": [name for name in options["metrics"] if name not in left_out]}
+
+
 def world_of(options, seed, text=True):
     """Return a world in which the options change something."""
     how = {"text": text}
