@@ -18,13 +18,11 @@ BASE = ["ndcg@2", "recall@2"]
 EIGHT = [f"{user},{item},{user * 8 + item}" for user in range(10) for item in range(8)]
 ODD = {
     "wrong.csv": "user_id,item_id,rank\nu1,a,2\n",
-    "twice.csv": "user_id,item_id,rank\nu1,b,1\nu1,b,2\n",
     "lines.csv": 'user_id,item_id,rank\nu1,"a\nb",1\nu1,"a\nb",2\n',
     "ungraded.csv": "user_id,item_id,relevance\nu1,b,1\nu2,c,0\n",
     "fewer.csv": "user_id,item_id\nu1,b\nu2,d\n",
     "pad.jsonl": jsonl({"user_id": 1, "item_id": [5, -1, -1]}),
     "pad_truth.jsonl": jsonl({"user_id": 1, "item_id": [5]}),
-    "names.jsonl": jsonl({"who": "u1", "items": ["a"]}),
     "labels.csv": "user_id,country\nu1,UK\nu1,FR\n",
     "strangers.csv": "user_id,country\nx,UK\n",
     "less.csv": "user,time,person\na,1,ann\na,2,ann\nb,1,\nc,4,bob\n",
@@ -32,11 +30,9 @@ ODD = {
     "odd.npz": "user_id,item_id\n",
     "list.json": "[1, 2]",
     "none.json": "{}",
-    "no_systems.json": '{"ml": {}}',
     "no_file.json": '{"ml": {"knn": 3}}',
     "half.json": "{",
     "sets.json": '{"x": {"a": "a.npz"}, "x": {"a": "b.npz"}}',
-    "systems.json": '{"x": {"a": "a.npz", "a": "b.npz"}}',
     "short.csv": "user_id,item_id,timestamp\n1,2,3\n1,2\n",
     "header.csv": "user_id,item_id,timestamp\n",
     "quote.csv": 'user_id,item_id,timestamp\n1,"a"b,3\n',
@@ -92,7 +88,6 @@ SOME = "split eight.csv -o parts"
 USAGE = [
     ("", "a COMMAND is required"),
     ("values predictions.csv", "gone since 0.4: toplist.pointwise has auc, user_auc"),
-    ("nope", "no command 'nope': choose from eval, compare, "),
     (f"evaluate {TWO}", "no command 'evaluate': did you mean eval? choose from"),
     (f"--quiet eval {TWO}", "the command comes first: toplist eval --quiet ..."),
     (f"-k 5 {TWO}", "the command comes first: toplist COMMAND -k ..."),
@@ -100,45 +95,32 @@ USAGE = [
     ("eval", "the following arguments are required: RECS"),
     ("eval -k 5 recs.csv", "recs.csv is no saved result: TRUTH, the last file, is needed"),
     ("eval -k recs.csv truth.csv", "-k: 'recs.csv' is no whole number"),
-    (f"eval -k 5 1O {TWO}", "-k: '1O' is no whole number"),
     (f"eval -k 5,10 {TWO}", "'5,10': write -k 5 10"),
     (f"eval -m ndcg,map@5 {TWO}", "write -m ndcg map@5"),
-    (f"eval -m ndcg nodcg {TWO}", "'nodcg'"),
     (f"eval {TWO} --metrik ndcg", "--metrik: did you mean --metrics?"),
     (f"eval {TWO} ndcg@5", "ndcg@5 is a metric, no file: write -m ndcg@5"),
     (f"eval {TWO} 10", "10 is a number, no file: write -k 10"),
     (f"eval {TWO} --convention RecBol", "'RecBol' (did you mean recbole? choose from"),
-    (f"eval {TWO} --convention beir", "'beir' (did you mean mteb? choose from"),
     (f"eval {TWO} --xyz", "--xyz: see toplist eval --help"),
     (f"eval {TWO} --columns nope:user_id=x", "no side: ranks, ground_truths, recs, recs.csv"),
     (f"eval {TWO} --columns user=x", "'user' is not a column to rename"),
-    (f"eval {TWO} --columns userId", "'userId'"),
     (f"eval {TWO} --columns user_id=", "user_id="),
     (f"eval {TWO} -o recs.csv", "--out recs.csv would overwrite an input file"),
     (f"eval {TWO} --per-user ./truth.csv", "would overwrite an input file"),
     (f"eval {TWO} -o a.txt --per-user ./a.txt", "--per-user and --out both write"),
     (f"eval {TWO} --segments users.csv:country -o users.csv", "overwrite an input"),
-    (f"eval {TWO} --item-segments items.csv:genre -o items.csv", "overwrite an input"),
-    (f"eval {TWO} --clusters users.csv:country -o users.csv", "overwrite an input"),
-    (f"eval {TWO} --weights weights.csv:w -o weights.csv", "overwrite an input"),
-    (f"eval {TWO} --propensities ps.csv:p -o ps.csv", "overwrite an input"),
-    ("eval a.png truth.csv --plot ./a.png", "--plot ./a.png would overwrite an input file"),
     (f"eval {TWO} --plot a.jpg", "must end in .png, .svg, .pdf"),
     (f"eval {TWO} --per-user -", "--per-user -: the table goes to standard output"),
-    (f"eval {TWO} --plot -", "--plot -: the"),
     ("eval - -", "- is standard input: it can be one of the files, not two"),
     ("eval recs.csv recs.csv truth.csv", "named twice; the last file is the ground truth"),
-    (f"eval {TWO} -k", "-k: expected at least one argument"),
     (f"eval {TWO} -k 0", "k must be at least 1, not 0"),
     (f"eval {TWO} -k all 5", "-k all is the whole list: give no other cut-off with it"),
     (f"eval {TWO} -m nope", "'nope': choose from hit, precision"),
-    (f"eval {TWO} -m rbp(p=2)", "'rbp': p must be above 0 and below 1, not 2"),
     (f"eval {TWO} --relevant-from -1", "--relevant-from -1.0"),
     (f"eval {TWO} --gains square", "exponential"),
     (f"eval {TWO} --segments users.csv", "--segments 'users.csv': write FILE:COLUMN"),
     (f"eval {TWO} --segments users.txt:a", "names no format"),
     (f"eval {TWO} --clusters who.csv:", "--clusters 'who.csv:': write FILE:COLUMN"),
-    (f"eval {TWO} --item-segments items.csv", "--item-segments 'items.csv': write FILE:COLUMN"),
     (f"eval {TWO} --item-segments n.csv:genre --segments users.csv:country", "splits the users, "),
     (f"eval {THREE} --save x.npz", "--save x.npz: of several systems, name a folder that is there"),
     ("eval models.csv truth.csv --system model --save x.npz", "name a folder that is there"),
@@ -148,9 +130,7 @@ USAGE = [
     ("eval base.npz -k all", "-k all: base.npz is a saved result, which has its own k"),
     ("eval base.npz --conv trec_eval", "--convention trec_eval changes nothing of"),
     ("eval base.npz --convention=standard", "--convention standard changes nothing of"),
-    ("eval base.npz --clusters nothing", "--clusters nothing changes nothing of base.npz, a saved"),
     ("compare base.npz more.csv truth.csv --columns base:rank=r", "'base' is no side: ranks, "),
-    ("compare base.npz base.npz -m ndcg@2", "named twice"),
     ("compare base.npz truth.csv", "truth.csv: saved results alone need no ground truth"),
     ("compare recs.csv base.npz", "base.npz is a saved result: the last file is the truth"),
     (f"compare {TWO}", "two systems are needed, and there is recs"),
@@ -162,47 +142,30 @@ USAGE = [
     (f"{COMPARE} --correction maxt --test sign", "--correction maxt is for the methods"),
     (f"{COMPARE} --band --format json", "--band, --power, --lead and --movers are tables of"),
     (f"{COMPARE} --lead --format csv", "--lead and --movers are tables of their own: not with csv"),
-    (f"{COMPARE} --movers 2 --format csv", "are tables of their own: not with csv"),
     (f"{COMPARE} --movers 0", "--movers must be at least 1, not 0"),
     (f"{COMPARE} --resamples 98", "n_resamples must be at least 99"),
     (f"{COMPARE} --seed -1", "seed must be a whole number from 0"),
     (f"{COMPARE} --seed 1", "--seed 1 changes nothing: --test t draws nothing"),
-    (f"{COMPARE} --resamples 99 --test sign", "--resamples 99 changes nothing: --test sign draws"),
     (f"{COMPARE} --resamples 99 --margin 0.1 --power", "--resamples 99 changes nothing"),
     (f"{COMPARE} --family metric --correction none", "--family metric changes nothing without a"),
-    ("gate more.csv recs.csv -m mrr@2 --margin 0.1", "more.csv is no saved result: TRUTH, the"),
-    ("gate new.npz base.npz truth.csv -m recall@2 --margin 0.1", "saved results alone need no"),
     ("gate new.npz base.npz bare.npz -m recall@2 --margin 0.1", "a gate is of two, NEW and BASE"),
-    ("gate new.npz recs.csv -m recall@2 --margin 0.1", "recs.csv is no saved result"),
-    (f"{GATE} -m mrrr@2 --margin 0.1", "'mrrr"),
     (f"{GATE} -m mrr@2 --margin 0", "--margin of mrr@2 must be a number above 0, not 0.0"),
     (f"{GATE} -m mrr@2 --margin 0.1 0.2", "give one number for all, or one for each name@k"),
     (f"{GATE} -m mrr@2 --margin mrr@2=0.1 0.2", "one number for all of -m, or name@k=number for"),
     (f"{GATE} --margin 0.2", "--margin: of which metric? write -m ndcg@10"),
     (f"{GATE} -m mrr@2 hit@2 --margin mrr@2=0.1", "same metrics, and hit@2 is in one alone"),
-    (f"{GATE} -m mrr@2 --margin hit@2=0.1 mrr@2=0.1", "and hit@2 is in one alone"),
     (f"{GATE} -m mrr@2", "--margin is needed: the loss of mrr@2 that does not matter"),
     (f"{GATE} -m mrr@2 --margin x", "'x': write a number, or name@k=number"),
     (f"{GATE} --floor 0.1", "--floor: write name@k=number, once for each name"),
     (f"{GATE} --floor hit@1=0.1 hit@1=0.2", "--floor: write name@k=number, once for each name"),
     (GATE, "nothing to test: write -m ndcg@10 --margin 0.005"),
     (f"{GATE} -m mrr --margin 0.1", "mrr: at which k? write mrr@10"),
-    (f"{GATE} -m mrr@2 --margin 0.1 -o recs.csv", "--out recs.csv would overwrite an input file"),
-    (f"{ACROSS} --plot a.txt", "the name must end in"),
-    (f"{ACROSS} --resamples 3", "at least 99"),
     (f"{ACROSS} --of sample", "--of sample is of differences from a baseline: add --baseline"),
-    (f"{ACROSS} -o ml/new.npz", "would overwrite an input file"),
     ("across none.json recall@10 -m ndcg@10", "recall@10 is no file; across is of one metric"),
-    (f"{SHOW} --titles items.csv", "--titles 'items.csv': write FILE:COLUMN"),
-    (f"{SHOW} -o items.csv --titles items.csv:title", "would overwrite an input file"),
-    (f"{SHOW} -o users.csv --user-titles users.csv:country", "would overwrite an input file"),
     (f"{SHOW} --columns x:user_id=uid", "'x' is no side"),
-    (f"{SHOW} -m nope", "'nope': choose from hit"),
-    (f"{SHOW} recs.csv truth.csv", "is named twice"),
     ("show u1 recs.csv", "TRUTH"),
     (f"report {THREE}", "where to write the page? add -o report.html"),
     (f"{REPORT} --users -1", "--users must be at least 0, not -1"),
-    (f"{REPORT} --depth 0", "--depth must be at least 1, not 0"),
     (f"{REPORT} --system model", "--system: give a file for each system"),
     (f"{REPORT} --columns clusters:user_id=a", "'clusters' is no side"),
     ("report base.npz -o x.html --depth 2", "--depth 2 is of lists, and saved results have none"),
@@ -217,9 +180,7 @@ USAGE = [
     (f"unjudged {TWO} --user-titles a.csv:x", "--user-titles goes into a file: add -o"),
     (f"unjudged {TWO} -p 2", "p must be above 0 and below 1, not 2"),
     (f"unjudged {TWO} -n 0", "-n must be at least 1, not 0"),
-    ("metrics nope", "'nope': choose from hit, precision"),
     ("metrics ndcg map", "unrecognized arguments: map"),
-    ("metrics --convention nope", "neurec"),
     ("conventions -m mapp", "'mapp' (did you mean map? choose from hit"),
     ("split log.csv", "required: -o/--out"),
     ("split log.csv -o users.csv", "--out users.csv is a file: give a folder"),
@@ -228,13 +189,8 @@ USAGE = [
     (f"{SPLIT} --ratio 0.2 --validation", "--validation needs a value"),
     (f"{SPLIT} --validation 0.2", "only with --ratio, --time, --last or --held"),
     (f"{SPLIT} --time 1 --by random", "--by random does not go with --time"),
-    (f"{SPLIT} --time 2011-01-02 --short drop", "--short drop does not go with --time"),
-    (f"{SPLIT} --time 2011-01-02 --seed 3", "--seed 3 does not go with --time"),
-    (f"{SPLIT} --ratio 0.1 --time 2011-01-01", "--ratio, --time"),
-    (f"{SPLIT} --last 2 --ratio 0.1", "give one of --ratio, --last"),
     (f"{SPLIT} --last 2 --ratio 0.1 --time 1", "give one of --ratio, --time, --last"),
     (f"{SPLIT} --windows 2d --short drop", "--short drop does not go with --windows"),
-    (f"{SPLIT} --windows 1d --seed 3", "--seed 3 does not go with --windows"),
     (f"{SPLIT} --horizon 7d", "--horizon 7d goes with --windows alone"),
     (f"{SPLIT} --hold 1 --last 2", "--hold 1 does not go with --last"),
     (f"{SPLIT} --windows 1d --validation 0.1", "does not go with --windows"),
@@ -242,19 +198,14 @@ USAGE = [
 ]
 
 
-def is_of_usage(found, said):
-    status, out, err = found
-    assert (status, out) == (2, "")
-    usage, *_, last = err.splitlines()
-    assert usage.startswith("usage: toplist")
-    assert re.match(r"toplist( \w+)?: error: ", last) and said in last
-
-
 @pytest.mark.parametrize(("line", "said"), USAGE)
 def test_wrong_usage(cli, line, said):
     before = listing()
-    is_of_usage(cli(*shlex.split(line)), said)
-    assert listing() == before
+    status, out, err = cli(*shlex.split(line))
+    assert (status, out, listing()) == (2, "", before)
+    usage, *_, last = err.splitlines()
+    assert usage.startswith("usage: toplist")
+    assert re.match(r"toplist( \w+)?: error: ", last) and said in last
 
 
 def test_every_option_refuses_another_word_or_what_is_no_number(cli):
@@ -271,21 +222,17 @@ def test_every_option_refuses_another_word_or_what_is_no_number(cli):
     assert n > 80
 
 
+BY_KEYS = "eval keyed.csv keyed_truth.csv -k 2 -m mrr --columns user_id=user,time --clusters"
 # Status 1, of a gate 2: bad input.
 INPUT = [
     ("eval none.csv truth.csv --quiet", "none.csv: No such file or directory"),
     ("eval a.csv truth.csv", "a.csv: Is a directory"),
     ("eval lines.csv truth.csv", "at ranks 1 and 2"),
-    ("eval recs.csv twice.csv truth.csv", "twice.csv:3: "),
-    (f"eval {TWO} --missing raise", "user 'u4' has no ranked list"),
     ("eval recs.csv ungraded.csv --empty raise", "user 'u2' has an empty ground truth"),
     ("eval pad.jsonl pad_truth.jsonl -k 3", "(if it fills up the list: --padding -1)"),
-    ("eval pad.jsonl pad_truth.jsonl -k 3", "--duplicates first"),
     ("eval pad.jsonl pad_truth.jsonl -k 3 --padding x", "but not all ids here are"),
-    ("eval names.jsonl truth.csv", "columns 'user_id', 'item_id' (did you mean 'items'?), --col"),
     ("eval truth.csv users.csv", "no column 'item_id'"),  # the truth is read first
     ("eval truth.csv recs.csv", "(is this the ground truth?); columns found"),
-    ("eval more.csv truth.csv recs.csv", "truth.csv:1: no column 'rank' or 'score'"),
     (f"eval {TWO} --plot no/a.png", "no/a.png: No such file or directory"),
     (f"eval {TWO} -o old.txt --per-user no/users.csv", "no/users.csv: No such file or directory"),
     (f"eval {TWO} --per-user a.csv", "a.csv: "),
@@ -295,83 +242,70 @@ INPUT = [
     (f"eval {TWO} -m gini", "gini needs --catalogue FILE: items (CSV, TSV: item_id)"),
     (f"eval {TWO} -m psp --propensities ps.csv", "2 columns besides 'item_id'"),
     (f"eval {TWO} --segments users.csv:age", "users.csv: no column 'age'; columns found: ['user"),
-    (f"eval {TWO} --segments none.csv:age", "none.csv: No such file"),
     (f"eval {TWO} --segments strangers.csv:country", "has none of the users of the result; it has"),
     (f"eval {TWO} --segments labels.csv:country", "user 'u1' has two labels, 'UK' and 'FR'"),
-    (f"eval {TWO} --item-segments items.csv:age", "items.csv: no column 'age'; columns found:"),
     (
         f"eval {TWO} --item-segments n.csv:genre",
         "n.csv: no relevant item has a label: there is '1'",
     ),
-    ("eval n.jsonl n_truth.jsonl --item-segments items.csv:genre", "the ids of the lists are numb"),
     (f"eval {TWO} --weights users.csv:country", "users.csv: user 'u1' has weight 'UK': give a"),
     (f"eval {TWO} --weights weights.csv:w", "--weights has no entry for user 'u4' (1 such)"),
     (f"eval {TWO} --weights weights.csv:less", "user 'u1' has weight -1: a number from 0"),
-    (f"eval {TWO} --weights none.csv:w", "none.csv: No such file"),
-    (f"eval {TWO} --clusters site", "--clusters site is no column of the keys of the rows"),
     ("eval slash.csv truth.csv --system model --save full", "'a/b' is no name of a file: evaluate"),
+    (
+        f"{BY_KEYS} who.csv:age",
+        "who.csv: no column 'age'; columns found: ['user', 'time', 'person']",
+    ),
+    (
+        f"{BY_KEYS} site",
+        "--clusters site is no column of the keys of the rows, ('user', 'time'); --c",
+    ),
+    (f"{BY_KEYS} less.csv:person", "less.csv: has no cluster of row ('b', '1')"),
+    (f"{BY_KEYS} nobody.csv:person", "has none of the users of the result; it has ('z', '1')"),
     (f"{COMPARE} --sort mrr", "is a whole curve"),
     (f"{COMPARE} --sort hit@10", "this result has mrr"),
-    ("compare models.csv truth.csv -m mrr@2 --system model --baseline z", "'z' is none of the sys"),
     ("compare base.npz more.csv truth.csv", "base.npz: 'hit': this result has ndcg, recall"),
     ("compare base.npz new.npz -m ndcg@9", "'ndcg@9': this result has ndcg, recall,"),
-    ("compare base.npz new.npz -m map", "'map': this result has ndcg, recall,"),
-    ("compare base.npz none.npz", "none.npz: No such file"),
     ("compare base.npz odd.npz", "odd.npz: is no npz, as which results are saved"),
-    ("compare base.npz old.json", "old.json: is no npz, "),
     ("compare base.npz old.json", "JSON is for readers, "),
-    ("compare old.json more.csv truth.csv", "evaluate again and save it, result.save"),
     (f"compare base.npz more.csv fewer.csv -m {' '.join(BASE)}", "count other users"),
     ("compare neurec.npz more.csv truth.csv -m recall@2", "DIFFERENT CONVENTIONS"),
     ("gate none.csv recs.csv truth.csv -m mrr@2 --margin 0.1", "none.csv: No such file"),
-    (f"{GATE} -m mrr@2 --margin 0.1 --segments users.csv:age", "no column 'age'"),
     (f"{GATE} -m mrr@2 --margin 0.1 -o no/out.md", "no/out.md"),
     (
         "gate models.csv slash.csv truth.csv --floor mrr@2=0 --system model",
         "a gate is of two system",
     ),
     ("gate recs.csv bare.npz truth.csv -m ndcg@2 --margin 0.1", "bare.npz: without users"),
-    ("gate bare.npz bare.npz -m ndcg@2 --margin 0.1", "or a result of keep='users'"),
-    ("gate neurec.npz base.npz -m recall@2 --margin 0.1", "CONVENTIONS"),
     ("gate fewer.npz base.npz -m ndcg@2 --margin 0.1", "users"),
-    ("gate new.npz none.npz -m ndcg@2 --margin 0.1", "none.npz: No such file"),
     ("across none_at_all.json -m mrr@5", "none_at_all.json: No such file"),
     ("across list.json -m ndcg@10", "here 'list.json' has no systems"),
     ("across none.json -m ndcg@10", "across: two data sets are needed, and there is 0"),
-    ("across no_systems.json -m ndcg@10", "here 'ml' has no systems"),
     ("across no_file.json -m ndcg@10", "here 'knn' of 'ml' is no file: 3"),
     ("across half.json -m ndcg@10", '"file", ...}, ...}: it is not read as such'),
     ("across sets.json -m ndcg@10", "'x' is there twice"),
-    ("across systems.json -m ndcg@10", "'a' is there twice"),
-    ("across ml/base.npz odd.npz -m recall@1", "odd.npz: is no npz"),
     ("across ml/base.npz -m recall@1", "give several saved results"),
     ("across ml/base.npz base.npz ./ml/base.npz -m ndcg@2", "both system base of one data set"),
     ("across ml/base.npz ml/new.npz base.npz new.npz -m map@5", "ml: base: 'map@5'"),
     ("across ml/base.npz ml/new.npz base.npz -m ndcg@2", " has no result of new: "),
     (SHOW.replace("u1", "u9"), "truth.csv: no user 'u9' in the ground truth of 3 us"),
-    (f"{SHOW} --titles items.csv:name", "no column 'name'"),
     ("show u1 none.npz truth.csv", "none.npz"),
     (f"{REPORT} -m mrr@2 --primary map@3", "primary: 'map@3'"),
     (f"{REPORT} --titles users.csv:nothing", "no columns 'item_id', 'nothing'"),
-    (f"{REPORT} --segments users.csv:nothing", "no column 'nothing'"),
     (f"{REPORT} --titles items.csv:title --columns titles:item_id=a", "items.csv: no column 'a'"),
     ("check truth.csv recs.csv", "truth.csv:1: no column 'rank' or 'score'"),
-    ("split none.csv -o parts", "none.csv: No such file"),
     ("split short.csv -o parts", "short.csv:3: 2 columns instead of 3"),
     ("split header.csv -o parts", "header.csv: no rows"),
     ("split quote.csv -o parts", "quote.csv:2: not readable"),
     ("split not.csv.gz -o parts", "not.csv.gz: not readable"),
-    ("split none.parquet -o parts", "none.parquet"),
     (f"{SPLIT} --last 2 --by random", "--by random does not go with --last"),
     (f"{SPLIT} --by basket --seed 3", "log.csv: --seed 3 changes nothing: "),
     (f"{SPLIT} --columns timestamp=when", "log.csv: no column 'when', --columns timestamp=NAME"),
     (f"{SPLIT} --ratio 2", "log.csv: --ratio 2.0: a share between 0 and 1"),
-    (f"{SPLIT} --last 0", "log.csv: last must be at least 1, not 0"),
     (f"{SPLIT} --last 2", "the test part would be empty: no user has enough rows"),
     (f"{SPLIT} --k-core 3", "log.csv: --k-core 3 leaves nothing of 3 rows"),
     (f"{SPLIT} --k-core 1 2 3", "--k-core 1 2 3: give k, or (k_users, k_items)"),
     (f"{SPLIT} --windows 7", "log.csv: --windows 7: the timestamps of this log are dates"),
-    (f"{SPLIT} --windows 1d --min-history 9", "the test part would be empty"),
     (f"{SPLIT} --held-out-users 5", "log.csv: --held-out-users 5: 0 users with enough rows"),
     (f"{SOME} --ratio 0.1", "the test part would be empty: --ratio 0.1 of 8 rows"),
     (f"{SOME} --ratio 0.1 --short drop", "the train part would be empty: --ratio 0.1 of 8"),
@@ -383,36 +317,14 @@ INPUT = [
 
 @pytest.mark.parametrize(("line", "said"), INPUT)
 def test_bad_input(cli, line, said):
-    if "parquet" in line:
-        pytest.importorskip("pyarrow")
-    if "--plot" in line:
-        pytest.importorskip("matplotlib")
-    if line.startswith("report"):
-        pytest.importorskip("jinja2")
+    needed = {"keyed.csv": "pyarrow", "--plot": "matplotlib", "report": "jinja2"}
+    for words, library in needed.items():
+        if words in line:
+            pytest.importorskip(library)
     before = listing()
     found = refused(cli(*shlex.split(line)), 2 if line.startswith("gate") else 1)
     assert said in found
     assert listing() == before
-
-
-BY_KEYS = "eval keyed.csv keyed_truth.csv -k 2 -m mrr --columns user_id=user,time --clusters"
-
-
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("who.csv:age", "who.csv: no column 'age'; columns found: ['user', 'time', 'person']"),
-        (
-            "site",
-            "--clusters site is no column of the keys of the rows, ('user', 'time'); --columns",
-        ),
-        ("less.csv:person", "less.csv: has no cluster of row ('b', '1')"),
-        ("nobody.csv:person", "has none of the users of the result; it has ('z', '1')"),
-    ],
-)
-def test_bad_clusters_of_keys_of_two_columns(bad, option, said):
-    pytest.importorskip("pyarrow")
-    assert said in bad(*BY_KEYS.split(), option)
 
 
 USER_ITEM = "no columns 'user_id', 'item_id' "
@@ -426,13 +338,8 @@ HEADERS = [
     (f"eval {TWO} --segments odd.csv:country", "userId,movie,place",
      "odd.csv: no columns 'user_id', 'country' (did you mean 'userId'?); "),
     ("eval odd.csv truth.csv", "User_ID,item_id ,rank", "(did you mean 'User_ID', 'item_id '?)"),
-    ("eval odd.csv truth.csv", "userId,item_id,rank", "no column 'user_id' (did you mean 'userId'"),
     ("eval odd.csv truth.csv", "user_id,item_id,Rank", "or 'score' (did you mean 'Rank'?)"),
-    ("eval odd.csv truth.csv", "user_id,item_id,n", "ranks:rank=NAME or --columns ranks:score=NAME n"),
     ("eval odd.csv truth.csv", "user_id;item_id;rank", "columns found: ['user_id;item_id;rank']"),
-    ("eval odd.csv truth.csv", "who,item_id,rank", "--columns ranks:user_id=NAME names another"),
-    ("eval odd.csv recs.csv", "who,what,rank", USER_ITEM.strip()),
-    ("split odd.csv -o parts", "UserID,item_id,timestamp", "(did you mean 'UserID'"),
 ]  # fmt: skip
 
 
@@ -446,11 +353,7 @@ def test_missing_columns_are_named_at_once_with_a_hint(bad, line, header, said):
     os.remove("odd.csv")
 
 
-def test_missing_columns_of_parquet_and_the_way_out(bad):
-    write_parquet("r.parquet", u=["a"], item_id=["x"], rank=[1])
-    line = bad("eval", "r.parquet", "truth.csv")
-    assert "no column 'user_id', --columns ranks:user_id=NAME" in line
-    assert "columns found: ['u', 'item_id', 'rank']" in line
+def test_missing_columns_of_parquet_have_a_way_out(bad):
     write_parquet("r.parquet", user_id=["a"], item_id=["x"], position=[1])
     line = bad("eval", "r.parquet", "truth.csv")
     assert "'position'" in line and "--order file" in line
@@ -471,17 +374,17 @@ def test_a_file_name_of_two_lines_is_told_in_one(bad):
 
 
 @pytest.mark.parametrize(
-    ("library", "line", "said"),
+    ("library", "line", "extra"),
     [
-        ("pyarrow", "split log.parquet -o parts", "Parquet files are read through pyarrow, which is "
-         "not installed: pip install 'toplist[io]'"),
-        ("matplotlib", f"eval {TWO} --plot a.png", "plots need matplotlib, which is not installed: "
-         "pip install 'toplist[plot]'"),
+        ("pyarrow", "split log.parquet -o parts", "io"),
+        ("matplotlib", f"eval {TWO} --plot a.png", "plot"),
     ],
-)  # fmt: skip
-def test_without_a_library(bad, monkeypatch, library, line, said):
+)
+def test_without_a_library(bad, monkeypatch, library, line, extra):
     monkeypatch.setitem(sys.modules, library, None)
-    assert bad(*line.split()) == said
+    assert f"{library}, which is not installed: pip install 'toplist[{extra}]'" in bad(
+        *line.split()
+    )
 
 
 # What nobody has foreseen
@@ -532,14 +435,8 @@ def test_a_full_disk_is_an_error(monkeypatch, line, status):
         ("catalogue=", "--catalogue"),
         ("every_metric=True", "--every-metric"),
         ("every_metric=False", "no --every-metric"),
-        ("duplicates='first'", "--duplicates first"),
-        ("padding=-1", "--padding -1"),
-        ("padding='no item'", "--padding 'no item'"),
-        ("relevant_from=3.5", "--relevant-from 3.5"),
         ("k=5", "-k 5"),
-        ("metrics=['hit', 'mrr']", "--metrics hit mrr"),
         ("columns={'user_id': 'a', 'item_id': 'my b'}", "--columns user_id=a 'item_id=my b'"),
-        ("columns={'user_id': '...'}", "--columns user_id=NAME"),
         (
             "columns={'ranks': {'user_id': 'uid'}, 'ground_truths': {'item_id': '...'}}",
             "--columns ranks:user_id=uid ground_truths:item_id=NAME",

@@ -37,12 +37,11 @@ def test_several_systems_are_saved_in_a_folder(files, good):
     assert tl.TopKResult.load("runs/y.npz").n_users == 3
 
 
-@pytest.mark.parametrize("line", [("recs.csv", "more.csv"), ("base.npz", "more.csv")])
-def test_a_saved_result_stands_where_its_lists_do(good, base, line):
-    out = good("compare", *line, "truth.csv", *METRICS, "--format", "json")
-    expected = good("compare", "recs.csv", "more.csv", "truth.csv", *METRICS, "--format", "json")
-    wanted = json.loads(expected)
-    assert json.loads(out) == [row | {"baseline": line[0].partition(".")[0]} for row in wanted]
+def test_a_saved_result_stands_where_its_lists_do(good, base):
+    ask = "more.csv", "truth.csv", *METRICS, "--format", "json"
+    wanted = json.loads(good("compare", "recs.csv", *ask))
+    found = json.loads(good("compare", "base.npz", *ask))
+    assert found == [row | {"baseline": "base"} for row in wanted]
 
 
 def test_saved_results_alone_need_no_truth(good, base):
@@ -80,7 +79,7 @@ def test_saved_results_of_a_convention_of_ones_own(files, good):
     assert "hit@2" in shown and "mrr" not in shown and "convention mine" in shown
 
 
-# Every option of an evaluation, beside saved results
+# Every option of an evaluation, beside a saved result
 
 # What is read beside the lists, in two versions: the second has other last rows.
 TABLES = {
@@ -95,30 +94,13 @@ TABLES = {
     "items_as": ("item_id,document a,b c,c d,d e,e", "e,b"),
     "propensities": ("item_id,p a,0.5 b,0.25 c,1 d,0.5 e,0.5", "e,1"),
 }
-COUNTED = "--counts", "counts.csv"
-OBSERVED = "--propensities", "propensities.csv:p"
-# A metric that the data is for, and what else it needs.
-NEEDS = {
-    "catalogue": ("-m", "item_coverage@2"),
-    "counts": ("-m", "novelty@2"),
-    "features": ("-m", "intra_list_diversity@2"),
-    "labels": ("-m", "intra_list_diversity@2"),
-    "distances": ("-m", "intra_list_diversity@2", "--unknown", "skip"),
-    "history": ("-m", "popularity_lift@2", *COUNTED),
-    "expected": ("-m", "unexpectedness@2"),
-    "unknown": ("-m", "novelty@2", *COUNTED),
-    "propensities": ("-m", "dcg@2"),
-    "weighting": ("-m", "dcg@2", *OBSERVED),
-    "clip": ("-m", "dcg@2", *OBSERVED),
-    "clusters": ("-m", "ndcg@2", "--columns", "user_id=user_id,day"),
-}
 VALUES = {
     "unit": ("sessions", "queries"),
     "clip": ("0.3", "0.4"),
     "relevant_from": ("2", "3"),
     "padding": ("none", "nothing"),
     "system": ("model", "model"),
-    "columns": ("rank=place", "rank=place"),
+    "columns": ("user_id=user_id", "item_id=item_id"),
     "weights": ("weights.csv:w", "other/weights.csv:w"),
     "clusters": ("day", "user_id"),
     "propensities": ("propensities.csv:p", "other/propensities.csv:p"),
@@ -127,49 +109,49 @@ VALUES = {
     "convention": ("trec_eval", "sklearn"),
     "gains": ("exponential", "1=1,2=5,3=6"),
 }
-OF_FILES = {"columns", "ranks_format", "ground_truths_format", "order", "padding", "system"}
-BESIDE = "eval", "compare", "gate", "report"
-MORE = {"gate": ("--margin", "0.5"), "report": ("-o", "page.html", "--no-users")}
+OF_FILES = {"columns", "ranks_format", "ground_truths_format", "padding", "system", "order"}
+OBSERVED = "-m dcg@2 --propensities propensities.csv:p"
+# A metric that an option is for, and what else it needs.
+NEEDS = {
+    "catalogue": "-m item_coverage@2",
+    "counts": "-m novelty@2",
+    "features": "-m intra_list_diversity@2",
+    "labels": "-m intra_list_diversity@2",
+    "distances": "-m intra_list_diversity@2 --unknown skip",
+    "history": "-m popularity_lift@2 --counts counts.csv",
+    "expected": "-m unexpectedness@2",
+    "unknown": "-m novelty@2 --counts counts.csv",
+    "propensities": "-m dcg@2",
+    "weighting": OBSERVED,
+    "clip": OBSERVED,
+    "clusters": "-m ndcg@2 --columns user_id=user_id,day",
+}
 
 
-def options_of(command):
-    """Return the options of an evaluation that a command has: name -> (flag, two values)."""
-    found = {}
-    for action in parser_of(command)._actions:
-        if action.dest not in EVALUATING:
-            continue
-        flag = action.option_strings[-1]
-        if action.dest in VALUES:
-            found[action.dest] = flag, *VALUES[action.dest]
-        elif action.choices:
-            first, *_, last = [*action.choices] * 2
-            found[action.dest] = flag, last, first
-        elif action.nargs == 0:
-            found[action.dest] = flag, None, None
-        else:  # the files of items, which have no other way to be given
-            assert action.dest in TABLES, f"give two values of {flag} here"
-            found[action.dest] = flag, f"{action.dest}.csv", f"other/{action.dest}.csv"
-    return found
+def values_of(action):
+    """Return the flag of an option of an evaluation with two of its values."""
+    flag, name = action.option_strings[-1], action.dest
+    if name in VALUES:
+        return tuple([flag, one] for one in VALUES[name])
+    if action.choices:
+        return tuple([flag, [*action.choices][at]] for at in (-1, 0))
+    if action.nargs == 0:
+        return [flag], [flag]
+    assert name in TABLES, f"give two values of {flag} here"  # a file of items
+    return [flag, f"{name}.csv"], [flag, f"other/{name}.csv"]
 
 
-KNOWN = {command: options_of(command) for command in BESIDE}
-ASKED = [(command, name) for command, known in KNOWN.items() for name in known]
-# Each option of `eval`, and of one of the others in turn: what is read is the same code.
-IN_TURN = [
-    (command, name)
-    for command, known in KNOWN.items()
-    for at, name in enumerate(known)
-    if command in ("eval", BESIDE[1 + at % 3])
-]
+ACTIONS = (one for one in parser_of("eval")._actions if one.dest in EVALUATING)
+KNOWN = {one.dest: values_of(one) for one in ACTIONS}
 
 
-def words(flag, value):
-    return (flag,) if value is None else (flag, value)
+# What is read is the same code.
+OTHERS = {"compare": (), "gate": ("--margin", "0.5"), "report": ("-o", "page.html")}
 
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    """Write lists of two systems, their truth with grades, and all tables in both versions."""
+    """Write lists of two systems, their truth without and with grades, and both versions."""
     monkeypatch.chdir(tmp_path)
     os.mkdir("other")
     for name, (text, last) in TABLES.items():
@@ -185,63 +167,52 @@ def world(tmp_path, monkeypatch):
         ]
         put(f"{system}.csv", "\n".join(["user_id,day,item_id,rank,model", *found, ""]))
     found = "u1,1,b,1", "u1,1,a,0", "u2,2,d,2", "u4,1,a,3", "u4,1,e,1"
-    put("truth.csv", "\n".join(["user_id,day,item_id,relevance", *found, ""]))
-
-
-def test_the_tables_have_every_option_of_an_evaluation():
-    for known in KNOWN.values():
-        assert {"convention", "relevant_from", "missing", "clusters", "columns"} <= {*known}
+    put("graded.csv", "\n".join(["user_id,day,item_id,relevance", *found, ""]))
+    found = "u1,1,b", "u1,1,a", "u2,2,d", "u4,1,a", "u4,1,e"
+    put("truth.csv", "\n".join(["user_id,day,item_id", *found, ""]))
 
 
 @pytest.mark.usefixtures("world")
 def test_saved_results_alone_refuse_every_option(good, cli):
+    assert {"convention", "relevant_from", "missing", "clusters", "columns"} <= {*KNOWN}
     for system in "ab":
         good("eval", f"{system}.csv", "truth.csv", "-m", "ndcg@2", "--save", f"{system}.npz", "-q")
-    for name, option in ASKED:
-        flag, value, _ = KNOWN[name][option]
-        line = name, "b.npz", "a.npz", *MORE.get(name, ()), "-m", "ndcg@2"
-        status, out, error = cli(*line, *words(flag, value))
-        assert (status, out) == (2, "") and f"{flag}" in error.splitlines()[-1]
+    lines = [("eval", given) for given, _ in KNOWN.values()]
+    for name, given in [*lines, *((other, ["--missing", "skip"]) for other in OTHERS)]:
+        line = name, "b.npz", "a.npz", *OTHERS.get(name, ()), *given
+        status, out, error = cli(*line, "-m", "ndcg@2")
+        assert (status, out) == (2, "") and f"{given[0]}" in error.splitlines()[-1]
         assert "changes nothing of b.npz, a saved result" in error
     assert not Path("page.html").exists()
 
 
-def changed(names, change):
-    for name in names:
-        lines = Path(name).read_text().splitlines()
-        put(name, "\n".join([*map(change, lines), ""]))
-
-
 @pytest.mark.usefixtures("world")
-@pytest.mark.parametrize(("name", "option"), IN_TURN)
-def test_a_saved_result_beside_lists_has_the_same_options(good, cli, name, option):
+@pytest.mark.parametrize("option", [one for one in KNOWN if one != "order"])
+def test_a_saved_result_beside_lists_has_the_same_options(good, cli, option):
     if option == "clusters":
         pytest.importorskip("pyarrow")
-    if name == "report":
-        pytest.importorskip("jinja2")
-    flag, value, other = KNOWN[name][option]
-    needs = NEEDS.get(option, ("-m", "ndcg@2"))
-    if option == "system" and name != "eval":
-        pytest.skip("of one system each")
-    if option == "columns":
-        changed(["a.csv", "b.csv"], lambda line: line.replace("rank", "place", 1))
-    if option == "order":
-        changed(["a.csv", "b.csv"], lambda line: ",".join(line.split(",")[:3]))
-    if "dcg@2" in needs:  # which has grades of 1 alone
-        changed(["truth.csv"], lambda line: line.rpartition(",")[0])
-    save = "eval", "a.csv", "truth.csv", *needs, "--save", "a.npz", "-q"
-    good(*save, *(() if option == "system" else words(flag, value)))
-    line = name, "b.csv", "a.npz", "truth.csv", *MORE.get(name, ()), *needs, *words(flag, value)
-    status, _, error = cli(*line)
-    if any(why in error for why in ("neither more nor less", "no test", "nothing to test")):
-        pytest.skip("this command has no such metric")
-    assert status in (0, 3) or (name, status) == ("gate", 1), error
+    given, other = KNOWN[option]
+    needs = NEEDS.get(option, "-m ndcg@2").split()
+    truth = "truth.csv" if "dcg@2" in needs else "graded.csv"  # dcg has grades of 1 alone
+    save = "eval", "a.csv", truth, *needs, "--save", "a.npz", "-q"
+    good(*save, *([] if option == "system" else given))
+    line = "eval", "b.csv", "a.npz", truth, *needs, *given
+    assert cli(*line)[0] == 0
     if option in OF_FILES:
         return
     without = option in TABLES and option not in ("items_as", "weights", "propensities")
-    good(*save, *(words(flag, other) if without else ()))
-    said = refused(cli(*line), 2 if name == "gate" else 1)
-    assert f"{flag} " in said and "not go with a.npz" in said
-    if other not in (None, value):
-        good(*save, *words(flag, other))
-        refused(cli(*line), 2 if name == "gate" else 1)
+    for options in [other] if without else [[], other]:
+        if options != given:
+            good(*save, *options)
+            said = refused(cli(*line))
+            assert options == other or f"{given[0]} " in said
+            assert options == other or "not go with a.npz" in said
+
+
+@pytest.mark.usefixtures("world")
+def test_the_other_commands_look_at_options_in_the_same_way(good, cli):
+    good("eval", "a.csv", "graded.csv", "-m", "ndcg@2", "--save", "a.npz", "-q")
+    line = "b.csv", "a.npz", "graded.csv", "-m", "ndcg@2", "--missing", "skip"
+    for name, more in OTHERS.items():
+        said = refused(cli(name, *line, *more), 2 if name == "gate" else 1)
+        assert "--missing skip does not go with a.npz" in said
