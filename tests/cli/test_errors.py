@@ -308,6 +308,10 @@ INPUT = [
     (f"{SPLIT} --windows 7", "log.csv: --windows 7: the timestamps of this log are dates"),
     (f"{SPLIT} --held-out-users 5", "log.csv: --held-out-users 5: 0 users with enough rows"),
     (f"{SOME} --ratio 0.1", "the test part would be empty: --ratio 0.1 of 8 rows"),
+    (
+        f"{SOME} --ratio 0.2 --validation 0.1",
+        "is less than one row: give at least --validation 0.125",
+    ),
     (f"{SOME} --ratio 0.1 --short drop", "the train part would be empty: --ratio 0.1 of 8"),
     (f"{SOME} --min-history 8 --short drop", "no user has enough rows for all parts"),
     (f"{SOME} --ratio 0.8 --validation 0.3 --min-history 0", "nothing is left for it"),

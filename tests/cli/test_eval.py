@@ -37,37 +37,26 @@ def results(files):
 # Formats
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "latex"])
-def test_the_table_is_that_of_python(good, results, form):
-    bare = {name: one.without_users() for name, one in results.items()}
+def test_the_table_is_that_of_python(good, results):
+    both = tl.compare({name: one.without_users() for name, one in results.items()})
     default = tl.top_k_eval(RANKED, RELEVANT, k=[1, 5, 10, 20])
-    expected = (SYSTEMS, tl.compare(bare)), (ALONE, results["recs"]), (ALONE[:2], default)
-    for arguments, shown in expected:
-        how = () if form == "text" else ("--format", form)
-        assert good("eval", *arguments, *how) == f"{getattr(shown, f'to_{form}')()}\n"
+    assert good("eval", *SYSTEMS) == f"{both.to_text()}\n"
+    assert good("eval", *ALONE, "--format", "markdown") == f"{results['recs'].to_markdown()}\n"
+    assert good("eval", *ALONE[:2], "--format", "latex") == f"{default.to_latex()}\n"
 
 
 def test_json(good):
-    content = content_of(good, "-k", 2, 1, "-m", "mrr")
-    result = tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics="mrr")
+    out = good("eval", *ALONE[:3], 2, 1, "-m", "mrr", "--format", "json")
+    assert out == f"{tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics='mrr').to_json()}\n"
+    content = json.loads(out)
     policies = {"empty": "skip", "missing": "zero", "relevant": "all", "ties": "order"}
     policies |= {"unjudged": "miss", "weighted": False, "pooled": [], "relevant_from": None}
     counts = {"n_users": 3, "n_evaluated": 3, "n_skipped": 0, "n_missing": 1, "n_extra": 1}
-    expected = {
-        "toplist": tl.__version__,
-        "convention": "standard",
-        "policies": policies | {"gains": "linear", "graded": False},
-        "k": [1, 2],
-        **counts,
-        "values": {"mrr@2": 1 / 6, "mrr@1": 0.0},
-        "std": {name: pytest.approx(result.std(name), rel=1e-12) for name in result.names()},
-        "interval": {
-            name: pytest.approx([*result.interval(name)], rel=1e-12) for name in result.names()
-        },
-        "n": {"mrr@2": 3, "mrr@1": 3},
-        "formulas": {"mrr": "mrr@k = sum over r_j <= k of [j = 1] / r_j"},
-    }
-    assert content == expected and list(content) == list(expected)
+    first = {"toplist": tl.__version__, "convention": "standard"}
+    first["policies"] = policies | {"gains": "linear", "graded": False}
+    first |= {"k": [1, 2], **counts, "values": {"mrr@2": 1 / 6, "mrr@1": 0.0}}
+    assert [*content.items()][: len(first)] == [*first.items()]
+    assert [*content][len(first) :] == ["std", "interval", "n", "formulas"]
 
 
 def test_json_and_csv_by_system(good, results):
@@ -104,19 +93,18 @@ def test_per_user(good, results):
     assert values == results["more"].per_user("mrr@2").tolist()
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"), [("a.png", ALONE), ("a.svg", SYSTEMS), ("a.pdf", ALONE)]
-)
-def test_pictures(good, name, arguments):
+def test_pictures(good):
     pytest.importorskip("matplotlib")
-    assert "users evaluated" in good("eval", *arguments, "--plot", name)
-    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[name[2:]]
-    assert Path(name).read_bytes().startswith(begin)
+    assert "users evaluated" in good("eval", *SYSTEMS, "-m", "ndcg", "--plot", "a.svg")
+    assert Path("a.svg").read_bytes().startswith(b"<?xml")
 
 
-@pytest.mark.parametrize("step", ["os.replace", "matplotlib.figure.Figure.savefig"])
 @pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device", "x"), KeyboardInterrupt()]
+    ("step", "error"),
+    [
+        ("os.replace", OSError(28, "No space left on device", "x")),
+        ("matplotlib.figure.Figure.savefig", KeyboardInterrupt()),
+    ],
 )
 def test_files_are_written_all_or_none(cli, monkeypatch, step, error):
     pytest.importorskip("matplotlib")
@@ -130,8 +118,19 @@ def test_files_are_written_all_or_none(cli, monkeypatch, step, error):
         raise error
 
     monkeypatch.setattr(step, full)
-    command = "eval", *ALONE, "--plot", "p.png", "--per-user", "users.csv", "-o", "out.txt"
-    status, out, err = cli(*command)
+    line = (
+        "eval",
+        *ALONE,
+        "-m",
+        "hit",
+        "--plot",
+        "p.png",
+        "--per-user",
+        "users.csv",
+        "-o",
+        "out.txt",
+    )
+    status, out, err = cli(*line)
     assert (status, out) == ((130, "") if isinstance(error, KeyboardInterrupt) else (1, ""))
     assert "interrupted" in err or err.endswith(": No space left on device\n")
     assert [Path(name).read_text() for name in ("p.png", "users.csv")] == ["old", "old"]
@@ -179,9 +178,9 @@ def test_formats_are_those_of_extensions_or_as_they_are_named(good):
 
 def test_segments_of_users(good):
     ask = "eval", *ALONE[:3], 2, "-m", "hit", "--segments"
-    out = good(*ask, "users.csv:country")
-    assert [line.split()[0] for line in out.splitlines()[1:5]] == ["FR", "UK", "(no", "all"]
-    assert "1 label of users who are not in the result" in out
+    labels = {"u1": "UK", "u2": "FR", "u4": None, "u9": "UK"}
+    result = tl.top_k_eval(RANKED, RELEVANT, k=2, metrics="hit")
+    assert good(*ask, "users.csv:country") == f"{result.by(labels)}\n"
     content = json.loads(good(*ask, "users.csv:country", "--format", "json"))
     assert [(one["segment"], one["values"]["hit@2"]) for one in content["segments"]] == [
         *(("FR", 0), ("UK", 1), (None, 0))
@@ -199,24 +198,20 @@ def test_segments_of_users(good):
 def test_slices_of_items(good):
     ask = "-k", 2, "-m", "hit", "--item-segments"
     by_genre = *ask, "items.csv:genre"
-    out = good("eval", *ALONE[:2], *by_genre, "--every-metric")
-    assert [line.split()[:2] for line in out.splitlines()[1:5]] == [
-        *(["x", "1"], ["y", "2"], ["(no", "label)"], ["all", "3"])
-    ]
-    assert "1 label of items that are relevant to no user (unused)" in out
+    labels = {"a": "x", "b": "y", "d": None, "e": "y", "q": "x"}
+    expected = tl.top_k_eval(RANKED, RELEVANT, k=2, metrics="hit").by_item(labels)
+    assert good("eval", *ALONE[:2], *by_genre) == f"{expected}\n"
     found = content_of(good, *by_genre)["segments"]
     assert [(one["segment"], one["values"]["hit@2"]) for one in found] == [
         *(("x", 0), ("y", 0.5), (None, 0))
     ]
     found = rows(good("eval", *SYSTEMS[:3], *by_genre, "--format", "csv"))
-    assert [(row["system"], row["segment"], row["mean"]) for row in found][:4] == [
-        *(("recs", "x", "0.0"), ("recs", "y", "0.5"), ("recs", "", "0.0"), ("more", "x", "1.0"))
+    assert [(row["system"], row["segment"], row["mean"]) for row in found][2:4] == [
+        *(("recs", "", "0.0"), ("more", "x", "1.0"))
     ]
     # items that are numbers in the lists are so in the labels
     out = good("eval", "n.jsonl", "n_truth.jsonl", *ask, "n.csv:genre", "--format", "csv")
-    assert [line.split(",")[:4] for line in out.splitlines()[1:]] == [
-        *(["x", "hit", "2", "1.0"], ["", "hit", "2", "0.0"])
-    ]
+    assert "x,hit,2,1.0" in out
 
 
 KEYS = "--columns", "user_id=user,time"
@@ -237,43 +232,33 @@ def test_clusters_of_a_file_or_of_the_key(good):
         assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
 
 
-BY_KEYS = {("a", "1"): 1, ("a", "2"): 2, ("b", "1"): 0.5, ("c", "4"): 3}
-
-
 @pytest.mark.parametrize(
-    ("recs", "truth", "columns", "header", "known"),
+    ("recs", "truth", "columns", "known"),
     [
-        ("n.jsonl", "both.jsonl", (), "user_id", {7: 2, 8: 0.5}),  # ids that are numbers
-        ("keyed.csv", "keyed_truth.csv", KEYS, "user,time", BY_KEYS),
-        ("recs.csv", "truth.csv", ("--columns", "weights:user_id=who"), "who",
-         {"u1": 1, "u2": 4, "u4": 2}),
+        ("n.jsonl", "both.jsonl", ("--columns", "weights:user_id=who"), {(7,): 2, (8,): 0.5}),
+        ("keyed.csv", "keyed_truth.csv", KEYS,
+         {("a", "1"): 1, ("a", "2"): 2, ("b", "1"): 0.5, ("c", "4"): 3}),
     ],
 )  # fmt: skip
-def test_weights_are_by_user_whatever_the_ids_are(good, recs, truth, columns, header, known):
+def test_weights_are_by_user_whatever_the_ids_are(good, recs, truth, columns, known):
     put("n.jsonl", jsonl(*({"user_id": user, "item_id": [user, 2]} for user in (7, 8))))
     put("both.jsonl", jsonl(*({"user_id": user, "item_id": [7]} for user in (7, 8))))
-    keys = [key if isinstance(key, tuple) else (key,) for key in known]
-    lines = (",".join(map(str, (*key, w))) for key, w in zip(keys, known.values(), strict=True))
-    put("w.csv", "\n".join([f"{header},w", *lines, ""]))
+    lines = [",".join(map(str, (*key, w))) for key, w in known.items()]
+    put("w.csv", "\n".join(["user,time,w" if columns == KEYS else "who,w", *lines, ""]))
     ask = "-k", 2, "-m", "mrr", "--weights", "w.csv:w", *columns
     found = content_of(good, *ask, recs=recs, truth=truth)
     names = {"columns": {"user_id": ["user", "time"]}} if columns == KEYS else {}
-    expected = by_words(recs, truth, k=2, metrics="mrr", weights=known, **names)
+    weights = known if columns == KEYS else {user: w for (user,), w in known.items()}
+    expected = by_words(recs, truth, k=2, metrics="mrr", weights=weights, **names)
     assert found["values"]["mrr@2"] == expected["mrr@2"]
     assert found["interval"]["mrr@2"] == pytest.approx(expected.interval("mrr@2"), nan_ok=True)
 
 
-P = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.05, "e": 0.4}
-
-
-@pytest.mark.parametrize(
-    ("given", "header", "more"), [("p.csv", "item_id,p", ""), ("ps.csv:p", "item_id,price,p", "1,")]
-)
-def test_propensities_are_of_the_one_column_or_of_the_one_that_is_named(good, given, header, more):
-    rows = (f"{item},{more}{p}" for item, p in P.items())
-    put(given.partition(":")[0], "\n".join([header, *rows]))
-    how = {"k": [1, 2], "metrics": ("recall", "psndcg"), "propensities": P, "clip": 0.1}
-    ask = "eval", *ALONE, "-m", "recall", "psndcg", "--propensities", given, "--clip", 0.1
+def test_propensities_are_of_the_one_column_of_a_file(good):
+    p = {"a": 0.9, "b": 0.5, "c": 0.2, "d": 0.05, "e": 0.4}
+    put("p.csv", "\n".join(["item_id,p", *(f"{item},{one}" for item, one in p.items())]))
+    how = {"k": [1, 2], "metrics": ("recall", "psndcg"), "propensities": p, "clip": 0.1}
+    ask = "eval", *ALONE, "-m", "recall", "psndcg", "--propensities", "p.csv", "--clip", 0.1
     assert good(*ask) == f"{by_words('recs.csv', 'truth.csv', **how)}\n"
 
 
@@ -287,13 +272,12 @@ def script():
     return [found]
 
 
-@pytest.mark.parametrize("command", [script, lambda: [sys.executable, "-m", "toplist"]])
-def test_the_command_in_a_process_of_its_own(command, good):
+def test_the_command_in_a_process_of_its_own(good):
     here = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
     how = {"capture_output": True, "text": True, "env": here}
-    run = subprocess.run([*command(), "eval", "recs.csv", "truth.csv"], timeout=600, **how)
+    run = subprocess.run([*script(), *("eval", "recs.csv", "truth.csv")], timeout=600, **how)
     assert (run.returncode, run.stderr, run.stdout) == (0, "", good("eval", *ALONE[:2]))
-    run = subprocess.run([*command(), "eval"], timeout=600, **how)
+    run = subprocess.run([sys.executable, "-m", "toplist", "eval"], timeout=600, **how)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith("usage: toplist eval ")
 
@@ -313,23 +297,15 @@ def test_a_reader_that_has_left(monkeypatch):
 # toplist metrics and conventions
 
 
-@pytest.mark.parametrize(
-    ("name", "needs"),
-    [("gini", "--catalogue"), ("novelty", "--counts"), ("intra_list_diversity", "--features")],
-)
-def test_what_a_metric_of_lists_needs(good, name, needs):
-    assert f"needs {needs}\n" in good("metrics", name)
-
-
-@pytest.mark.parametrize("name", [*tl.METRICS, "rbp(p=0.5)"])
-def test_one_metric_and_all(good, name):
-    out = good("metrics", name)
-    assert f"{name}@k = sum over" in out
-    written = name.replace("_", r"\_")
-    assert rf"\mathrm{{{written}}}@k = " in out
-    if name in tl.METRICS:
-        every = good("metrics")
-        assert f"{name}@k = " in every and tl.METRICS[name].text in every
+def test_one_metric_and_all(good):
+    every = good("metrics")
+    for name in (*tl.METRICS, "rbp(p=0.5)"):
+        out, written = good("metrics", name), name.replace("_", r"\_")
+        assert f"{name}@k = sum over" in out and rf"\mathrm{{{written}}}@k = " in out
+        if name in tl.METRICS:
+            assert f"{name}@k = " in every and tl.METRICS[name].text in every
+    for name, needs in (("gini", "--catalogue"), ("intra_list_diversity", "--features")):
+        assert f"needs {needs}\n" in good("metrics", name)
 
 
 @pytest.mark.parametrize("convention", tl.CONVENTIONS)
@@ -337,15 +313,13 @@ def test_no_keyword_of_python_in_what_is_printed_of_a_convention(good, conventio
     names = tl.CONVENTIONS[convention].metrics
     printed = good("metrics", "--convention", convention)
     assert re.findall(r"^(\S+)", printed, re.MULTILINE) == list(names)
-    each = [good("metrics", name, "--convention", convention) for name in names]
-    assert not re.search(r"\b(missing|empty|duplicates|padding|keep)=", "".join([printed, *each]))
-
-
-CASE = "conventions", "--list", "a", "b", "--truth", "b", "-k", 2
+    printed += good("metrics", next(iter(names)), "--convention", convention)
+    assert not re.search(r"\b(missing|empty|duplicates|padding|keep)=", printed)
 
 
 def test_conventions_stand_with_their_value(good):
-    known, out = tl.audit.conformance([["a", "b"]], [{"b"}], 2), good(*CASE)
+    case = "conventions", "--list", "a", "b", "--truth", "b", "-k", 2
+    known, out = tl.audit.conformance([["a", "b"]], [{"b"}], 2), good(*case)
     assert max(map(len, out.splitlines())) < 80
     metric, listed = "", {}
     for line in re.sub(r"\n {10}", " ", out).splitlines()[1:]:
@@ -359,17 +333,12 @@ def test_conventions_stand_with_their_value(good):
         for name, values in known.items()
         for metric, value in values.items()
     }
+    case = *case, "-m", "map", "ndcg"
     some = {c: {"map@2": v.get("map"), "ndcg@2": v.get("ndcg")} for c, v in known.items()}
-    case = *CASE, "-m", "map", "ndcg"
     assert json.loads(good(*case, "--format", "json")) == some
-    assert rows(good(*case, "--format", "csv")) == [
-        {"convention": name, **{at: "" if v is None else str(v) for at, v in values.items()}}
-        for name, values in some.items()
-    ]
-    lines = good(*case, "--format", "markdown").splitlines()
-    assert lines[:3] == [
-        "| convention | map@2 | ndcg@2 |",
-        "| --- | ---: | ---: |",
-        f"| standard | 0.5000 | {known['standard']['ndcg']:.4f} |",
-    ]
-    assert len(lines) == 2 + len(tl.CONVENTIONS)
+    header, first, *others = good(*case, "--format", "csv").splitlines()
+    assert (header, first) == (
+        "convention,map@2,ndcg@2",
+        f"standard,0.5,{some['standard']['ndcg@2']}",
+    )
+    assert len(others) == len(known) - 1

@@ -28,11 +28,8 @@ def test_the_lists_of_one_user(good):
     options = "--titles", "items.csv:title", "-k", 1, "-m", "rbp", "hit@1"
     assert good("show", "u4", *THREE, *options) == some
     assert "a An apple" in some and "e Egg <1>  recs: not listed, more: not listed" in some
-    alone = "show", "u1", "recs.csv", "truth.csv", "-k", 2
-    kaggle, spark = (good(*alone, "-m", "ndcg", "--convention", one) for one in ("kaggle", "spark"))
-    assert kaggle == spark
-    of_spark = good(*alone, "--convention", "spark").splitlines()[1]
-    assert of_spark.split() == ["ndcg@2", "recall@2"]  # which has no mrr
+    spark = good("show", "u1", "recs.csv", "truth.csv", "-k", 2, "--convention", "spark")
+    assert spark.splitlines()[1].split() == ["ndcg@2", "recall@2"]  # which has no mrr
 
 
 def test_ids_that_are_numbers_in_the_lists(good):
@@ -80,23 +77,17 @@ def people(read):
 
 def test_the_page_of_the_example_data(cli, page):
     files = DATA / "popularity.csv.gz", DATA / "itemknn.csv.gz", DATA / "truth.csv"
-    options = "-m", "ndcg", "-k", "5", "10", "--users", "25"
-    titles = "--titles", f"{DATA / 'items.csv.gz'}:topic"
-    read, err = page(*options, *titles, files=files)
+    options = "-m", "ndcg", "-k", "5", "10"
+    read, err = page(*options, "--titles", f"{DATA / 'items.csv.gz'}:topic", files=files)
     assert "itemknn is better than popularity: ndcg@10 " in read.shown
     (row,) = json.loads(cli("compare", *files, "-m", "ndcg@10", "--format", "json")[1])
     assert f"{row['difference']:+.4f}‡[{row['low']:+.4f}, {row['high']:+.4f}]" in read.shown
-    assert f"{row['wins']}/{row['ties']}/{row['losses']}" in read.shown
     said = "toplist: note: the page holds ids of users, without --pseudonyms or --no-users\n"
-    assert err == said and len(people(read)) == 53
-    assert Path("page.html").stat().st_size < 500_000
+    assert err == said and Path("page.html").stat().st_size < 500_000
     few = "--users", "2", "--depth", "3", "--stamp", "day one", "--pseudonyms"
-    read, err = page(*options[:-2], *few, files=files)
-    shown = [one for one in read.by_tag["details"] if "hit" in one and "relevant" in one]
-    assert err == "" and len(people(read)) == 7
+    read, err = page(*options, *few, files=files)
+    assert err == "" and len(people(read)) == 7 and "user 1" in read.shown
     assert "The first 3 of each list are shown" in read.shown and ", day one" in read.shown
-    assert "user 1" in read.shown
-    assert max(text.count("only here") for text in shown) <= 6
 
 
 def test_labels_and_titles_of_files(page):
@@ -110,9 +101,8 @@ def test_labels_and_titles_of_files(page):
 
 
 def test_saved_results_have_no_lists(page, good):
-    for name in ("recs", "more"):
-        good("eval", f"{name}.csv", "truth.csv", "-m", "mrr@2", "--save", f"{name}.npz", "-q")
-    read, _ = page(files=("recs.npz", "more.npz"))
+    good("eval", "recs.csv", "truth.csv", "-m", "mrr@2", "--save", "recs.npz", "-q")
+    read, _ = page(files=("recs.npz",))
     assert "saved results hold the ranks of hits alone" in read.shown
     mixed, _ = page("-m", "mrr@2", files=("recs.npz", "more.csv", "truth.csv"))
     assert "hits are told by their ranks alone" in mixed.shown
