@@ -1,6 +1,7 @@
 """Ids chosen against the tables that look them up, by the constants of the code as it is."""
 
 import time
+from functools import cache
 
 import numpy as np
 
@@ -29,6 +30,7 @@ def unhash(hashed, words):
     return wanted * back ^ state
 
 
+@cache
 def colliding_texts(n, low_bits=64):
     """Return n ASCII texts of one hash, or whose hashes share the low bits, by the code in use."""
     random, found = np.random.default_rng(0), set()
@@ -42,6 +44,7 @@ def colliding_texts(n, low_bits=64):
     return sorted(found)[:n]
 
 
+@cache
 def neighbouring_texts(n):
     """Return n ASCII texts of 12 bytes whose slots in a table of 2^17 are the first 128."""
     random, found = np.random.default_rng(0), set()

@@ -65,7 +65,3 @@ def check(population, depth, twins):
         for sides, how in ((population, {"duplicates": "first"}), ((hits,), {})):
             found = curve(metric, *sides, k=depth, **how, **NOBODY_LEFT_OUT)
             assert equal(found, result.per_user(name)), f"{name} as a function"
-
-
-def twins_of(convention, **options):
-    return {name: (twin, options) for name, twin in oracle.CONVENTIONS[convention].items()}

@@ -42,9 +42,3 @@ def graded_populations(draw, *, grades=GRADES, **options):
     """Draw (ranks, truths) with a dict item -> grade per user; grade 0 is judged, not relevant."""
     ranks, truths = draw(populations(**options))
     return ranks, [{item: draw(grades) for item in sorted(truth)} for truth in truths]
-
-
-def has_misses(truths, relevant_from=None):
-    """Say whether an item with a grade of 0 or more is judged not relevant."""
-    least = 1e-9 if relevant_from is None else relevant_from
-    return any(0 <= grade < least for truth in truths for grade in truth.values())

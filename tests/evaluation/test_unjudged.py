@@ -3,15 +3,9 @@
 That every source and option takes it is said by the matrix.
 """
 
-import numpy as np
 import pytest
-from differential import NOBODY_LEFT_OUT, agree, columns, expectations, twins_of
-from doors import by_words, curve
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from oracle import hits as oracle
+from doors import by_words
 from shared_inputs import said
-from strategies import graded_populations, has_misses
 
 import toplist as tl
 
@@ -30,40 +24,6 @@ def test_figures_of_trec_eval(unjudged, expected):
     names = "map@7", "precision@3", "recall@3", "ndcg@3"
     assert [result[name] for name in names] == pytest.approx(expected, abs=1e-6)
     assert result["judged@3"] == 2 / 3 and result["judged@7"] == 5 / 7
-
-
-@settings(max_examples=60)
-@given(
-    graded_populations() | graded_populations(unique=False),
-    st.integers(1, 15),
-    st.sampled_from([None, 2]),
-    st.sampled_from(["standard", "trec_eval", "ranx", "neurec", "lenskit", "torchmetrics"]),
-)
-def test_against_lists_of_judged_items(population, k, relevant_from, convention):
-    join = {"relevant_from": relevant_from} if any(population[1]) else {}
-    assume(has_misses(population[1], relevant_from))
-    rules = {"convention": convention, "duplicates": "first", **NOBODY_LEFT_OUT, **join}
-    metrics = tl.CONVENTIONS[convention].metrics.values()
-    names = [one.name for one in metrics if one.of == "relevant" and one.earning is None]
-    result = by_words(*population, k, metrics=names, unjudged="drop", **rules)
-    closed = oracle.without_unjudged(*population), population[1]
-    for name in names:
-        twin, options = twins_of(convention)[name]
-        expected = expectations(closed, k, twin, **options, **join, **NOBODY_LEFT_OUT)
-        agree(result.per_user(name), columns(expected), name)
-        agree(result[name], [one.mean for one in expected], name)
-        if name in tl.METRICS:
-            found = curve(name, *population, k, unjudged="drop", **rules)
-            agree(found, columns(expected), f"tl.{name}")
-    if convention in ("standard", "trec_eval"):
-        found, before = (
-            by_words(*population, k, metrics=["hit", "judged"], unjudged=one, **rules)
-            for one in ("drop", "miss")
-        )
-        np.testing.assert_array_equal(found.per_user("judged"), before.per_user("judged"))
-        name, share = found.judged_share()
-        assert name == f"judged@{k}"
-        np.testing.assert_equal(share, before[name])
 
 
 def test_lists_are_read_whole():

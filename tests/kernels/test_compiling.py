@@ -19,14 +19,13 @@ pty = pytest.importorskip("pty", reason="a terminal of Unix")
 WORDS = KEPT.encode() + b"\r\n"
 HASH = """
 import sys
-import numpy as np
 from toplist.kernels import compiling, hashing
-for compiling.PATIENCE in 60, 0, 0:
-    hashing.mix_in(np.ones(3), np.ones(3, np.uint64))
-    if not compiling.PATIENCE:
-        hashing.hash_rows([4], [0, 1], [], [], np.ones(1, np.uint64))
-    else:
-        print("now", file=sys.stderr)
+compiling.PATIENCE = 60
+hashing.most_probes(3)
+print("now", file=sys.stderr)
+compiling.PATIENCE = 0
+hashing.mix(3)
+hashing.most_probes_of_rows(3)
 print('{"n_users": 0}')
 """
 NO_FOLDER = """

@@ -4,7 +4,6 @@ One relevant id per user (leave-one-out) is looked for, and found as the general
 """
 
 import re
-from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -25,7 +24,7 @@ from toplist.kernels import hashing, join
 # than an eighth of a table of 2^12 slots, have more than 2,048 ids, or number them beyond 15 bits.
 LIST_SIZES = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 65_536, 65_537, 100_000]
 TRUTH_SIZES = [0, 1, 2, 512, 513, 2048, 2049, 8193, 32_767, 32_768, 32_769, 65_537, 100_000]
-COLLIDING_SIZES = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
+SOME_SIZES = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
 
 
 def times(numbers, factor):
@@ -75,7 +74,7 @@ def assert_hits(hits, users):
 @pytest.mark.parametrize("ids", IDS)
 def test_every_size_of_list_with_every_size_of_truth(ids):
     random = np.random.default_rng(1)
-    sides = [COLLIDING_SIZES] * 2 if ids == "colliding" else [LIST_SIZES, TRUTH_SIZES]
+    sides = [LIST_SIZES, TRUTH_SIZES] if ids == "small" else [SOME_SIZES] * 2
     users = [user(*sizes, random) for sizes in product(*sides)]
     random.shuffle(users)  # so that short truths follow long ones, and the reverse
     for duplicates in ("raise", "first"):
@@ -108,8 +107,8 @@ def test_more_users_in_a_block_than_there_are_stamps():
 FAR = {0, 7, 255, 256, 2047, 2048, 65_536, 99_999, -1, -2}
 
 
-@pytest.mark.parametrize("name", oracle.METRICS)
-def test_every_metric_of_a_list_and_of_a_truth_of_100_000(name):
+@pytest.mark.parametrize("name", ["map", "ndcg", "f1"])
+def test_a_metric_of_a_list_and_of_a_truth_of_100_000(name):
     many, metric = list(range(100_000)), oracle.METRICS[name]
     for ranked, truth, depths in (
         (many, FAR, [1, 256, 257, 2048, 65_537, 100_000]),
@@ -125,26 +124,21 @@ def test_every_metric_of_a_list_and_of_a_truth_of_100_000(name):
             assert found == pytest.approx((both.mean, both.std), rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("ranks", "truths", "shape"),
-    [
-        *(([], none, (0, 3)) for none in ([], (), tl.inputs.Lists([0], []))),
-        *((none, [], (0, 3)) for none in (np.empty((0, 4), np.int64), tl.inputs.Lists([0], []))),
-        *(
-            (none, [{1}, []], (2, 3))
-            for none in ([[], []], np.empty((2, 0)), tl.inputs.Lists([0] * 3, []))
-        ),
-        ({}, {}, (0, 3)),
-        ([[]], [[]], (1, 3)),
-        ([], 1, (3,)),
-    ],
-)
+NO_LISTS, TWO_EMPTY = tl.inputs.Lists([0], []), tl.inputs.Lists([0] * 3, [])
+NOTHING = [
+    *(([], none, (0, 3)) for none in ([], (), NO_LISTS)),
+    *((none, [], (0, 3)) for none in (np.empty((0, 4), np.int64), NO_LISTS)),
+    *((none, [{1}, []], (2, 3)) for none in ([[], []], np.empty((2, 0)), TWO_EMPTY)),
+    *(({}, {}, (0, 3)), ([[]], [[]], (1, 3)), ([], 1, (3,))),
+]
+
+
+@pytest.mark.parametrize(("ranks", "truths", "shape"), NOTHING)
 def test_nothing_at_all(ranks, truths, shape):
-    for name in oracle.METRICS:
-        function = partial(tl.curves, name)
-        assert function(ranks, truths, 3).shape == shape
-        assert function(ranks, truths).shape == (*shape[:-1], 0)
-        assert np.nansum(function(ranks, truths, 3)) == 0
+    for name in ("hit", "ndcg", "group_recall"):
+        assert np.nansum(tl.curves(name, ranks, truths, 3)) == 0
+        assert tl.curves(name, ranks, truths, 3).shape == shape
+        assert tl.curves(name, ranks, truths).shape == (*shape[:-1], 0)
     result = tl.top_k_eval(ranks, truths, 3)
     assert result.n_users == len(result.users) == (shape[0] if len(shape) == 2 else 1)
     assert np.isnan(list(result)).all() == (result.n_evaluated == 0)
@@ -161,7 +155,7 @@ def refusal(ids, truth=(0,)):
 
 def pairs_of(size):
     """List pairs of positions: all of a short list, those near the edges of a long one."""
-    if size <= 33:
+    if size <= 17:
         return list(combinations(range(size), 2))
     near = {0, 1, 31, 32, 33, size // 2, 255, 256, 257, 2047, 2048, 65_535, 65_536}
     near |= {size - 2, size - 1}
@@ -174,26 +168,26 @@ def pairs_of(size):
     ("size", "ids"),
     [
         *product(
-            [2, 3, 16, 17, 33, 64, 255, 256, 257, 2048, 2049],
-            ["small", "spread", "both ends", "colliding"],
+            [2, 16, 17, 33, 256, 257, 2048, 2049],
+            ["small", "spread", "colliding"],
         ),
-        *product([65_536, 65_537, 100_000], ["small"]),
+        (65_537, "small"),
     ],
 )
 def test_a_repeat_is_found_at_every_pair_of_positions(size, ids):
     numbers = np.random.default_rng(6).permutation(size)
-    for first, second in pairs_of(size)[:: 1 if size < 65_536 else 9]:
+    for first, second in pairs_of(size)[:: 9 if size > 65_536 else 1]:
         repeated = IDS[ids](numbers).copy()
         repeated[second] = repeated[first]
         assert refusal(repeated) == (1, repeated[first], first + 1, second + 1)
 
 
 @pytest.mark.parametrize("ids", ["small", "colliding"])
-@pytest.mark.parametrize("size", [40, 300, 2049])
-def test_a_repeat_among_many(size, ids):
-    repeated = IDS[ids](np.arange(size) // 2)
-    assert refusal(repeated) == (1, repeated[0], 1, 2)
-    assert refusal(np.full(size, repeated[0]), truth=[repeated[0]]) == (1, repeated[0], 1, 2)
+def test_a_repeat_among_many(ids):
+    for size in (40, 300, 2049):
+        repeated = IDS[ids](np.arange(size) // 2)
+        assert refusal(repeated) == (1, repeated[0], 1, 2)
+        assert refusal(np.full(size, repeated[0]), truth=[repeated[0]]) == (1, repeated[0], 1, 2)
 
 
 @pytest.mark.parametrize("ids", ["small", "colliding"])
@@ -207,10 +201,10 @@ def test_the_first_of_two_places_counts(size, ids):
     assert_hits(match(users, ids, duplicates="first"), users)
 
 
-@pytest.mark.parametrize("kind", [str, lambda number: f"item number {number}", lambda n: 2**62 + n])
-@pytest.mark.parametrize("size", [2, 33, 257, 2049])
+@pytest.mark.parametrize("kind", ["item number {}".format, lambda n: 2**62 + n])
+@pytest.mark.parametrize("size", [2, 257, 2049])
 def test_a_repeat_of_other_ids(size, kind):
-    for first, second in pairs_of(size)[:40]:
+    for first, second in pairs_of(size)[:20]:
         repeated = list(map(kind, range(size)))
         repeated[second] = repeated[first]
         said = f"user 0 has item {repeated[first]!r} at ranks {first + 1} and {second + 1}:"
@@ -319,7 +313,7 @@ def test_the_fast_join_is_the_one_taken(monkeypatch):
 
 def test_the_means_of_many_users_keep_the_identities():
     """Rounded once more, a mean over 1,000 users is off by a bit four times out of five."""
-    for seed in range(30):
+    for seed in range(10):
         ranks = np.random.default_rng(seed).integers(0, 21, 900 + 7 * seed)
         result = tl.top_k_eval(tl.Hits.from_ranks(ranks, 20), k=20)
         assert np.array_equal(result["hit"], result["recall"])

@@ -56,6 +56,7 @@ CHOICES = {  # None: the convention's own
     "gains": [None, "linear", "exponential"],
     "aggregate": [None, None, "mean"],
     "weights": [None, None, True],
+    "unjudged": [None, None, "drop"],
     "duplicates": [None, "first"],
 }
 
@@ -72,6 +73,8 @@ def chosen(convention, seed):
     options = {name: value for name, value in options.items() if value is not None}
     graded = rng.random() < 0.7 or "relevant_from" in options or "gains" in options
     small = rng.random() < 0.3
+    if not graded or small or options.get("relevant_from") == 0:  # nobody may be judged irrelevant
+        options.pop("unjudged", None)
     names = matrix.metrics_of(options, "hits", graded)
     if convention == "standard" and "aggregate" not in options:
         names += ["rbp(p=0.05)", "rbp(p=0.95)"]
