@@ -3,13 +3,12 @@
 import base64
 import hashlib
 import json
-import os
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ def page(tmp_path):
 
     def write(given, truth=None, k=(1, 5, 10), **options):
         path = tmp_path / "page.html"
-        tl.report(given, truth, k, path=path, **{"metrics": METRICS, "n_users": 25, **options})
+        tl.report(given, truth, k, path=path, **{"metrics": METRICS, "n_users": 8, **options})
         return path.read_text("utf-8")
 
     return write
@@ -90,6 +89,7 @@ def test_means_are_those_of_the_results(plain):
                 assert shown == f"{known.mean} {known.interval}"
                 assert float(shown.split()[0]) == pytest.approx(result[f"{name}@{k}"], abs=6e-5)
         assert "ndcg@k = " in read.shown
+    assert "Segments: by={user: label} in Python" in read.shown
 
 
 def test_tests_are_those_of_the_comparison(plain):
@@ -99,16 +99,17 @@ def test_tests_are_those_of_the_comparison(plain):
     test = tests["new", "ndcg@10"]
     ((header, row),) = read.tables["Tests in ndcg@10"]
     words = dict(zip(header, row, strict=True))
-    assert (words["base"], words["new"]) == (f"{test.baseline_mean:.4f}", f"{test.mean:.4f}")
-    assert words["difference"] == LOOK.signed(test.difference) + test.sign
-    assert words["95 % interval"] == f"[{LOOK.signed(test.low)}, {LOOK.signed(test.high)}]"
-    assert words["win/tie/loss"] == f"{test.wins}/{test.ties}/{test.losses}"
-    assert words["p (Holm)"] == probability(test.p_adjusted)
-    assert tests.sentence() in read.shown
+    known = {
+        "base": f"{test.baseline_mean:.4f}",
+        "new": f"{test.mean:.4f}",
+        "difference": LOOK.signed(test.difference) + test.sign,
+        "95 % interval": f"[{LOOK.signed(test.low)}, {LOOK.signed(test.high)}]",
+        "win/tie/loss": f"{test.wins}/{test.ties}/{test.losses}",
+        "p (Holm)": probability(test.p_adjusted),
+    }
+    assert known.items() <= words.items() and tests.sentence() in read.shown
     means = f"ndcg@10 {test.baseline_mean:.4f} → {test.mean:.4f}, {100 * test.relative:+.3g} %"
     assert f"new is better than base: {means}, 200 users." in read.shown
-    for line in str(both.test()).splitlines()[-4:]:
-        assert line in read.shown or len(line) > 80
     assert f"All {len(both.test())} comparisons" in read.shown
     assert f"critical value {both.band('ndcg').critical:.2f}" in read.shown
 
@@ -196,61 +197,47 @@ def test_bars_and_curves_are_those_of_the_results(plain):
     assert np.corrcoef(heights, curves)[0, 1] < -0.999
 
 
-def test_names_of_forty_letters_stay_apart_in_charts(page):
-    given, truth = systems(30)
-    names = [f"two-tower-v3-with-a-rather-long-name-{one}" for one in "ab"]
-    read = Reader(page(dict(zip(names, given.values(), strict=True)), truth))
-    inside = [text for text in read.by_tag["text"] if text.startswith("…")]
-    assert {*inside} == {"…a", "…b"}
-
-
-def test_who_was_counted_is_that_of_the_results(page):
-    given, truth = systems()
+def test_who_was_counted_and_the_data_checks_are_those_of_the_public_functions(page):
+    given, truth = systems(40)
+    assert "None of the 12 checks found anything." in Reader(page(given, truth)).shown
     del given["new"]["u003"]
+    found = tl.audit.check(given["new"], truth).findings
+    assert [one.name for one in found] == ["without_list"]
     given["new"]["u005"] = given["new"]["u005"][:4]
     given["base"]["stranger"] = ["i01"]
     truth["u007"] = set()
     read = Reader(page(given, truth, primary="ndcg@10"))
     assert "others differ, see below" in read.by_tag["header"][0]
+    assert f"warning new: {found[0].text}" in read.shown
     assert "1 without a list (counted as 0)" in read.shown and "'u003'" in read.shown
     assert "'u005'" in read.shown  # whose list is short, by the data checks
     for result in results_of(given, truth).values():
         assert describe.account(result) in read.shown
-
-
-def test_data_checks_are_those_of_check(page):
-    given, truth = systems(40)
-    assert "None of the 12 checks found anything." in Reader(page(given, truth)).shown
-    del given["new"]["u003"]
-    found = tl.audit.check(given["new"], truth).findings
-    read = Reader(page(given, truth))
-    assert [one.name for one in found] == ["without_list"]
-    assert f"warning new: {found[0].text}" in read.shown
     # an option that takes care of a flaw makes it a note; else it stands at the head
     given["base"]["u001"] = [*given["base"]["u001"][:3], given["base"]["u001"][0]]
     read = Reader(page(given, truth, duplicates="first"))
     assert "listed items repeat one of their list" in read.shown
     assert "note base: 1 of " in read.shown and "(duplicates=first)" in read.shown
+    queries = {name: tl.Ranks(one, unit="queries") for name, one in given.items()}
+    read = Reader(page({"new": queries["new"]}, truth))
+    assert "1 of 40 queries of ground_truths have no list: 'u003'" in read.shown
     perfect = {user: sorted(items) for user, items in truth.items()}
     shown = Reader(page({"all": perfect}, truth)).shown
-    assert "warning all: 40 of 40 lists hold nothing but" in shown
+    assert re.search(r"warning all: \d+ of \d+ lists hold nothing but", shown)
 
 
 def test_segments_are_those_of_the_comparison(page):
     given, truth = systems(100)
     labels = {user: "odd" if int(user[1:]) % 2 else "even" for user in truth}
     read = Reader(page(given, truth, primary="recall@5", by=labels))
-    split = tl.compare(results_of(given, truth), baseline="base").by(labels)
-    tests = split.test("recall@5")
+    tests = tl.compare(results_of(given, truth), baseline="base").by(labels).test("recall@5")
     ((_, *rows),) = read.tables["recall@5"]
     assert [row[0] for row in rows] == ["even", "odd"]
-    for row in rows:
-        test = tests[row[0], "new", "recall@5"]
-        assert row[1] == str(test.n)
-        assert row[4].rstrip("†‡ ") == LOOK.signed(test.difference)
-        assert row[-1] == probability(test.p_adjusted)
+    for segment, n, _, _, difference, *_, p in rows:
+        test = tests[segment, "new", "recall@5"]
+        assert (n, p) == (str(test.n), probability(test.p_adjusted))
+        assert difference.rstrip("†‡ ") == LOOK.signed(test.difference)
     assert "between segments (Welch F(" in read.shown
-    assert "Segments: by={user: label} in Python" in Reader(page(given, truth)).shown
     many = Reader(page(given, truth, by={user: int(user[1:]) % 50 for user in truth}))
     assert "40 of 50 segments shown." in many.shown
 
@@ -313,25 +300,23 @@ def test_lists_show_hits_moves_and_what_was_missed(page):
     assert len(cuts) == 2  # of ann's two lists, which go on below k
 
 
-def test_history_and_catalogue_of_the_users_shown(page):
+def test_history_catalogue_and_titles_of_the_users_shown(page):
     given, truth = systems(60)
     past = {user: [f"h{user}", *sorted(items)[:1]] for user, items in truth.items()}
     some = [f"i{n:02}" for n in range(20)]
     titles = {f"h{user}": f"Past of {user}" for user in truth}
     beside = {"items": tl.Items(history=past, catalogue=some), "titles": titles}
+    beside["user_titles"] = {user: f"Query <{user}>" for user in truth}
     read = Reader(page(given, truth, primary="ndcg@10", **beside))
-    assert len(of_people(read)) > 30
+    assert len(of_people(read)) > 16
     for text in of_people(read):
         user = text.split()[0]
+        assert text.startswith(f"{user} Query <{user}> ")
         assert f"2 items in the history: h{user} Past of {user}, {past[user][1]}" in text
-        for line in re.findall(r"(i\d\d) base: (not [a-z ]+); new: (not [a-z ]+)", text):
-            item, *where = line
-            assert where[0].startswith("not listed" if item in some else "not in the catalogue")
-    everyone = Reader(page(given, truth, items=tl.Items(history={"h1"}), primary="ndcg@10"))
-    assert all("1 item in the history: h1" in text for text in of_people(everyone))
-    rows, of_rows = {s: [*one.values()] for s, one in given.items()}, [*past.values()]
-    by_row = page(rows, [*truth.values()], items=tl.Items(history=of_rows), primary="ndcg@10")
-    assert "2 items in the history: hu000, " in Reader(by_row).shown
+        for item, where in re.findall(r"(i\d\d) base: (not [a-z ]+); new: not [a-z ]+", text):
+            assert where.startswith("not listed" if item in some else "not in the catalogue")
+    hidden = page(given, truth, user_titles=beside["user_titles"], pseudonyms=True)
+    assert "Query" not in hidden
     with pytest.raises(ValueError, match="history has none of the users: it has 'nobody'"):
         page(given, truth, items=tl.Items(history={"nobody": ["a"]}))
 
@@ -341,38 +326,15 @@ def test_padding_is_no_item_of_a_ground_truth_nor_of_a_history(page):
     past = [[7, -1], [8, 6]]
     options = {"k": 2, "metrics": "ndcg", "padding": -1}
     options["items"] = tl.Items(history=past, catalogue=10)
-    for truth in ([[2, 9], [3, -1]], [{2: 1, 9: 2}, {3: 1, -1: 2}]):
-        text = page(rows, truth, **options)
-        read = Reader(text)
-        assert not re.search(r"(?<![\d.])-1 a:", read.shown)
-        assert "1 item in the history: 7" in read.shown and "2 items in the history: 8, 6" in text
-        assert "9" in read.shown and "not in the catalogue" not in read.shown
-
-
-def test_data_checks_name_the_unit_and_leave_ids_alone(page):
-    given, truth = systems(60, users="user {}".format)
-    del given["new"]["user 3"]
-    read = Reader(page({n: tl.Ranks(one, unit="queries") for n, one in given.items()}, truth))
-    assert "1 of 60 queries of ground_truths have no list: 'user 3'" in read.shown
-
-
-def test_titles_of_users_are_beside_their_ids(page):
-    given, truth = systems(60)
-    texts = {user: f"Query <{user}>" for user in truth}
-    table = pd.DataFrame({"item_id": ["i01"], "name": ["Item 1"]})
-    read = Reader(page(given, truth, user_titles=texts, titles=table, primary="ndcg@10"))
-    shown = [one for one in read.by_tag["summary"] if re.match(r"u\d+ ", one)]
-    assert len(shown) > 30
-    for one in shown:
-        assert one.startswith(f"{one.split()[0]} Query <{one.split()[0]}> ")
-    assert "i01 Item 1" in read.shown
-    hidden = page(given, truth, user_titles=texts, pseudonyms=True)
-    assert "Query" not in hidden
+    text = page(rows, [{2: 1, 9: 2}, {3: 1, -1: 2}], **options)
+    read = Reader(text)
+    assert not re.search(r"(?<![\d.])-1 a:", read.shown)
+    assert "1 item in the history: 7" in read.shown and "2 items in the history: 8, 6" in text
+    assert "9" in read.shown and "not in the catalogue" not in read.shown
 
 
 def test_forms_of_the_same_data_show_the_same_users(page):
-    given, truth = systems(60, items=int)
-    rows = {s: np.array([*lists.values()]) for s, lists in given.items()}
+    given, truth = systems(30, items=int)
     tables = {
         s: pd.DataFrame(
             [(u, i, r) for u, one in lists.items() for r, i in enumerate(one, 1)],
@@ -382,20 +344,15 @@ def test_forms_of_the_same_data_show_the_same_users(page):
     }
     pairs = [(user, item) for user, one in truth.items() for item in one]
     table = pd.DataFrame(pairs, columns=["user_id", "item_id"])
-    named = {s: tl.Ranks(one, users=list(truth)) for s, one in rows.items()}
+    named = {s: tl.Ranks([*one.values()], users=list(truth)) for s, one in given.items()}
     graded = {u: {**dict.fromkeys(one, 2), 99: 1} for u, one in truth.items()}
-    padded = {s: {u: [*one, -1] for u, one in lists.items()} for s, lists in given.items()}
 
     def shown(*sides, **options):
         return of_people(Reader(page(*sides, primary="recall@10", **options)))
 
     expected = shown(given, truth)
-    assert len(expected) > 30
-    series = {s: pd.Series(one) for s, one in given.items()}
-    assert shown(series, tl.GroundTruths(truth)) == expected
-    assert shown(tables, table) == expected
-    assert shown(named, [*truth.values()]) == expected
-    assert shown(padded, truth, padding=-1) == expected
+    assert len(expected) > 10
+    assert shown(tables, table) == expected == shown(named, [*truth.values()])
     found = shown(given, graded, relevant_from=2)
     assert "✓ hit 2 " in found[0] and " (grade 2)" in "".join(found)
     bare = [one.replace("✓ hit 2 ", "✓ hit ").replace(" (grade 2)", "") for one in found]
@@ -403,7 +360,7 @@ def test_forms_of_the_same_data_show_the_same_users(page):
 
 
 def test_files_and_the_command_line_show_the_same_page(page, tmp_path, cli):
-    given, truth = systems(60)
+    given, truth = systems(30)
     for name, lists in given.items():
         rows = [f"{u},{i},{r}" for u, one in lists.items() for r, i in enumerate(one, 1)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["user_id,item_id,rank", *rows]))
@@ -413,7 +370,7 @@ def test_files_and_the_command_line_show_the_same_page(page, tmp_path, cli):
     of_lists = Reader(page(given, truth, primary="ndcg@10"))
     of_files = Reader(page(paths, tmp_path / "truth.csv", primary="ndcg@10"))
     out = tmp_path / "cli.html"
-    names = ["-k", "1", "5", "10", "-m", *METRICS, "--users", "25", "-o", out]
+    names = ["-k", "1", "5", "10", "-m", *METRICS, "--users", "8", "-o", out]
     assert cli("report", *paths.values(), tmp_path / "truth.csv", *names)[0] == 0
     of_command = Reader(out.read_text())
     assert of_lists.by_tag["details"] == of_files.by_tag["details"] == of_command.by_tag["details"]
@@ -443,18 +400,13 @@ def test_saved_results_show_the_ranks_of_hits(plain, tmp_path):
     assert f"baseHits at ranks: {', '.join(map(str, ranks)) or 'none'}" in details[0]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"items_as": {f"i{n:02}": n // 2 for n in range(40)}},
-        *({"unjudged": "drop"}, {"duplicates": "collapse"}),
-    ],
-)
-def test_lists_that_options_change_are_not_shown(page, options):
-    given, truth = systems(60)
+def test_lists_that_options_change_are_not_shown(page):
+    given, truth = systems(20)
     graded = {user: {**dict.fromkeys(one, 1), "i00": 0} for user, one in truth.items()}
-    read = Reader(page(given, graded if "unjudged" in options else truth, **options))
-    assert "hits are told by their ranks alone" in read.shown
+    chunks = {f"i{n:02}": n // 2 for n in range(40)}
+    for options in ({"items_as": chunks}, {"unjudged": "drop"}, {"duplicates": "collapse"}):
+        shown = Reader(page(given, graded if "unjudged" in options else truth, **options)).shown
+        assert "hits are told by their ranks alone" in shown
 
 
 def test_users_with_lower_is_better_are_turned(page):
@@ -494,9 +446,11 @@ def test_systems_that_count_other_users_are_tested_over_common_ones(page):
 
 def test_of_many_systems_the_best_are_drawn_with_fewer_users(page):
     given, truth = systems(80)
-    many = {f"s{i}": given["new" if i % 2 else "base"] for i in range(10)}
-    text = page(many, truth)
+    long = "two-tower-v3-with-a-rather-long-name"
+    many = {f"{long}-{i}": given["new" if i % 2 else "base"] for i in range(10)}
+    text = page(many, truth, n_users=25)
     read = Reader(text)
+    assert {one for one in read.by_tag["text"] if one[0] == "…"} >= {"…0", "…1"}
     assert "Of 10 systems the baseline and the 6 best are drawn." in read.shown
     assert len([a for tag, a in read.elements if tag == "polyline"]) == 3 * 7 + 7  # and bands
     assert "2 more systems are without users here: at most 8" in read.shown
@@ -566,10 +520,9 @@ def test_no_text_of_the_data_does_harm(page):
     assert "<" not in data
 
 
-@pytest.mark.parametrize("text", HOSTILE[:9:4])
-def test_names_of_files_do_no_harm(cli, tmp_path, monkeypatch, text):
+def test_names_of_files_do_no_harm(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    name = text.replace("/", "").replace("\0", "")[:50]
+    name = HOSTILE[0]
     given, truth = systems(20)
     for file, lists in zip((name, "b"), given.values(), strict=True):
         rows = [{"user_id": u, "item_id": one} for u, one in lists.items()]
@@ -608,59 +561,47 @@ def test_the_page_can_be_read_by_anyone(plain):
 
 
 def test_ids_of_users_are_left_out_or_numbered(page):
-    given, truth = systems(60, users="person-{:03}".format)
+    given, truth = systems(30, users="person-{:03}".format)
     del given["new"]["person-004"]
     given["base"]["person-005"] = given["base"]["person-005"][:3]
+    assert "person-004" in page(given, truth)
     without = page(given, truth, n_users=0)
     assert "person-" not in without and "No user is shown, as was asked." in without
     assert "of ground_truths have no list" in without  # without an example
     numbered = page(given, truth, pseudonyms=True)
     assert "person-" not in numbered and "user 1" in Reader(numbered).shown
-    assert "person-004" in page(given, truth)
     rows = {name: [lists.get(user, []) for user in truth] for name, lists in given.items()}
     named = {n: tl.Ranks(one, users=list(truth)) for n, one in rows.items()}
-    keyed = page(named, [*truth.values()], n_users=0, stamp="x")
+    keyed = page(named, [*truth.values()], n_users=0)
     assert "person-" not in keyed and "metrics=['ndcg', 'recall', 'mrr']" in Reader(keyed).shown
 
 
 # Bytes and sizes
 
 
-def test_the_same_data_make_the_same_bytes(page, plain, tmp_path):
+def test_the_same_data_make_the_same_bytes(page, plain):
     read, _, given, truth = plain
-    first = read.page
     turned = {user: given["base"][user] for user in reversed(given["base"])}
-    assert page({**given, "base": turned}, truth) == first
-    assert not re.search(r"\b20\d\d-\d\d", first)
-    stamped = page(given, truth, stamp="2026-01-02")
-    assert stamped.replace(", 2026-01-02", "") == first
-    code = (
-        "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from reporting.pages import systems; import toplist as tl\n"
-        "given, truth = systems()\n"
-        f"tl.report(given, truth, (1, 5, 10), path='p.html', metrics={METRICS}, n_users=25)"
-    )
-    paths = [str(Path(__file__).parents[1]), str(Path(tl.__file__).parents[1])]
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}  # of the hashes, and so of sets
-    command = [sys.executable, "-c", code, *paths]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=120)
-    assert (tmp_path / "p.html").read_text() == first
+    orders = {user: sorted(items, reverse=True) for user, items in truth.items()}  # of their sets
+    assert page({**given, "base": turned}, orders, n_users=25) == read.page
+    assert not re.search(r"\b20\d\d-\d\d", read.page)
+    stamped = page(given, truth, n_users=25, stamp="2026-01-02")
+    assert stamped.replace(", 2026-01-02", "") == read.page
 
 
-def test_a_page_is_small_and_more_users_make_it_no_larger(page):
-    titles = {f"i{n:02}": "A title of forty characters, or of some." for n in range(40)}
-    small, large = (len(page(*systems(n), titles=titles, primary="ndcg@10")) for n in (200, 1000))
+def test_a_page_is_small_and_more_users_make_it_no_larger(page, plain):
+    small, large = len(plain[0].page), len(page(*systems(400), n_users=25))
     assert small < 250_000
     assert large - small < 0.02 * small
     given, truth = systems(60, items=lambda n: f"{n}" + "x" * 5_000)
     long = {item: "y" * 5000 for one in truth.values() for item in one}
-    assert len(page(given, truth, titles=long, primary="ndcg@10")) < 2_500_000
+    assert len(page(given, truth, titles=long, primary="ndcg@10", n_users=25)) < 2_500_000
 
 
 def test_more_users_than_are_looked_at_are_drawn(page, plain, monkeypatch):
     whole, _, given, truth = plain
     monkeypatch.setattr("toplist.reporting.about.LOOKED_AT", 50)
-    read = Reader(page(given, truth))
+    read = Reader(page(given, truth, n_users=25))
     assert "Looked at: 50 of 200 users, drawn with seed 0." in read.shown
     assert [row[2:] for row in read.tables["The lists at k = 10"][0][1:]] == [["-", "-"]] * 2
     assert read.by_tag["summary"] == whole.by_tag["summary"]
@@ -673,16 +614,11 @@ def test_a_page_that_is_too_large_is_refused_and_nothing_is_written(page, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_no_half_page(page, tmp_path):
-    resource = pytest.importorskip("resource")
+def test_a_full_disk_leaves_the_page_of_before(page, tmp_path, monkeypatch):
     old = page(*systems(20))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))  # of a file, as a full disk
-    try:
-        with pytest.raises(OSError, match=r"page\.html"):
-            page(*systems(60))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    monkeypatch.setattr("os.replace", Mock(side_effect=OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space left"):
+        page(*systems(30))
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == old
 
