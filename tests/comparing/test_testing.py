@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from doors import by_words
-from paired_data import DF, ERROR, LABELS, TENTHS
+from paired_data import LABELS, TENTHS
 from systems import TRUTH, N, compared, results, segment, system
 
 import toplist as tl
@@ -196,15 +196,6 @@ def test_metrics_of_the_lists_without_a_value_for_some_users():
     assert found.n == 2 and found.difference == (1 - 5) / 2
 
 
-def test_metrics_of_the_lists_are_tested_where_users_have_weights():
-    lists = {name: {user: some[user] for user in GRADED} for name, some in SYSTEMS.items()}
-    weights = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 1.0}
-    asked = {"metrics": "average_popularity", "counts": COUNTS, "weights": weights}
-    both = compared(lists, GRADED, 2, **asked)
-    a, b = (one[POPULARITY] for one in both.results.values())
-    assert both.test(POPULARITY)[0].difference == pytest.approx(b - a)
-
-
 # Several runs of a system: users and runs are two sources of variance
 
 USERS = list(TRUTH)
@@ -295,13 +286,6 @@ def many(n=400, n_clusters=60, seed=0, k=(1, 5), **options):
         options = {"k": k, "metrics": ["ndcg", "mrr"], "clusters": labels, **options}
         found[name] = by_words(ranks, truths, **options)
     return found, labels
-
-
-def test_the_case_of_the_specification():
-    test = tl.compare(case(), baseline="b").test()["a", "precision@10"]
-    found = test.difference, test.error, test.df, test.p, test.low, test.high
-    expected = 0.2, ERROR, DF, 0.0689325, -0.0305696, 0.4305696
-    assert found == pytest.approx(expected, abs=1e-7)
 
 
 def test_results_are_tested_as_if_their_clusters_were_given():

@@ -7,7 +7,6 @@ import pytest
 
 import toplist as tl
 from toplist import inference
-from toplist.comparing.contrasts import METHODS
 
 paired_tests, RNG = inference.paired_tests, np.random.default_rng
 NDCG = "ndcg@10"
@@ -144,17 +143,6 @@ def test_weights_and_clusters_by_user_may_be_a_series(name, written):
     table = pandas.DataFrame({"user_id": [*given], name: [*given.values()]})
     with pytest.raises(TypeError, match=f"{name} is a table: give a dict user -> value"):
         paired_tests(by_user, **{name: table})
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_clusters_of_one_value_each_are_none(method):
-    users = [f"u{i}" for i in range(30)]
-    values = {name: dict(zip(users, RNG(i).random(30), strict=True)) for i, name in enumerate("ab")}
-    plain, own = (
-        inference.paired_tests(values, method=method, clusters=clusters, n_resamples=999)
-        for clusters in (None, {user: user for user in users})
-    )
-    assert repr([*own]) == repr([*plain]) and str(own) == str(plain)
 
 
 def test_few_or_unequal_clusters_are_said():
