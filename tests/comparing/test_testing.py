@@ -48,41 +48,48 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
     assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
 
 
-def test_other_truths_are_refused_at_every_door():
-    users = [f"u{i}" for i in range(60)]
-    one, two = ({user: {i % n, 9} for i, user in enumerate(users)} for n in (3, 4))
-    graded = [{u: {item: 1 + n * (item == 9) for item in one[u]} for u in one} for n in (0, 1)]
-    parts, lists = {u: i % 2 for i, u in enumerate(users)}, {u: [9, 0, 1] for u in users}
+USERS = [f"u{i}" for i in range(60)]
+THIRDS, FOURTHS = ({user: {i % n, 9} for i, user in enumerate(USERS)} for n in (3, 4))
+HIGHER = {user: {item: 1 + (item == 9) for item in items} for user, items in THIRDS.items()}
+OTHERS = "other ground truths: .* other relevant items or grades in b .* user 'u"
 
-    def seen(truth, some=users):
-        chosen = {user: truth[user] for user in some}
-        return tl.top_k_eval({u: lists.get(u, [1]) for u in some}, chosen, k=3, metrics="ndcg")
 
-    a, others = seen(one), "other ground truths: .* other relevant items or grades in b .* user 'u"
-    for b, said, options in (
-        (seen(two), others, {}),
-        (seen({**two, "new": set()}, [*users, "new"]), others, {}),
-        (seen(two, users[:50]), others, {"users": "common"}),
-        (seen(graded[1]), others, {}),
-        (
-            seen({**one, "u7": {1, 2, 9}}),
-            "1 of 60 users have another number of relevant items in b than in a, user 'u7'",
-            {},
-        ),
-    ):
-        both = tl.compare({"a": a, "b": b})
+def by_truth(truth, users=USERS):
+    """Return the result of one and the same lists by a truth."""
+    lists = {user: [9, 0, 1] if user in THIRDS else [1] for user in users}
+    return tl.top_k_eval(lists, {user: truth[user] for user in users}, k=3, metrics="ndcg")
+
+
+# The other result, the error, and options of the test
+OTHER_TRUTHS = [
+    (by_truth(FOURTHS), OTHERS, {}),
+    (by_truth({**FOURTHS, "new": set()}, [*USERS, "new"]), OTHERS, {}),
+    (by_truth(FOURTHS, USERS[:50]), OTHERS, {"users": "common"}),
+    (by_truth(HIGHER), OTHERS, {}),
+    (
+        by_truth({**THIRDS, "u7": {1, 2, 9}}),
+        "1 of 60 users have another number of relevant items in b than in a, user 'u7'",
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("other", "said", "options"), OTHER_TRUTHS)
+def test_other_truths_are_refused_at_every_door(other, said, options):
+    both = tl.compare({"a": by_truth(THIRDS), "b": other}, baseline="a")
+    assert not both.comparable and not any(both.best().values())
+    assert options or "DIFFERENT GROUND TRUTHS" in str(both)
+    split = both.by({user: i % 2 for i, user in enumerate(USERS)})
+    assert options or ("NOT TESTED" in str(split) and "DIFFERENT " in str(split[0]))
+    for test in (both.test, split.test, split[1].test):
         with pytest.raises(ValueError, match=said):
-            both.test(**options)
-        assert not both.comparable and not any(both.best().values())
-        assert options or "DIFFERENT GROUND TRUTHS" in str(both)
-    for b in (seen(two), seen(graded[1])):
-        split = tl.compare({"a": a, "b": b}, baseline="a").by(parts)
-        assert "NOT TESTED" in str(split) and "DIFFERENT GROUND TRUTHS: " in str(split[0])
-        for test in (split.test, split[0].test, lambda s=split: s[1].band("ndcg")):
-            with pytest.raises(ValueError, match=others):
-                test()
-    # the same truths, given otherwise, are no others
-    same = tl.compare({"a": a, "b": seen({**graded[0], "new": set()}, [*users, "new"])})
+            test(**options)
+
+
+def test_which_truths_are_the_same():
+    alike = {user: dict.fromkeys(items, 1) for user, items in THIRDS.items()}
+    given_otherwise = by_truth({**alike, "new": set()}, [*USERS, "new"])
+    same = tl.compare({"a": by_truth(THIRDS), "b": given_otherwise})
     assert same.comparable and same.test()[0].n == 60
     # other judgements are others where a metric reads them
     lists = {user: [1, 2] for user in range(4)}
@@ -198,8 +205,6 @@ def test_metrics_of_the_lists_without_a_value_for_some_users():
 
 # Several runs of a system: users and runs are two sources of variance
 
-USERS = list(TRUTH)
-
 
 def test_means_of_runs_are_the_means_of_their_means(runs):
     both = tl.compare(runs)
@@ -216,7 +221,7 @@ def test_means_of_runs_are_the_means_of_their_means(runs):
 @pytest.mark.parametrize("kind", ["independent", "paired"])
 def test_runs_are_tested_as_arrays_of_their_values_in_any_order(runs, kind):
     found = tl.compare(runs, baseline="a", runs=kind).test("ndcg@10")
-    turned = runs | {"a": [system(0.2, s, users=USERS[::-1]) for s in (1, 2, 3)]}
+    turned = runs | {"a": [system(0.2, s, users=[*TRUTH][::-1]) for s in (1, 2, 3)]}
     other = tl.compare(turned, baseline="a", runs=kind).test("ndcg@10")
     values = {name: [run.per_user("ndcg@10", keyed=True) for run in runs[name]] for name in runs}
     expected = tl.inference.paired_tests(values, baseline="a", name="ndcg@10", runs=kind)
@@ -224,22 +229,15 @@ def test_runs_are_tested_as_arrays_of_their_values_in_any_order(runs, kind):
         assert len({getattr(one[0], field) for one in (found, other, expected)}) == 1
     assert found[0].n == N  # never runs x users
     assert found[0].error >= found[0].error_users and "for models trained anew" in str(found)
-
-
-def test_one_run_says_nothing_of_other_seeds(runs):
-    given = {"a": runs["a"][0], "b": runs["b"]}
-    mixed = tl.compare(given, baseline="a").test("ndcg@10")
-    assert "ONE RUN" in str(mixed) and "says nothing of other seeds" in str(mixed)
-    assert mixed[0].p != mixed[0].p
-
-
-def test_few_runs_and_repeated_splits_are_said(runs):
-    text = str(tl.compare(runs, baseline="a", runs="paired").test("ndcg@10"))
-    assert "repeated splits, these overlap: their variance is a lower bound" in text
-    assert "of 2 or 3 runs, p for models trained anew is cautious" in text
+    few = "of 2 or 3 runs, p for models trained anew is cautious"
+    assert few in str(found)
     many = {name: [*some, some[0]] for name, some in runs.items()}
-    text = str(tl.compare(many, baseline="a").test("ndcg@10"))
-    assert "these overlap" in text and "is cautious" not in text
+    assert few not in str(tl.compare(many, baseline="a", runs=kind).test("ndcg@10"))
+    overlap = "repeated splits, these overlap: their variance is a lower bound"
+    assert (overlap in str(found)) == (kind == "paired")
+    # one run says nothing of other seeds
+    mixed = tl.compare(runs | {"a": runs["a"][0]}, baseline="a").test("ndcg@10")
+    assert "ONE RUN" in str(mixed) and mixed[0].p != mixed[0].p
 
 
 @pytest.mark.parametrize("kind", ["independent", "paired"])
