@@ -103,13 +103,12 @@ def test_a_contrast_is_of_the_tests_of_every_data_set(sets, found):
     assert worse.replicated.k == 0 and worse.these.difference == -contrast.these.difference
 
 
-def test_the_table_the_frame_and_the_picture(found):
+def test_the_table_and_the_frame(found):
     text, rows = found.to_text(), found.to_dict()["systems"]
     lines = text.splitlines()
     header = "ndcg@10 ml yelp movies mean rank Borda less popularity better in"
-    assert " ".join(lines[0].split()) == header
-    cells = lines[1].split()
-    assert cells[0] == "ease" and cells[1] == f"*{found.means[0, 0]:.4f}"
+    assert lines[0].split() == header.split()
+    assert lines[1].split()[:2] == ["ease", f"*{found.means[0, 0]:.4f}"]
     low, high = found.rank_low[0], found.rank_high[0]
     assert f"{found.mean_ranks[0]:.2f} [{low:.2f}, {high:.2f}]" in lines[1]
     test = found.contrast("ease").these
@@ -121,28 +120,19 @@ def test_the_table_the_frame_and_the_picture(found):
         "all others are separable from ease",
         f"Friedman χ² {found.friedman.statistic:.2f}, df 2",
         f"ranks less than {found.friedman.critical_difference:.2f} apart",
-        "less popularity: difference of the means over the data sets that have both, ± half of "
-        "the 95 % interval, for these data sets",
         "better in: better than popularity in so many data sets at least",
-        "convention standard",
         "users: ml 300, yelp 500, movies 200",
     ):
         assert words in text
     assert "less" not in tl.across(found.comparisons, "ndcg@10", n_resamples=99).to_text()[:200]
     assert "| ease | **" in found.to_markdown() and r"ease & \textbf{" in found.to_latex()
-    assert "<table" in found._repr_html_()
     assert rows["knn"]["p"] == found.contrast("knn").these.p
-    assert found.to_dict()["friedman"]["p"] == found.friedman.p
     pytest.importorskip("pandas")
     frame = found.to_pandas().set_index("system")
     assert [*frame.index] == [*rows] == [*found.systems]
     for system, row in rows.items():
         assert frame.loc[system, [*found.datasets]].tolist() == [*row["means"].values()]
         assert frame.loc[system, "rank_low"] == row["rank_low"]
-    pytest.importorskip("matplotlib")
-    texts = [text.get_text() for text in found.plot().texts]
-    assert f"ease  {found.mean_ranks[0]:.2f}" in texts
-    assert f"critical difference {found.friedman.critical_difference:.2f}" in texts
 
 
 def test_sets_like_these_have_an_interval_from_six_on():
@@ -215,7 +205,6 @@ def test_what_is_refused(sets):
 
     refused("dict of data set -> comparison, not list", [sets], error=TypeError)
     refused("None is no name of a data set", {**sets, None: sets["ml"]}, error=TypeError)
-    refused("ml: compare takes a dict", sets | {"ml": 3}, error=TypeError)
     refused("two data sets are needed, and there is 1", {"a": sets["ml"]})
     refused("ml: knn|ml: popularity: .*'map@10'", name="map@10", error=KeyError)
     refused("ml: 'ndcg' is a whole curve", name="ndcg")
@@ -224,8 +213,6 @@ def test_what_is_refused(sets):
     refused(r"baseline \['knn', 'ease'\] is none of the systems: ", baseline=["knn", "ease"])
     refused("missing='first'.*choose from 'error', 'last'", missing="first")
     refused("of='all'.*choose from 'these', 'sample'", of="all")
-    refused("n_resamples must be at least 99", n_resamples=9)
-    refused("seed must be a whole number", seed=-1)
     one_each = {dataset: {"knn": some["knn"]} for dataset, some in sets.items()}
     refused("two systems are needed, and there is knn", one_each)
     empty = dict.fromkeys(SYSTEMS, tl.top_k_eval({}, {}, k=10, metrics="ndcg"))
@@ -246,7 +233,3 @@ def test_contrasts_and_metrics_beside(sets, found):
         found.contrast("als")
     with pytest.raises(ValueError, match="both the system and its baseline"):
         found.contrast("knn", "knn")
-    # another metric by other rules is none of its business
-    more = {system: tl.top_k_eval(one.hits, k=10) for system, one in sets["ml"].items()}
-    again = tl.across(sets | {"more": more}, "ndcg@10", n_resamples=99)
-    assert again.means[0].tolist() == again.means[3].tolist()

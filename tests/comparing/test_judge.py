@@ -117,7 +117,6 @@ def two():
 
 
 VALUE_ERRORS = {
-    "people judged 1 values: at least 10 are needed": lambda: human(queries=SAMPLE[:1]),
     "people judged 9 values: at least 10 are needed": lambda: human(queries=SAMPLE[:9]),
     "judged values of 7 clusters: at least": lambda: in_clusters({q: q[:2] for q in QUERIES}),
     "nothing is judged by the judge alone": lambda: human(queries=QUERIES),
@@ -150,7 +149,6 @@ VALUE_ERRORS = {
 TYPE_ERRORS = {
     "human is list: give a result of top_k_eval, or a dict of two": lambda: {"human": [1, 2]},
     "human is a dict of 2: give": lambda: {"human": {"a": 1, "b": 2}},
-    "human is a dict of 0: give": lambda: {"human": {}},
 }
 
 

@@ -79,9 +79,12 @@ def test_other_truths_are_refused_at_every_door(other, said, options):
     both = tl.compare({"a": by_truth(THIRDS), "b": other}, baseline="a")
     assert not both.comparable and not any(both.best().values())
     assert options or "DIFFERENT GROUND TRUTHS" in str(both)
-    split = both.by({user: i % 2 for i, user in enumerate(USERS)})
-    assert options or ("NOT TESTED" in str(split) and "DIFFERENT " in str(split[0]))
-    for test in (both.test, split.test, split[1].test):
+    tests = [both.test]
+    if said == OTHERS and len(other.users) == len(USERS):
+        split = both.by({user: i % 2 for i, user in enumerate(USERS)})
+        assert "NOT TESTED" in str(split) and "DIFFERENT GROUND TRUTHS" in str(split[0])
+        tests += [split.test, split[0].test, lambda: split[1].band("ndcg")]
+    for test in tests:
         with pytest.raises(ValueError, match=said):
             test(**options)
 
@@ -233,8 +236,7 @@ def test_runs_are_tested_as_arrays_of_their_values_in_any_order(runs, kind):
     assert few in str(found)
     many = {name: [*some, some[0]] for name, some in runs.items()}
     assert few not in str(tl.compare(many, baseline="a", runs=kind).test("ndcg@10"))
-    overlap = "repeated splits, these overlap: their variance is a lower bound"
-    assert (overlap in str(found)) == (kind == "paired")
+    assert "repeated splits, these overlap: their variance is a lower bound" in str(found)
     # one run says nothing of other seeds
     mixed = tl.compare(runs | {"a": runs["a"][0]}, baseline="a").test("ndcg@10")
     assert "ONE RUN" in str(mixed) and mixed[0].p != mixed[0].p
