@@ -55,7 +55,7 @@ def test_users_chosen_to_collide_also_of_a_file(texts, which, tmp_path):
         assert tl.match({"u": texts[3]}, tl.files.read_truths(path)).n_relevant.tolist() == [20_000]
 
 
-@pytest.mark.parametrize("n", [1_300, 2_200, 60_000])
+@pytest.mark.parametrize("n", [1_300, 20_000])
 def test_a_table_that_gives_up_as_it_grows_keeps_its_ids(n, texts):
     """Ids that collide, each within the budget of its rows, then many that are far apart."""
     users = np.concatenate([np.repeat(CHOSEN[:n], 2), PLAIN[:65_000], CHOSEN[:n], -1 - PLAIN[:99]])
@@ -81,7 +81,7 @@ WORDS = st.text(min_size=1, max_size=12) | st.sampled_from(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.lists(WORDS, min_size=1, max_size=60), st.lists(WORDS, max_size=9), st.booleans())
 def test_texts_are_equal_where_strings_are(strings, more, views):
     """In spans and in views, in one block and in small ones."""
@@ -101,7 +101,7 @@ def test_texts_are_equal_where_strings_are(strings, more, views):
             assert same(tl.match(table, truths), expected)
 
 
-@pytest.mark.parametrize("name", ["{}", "{:012d}", "{:x}", "item {:04d} x", "a long name, no. {}"])
+@pytest.mark.parametrize("name", ["{}", "item {:04d} x", "a long name, no. {}"])
 def test_many_distinct_texts_make_the_table_grow(name):
     strings = [name.format(i * 7919 % 40_000) for i in range(100_000)]
     columns = {"user_id": np.arange(100_000) // 10, "item_id": strings}

@@ -4,6 +4,7 @@ import datetime
 import math
 import sys
 from functools import partial
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from shared_inputs import (
     long,
     read_only,
     rows,
+    said,
     same,
 )
 
@@ -187,7 +189,7 @@ def by_user(found, expected):
     assert found.about.fingerprints == expected.about.fingerprints
 
 
-@pytest.mark.parametrize("other", ["pandas category", "polars Enum", "arrow string_view", None])
+@pytest.mark.parametrize("other", ["polars Enum", None])
 @pytest.mark.parametrize("form", TEXTS)
 def test_text_in_every_form_beside_every_other(form, other, monkeypatch):
     """With new texts in every block of rows."""
@@ -331,17 +333,20 @@ TRUTHS_BY_POSITION = BY_POSITION | {
 }
 
 
-@pytest.mark.parametrize("truths", TRUTHS_BY_POSITION)
-@pytest.mark.parametrize("ranks", BY_POSITION)
+# Every form beside plain lists, and beside another one
+PAIRED = [(one, "lists") for one in BY_POSITION] + [("lists", one) for one in TRUTHS_BY_POSITION]
+PAIRED += zip([*BY_POSITION] * 2, [*TRUTHS_BY_POSITION][::-1], strict=False)
+
+
+@pytest.mark.parametrize(("ranks", "truths"), PAIRED)
 def test_forms_by_position(ranks, truths):
     expected, users = tl.match(*POSITIONS, 4), list(TRUTHS)
     given = BY_POSITION[ranks](POSITIONS[0]), TRUTHS_BY_POSITION[truths](POSITIONS[1])
     found = tl.match(*given, 4, padding=-1)
     assert same(found, expected) and found.users is None
-    if ranks == "lists" or truths == "lists":
-        named = match_by_words(*given, 4, padding=-1, users=users)
-        keyed = {user: row for user, row in RANKS.items() if user in TRUTHS}
-        assert same(named, tl.match(keyed, TRUTHS, 4))
+    named = match_by_words(*given, 4, padding=-1, users=users)
+    keyed = {user: row for user, row in RANKS.items() if user in TRUTHS}
+    assert same(named, tl.match(keyed, TRUTHS, 4))
 
 
 BARE = {  # of one user
@@ -358,8 +363,11 @@ BARE_TRUTHS = BARE | {"set": set, "frozenset": frozenset, "dict": lambda ids: di
 BARE_TRUTHS |= {"Series": lambda ids: library("pandas").Series(ids)}
 
 
-@pytest.mark.parametrize("truth", BARE_TRUTHS)
-@pytest.mark.parametrize("ranks", BARE)
+ONE_USER = [(one, "list") for one in BARE] + [("list", one) for one in BARE_TRUTHS]
+ONE_USER += zip([*BARE] * 2, [*BARE_TRUTHS][::-1], strict=False)
+
+
+@pytest.mark.parametrize(("ranks", "truth"), ONE_USER)
 def test_one_user(ranks, truth):
     ranked, relevant = BARE[ranks]([5, 7, 9]), BARE_TRUTHS[truth]([3, 7])
     assert rows(tl.match(ranked, relevant)) == [([2], 2, 3)]
@@ -561,21 +569,17 @@ def test_a_table_that_toplist_cannot_read(monkeypatch):
         tl.match(table, TRUTHS)
 
 
-def test_a_column_per_rank_becomes_rows_by_the_line_that_is_given():
-    frame = library("pandas").DataFrame({"user_id": ["a", "b"], "1": ["5", "6"], "2": ["7", None]})
-    with pytest.raises(ValueError, match="columns of ranks become rows by frame") as caught:
-        tl.match(frame, {"a": ["7"]})
-    line = str(caught.value).partition("become rows by ")[2].partition("; columns found")[0]
-    found = tl.match(eval(line, {"frame": frame}), {"a": ["7"], "b": ["7"]})
-    assert found.ranks.tolist() == [2]
-
-
-def test_ranks_with_gaps_become_scores_by_the_line_that_is_given():
-    frame = library("pandas").DataFrame({"user_id": 1, "item_id": [5, 6, 7], "rank": [4, 1, 3]})
-    with pytest.raises(ValueError, match="ranks 1, 3, 4 where 1 to 3 belong") as caught:
-        tl.match(frame, {1: [6]})
-    mended = eval(str(caught.value).rpartition(", ")[2], {"frame": frame})
-    assert same(tl.match(mended, {1: [7]}), tl.match({1: [6, 7, 5]}, {1: [7]}))
+def test_the_line_that_is_given_makes_the_table_that_is_meant():
+    """Columns of ranks become rows; ranks with gaps become scores."""
+    make = library("pandas").DataFrame
+    wide = make({"user_id": ["a", "b"], "1": ["5", "6"], "2": ["7", None]})
+    gaps = make({"user_id": 1, "item_id": [5, 6, 7], "rank": [4, 1, 3]})
+    for frame, truth, words, start, end in (
+        (wide, {"a": ["7"], "b": ["7"]}, "columns of ranks", "become rows by ", "; columns found"),
+        (gaps, {1: [7]}, "ranks 1, 3, 4 where 1 to 3 belong", "ranks the rest, ", "\n"),
+    ):
+        line = said(words, tl.match, frame, truth).partition(start)[2].partition(end)[0]
+        assert tl.match(eval(line, {"frame": frame}), truth).ranks.tolist() == [2]
 
 
 def test_libraries_are_not_imported_for_others():
@@ -615,8 +619,7 @@ def integers(form):
     return partial(np.array, dtype=form), [n for n in NUMBERS if low <= n <= high]
 
 
-@pytest.mark.parametrize("of_truths", WIDTHS)
-@pytest.mark.parametrize("of_ranks", WIDTHS)
+@pytest.mark.parametrize(("of_ranks", "of_truths"), [*combinations_with_replacement(WIDTHS, 2)])
 def test_integers_are_compared_exactly(of_ranks, of_truths):
     (to_ranks, a), (to_truths, b) = integers(of_ranks), integers(of_truths)
     every = [(one, other) for one in a for other in b]
