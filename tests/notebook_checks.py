@@ -3,26 +3,19 @@
 `test_notebooks` calls them where the notebook has run, after its last cell, with all its names.
 """
 
-from itertools import chain
 from math import isclose
 
 import numpy as np
-from listwise import listwise
 
 import toplist as tl
 
 
 def quickstart(page):
-    hits_so_far = page.one["hit here"].cumsum()
-    assert page.one["recall@k"].equals(hits_so_far / len(page.truth[page.user]))
-
     result, listed_only = page.result, page.listed_only
     assert (result.n_evaluated, result.n_missing, result.n_extra) == (992, 12, 8)
     assert listed_only.n_evaluated == 992 - 12
     assert listed_only["ndcg@10"] > result["ndcg@10"]  # it "makes the recommender look better"
-    assert result["ndcg@7"] == result["ndcg"][6]
 
-    assert page.both.differences == []  # like is compared with like
     assert all(best == ["itemknn"] for best in page.both.best().values())
     lowest, _ = page.both.results["itemknn"].interval("ndcg")
     _, highest = page.both.results["popularity"].interval("ndcg")
@@ -32,22 +25,16 @@ def quickstart(page):
     readers = [part for label, part in page.segments.items() if label != "0"]
     assert np.all(np.diff([part["hit@10"] for part in readers]) > 0)
     assert np.all(np.diff([part["recall@10"] for part in readers]) < 0)
-    assert sum(part.n_evaluated for part in page.segments.values()) == 992
 
 
 def choosing_k(page):
     result = page.result
-    for name in ("hit", "recall", "mrr"):
-        assert np.all(np.diff(result[name]) >= 0)
     assert np.all(np.diff(result["precision"]) < 0)
     assert (result["map"].argmin() + 1, result["ndcg"].argmin() + 1) == (9, 4)
     assert np.median([len(items) for items in page.truth.values()]) == 4
     assert np.all(np.diff(page.both_maps["map_R"]) >= 0)
     assert np.any(np.diff(page.both_maps["map"]) < 0)
 
-    for name in ("hit@20", "recall@20"):
-        of_reverse = page.reversed_lists.per_user(name)
-        np.testing.assert_array_equal(result.per_user(name), of_reverse)
     assert result["ndcg@20"] > 1.3 * page.reversed_lists["ndcg@20"]
     ratio = page.width(page.few, "ndcg@10") / page.width(result, "ndcg@10")
     assert 2 < ratio < 5  # about the square root of 992 / 100, 3.1
@@ -58,19 +45,9 @@ def choosing_k(page):
     above = {name: (of_users > levels).mean(axis=1) for name, of_users in values.items()}
     assert np.all(above["itemknn"] > above["popularity"])
 
-    longer = tl.top_k_eval(page.itemknn, page.truth, k=40)
-    assert max(map(len, page.itemknn.values())) == 20
-    assert np.all(longer["recall"][20:] == longer["recall@20"])
-    assert longer["precision@40"] == longer["precision@20"] / 2
-
 
 def leave_one_out(page):
     log, split = page.log, page.split
-    train, test = split.train, split.test
-    assert test["user_id"].is_unique
-    assert not len(train.merge(test, on=["user_id", "item_id"]))  # repeats of what is held out
-    newest_left = train.groupby("user_id")["timestamp"].max()
-    assert test.set_index("user_id")["timestamp"].ge(newest_left.reindex(test["user_id"])).all()
     newest = log["timestamp"] == log.groupby("user_id")["timestamp"].transform("max")
     several = log[newest].drop_duplicates().groupby("user_id").size() > 1
     assert split.report.n_tied == several.sum() > 0.93 * log["user_id"].nunique()
@@ -80,23 +57,10 @@ def leave_one_out(page):
     known, unseen = (result["recall@10"] for result in page.recalls.values())
     assert known > 2 * unseen  # most of the recall
 
-    for name in page.from_lists.terms.metrics:  # all six, at every k, to the last bit
-        np.testing.assert_array_equal(page.results["3 nearest"][name], page.from_lists[name])
     best = page.results["3 nearest"]
-    np.testing.assert_array_equal(best["hit"], best["recall"])
-    np.testing.assert_array_equal(best["map"], best["mrr"])
-    np.testing.assert_allclose(best["precision"], best["hit"] / np.arange(1, 21))
 
     of_nothing = page.hits_at_10["knows nothing"]
     assert (of_nothing["best"], of_nothing["worst"]) == (1, 0)
-    for of_ties in page.hits_at_10.values():
-        assert of_ties["best"] >= of_ties["order"] >= of_ties["worst"]
-    assert isclose(page.hits_at_10["3 nearest"]["order"], page.from_lists["hit@10"])
-
-    for name, parts in page.parts.items():
-        parts = list(parts.values())
-        mean = sum(part["hit@10"] * part.n_evaluated for part in parts)
-        assert isclose(mean / len(page.users), page.results[name]["hit@10"])
     for group in page.parts["popularity"]:
         ordered = [page.parts[name][group]["hit@10"] for name in page.models]
         assert ordered == sorted(ordered, reverse=True)
@@ -113,7 +77,6 @@ def leave_one_out(page):
     assert list(table["corrected"].sort_values(ascending=False).index) == list(page.models)
     assert (table["high"] < table["all products"]).iloc[0]  # the interval does not hold the truth
 
-    assert tl.audit.check(page.lists, split.truths(), train).counts["leaked"] == 0
     assert (page.found.counts["leaked"], page.found.ok) == (1, False)
     assert len(page.leaky) == 65_667
     assert 1.15 < page.leaked["hit@10"] / best["hit@10"] < 1.25  # "a fifth more"
@@ -129,7 +92,6 @@ def same_numbers(page):
         wins = (page.good[metric] > page.poor[metric])[page.good[metric].notna()]
         assert list(wins.index[~wins]) == but
     assert page.poor.loc["lenskit", "map"] > 3 * page.good.loc["neurec", "map"]
-    np.testing.assert_allclose(page.by_hand["by hand"], page.by_hand["toplist"], rtol=1e-12)
     assert (page.neurec, page.standard) == (0.5, 1.0)
 
 
@@ -140,8 +102,6 @@ def beyond_accuracy(page):
     coverage, varied = page.at_10.loc[["item_coverage@10", "intra_list_diversity@10"]].to_numpy()
     assert coverage.round(2).tolist() == [0.43, 0.11]
     assert varied.round(2).tolist() == [0.22, 0.80]
-    of_users = listwise.novelty(page.itemknn, counts=page.n_reads)[:, 9]
-    assert isclose(page.at_10.loc["novelty@10", "itemknn"], np.nanmean(of_users))
 
     ours, other = page.results["itemknn"], page.results["co-read"]
     for name in ("item_coverage", "shannon_entropy", "novelty"):
@@ -151,18 +111,10 @@ def beyond_accuracy(page):
 
     for name, n_half in {"itemknn": 112, "co-read": 12}.items():
         x = np.sort(page.counts[name])
-        assert x.sum() == 10 * page.seen[name].n_users  # every place is somebody's
         assert x[-n_half:].sum() >= x.sum() / 2 > x[1 - n_half :].sum()
-        n = len(x)
-        by_hand = np.sum((2 * np.arange(1, n + 1) - n - 1) * x) / (n * x.sum())
-        assert isclose(page.ginis.loc["over the catalogue, by n", name], by_hand)
-        assert listwise.gini(page.seen[name])[9] == page.results[name]["gini@10"]
     assert (page.counts["co-read"] == 0).mean() > 0.89
-    of_log = page.log.groupby("user_id")["item_id"].agg(list)
-    assert listwise.gini(of_log, catalogue=page.items)[-1] < ours["gini@10"]
     ginis = page.ginis.T
     assert (ginis["over the recommended, by n"] < ginis["over the catalogue, by n"]).all()
-    assert (page.of_three, page.of_thousand) == (0, 1 - 3 / 1_000)
     assert page.of_tail["itemknn"].round(2).agg(["min", "max"]).tolist() == [0.02, 0.4]
     reads = page.n_reads.sort_values()
     assert round(reads.iloc[: int(0.8 * len(reads))].sum() / reads.sum(), 2) == 0.38
@@ -177,20 +129,16 @@ def beyond_accuracy(page):
 
 def is_b_better(page):
     [row] = page.at_10
-    assert row.n == row.wins + row.ties + row.losses == 3332
     assert row.low < row.difference < row.high
     assert row.p < 0.05 < page.two.test("ndcg@5")[0].p
     assert page.band.low[9] > 0 > page.band.low_all[9]  # better at k = 10 alone, not at all k
     assert np.flatnonzero(page.band.low_all > 0)[0] + 1 == 11
-    maxt = page.four.test(["ndcg@10", "recall@10", "mrr@50"], correction="maxt")
-    assert all(one.p_adjusted >= one.p for one in [*page.tests, *maxt])
     same = page.four.equivalence("ndcg@10", margin=0.005)
     assert page.four.test("ndcg@10")["itemknn-shrunk", "ndcg@10"].p < 0.05  # it differs ...
     assert same["itemknn-shrunk", "ndcg@10"].p < 0.05  # ... by less than the margin
     assert sum(one.p < 0.05 for one in page.groups) == 1
     assert all(one.p_adjusted >= 0.05 for one in page.groups)
     assert all(one.losses > 0.8 * one.wins for one in page.groups)
-    assert "is not shown to differ between segments" in str(page.groups)
     worst = page.movers.rows[0]
     assert worst.baseline_ranks == (1, 2, 3, 4)
     steps = np.subtract(worst.system_ranks, worst.baseline_ranks)
@@ -201,16 +149,10 @@ def is_b_better(page):
 
 
 def evaluating_a_retriever(page):
-    result, graded = page.result, page.graded
+    result = page.result
     assert (result.n_users, result.n_evaluated, result.n_skipped) == (66, 64, 2)
-    assert graded["recall@10"] == result["recall@10"]  # a grade above 0 is relevant
     assert len({round(page.choices[name], 4) for name in page.choices if "ndcg" in name}) == 3
 
-    for name, of_question in page.one.items():
-        for term, value in of_question.to_dict().items():
-            metric = term.removesuffix("@3")
-            divisor = tl.CONVENTIONS[name].metrics[metric].divisor
-            assert isclose(value, page.by_hand[metric, divisor])
     assert sum(not docs for docs in page.cut.values()) == 9
     ndcg = [found["ndcg@3"] for found in page.everyone.values() if "ndcg@3" in found.names()]
     assert (round(min(ndcg), 2), round(max(ndcg), 2)) == (0.25, 0.34)
@@ -235,12 +177,6 @@ def evaluating_a_retriever(page):
     assert low.max() - low.min() < 0.01
     assert (high - low).min() > 0.245 and high.min() > low.max()  # nobody is out of reach
     assert round(dropped["trigrams"] - dropped.drop("trigrams").max(), 2) == 0.03
-    tops = [(query, set(list(run[query])[:5])) for run in page.runs.values() for query in run]
-    holes = {(query, doc) for query, top in tops for doc in top - set(page.grades[query])}
-    assert {row[:2] for row in page.to_judge} == holes
-
-    for query, of_question in page.groups.items():
-        assert sorted(chain(*of_question)) == sorted(page.expected[query])
     assert ["numpy.maximum", "numpy.minimum"] in page.groups["q24"]
     found, at = page.grouped["bm25"], list(page.groups).index("q13")
     assert isclose(found.per_user("recall@5")[at], 2 / 3)
@@ -265,7 +201,6 @@ def evaluating_a_retriever(page):
 
 
 def every_week(page):
-    assert page.base == page.evaluate(page.lists["itemknn"])
     assert len(page.some[0].users) == 91
     margins = {"ndcg@10": 0.01}
     gates = [tl.gate(*page.some, margins), tl.gate(page.new, page.base, margins)]

@@ -2,7 +2,7 @@
 
 Recipes without a library are doctests. Each other one has a test here, in the order of the page: it
 makes what the recipe says you hold, runs the recipe's own lines, and compares the answer with plain
-lists and with the library's number.
+lists. That a convention has the library's numbers is held by benchmarks/conformance.
 """
 
 import copy
@@ -105,7 +105,7 @@ def truths_of(users, items):
 @pytest.mark.parametrize("kind", ["AlternatingLeastSquares", "CosineRecommender"])
 def test_implicit(kind):
     implicit = pytest.importorskip("implicit")
-    from implicit import evaluation, nearest_neighbours
+    from implicit import nearest_neighbours
     from scipy.sparse import csr_matrix
 
     users, items, held_out = choices()
@@ -134,15 +134,11 @@ def test_implicit(kind):
         rows = zip(names["users"].tolist(), names["ids"], names["scores"] == 0, strict=True)
         assert all(seen[user].issuperset(row[zero].tolist()) for user, row, zero in rows)
     assert is_of(result, unseen, truths_of(users[held_out], items[held_out]))
-    theirs = evaluation.ranking_metrics_at_k(model, train, test, K=10, show_progress=False)
-    options = {"metrics": ["precision", "map", "ndcg"], "convention": "implicit"}
-    ours = by_words(names["ids"], test[names["users"]] > 0, 10, padding=-1, **options)
-    assert list(ours) == pytest.approx([theirs[name] for name in options["metrics"]])
 
 
 @pytest.mark.libraries
 def test_rectools():
-    rectools, metrics = pytest.importorskip("rectools"), pytest.importorskip("rectools.metrics")
+    rectools = pytest.importorskip("rectools")
     from pandas import DataFrame, Timestamp
     from rectools.dataset import Dataset
     from rectools.models import EASEModel
@@ -159,10 +155,6 @@ def test_rectools():
     lists = {user: rows["item_id"].tolist() for user, rows in reco.groupby("user_id")}
     assert result.n_missing == 1 and 999 not in lists and len(lists[100]) == 4
     assert is_of(result, lists, truths_of(test["user_id"].values, test["item_id"].values))
-    asked = {"recall": metrics.Recall(10), "map": metrics.MAP(10), "ndcg": metrics.NDCG(10)}
-    theirs = metrics.calc_metrics(asked, reco, test)
-    ours = tl.top_k_eval(reco, test, 10, metrics=list(asked), convention="rectools")
-    assert list(ours) == pytest.approx([theirs[name] for name in asked])
 
 
 @pytest.mark.libraries
@@ -180,9 +172,8 @@ def test_recbole(tmp_path, monkeypatch):
     (tmp_path / "tiny").mkdir()
     header = "user_id:token\titem_id:token"
     (tmp_path / "tiny" / "tiny.inter").write_text("\n".join([header, *rows]) + "\n")
-    metrics = ["recall", "mrr", "ndcg", "hit", "precision", "map"]
-    options = {"data_path": str(tmp_path), "epochs": 2, "topk": [10], "metrics": metrics}
-    options |= {"valid_metric": "MRR@10", "metric_decimal_place": 12, "use_gpu": False}
+    options = {"data_path": str(tmp_path), "epochs": 2, "topk": [10], "metrics": ["MRR"]}
+    options |= {"valid_metric": "MRR@10", "use_gpu": False}
     config = Config(model="BPR", dataset="tiny", config_dict=options)
     init_seed(0, True)
     dataset = create_dataset(config)
@@ -200,15 +191,11 @@ def test_recbole(tmp_path, monkeypatch):
     lists = dict(zip(names["users"].tolist(), tokens.tolist(), strict=True))
     assert set(result.users) == set(of_test[0].tolist()) and result.users[0].startswith("u")
     assert is_of(result, lists, truths_of(*of_test))
-    theirs = trainer.evaluate(test_data, load_best_model=False)
-    options = {"metrics": metrics, "convention": "recbole"}
-    ours = by_words(names["lists"], names["relevant"], 10, **options)
-    assert list(ours) == pytest.approx([theirs[f"{name}@10"] for name in metrics])
 
 
 @pytest.mark.libraries
 def test_lenskit():
-    metrics = pytest.importorskip("lenskit.metrics")
+    pytest.importorskip("lenskit")
     from lenskit.data import from_interactions_df
     from lenskit.knn import ItemKNNScorer
     from lenskit.pipeline import topn_pipeline
@@ -227,11 +214,6 @@ def test_lenskit():
         for collection in (names["recs"], split.test)
     )
     assert is_of(names["result"], lists, relevant)
-    asked = [metrics.Recall(10), metrics.RecipRank(10), metrics.NDCG(10)]
-    theirs = metrics.RunAnalysis(*asked).measure(names["recs"], split.test).list_summary()
-    options = {"metrics": ["recall", "mrr", "ndcg"], "convention": "lenskit"}
-    ours = by_words(names["recs"], split.test, 10, **options)
-    assert list(ours) == pytest.approx([theirs.loc[one.label, "mean"] for one in asked])
 
 
 @pytest.mark.libraries
@@ -316,28 +298,16 @@ def test_ranx():
     names = run("ranx", bm25=runs[0], dense=runs[1], qrels=ranx.Qrels(qrels))
     compared = names["comparison"]
     assert list(compared.results) == ["bm25", "dense"] and compared.baselines == ("bm25",)
-    for result, plain, one in zip(compared.results.values(), (rows, other), runs, strict=True):
+    for result, plain in zip(compared.results.values(), (rows, other), strict=True):
         assert is_of(result, ranked(plain), qrels) and result.n_missing == 1
-        asked = ["ndcg@10", "map@10"]
-        theirs = ranx.evaluate(names["qrels"], one, asked, make_comparable=True)
-        ours = tl.top_k_eval(one, names["qrels"], metrics=asked, convention="ranx")
-        assert ours.to_dict() == pytest.approx(dict(theirs))
 
 
 @pytest.mark.libraries
 def test_pytrec_eval():
-    pytrec_eval = pytest.importorskip("pytrec_eval")
     rows, qrels = searched(ties=True)
     names = run("pytrec_eval", run=rows, qrels=qrels)
     options = {"convention": "trec_eval"}
     assert is_of(names["result"], ranked(rows, "item_desc"), qrels, **options)
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map_cut.10", "recall.10"})
-    theirs = evaluator.evaluate(rows)
-    result = names["result"]
-    for measure, name in (("ndcg_cut_10", "ndcg"), ("map_cut_10", "map"), ("recall_10", "recall")):
-        values = dict(zip(result.users, result.per_user(f"{name}@10"), strict=True))
-        expected = {query: row[measure] for query, row in theirs.items()}
-        assert {query: values[query] for query in theirs} == pytest.approx(expected)
 
 
 TEXTS = {
@@ -386,11 +356,6 @@ def test_beir():
     assert all(query not in row for query, row in names["run"].items())
     lists = ranked(names["run"], "item_desc")
     assert is_of(names["result"], lists, RELEVANT, convention="mteb")
-    again = retriever.retrieve(corpus, QUERIES)
-    ndcg, average, recall, precision = retriever.evaluate(RELEVANT, again, [10])
-    asked = ("ndcg", ndcg, "NDCG"), ("map", average, "MAP"), ("recall", recall, "Recall")
-    for name, theirs, label in (*asked, ("precision", precision, "P")):
-        assert names["result"][f"{name}@10"] == pytest.approx(theirs[f"{label}@10"], abs=5e-6)
 
 
 def text_model():
@@ -414,8 +379,6 @@ def text_model():
 @pytest.mark.libraries
 def test_sentence_transformers():
     model = text_model()
-    from sentence_transformers.evaluation import InformationRetrievalEvaluator
-
     relevant = {query: set(row) for query, row in RELEVANT.items()}
     held = {"model": model, "queries": QUERIES, "corpus": TEXTS, "relevant": relevant}
     names = run("sentence-transformers", **held)
@@ -427,10 +390,6 @@ def test_sentence_transformers():
     assert is_of(names["result"], lists, relevant)
     places = [{documents.index(one) for one in row} for row in relevant.values()]
     assert tl.top_k_eval(names["hits"], places, k=10)["ndcg@10"] == names["result"]["ndcg@10"]
-    theirs = InformationRetrievalEvaluator(QUERIES, TEXTS, relevant, map_at_k=[10])(model)
-    options = {"metrics": ["ndcg", "mrr", "map"], "convention": "sentence-transformers"}
-    ours = by_words(lists, relevant, 10, **options)
-    assert list(ours) == pytest.approx([theirs[f"cosine_{one}@10"] for one in options["metrics"]])
 
 
 @pytest.mark.libraries
@@ -471,7 +430,6 @@ def test_hugging_face():
 def test_llama_index():
     core = pytest.importorskip("llama_index.core")
     from llama_index.core.embeddings import BaseEmbedding
-    from llama_index.core.evaluation import RetrieverEvaluator
     from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
     class Words(BaseEmbedding):
@@ -499,13 +457,6 @@ def test_llama_index():
         lists[text] = [d for place, d in enumerate(documents) if d not in documents[:place]]
         assert len(lists[text]) < len(ids)
     assert is_of(names["result"], lists, relevant)
-    of_nodes = {text: {ids[1]} for text, ids in found.items()}
-    measures = ["hit_rate", "mrr", "ndcg"]
-    evaluator = RetrieverEvaluator.from_metric_names(measures, retriever=retriever)
-    values = [evaluator.evaluate(t, list(i)).metric_vals_dict for t, i in of_nodes.items()]
-    options = {"metrics": ["hit", "mrr", "ndcg"], "convention": "llamaindex"}
-    ours = by_words(found, of_nodes, 8, **options)
-    assert list(ours) == pytest.approx([np.mean([one[m] for one in values]) for m in measures])
 
 
 # Where the data lies
