@@ -3,7 +3,6 @@
 import math
 import re
 import statistics
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 THREE = {"ann": [1, 2], "bob": [2, 3], "cid": [4]}, {"ann": {2}, "bob": {2}, "cid": {5}}
 # What MLflow (validation.py, `_VALID_PARAM_AND_METRIC_NAMES`, on Windows) and W&B take.
 MLFLOW, WANDB = re.compile(r"^[/\w.\- ]*$"), re.compile(r"^[_a-zA-Z][_a-zA-Z0-9]*$")
-Z = 1.959963984540054
 
 
 @pytest.fixture(scope="module")
@@ -124,31 +122,6 @@ def test_intervals_are_students_at_every_level(result, level):
     for wrong in (0, 1, -0.5, 95, math.nan):
         with pytest.raises(ValueError, match=f"level must be between 0 and 1, not {wrong}"):
             result.interval(f"{name}@5", wrong)
-
-
-def hits_at_1(n_hits, n_users, **options):
-    """Return the result of some users, the first of whom have a hit."""
-    truths = [{user if user < n_hits else -1} for user in range(n_users)]
-    return by_words([[user] for user in range(n_users)], truths, 1, **{"metrics": "hit"} | options)
-
-
-def wilson(p, n, z=Z):
-    """Return the interval by the formula of the field's textbooks."""
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return centre - half, centre + half
-
-
-@pytest.mark.parametrize(("n_hits", "n"), [(0, 1), (1, 2), (3, 3), (0, 7), (5, 50), (50, 50)])
-def test_hit_has_wilsons_interval(n_hits, n):
-    found = hits_at_1(n_hits, n)
-    assert found.interval("hit@1") == pytest.approx(wilson(n_hits / n, n), abs=1e-12)
-    low, high = found.interval("hit@1")
-    assert 0 <= low <= found["hit@1"] <= high <= 1 and low < high
-    parts = [hits_at_1(n_hits, n), hits_at_1(0, 3)]
-    assert tl.merge(parts).interval("hit@1") == pytest.approx(wilson(n_hits / (n + 3), n + 3))
-    stream = replace(found, hits=None, counted=None)
-    assert stream.interval("hit@1") == found.interval("hit@1")
 
 
 # Those whose mean may pass 1; the ideal of alpha_ndcg is greedy, not the best
