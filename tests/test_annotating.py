@@ -26,6 +26,16 @@ ROWS = [
 ]
 
 
+def written(folder):
+    """Write the lists of the systems, and the truth; return their paths."""
+    paths = {}
+    for name, lists in SYSTEMS.items():
+        ranks = [f"{u},{i},{r}" for u, row in lists.items() for r, i in enumerate(row, 1)]
+        paths[name] = str(csv_of(folder / f"{name}.csv", "user_id,item_id,rank", *ranks))
+    grades = [f"{u},{i},{g}" for u, row in JUDGED.items() for i, g in row.items()]
+    return paths, str(csv_of(folder / "truth.csv", "user_id,item_id,relevance", *grades))
+
+
 def rows(found):
     return [(*row[:-1], pytest.approx(row[-1])) for row in found]
 
@@ -42,7 +52,7 @@ def test_most_valuable_first():
     ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data(), graded_populations() | populations(), st.integers(1, 15))
 def test_against_the_definition(data, population, k):
     n, item = len(population[0]), st.integers(0, 15)
@@ -63,15 +73,10 @@ def test_against_the_definition(data, population, k):
 
 def test_every_form(tmp_path):
     expected = list(tl.annotating.unjudged(SYSTEMS, JUDGED, k=3))
-    paths = {}
-    for name, lists in SYSTEMS.items():
-        ranks = [f"{u},{i},{r}" for u, row in lists.items() for r, i in enumerate(row, 1)]
-        paths[name] = str(csv_of(tmp_path / f"{name}.csv", "user_id,item_id,rank", *ranks))
-    grades = [f"{u},{i},{g}" for u, row in JUDGED.items() for i, g in row.items()]
-    truth = csv_of(tmp_path / "truth.csv", "user_id,item_id,relevance", *grades)
+    paths, truth = written(tmp_path)
     assert list(tl.annotating.unjudged(paths, truth, 3)) == expected
     mixed = {"bm25": SYSTEMS["bm25"], "dense": paths["dense"]}
-    for truths in (tl.GroundTruths(truth), tl.GroundTruths(JUDGED), JUDGED, truth):
+    for truths in (tl.GroundTruths(truth), tl.GroundTruths(JUDGED), JUDGED):
         assert list(tl.annotating.unjudged(mixed, truths, 3)) == expected
     arrays = {"a": np.array([[1, 2], [3, 4]]), "b": [[2, 5], [4, 9]]}
     found = tl.annotating.unjudged(arrays, [{1: 1}, {3}], 2)
@@ -140,8 +145,7 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     assert tl.annotating.judged(JUDGED, path) == JUDGED  # nobody wrote anything
     csv_of(path, header, lines[0] + "2", lines[1] + "0.5", *lines[2:])
     graded = {"q1": {"a": 1, "c": 0, "b": 0.5}, "q2": {"x": 0, "y": 2}}
-    grades = [f"{u},{i},{g}" for u, row in JUDGED.items() for i, g in row.items()]
-    truth = str(csv_of(tmp_path / "truth.csv", "user_id,item_id,relevance", *grades))
+    paths, truth = written(tmp_path)
     for side in (JUDGED, truth, tl.GroundTruths(truth), tl.GroundTruths(JUDGED)):
         assert tl.annotating.judged(side, path) == graded
     assert tl.annotating.judged({"q1": {}, "q2": {}}, path) == {"q1": {"b": 0.5}, "q2": {"y": 2}}
@@ -150,12 +154,8 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     status, out, _ = cli("unjudged", "--judged", str(path), truth)
     lines = [f"{u},{i},{g}" for u, row in graded.items() for i, g in row.items()]
     assert (status, out.splitlines()) == (0, ["user_id,item_id,relevance", *lines])
-    for name, row in SYSTEMS.items():
-        ranks = [f"{u},{i},{r}" for u, one in row.items() for r, i in enumerate(one, 1)]
-        csv_of(tmp_path / f"{name}.csv", "user_id,item_id,rank", *ranks)
     titles = csv_of(tmp_path / "docs.csv", "item_id,text", 'y,"why, so"')
-    files = [str(tmp_path / f"{name}.csv") for name in SYSTEMS]
-    line = ["unjudged", *files, truth, "-k", "3", "-n", "2"]
+    line = ["unjudged", *paths.values(), truth, "-k", "3", "-n", "2"]
     assert cli(*line)[1] == f"{found[:2]}\n"
     assert cli(*line, "--titles", f"{titles}:text", "-o", str(path))[0] == 0
     found[:2].to_csv(tmp_path / "same.csv", titles={"y": "why, so"})
