@@ -32,20 +32,21 @@ def test_a_line_without_an_end(put, tmp_path):
         assert int(peak) < 200  # MB
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.run"])
-def test_a_short_limit_of_a_line(put, monkeypatch, name):
+ENDLESS = [
+    *((name, "x" * 1500, f"{name}:1: the line has no end after 1,000 bytes")
+      for name in ("a.csv", "a.jsonl.gz", "a.run")),
+    ("a.csv", "user_id,item_id\nu,a\n" + "x" * 1500, "a.csv:3: the line has no end"),
+    ("a.csv", "user_id,item_id\n" + '"a\n",' * 100 + '"b\n",' * 300, "a.csv:2: the row has no end"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "words"), ENDLESS)
+def test_a_short_limit_of_a_line(put, monkeypatch, name, content, words):
     monkeypatch.setattr(text, "LINE", 1000)
     monkeypatch.setattr(text, "JSON_LINE", 1000)
-    error = fault(read_ranks, put(name, "x" * 1500))
-    assert error == f"{name}:1: the line has no end after 1,000 bytes"
-
-
-def test_a_row_and_a_line_without_an_end(put):
-    row = b'"a\n",' * 1000 + b'"b\n",' * 4_000_000
-    path = put("a.csv", b"user_id,item_id\n" + row)
-    assert fault(read_truths, path).startswith("a.csv:2: the row has no end")
-    path = put("b.csv", b"user_id,item_id\nu,a\n" + b"x" * 20_000_000)
-    assert fault(read_truths, path).startswith("b.csv:3: the line has no end")
+    monkeypatch.setattr(formats, "STEP", 100)
+    read = read_truths if "user_id" in content else read_ranks
+    assert fault(read, put(name, content)).startswith(words)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from shared_inputs import (
     OF_TIMES,
     TIMES,
     csr,
+    csv_of,
     frame_of,
     fresh,
     in_small_blocks,
@@ -582,9 +583,10 @@ def test_the_line_that_is_given_makes_the_table_that_is_meant():
         assert tl.match(eval(line, {"frame": frame}), truth).ranks.tolist() == [2]
 
 
-def test_libraries_are_not_imported_for_others():
-    """Lists load no library; a table of one loads no other."""
+def test_libraries_are_not_imported_for_others(tmp_path):
+    """Lists load no library; a table of one loads no other; text files load pyarrow alone."""
     library("polars")
+    csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", "u,a,1")
     code = """
         import sys, numpy as np, toplist as tl
         names = "pandas polars pyarrow torch tqdm ranx lenskit datasets pyspark"  # numba asks scipy
@@ -599,8 +601,12 @@ def test_libraries_are_not_imported_for_others():
         table = polars.DataFrame({'user_id': [1], 'item_id': [[5]]})
         tl.match(table, table)
         print(*(name for name in names.split() if name in set(sys.modules) - before))
+        from toplist import cli
+        cli.main(["eval", sys.argv[1], sys.argv[1]])
+        print("then", *(name for name in names.split() if name in set(sys.modules) - before))
     """
-    assert fresh(code) == []
+    *shown, then, loaded = fresh(code, str(tmp_path / "recs.csv"))
+    assert "recall" in shown and (then, loaded) == ("then", "pyarrow")
 
 
 # Ids are compared exactly
