@@ -7,7 +7,7 @@
 
 The work: mean nDCG@k and MAP@k of the first users of the workload. With k = 100, the length of the
 lists, no library can skip part of them, and since no truth is longer the two usual divisors of MAP
-agree; so do the printed values, but for the loop's MAP, which is of its own kind. A line is the
+agree; so do the printed values. A line is the
 whole way to both means from what people hold, named there, whatever the library makes of it first;
 lines that are set in are parts of that way. Lines of one name begin at the same objects, for
 toplist and for the peer. "first" is the first call in the process, compiling included where no
@@ -20,6 +20,7 @@ one row of PEERS.
 
 import argparse
 import json
+import math
 import platform
 import tempfile
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from environments import interpreter, said
-from workload import Workload, best_of, figure, generate, timed
+from workload import Workload, best_of, figure, generate, ideal, timed
 
 Steps = Iterator[tuple[str, Callable[[], Any]]]
 
@@ -206,61 +207,25 @@ def pytrec_eval(work: Workload, k: int) -> Steps:
 
 
 def loop(work: Workload, k: int) -> Steps:
-    """Yield lists and sets, in a loop over users: six functions of one list, in NeuRec's style."""
+    """Yield lists and sets, in a loop over users and ranks, written by hand."""
     ranks, truths = work.to_python()
+    best = ideal(k)
+
+    def of_user(rank: list[int], truth: set[int]) -> tuple[float, float]:
+        n_hits, dcg, precisions = 0, 0.0, 0.0
+        for place, item in enumerate(rank[:k], start=1):
+            if item in truth:
+                n_hits += 1
+                dcg += 1 / math.log2(place + 1)
+                precisions += n_hits / place
+        n_places = min(k, len(truth))
+        return dcg / best[n_places], precisions / n_places
 
     def means() -> list[float]:
-        ground_truths = [list(truth) for truth in truths]
-        metrics = (_hit, _precision, _recall, _map, _ndcg, _mrr)
-        pairs = [(rank[:k], truth) for rank, truth in zip(ranks, ground_truths, strict=True)]
-        values = [[metric(*pair)[-1] for metric in metrics] for pair in pairs]
-        return [float(np.mean(values, axis=0)[column]) for column in (4, 3)]
+        values = [of_user(*both) for both in zip(ranks, truths, strict=True)]
+        return [float(mean) for mean in np.mean(values, axis=0)]
 
-    yield "Python lists and sets", means  # all six metrics
-
-
-def _relevance(rank: list[int], truth: list[int]) -> list[int]:
-    return [1 if item in truth else 0 for item in rank]
-
-
-def _from_first_hit(rank: list[int], truth: list[int], value: Callable[[int], float]) -> np.ndarray:
-    result = np.zeros(len(rank), dtype=np.float32)
-    for index, item in enumerate(rank):
-        if item in truth:
-            result[index:] = value(index)
-            break
-    return result
-
-
-def _hit(rank: list[int], truth: list[int]) -> np.ndarray:
-    return _from_first_hit(rank, truth, lambda index: 1.0)
-
-
-def _mrr(rank: list[int], truth: list[int]) -> np.ndarray:
-    return _from_first_hit(rank, truth, lambda index: 1.0 / (index + 1))
-
-
-def _precision(rank: list[int], truth: list[int]) -> np.ndarray:
-    return np.cumsum(_relevance(rank, truth), dtype=np.float32) / np.arange(1, len(rank) + 1)
-
-
-def _recall(rank: list[int], truth: list[int]) -> np.ndarray:
-    return np.cumsum(_relevance(rank, truth), dtype=np.float32) / len(truth)
-
-
-def _map(rank: list[int], truth: list[int]) -> list[float]:
-    at_rank = _precision(rank, truth)
-    at_hits = [at_rank[i] if item in truth else 0 for i, item in enumerate(rank)]
-    ideal = np.cumsum([min(i + 1, len(truth)) for i in range(len(rank))])
-    return [a / b for a, b in zip(np.cumsum(at_hits, dtype=np.float32), ideal, strict=True)]
-
-
-def _ndcg(rank: list[int], truth: list[int]) -> np.ndarray:
-    places = min(len(truth), len(rank))
-    ideal = np.cumsum(1.0 / np.log2(np.arange(2, len(rank) + 2)))
-    ideal[places:] = ideal[places - 1]
-    gains = [1.0 / np.log2(i + 2) if item in truth else 0.0 for i, item in enumerate(rank)]
-    return np.cumsum(gains) / ideal
+    yield "Python lists and sets", means
 
 
 class Peer(NamedTuple):

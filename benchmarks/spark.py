@@ -10,7 +10,7 @@ Parquet files. toplist gives six metrics at every k up to 50, a peer its own met
 program runs in a process of its own, with one Spark and the same settings. "cold" is the first
 evaluation of a fresh session, "warm" the least of some more, and "CPU" the least that all processes
 used in one of these: on a busy machine it says more than wall time. "jobs" are Spark's jobs of one
-evaluation; "memory" is the peak of all processes together: JVM, Python driver and workers, whose
+evaluation; "memory" adds up the peaks of all processes: JVM, Python driver and workers, whose
 shared pages count in each.
 
 Below the table: the largest difference between the means of a peer and those of toplist under the
@@ -24,7 +24,6 @@ import json
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -172,29 +171,6 @@ def session() -> Iterator[Any]:
     spark.stop()
 
 
-class Memory(threading.Thread):
-    """Watches this process and all below it, ten times a second.
-
-    Attributes
-    ----------
-    total, worker : int
-        Peak in kB: of all processes together; of the largest Python process below the JVM.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.total = self.worker = 0
-        self.done = threading.Event()
-
-    def run(self) -> None:
-        """Look until it is done."""
-        while not self.done.wait(0.1):
-            tree = descendants(os.getpid())
-            self.total = max(self.total, sum(int(one["VmRSS"]) for one in tree))
-            workers = [int(one["VmHWM"]) for one in tree[1:] if one["Name"].startswith("python")]
-            self.worker = max([self.worker, *workers])
-
-
 def descendants(root: int) -> list[dict[str, str]]:
     """Return what /proc says of a process, first, and of all below it."""
     found = {}
@@ -204,12 +180,17 @@ def descendants(root: int) -> list[dict[str, str]]:
         except OSError:  # it has ended
             continue
         words = {line[0].rstrip(":"): line[1] for line in lines if len(line) > 1}
-        if "VmRSS" in words:
+        if "VmHWM" in words:
             found[words["Pid"]] = words
     tree = [found[str(root)]]
     for parent in tree:
         tree += [one for one in found.values() if one["PPid"] == parent["Pid"]]
     return tree
+
+
+def peak_of(process: dict[str, str]) -> float:
+    """Return the most memory that a process has had, in GB."""
+    return int(process["VmHWM"]) / 1e6
 
 
 def cpu_seconds() -> float:
@@ -227,8 +208,7 @@ def inside(name: str, folder: Path, k: int, rounds: int) -> None:
     program = PROGRAMS[name]
     with session() as spark:
         recs, truth = (spark.read.parquet(str(folder / f"{one}.parquet")) for one in SIDES)
-        context, memory = spark.sparkContext, Memory()
-        memory.start()
+        context = spark.sparkContext
         context.setJobGroup("cold", "")
         cold, means = timed(lambda: program.means(recs, truth, k))
         jobs = len(context.statusTracker().getJobIdsForGroup("cold"))
@@ -241,10 +221,11 @@ def inside(name: str, folder: Path, k: int, rounds: int) -> None:
             cpu.append(cpu_seconds() - start)
 
         (warm,) = best_of(rounds, again, patience=120)
-        memory.done.set()
-        memory.join()
         figures = {"cold": cold, "warm": warm, "cpu": min(cpu), "jobs": jobs, "means": means}
-        figures |= {"total": memory.total / 1e6, "worker": memory.worker / 1e6}
+        driver, *others = descendants(os.getpid())
+        figures["total"] = sum(peak_of(one) for one in (driver, *others))
+        workers = [peak_of(one) for one in others if one["Name"].startswith("python")]
+        figures["worker"] = max(workers, default=0.0)
         figures["version"], figures["pyspark"] = version(program.package), version("pyspark")
         if name == "toplist":
             figures["under"] = conventions(recs, truth, k)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
-AREAS = "conventions", "judgements", "lists", "propensities"
+AREAS = "conventions", "judgements", "lists"
 # Areas use the oracles of the tests, and all programs here the environments.
 sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
 
@@ -72,7 +72,8 @@ class Peer(NamedTuple):
     package : str
         Whose version is told, or where the source is that was read.
     installs : tuple of tuple of str
-        Arguments of ``pip install``, once per call. None: its steps are followed here.
+        Arguments of ``pip install``, once per call. None: it answers here, as it is installed, or
+        its steps are followed.
     questions : list of Question
     asked : callable
         Of a population, in the peer's environment: what answers a question at a k.
@@ -103,11 +104,11 @@ class Row(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A question, what was found beside the oracle, and beside toplist where it has the metric."""
+    """A question, what was found beside the oracle, and beside toplist."""
 
     question: Question
     oracle: Row
-    toplist: Row | None
+    toplist: Row
 
 
 class Report(NamedTuple):
@@ -121,7 +122,7 @@ class Report(NamedTuple):
     @property
     def sides(self) -> list[Row]:
         """What was found of all questions by both sides."""
-        return [side for row in self.rows for side in (row.oracle, row.toplist) if side]
+        return [side for row in self.rows for side in (row.oracle, row.toplist)]
 
     @property
     def differences(self) -> list[str]:
@@ -189,31 +190,39 @@ def compare(question: Question, pairs: Iterable[tuple[Any, list[Any], dict]]) ->
     return Row(n_values, n_stated, largest, wrong)
 
 
-def report(area: str, name: str, folder: Path, n_inputs: int) -> Report:
-    """Compare a peer with the oracle and with toplist.
+def report(area: str, name: str, folder: Path | None, n_inputs: int) -> Report:
+    """Compare a peer with the oracle and with toplist; or, without a folder, these two alone.
 
     Each of an area's `by_oracle` and `by_toplist` returns, of a population and a question, the
-    values at every k by subject; `by_toplist` None where there is no such metric.
+    values at every k by subject.
     """
     from environments import interpreter, said
 
     module = importlib.import_module(area)
     peer = module.PEERS[name]
-    populations, called = module.drawn(peer, n_inputs), peer.package
-    if peer.installs:
+    populations, called, answered = module.drawn(peer, n_inputs), peer.package, None
+    if folder and peer.installs:
         python = interpreter(folder / name, *peer.installs)
         number, answered = said(python, HERE, "--inside", area, name, n_inputs)
         called += f" {number}"
+    elif peer.installs:
+        called = f"the oracle in place of {called}"
     else:
         answered = answers(peer, populations)
+        called += "" if called.endswith("(read)") else f" {version(called)}"
     rows = []
     for place, question in enumerate(peer.questions):
-        theirs = [of_questions[place] for of_questions in answered]
-        found: list[Row | None] = []
-        for side in (module.by_oracle, module.by_toplist):
-            ours = [side(population, question) for population in populations]
-            pairs = zip(populations, theirs, ours, strict=True)
-            found.append(None if None in ours else compare(question, pairs))
+        oracle, toplist = (
+            [side(population, question) for population in populations]
+            for side in (module.by_oracle, module.by_toplist)
+        )
+        theirs = [[*values.values()] for values in oracle]
+        if answered:
+            theirs = [of_questions[place] for of_questions in answered]
+        found = (
+            compare(question, zip(populations, theirs, ours, strict=True))
+            for ours in (oracle, toplist)
+        )
         rows.append(Answered(question, *found))
     return Report(area, peer, called, rows)
 
@@ -233,13 +242,12 @@ def table(reports: Iterable[Report]) -> str:
         for here, rows in groups.items():
             words = [f"`{row.question.theirs}`" for row in rows]
             more = [f"and {len(words) - 10} more"] if len(words) > 10 else []
-            sides = [row.oracle for row in rows], [row.toplist for row in rows if row.toplist]
             figures = [
-                f"{sum(row.n_values for row in sides[0]):,}",
-                f"{sum(len(row.differences) for row in sides[0]):,}",
-                f"{sum(row.n_stated for row in sides[0]):,}",
-                f"{max(row.largest for row in sides[0]):.1e}",
-                f"{sum(len(row.differences) for row in sides[1]):,}" if sides[1] else "none",
+                f"{sum(row.oracle.n_values for row in rows):,}",
+                f"{sum(len(row.oracle.differences) for row in rows):,}",
+                f"{sum(row.oracle.n_stated for row in rows):,}",
+                f"{max(row.oracle.largest for row in rows):.1e}",
+                f"{sum(len(row.toplist.differences) for row in rows):,}",
             ]
             cells = [found.version, here, " ".join(words[:10] + more), *figures]
             lines.append(f"| {' | '.join(cells)} |")
@@ -284,12 +292,11 @@ def main(text: str) -> int:
         parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(known)}")
     n_inputs, n_wrong = 20 if options.smoke else options.inputs, 0
     with tempfile.TemporaryDirectory() as temporary:
-        folder = (options.envs or Path(temporary)).resolve()
+        folder = None if options.smoke else (options.envs or Path(temporary)).resolve()
         for area, some in peers.items():
             reports = []
-            for name, peer in some.items():
-                chosen = not options.names or {area, name} & {*options.names}
-                if chosen and not (options.smoke and peer.installs):
+            for name in some:
+                if not options.names or {area, name} & {*options.names}:
                     reports.append(report(area, name, folder, n_inputs))
                     print(reports[-1], flush=True)
                     n_wrong += len(reports[-1].differences)

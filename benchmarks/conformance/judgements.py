@@ -1,9 +1,6 @@
 """Groups, incomplete judgements, ERR, levels of recall: a list with its grades or groups.
 
-"{k}" in a peer's words stands for a cut-off; without one the whole list is measured. AutoRAG and
-LongMemEval are no packages that could be installed for a few lines: what they compute is followed
-in `sources`: Marker-Inc-Korea/AutoRAG at 0964abb, autorag/evaluation/metric/retrieval.py, and
-xiaowu0162/LongMemEval at 6a92d1a, src/retrieval/eval_utils.py.
+"{k}" in a peer's words stands for a cut-off; without one the whole list is measured.
 """
 
 import math
@@ -14,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import sources
 from engine import ROUNDED, Peer, Question, Values
 from oracle import hits
 from oracle import judgements as oracle
@@ -26,7 +22,7 @@ WHOLE = 60  # beyond every list
 
 @dataclass(eq=False)
 class Population:
-    """Ranked lists, grades and groups by user, and the cut-offs; ids are chunks of documents."""
+    """Ranked lists, grades and groups by user, and the cut-offs; ids are text."""
 
     ks: list[int]
     lists: dict[str, list[str]]
@@ -51,27 +47,12 @@ class Population:
         return f"{self.lists[user][:k]}, {self.grades[user]}, {self.groups[user]}"
 
 
-def number(item: str) -> int:
-    """Return the integer of an id: a chunk of a document, three chunks each.
-
-    >>> number("s3_1"), document("s3_1")
-    (10, 's3')
-    """
-    name, chunk = item[1:].split("_")
-    return 3 * int(name) + int(chunk)
-
-
-def document(item: str) -> str:
-    """Return the document of a chunk."""
-    return item.rpartition("_")[0]
-
-
 def drawn(peer: Peer, n_inputs: int) -> list[Population]:
     """Draw users: lists of up to 30 ids, some empty; up to 12 grades, now and then 40; groups."""
     source = random.Random(SEED)
     lists, grades, groups = {}, {}, {}
     for user in map(str, range(1, n_inputs + 1)):
-        items = [f"s{one // 3}_{one % 3}" for one in range(source.randint(3, WHOLE))]
+        items = [*map(str, range(source.randint(3, WHOLE)))]
         lists[user] = source.sample(items, source.randint(0, min(30, len(items))))
         n_judged = source.randint(1, min(40 if source.random() < 0.3 else 12, len(items)))
         scale = source.choice([(0, 1), (0, 1, 2, 3, 4), (1, 1, 1, 0), (0, 0, 0, 2)])
@@ -89,7 +70,7 @@ def of_side(side: str, drawn: Population, question: Question) -> dict[int | None
     import sides
 
     given = dict(question.given)
-    turn = number if given.pop("integers", False) else str
+    turn = int if given.pop("integers", False) else str
     lists = {user: [*map(turn, row)] for user, row in drawn.lists.items()}
     truths = drawn.truths(question.of)
     if question.of == "groups":
@@ -144,39 +125,6 @@ def pytrec_eval(drawn: Population) -> Callable[[Question, int | None], Values]:
     return at
 
 
-def autorag(drawn: Population) -> Callable[[Question, int], Values]:
-    """Return values of the first k ids."""
-
-    def at(question: Question, k: int) -> Values:
-        name, _, all_of_them = question.theirs.partition(" == ")
-        found = {
-            user: sources.of_groups(drawn.lists[user][:k], groups)[name]
-            for user, groups in drawn.truths("groups").items()
-        }
-        return {user: float(one == 1) for user, one in found.items()} if all_of_them else found
-
-    return at
-
-
-def longmemeval(drawn: Population) -> Callable[[Question, int], Values]:
-    """Return values of chunks, or sessions: then k grows until it holds that many sessions."""
-
-    def at(question: Question, k: int) -> Values:
-        name, _, of_sessions = question.theirs.partition(", ")
-        key = {"recall_any": "hit", "recall_all": "complete", "ndcg_any": "ndcg"}[name]
-        found = {}
-        for user, relevant in drawn.truths("relevant").items():
-            ranked, depth = drawn.lists[user], k
-            if of_sessions:
-                relevant, ranked = {*map(document, relevant)}, [*map(document, ranked)]
-                while depth <= len(ranked) and len({*ranked[:depth]}) < k:
-                    depth += 1
-            found[user] = sources.of_targets(ranked[:depth], relevant, depth)[key]
-        return found
-
-    return at
-
-
 # What peers give instead, where it is stated: of a list, a truth and a k
 
 
@@ -210,41 +158,20 @@ def rounded_ideal(alpha: float) -> Callable[[list[str], list[Any], int], float]:
     return value
 
 
-def repeated_ideal(ranked: list[str], groups: list[Any], k: int) -> float:
-    """Evaluate nDCG over an ideal that holds an id once for each of its groups, cut at n."""
-    n = min(k, len(ranked))
-    places = min(n, sum(map(len, groups)))
-    return hits.ratio(hits.dcg(ranked, oracle.union(groups), n), hits.ideal_dcg(places))
-
-
-def all_of_none(ranked: list[str], relevant: set[str], k: int) -> float:
-    """Tell whether all relevant items are found, which holds where there are none."""
-    return float(relevant <= {*ranked[:k]})
-
-
-def all_of_no_documents(ranked: list[str], relevant: set[str], k: int) -> float:
-    """Tell the same of the documents of chunks."""
-    documents = dict.fromkeys(map(document, ranked))
-    return all_of_none([*documents], {*map(document, relevant)}, k)
-
-
 # The questions
 
 TREC = {"convention": "trec_eval"}
 JUDGED = {**TREC, "unjudged": "drop"}
-OVER_LISTED = {"convention": "irspack"}
 SQUARES = {1: 1, 2: 4, 3: 9, 4: 16}
-CHUNKS = {"items_as": {f"s{n // 3}_{n % 3}": f"s{n // 3}" for n in range(WHOLE)}}
 CUT = {"P": "precision", "R": "recall", "AP": "map", "RR": "mrr", "Success": "hit"}
 TREC_CUT = {"P": "precision", "recall": "recall", "map_cut": "map", "success": "hit"}
-NO_TRUTH = "1 for a truth without a relevant item, which its own script leaves out"
 
 
 def question(
     theirs: str, ours: str, of: str = "grades", given: Mapping[str, Any] = {}, **more: Any
 ) -> Question:
     """Return a question; its line of the table is the measure's."""
-    uncut = "{k}" not in theirs and not more.pop("of_lists", False)
+    uncut = "{k}" not in theirs
     return Question(theirs, ours, given, of=of, uncut=uncut, group=ours.partition("(")[0], **more)
 
 
@@ -329,39 +256,6 @@ PYTREC_EVAL = [
     level(0.7, "iprec_at_recall_0.70 -J -l 2", ",rel=2", unjudged="drop"),
 ]
 
-AUTORAG = [
-    question("recall", "group_recall", "groups", of_lists=True),
-    question("recall == 1", "complete", "groups", of_lists=True),
-    question("precision", "precision", "groups", OVER_LISTED, of_lists=True),
-    question(
-        "ndcg",
-        "ndcg",
-        "groups",
-        OVER_LISTED,
-        why="an id of two groups stands twice in its ideal",
-        instead=by(repeated_ideal, "groups"),
-        of_lists=True,
-    ),
-]
-
-LONGMEMEVAL = [
-    question("recall_any", "hit", of_lists=True),
-    question(
-        "recall_all", "complete", why=NO_TRUTH, instead=by(all_of_none, "relevant"), of_lists=True
-    ),
-    question("ndcg_any", "ndcg", "relevant", {"convention": "lenskit"}, of_lists=True),
-    question("recall_any, sessions", "hit", "relevant", CHUNKS, of_lists=True),
-    question(
-        "recall_all, sessions",
-        "complete",
-        "relevant",
-        CHUNKS,
-        why=NO_TRUTH,
-        instead=by(all_of_no_documents, "relevant"),
-        of_lists=True,
-    ),
-]
-
 PEERS = {
     "ir_measures": Peer(
         "ir_measures",
@@ -374,20 +268,5 @@ PEERS = {
     ),
     "pytrec_eval": Peer(
         "pytrec-eval-terrier", (("pytrec-eval-terrier", "numpy"),), PYTREC_EVAL, pytrec_eval
-    ),
-    "autorag": Peer(
-        "AutoRAG@0964abb (read)",
-        (),
-        AUTORAG,
-        autorag,
-        silent="its F1 (of recall by groups and precision by ids), and its MRR and MAP, means over "
-        "groups",
-    ),
-    "longmemeval": Peer(
-        "LongMemEval@6a92d1a (read)",
-        (),
-        LONGMEMEVAL,
-        longmemeval,
-        silent="nDCG of sessions, whose ideal counts chunks",
     ),
 }

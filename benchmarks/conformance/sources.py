@@ -54,11 +54,8 @@ def cascade(labels: list[float], largest: float) -> float:
 def longmemeval(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow evaluate_retrieval; questions without a target are not reported."""
     correct = {item for item, grade in grades.items() if grade > 0}
-    return of_targets(listed, correct, k) if correct else None
-
-
-def of_targets(listed: list[Any], correct: set[Any], k: int) -> dict[str, float]:
-    """Return whether any and all targets are found, and nDCG."""
+    if not correct:
+        return None
     labels = [float(item in correct) for item in listed]
     return {
         "hit": float(not correct.isdisjoint(listed)),
@@ -69,18 +66,14 @@ def of_targets(listed: list[Any], correct: set[Any], k: int) -> dict[str, float]
 
 def autorag(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow the functions of retrieval.py, each relevant id a group of its own."""
-    groups = [{item} for item, grade in grades.items() if grade > 0]
-    return of_groups(listed, groups) if groups and listed else None
-
-
-def of_groups(listed: list[Any], groups: list[set[Any]]) -> dict[str, float]:
-    """Return recall of groups, and precision and nDCG of their ids."""
-    labels = [float(any(item in group for group in groups)) for item in listed]
-    n_ids = sum(map(len, groups))
+    correct = {item for item, grade in grades.items() if grade > 0}
+    if not correct or not listed:
+        return None
+    labels = [float(item in correct) for item in listed]
     return {
         "precision": over(sum(labels), len(listed)),
-        "recall": sum(not group.isdisjoint(listed) for group in groups) / len(groups),
-        "ndcg": over(dcg(labels), dcg([1.0] * min(n_ids, len(listed)))),
+        "recall": sum(labels) / len(correct),
+        "ndcg": over(dcg(labels), dcg([1.0] * min(len(correct), len(listed)))),
     }
 
 
