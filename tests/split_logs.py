@@ -9,7 +9,7 @@ TIMES = st.integers(0, 6)
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(5, 14), TIMES), min_size=1, max_size=40)
 SHUFFLES = st.randoms(use_true_random=False)
 REPEATS = st.sampled_from(["first", "last", "keep"])
-FEW = settings(deadline=None, max_examples=60)
+FEW = settings(max_examples=25)
 
 
 def columns(rows):

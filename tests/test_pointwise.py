@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import beyond as oracle
 from shared_inputs import LIBRARIES, frame_of, said
@@ -21,6 +21,7 @@ def close(found, expected):
     assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
+@settings(max_examples=25)
 @given(ROWS)
 def test_auc_and_gauc_are_recboles_formulas(rows):
     users, labels, predictions = ([row[i] for row in rows] for i in range(3))
@@ -40,6 +41,7 @@ def test_auc_and_gauc_are_recboles_formulas(rows):
         assert (m, m + n) == (sum(y for y, _ in mine), len(mine))
 
 
+@settings(max_examples=15)
 @given(ROWS.filter(len))
 def test_losses_are_the_formulas(rows):
     _, labels, predictions = (list(column) for column in zip(*rows, strict=True))
@@ -62,7 +64,7 @@ def rows_of(n=20_000, n_users=300, seed=0):
 
 def test_scikit_learn():
     sklearn = pytest.importorskip("sklearn.metrics")
-    users, labels, predictions, weights = rows_of(n_users=60)
+    users, labels, predictions, weights = rows_of(n=4_000, n_users=12)
     per_user = [
         (sum(labels[own]), sklearn.roc_auc_score(labels[own], predictions[own]))
         for own in (users == user for user in np.unique(users))
@@ -85,7 +87,7 @@ FUNCTIONS = pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse
 
 
 def test_neither_threads_nor_the_order_of_rows_leave_a_trace(monkeypatch):
-    users, labels, predictions, weights = rows_of()
+    users, labels, predictions, weights = rows_of(n=6_000, n_users=90)
     order = np.random.default_rng(1).permutation(len(users))
     monkeypatch.setattr(parallel, "BLOCK", 500)
     one = pointwise.gauc(users, labels, predictions, n_threads=1)

@@ -34,7 +34,7 @@ def curves(function, pairs, k, *rest):
 # Against plain Python
 
 
-@settings(deadline=None)
+@settings(max_examples=15)
 @given(PAIRS, DEPTHS)
 def test_overlap_is_the_formula(pairs, k):
     a, b = sides(pairs)
@@ -45,7 +45,7 @@ def test_overlap_is_the_formula(pairs, k):
     np.testing.assert_array_equal(found, curves(oracle.jaccard, pairs, k))
 
 
-@settings(deadline=None)
+@settings(max_examples=15)
 @given(PAIRS, DEPTHS, st.sampled_from([0.05, 0.5, 0.8, 0.9, 0.98]))
 def test_rbo_is_the_paper(pairs, k, p):
     a, b = sides(pairs)
@@ -55,7 +55,7 @@ def test_rbo_is_the_paper(pairs, k, p):
     assert swapped.tobytes() == ext.tobytes()
 
 
-@settings(deadline=None)
+@settings(max_examples=15)
 @given(IDS.filter(len), st.floats(0.01, 0.99))
 def test_equal_lists_score_exactly_1_and_disjoint_ones_0(ranked, p):
     assert (beyond.rbo(ranked, ranked, p, 9).per_user == 1).all()

@@ -55,7 +55,7 @@ def counted(lists, catalogue):
 # Against plain Python
 
 
-@settings(deadline=None)
+@settings(max_examples=12)
 @given(LISTS_OF_IDS, DEPTHS, GROUPS, st.sampled_from(sorted(PLAIN)))
 def test_exposures_of_items_and_ratios_of_groups_are_the_formulas(lists, k, groups, discount):
     found, plain = beyond.exposure(lists, k, catalogue=7), PLAIN[discount]
@@ -76,7 +76,7 @@ def test_exposures_of_items_and_ratios_of_groups_are_the_formulas(lists, k, grou
     assert (found.discounted(discount="1") == found.counts()).all()
 
 
-@settings(deadline=None)
+@settings(max_examples=12)
 @given(LISTS_OF_IDS.filter(any))
 def test_counts_of_a_database_are_those_of_the_lists(lists):
     for catalogue in (7, [6, 5, 4, 3, 2, 1, 0], np.arange(9)):

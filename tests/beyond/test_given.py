@@ -92,7 +92,7 @@ def test_labels_of_numbers_are_told_as_metrics_are_named():
 IDS = st.sampled_from([0, 1, -1, 2**62]), st.sampled_from(["0", "1", "a", ""])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=30)
 @given(st.data(), st.sampled_from(["counts", "labels", "history"]))
 def test_equal_digests_are_of_equal_data(data, name):
     """Against the data in one normal form."""

@@ -313,7 +313,7 @@ def test_random_items_are_unseen_ones_each_once(rows, k, users, exclude, random)
         assert loo.random(columns(rows), k, users=[user], seed=1) == {user: found[user]}
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=3)
 @given(rows=ROWS)
 def test_the_kind_of_the_log_does_not_matter(kinds, rows):
     whole = None

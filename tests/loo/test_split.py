@@ -232,7 +232,7 @@ def splits_of(name, log, **options):
     return list(made) if name == "windows" else [made]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=40)
 @given(
     *(st.sampled_from(sorted(SPLITS)), ROWS, SHUFFLES, REPEATS, st.integers(0, 3)),
     *(st.lists(st.booleans(), min_size=3, max_size=3), st.none() | st.integers(1, 2)),
@@ -265,7 +265,7 @@ def test_every_row_has_a_place_in_any_order(name, rows, random, repeats, least, 
         assert name != "last" or {len(items) for items in split.truths().values()} <= {2}
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=7)
 @given(rows=ROWS, name=st.sampled_from(sorted(SPLITS)), seed=st.integers(0, 3))
 def test_the_kind_of_the_log_does_not_matter(kinds, rows, name, seed):
     rows, whole = [*rows, (0, 5, 1), (0, 6, 2), (1, 5, 1), (1, 6, 2), (8, 7, 6), (9, 5, 0)], None
@@ -343,10 +343,10 @@ def test_every_user_is_as_likely_and_more_users_are_the_same_and_others():
     log = np.repeat(np.arange(40), 2), np.tile([5, 6], 40), np.tile([1, 2], 40)
     drawn = Counter(
         user
-        for seed in range(400)
+        for seed in range(160)
         for user in loo.held_out_users(log, 10, hold=1, seed=seed).truths()
     )
-    assert all(abs(n - 100) < 5 * np.sqrt(75) for n in drawn.values()) and len(drawn) == 40
+    assert all(abs(n - 40) < 5 * np.sqrt(30) for n in drawn.values()) and len(drawn) == 40
     few, many = (loo.held_out_users(log, n, hold=1).truths().keys() for n in (5, 0.5))
     assert few < many and len(many) == 20
 

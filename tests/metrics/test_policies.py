@@ -42,7 +42,7 @@ def test_a_value_in_every_metric(value):
     assert f"users without relevant items score {value}" in result.formula("recall")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=15)
 @given(
     populations(max_truth=2),
     st.integers(1, 8),

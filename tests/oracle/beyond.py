@@ -48,10 +48,6 @@ def shannon_entropy(lists, k, base=math.e):
     return -sum(c / total * math.log(c / total, base) for c in counts.values())
 
 
-def recbole_entropy(lists, k):
-    return shannon_entropy(lists, k) / len(listings(lists, k)) if listings(lists, k) else math.nan
-
-
 def personalisation(lists, k):
     listed = [one for one in lists if len(one)]  # an empty list is none
     shared = [len(set(top(a, k)) & set(top(b, k))) for a, b in combinations(listed, 2)]
@@ -76,6 +72,10 @@ def recbole_tail(counts, tail_ratio):
 def cosine_distance(a, b):
     lengths = math.sqrt(sum(x * x for x in a)) * math.sqrt(sum(x * x for x in b))
     return 1 - (sum(x * y for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0)
+
+
+def euclidean_distance(a, b):
+    return math.dist(a, b)
 
 
 def hamming_distance(a, b):
@@ -186,13 +186,6 @@ def personalisation_of_counts(counts, k, n_users):
     return float(1 - Fraction(pairs, n_users * (n_users - 1) * k))
 
 
-def label_exposure(ranked, k, labels, label):
-    """Return the label's share of the exposure in one list, of an item by 1 / its labels."""
-    weights = {item: 1 / math.log2(ranked.index(item) + 2) for item in top(ranked, k)}
-    mine = [weights[i] / len(labels[i]) for i in weights if label in labels.get(i, ())]
-    return sum(mine) / sum(weights.values()) if weights else math.nan
-
-
 def label_hits(ranked, truth, k, labels, label):
     """Return the label's share of one user's hits."""
     hits = [item for item in top(ranked, k) if item in truth]
@@ -211,16 +204,6 @@ def places(ranked, k):
     {'a': 1, 'b': 2, 'c': 4}
     """
     return {item: ranked.index(item) + 1 for item in top(ranked, k)}
-
-
-def mean_over_users(values):
-    """Average the users that have a value; return how many these are too.
-
-    >>> mean_over_users([1.0, math.nan, 2.0])
-    (1.5, 2)
-    """
-    values = [value for value in values if not math.isnan(value)]
-    return (sum(values) / len(values) if values else math.nan), len(values)
 
 
 # Calibration: Steck, "Calibrated recommendations", RecSys 2018
@@ -303,7 +286,7 @@ def popularity_lift(ranked, k, history, counts):
 
     GAP is the mean count of the items, without those that have none: Abdollahpouri, Mansoury,
     Burke, Mobasher, "The unfairness of popularity bias in recommendation", RMSE 2019, where GAP is
-    averaged over a group of users first: `group_popularity_lift`.
+    averaged over a group of users first.
     """
     listed, known = mean_of(ranked, k, counts.get), mean_count(history, counts)
     return (listed - known) / known if known else math.nan
@@ -313,17 +296,6 @@ def mean_count(history, counts):
     """Return the mean count of all interactions of a user; repeated ones count again."""
     known = [counts[item] for item in history if item in counts]
     return sum(known) / len(known) if known else math.nan
-
-
-def group_popularity_lift(lists, histories, k, counts):
-    """Lift of the means over the users who have both a list and a history."""
-    pairs = [
-        (mean_of(ranked, k, counts.get), mean_count(history, counts))
-        for ranked, history in zip(lists, histories, strict=True)
-    ]
-    pairs = [pair for pair in pairs if not any(map(math.isnan, pair))]
-    listed, known = (sum(side) for side in zip(*pairs, strict=True)) if pairs else (math.nan, 1)
-    return (listed - known) / known if known else math.nan
 
 
 # Distances of items for `intra_list_diversity`
@@ -391,9 +363,3 @@ def group_shares(lists, k, groups, discount=discount):
         found[groups.get(item)] += value
     total = sum(found.values())
     return {group: value / total if total else math.nan for group, value in found.items()}
-
-
-def ratio_of_exposure(lists, k, groups, group, discount=lambda rank: 1):
-    """Return a group's share of all lists' exposure over its share of the grouped items."""
-    share = group_shares(lists, k, groups, discount)[group]
-    return share / (sum(one == group for one in groups.values()) / len(groups))

@@ -105,7 +105,7 @@ def evaluate(world, options, ties="order"):
             part = of_hits if base in of_hits.known else of_lists
             mean_, std_, n, values, rows = part.metric(base, parameters, k)
             found.means[key], found.std[key], found.n[key] = mean_, std_, n
-            found.intervals[key] = part.interval(base, rows)
+            found.intervals[key] = part.interval(base, rows, parameters)
             if values is not None:
                 found.values[key] = [values.get(user, NAN) for user in users]
                 found.averaged[key] = {user: one for user, one in values.items() if one == one}
@@ -225,7 +225,7 @@ class Hits:
         cluster = self.world.clusters.get(user) if clustered else user
         return intervals.Row(above, below, weight * self.weight(user), cluster)
 
-    def interval(self, base, rows):
+    def interval(self, base, rows, parameters):
         """Return the interval of the mean of a metric."""
         estimated, pooled = self.options.get("propensities"), self.rules.is_pooled(base)
         relevant = [(user, self.relevant(user)) for user in self.users]
@@ -367,9 +367,10 @@ class OfLists:
             return weighted_mean(values.values(), weights), None, len(kept), values, rows
         return mean(kept.values()), std(kept.values()), len(kept), values, rows
 
-    def interval(self, base, rows):
+    def interval(self, base, rows, parameters):
         """Return the interval of the mean of a metric; none of lists whose cluster is not known."""
-        within_one, clustered = base not in intervals.OPEN, self.options.get("clusters")
+        bounded, clustered = ("jaccard", "hellinger"), self.options.get("clusters")
+        within_one = base not in intervals.OPEN or parameters.get("distance") in bounded
         if clustered and base not in OF_TRUTH and self.hits.n_extra:
             return intervals.NOTHING
         if clustered or not intervals.are_alike(rows):
@@ -409,12 +410,18 @@ def novelty(self, user, ranked, k, total=None, unknown=None):
     return self.mean_of(ranked, k, bits)
 
 
-def tail(self, user, ranked, k, share=0.1, max_count=None):
-    counts = self.world.counts
+def popularity(self, user, ranked, k, unknown=None):
+    return self.mean_of(ranked, k, lambda item: self.world.counts.get(item, unknown))
+
+
+def tail(self, user, ranked, k, share=0.1, n_items=None, max_count=None, unknown=None):
+    counts, other = self.world.counts, {"tail": 1.0, "head": 0.0, None: None}[unknown]
     few = beyond.recbole_tail(counts, share)
+    if n_items is not None:
+        few = sorted(counts, key=lambda item: (counts[item], item))[:n_items]
     if max_count is not None:
         few = {item for item, count in counts.items() if count <= max_count}
-    return self.mean_of(ranked, k, lambda item: float(item in few) if item in counts else None)
+    return self.mean_of(ranked, k, lambda item: float(item in few) if item in counts else other)
 
 
 def lift(self, user, ranked, k):
@@ -422,15 +429,16 @@ def lift(self, user, ranked, k):
     return beyond.popularity_lift(ranked, k, history, self.world.counts)
 
 
-def diversity(self, user, ranked, k, distance="cosine"):
+def diversity(self, user, ranked, k, distance="cosine", single=0.0):
     facts = {"jaccard": "labels", "given": "distances"}.get(distance, "features")
     held = getattr(self.world, facts)
     place = {item: row for row, item in enumerate(held)}
     items = [item for item in ranked[:k] if item is not None]
     if distance == "given":
         rows = {item: item for item in held}
-        return beyond.intra_list_diversity(items, k, rows, lambda i, j: held[i][place[j]])
-    return beyond.intra_list_diversity(items, k, held, getattr(beyond, f"{distance}_distance"))
+        return beyond.intra_list_diversity(items, k, rows, lambda i, j: held[i][place[j]], single)
+    apart = getattr(beyond, f"{distance}_distance")
+    return beyond.intra_list_diversity(items, k, held, apart, single)
 
 
 def calibration(self, user, ranked, k, **how):
@@ -439,9 +447,10 @@ def calibration(self, user, ranked, k, **how):
     return beyond.calibration(ranked, k, history or [], labels, **how)
 
 
-def serendipity(self, user, ranked, k):
+def serendipity(self, user, ranked, k, divisor="k"):
     expected = self.of_user("expected", user) or []
-    return beyond.serendipity(ranked, self.hits.relevant(user), k, expected)
+    ranked = ranked if divisor == "k" else [item for item in ranked if item is not None]
+    return beyond.serendipity(ranked, self.hits.relevant(user), k, expected, divisor)
 
 
 def exposure_share(self, user, ranked, k, label):
@@ -463,9 +472,7 @@ def hit_share(self, user, ranked, k, label):
 
 
 OF_USERS = {
-    "average_popularity": lambda self, user, ranked, k: self.mean_of(
-        ranked, k, self.world.counts.get
-    ),
+    "average_popularity": popularity,
     "novelty": novelty,
     "tail_percentage": tail,
     "popularity_lift": lift,
@@ -495,12 +502,19 @@ def item_coverage(self, k):
     return beyond.coverage_of_counts(counts_of(self, k), len(self.world.catalogue))
 
 
-def gini(self, k, divisor="n"):
-    return beyond.gini_of_counts(counts_of(self, k), len(self.world.catalogue), divisor)
+def gini(self, k, divisor="n", over="catalogue"):
+    n_items = len(self.world.catalogue) if over == "catalogue" else None
+    return beyond.gini_of_counts(counts_of(self, k), n_items, divisor)
 
 
-def entropy(self, k, unit="nats"):
-    found = beyond.entropy_of_counts(counts_of(self, k))
+def entropy(self, k, unit="nats", normalised=None):
+    counts = counts_of(self, k)
+    found, n_listed = beyond.entropy_of_counts(counts), sum(counts.values())
+    if normalised == "recbole":
+        return found / n_listed if n_listed else NAN
+    n_items = {"catalogue": len(self.world.catalogue), "recommended": n_listed}.get(normalised)
+    if n_items:
+        return found / math.log(n_items) if n_items > 1 else 0.0
     return found / math.log(2) if unit == "bits" else found
 
 

@@ -87,17 +87,6 @@ def effective(truths: list, w: dict) -> float:
     return sum(every) ** 2 / sum(one * one for one in every)
 
 
-def half(pairs: list, t_ppf: object) -> float:
-    """Return half the 95 % interval of a ratio of sums of (x, y): by the delta method, with t.
-
-    Degrees of freedom and the correction of the variance are of Kish's number of users by y.
-    """
-    x, y = (sum(row) for row in zip(*pairs, strict=True))
-    n = max(y * y / sum(b * b for _, b in pairs), 2)
-    left = sum((a - x / y * b) ** 2 for a, b in pairs)
-    return t_ppf(0.975, n - 1) * (left * n / (n - 1)) ** 0.5 / y
-
-
 def of_counts(counts: dict, n: int, a: float, b: float) -> dict:
     """Return the propensities of Jain, Prabhu and Varma (2016)."""
     c = (log(n) - 1) * (b + 1) ** a

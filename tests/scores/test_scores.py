@@ -34,6 +34,7 @@ def best_columns(row, k, banned=()):
 # top_k
 
 
+@settings(max_examples=20)
 @given(matrices(), st.integers(1, 12), st.data())
 def test_top_k_is_a_stable_sort(scores, k, data):
     columns = st.sets(st.integers(0, scores.shape[1] - 1))
@@ -106,7 +107,7 @@ def mean_over_orders(row, gains, k):
     return math.fsum(totals) / len(totals)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(matrices(max_items=6), st.data())
 def test_ties_are_averaged_over_all_orders(scores, data):
     grades = st.lists(st.integers(0, 4), min_size=scores.shape[1], max_size=scores.shape[1])
@@ -123,6 +124,7 @@ def test_ties_are_averaged_over_all_orders(scores, data):
             assert ndcg[user, k - 1] == pytest.approx(wanted, rel=1e-12)
 
 
+@settings(max_examples=10)
 @given(matrices(elements=st.integers(0, 3)), st.data())
 def test_ties_in_order_are_the_ranked_list(scores, data):
     grades = st.lists(st.integers(0, 3), min_size=scores.shape[1], max_size=scores.shape[1])
