@@ -1,24 +1,7 @@
 """Systems that several test files compare, evaluated once."""
 
 import pytest
-from systems import DATA, SHARES, system
-
-import toplist as tl
-
-
-@pytest.fixture(scope="session")
-def retrieved():
-    """Return the results of two systems of the notebooks."""
-    return {
-        name: tl.top_k_eval(
-            DATA / f"{name}.csv.gz",
-            DATA / "truth.csv",
-            k=[1, 5, 10, 20],
-            metrics=["hit", "recall", "map", "ndcg"],
-            keep="users",
-        )
-        for name in ("popularity", "itemknn")
-    }
+from systems import SHARES, system
 
 
 @pytest.fixture(scope="session")

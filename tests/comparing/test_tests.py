@@ -1,62 +1,156 @@
-"""Tests in words, tables, LaTeX and pictures."""
+"""Tests in words, tables and LaTeX."""
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
-from systems import cells, compared, system
+from systems import DATA, cells, compared, system
 
 import toplist as tl
 from toplist import inference
 from toplist.comparing.contrasts import METHODS
 
-paired_tests = inference.paired_tests
+paired_tests, RNG = inference.paired_tests, np.random.default_rng
 POPULAR, KNN = "popularity", "itemknn"
 
 
-@pytest.fixture
-def versus(retrieved):
-    return tl.compare(retrieved, baseline=POPULAR)
+@cache
+def retrieved():
+    """Return the results of two systems of the notebooks."""
+    asked = {"k": [1, 5, 10, 20], "metrics": ["hit", "recall", "map", "ndcg"], "keep": "users"}
+    return {
+        name: tl.top_k_eval(DATA / f"{name}.csv.gz", DATA / "truth.csv", **asked)
+        for name in (POPULAR, KNN)
+    }
 
 
-@pytest.fixture
-def tests(versus):
-    return versus.test(["map@10", "ndcg@10"])
+def versus(baseline=POPULAR):
+    return tl.compare(retrieved(), baseline=baseline)
 
 
-def test_the_table_of_two_systems(retrieved, versus, tests, monkeypatch):
-    text = str(tests)
-    assert "ndcg@10      0.0576   0.1314    +0.0738‡  [+0.0597, +0.0878]    +128 %  0.33" in text
-    assert "430/430/132  <0.001    <0.001" in text
-    assert "992 users; † ‡ better, ▾ worse: p < 0.05, 0.01 after Holm over 2 comparisons" in text
-    said = versus.test("ndcg@10").sentence()
-    assert said.startswith(
+FEW = {name: np.arange(30.0) % n for name, n in (("a", 7), ("b", 5), ("c", 3))}
+FAR = {"a": FEW["a"] + 9, "b": FEW["b"]}
+FOUR = {name: RNG(seed).random(20) for seed, name in enumerate("abcd")}
+RUNS = {name: [values, values + 0.1] for name, values in FOUR.items()}
+ALIKE = {name: RNG(seed).normal(size=300) for seed, name in enumerate("abc")}
+NEAR_TWINS = ALIKE | {"b": ALIKE["a"] + RNG(3).normal(0, 0.01, 300)}
+DRAWN = {"method": "randomization", "n_resamples": 99}
+
+
+def ndcg(baseline=POPULAR, **how):
+    return versus(baseline).test("ndcg@10", **how)
+
+
+def own():
+    """Test values of one's own, of which it is not known which direction is better."""
+    values = {name: one.per_user("ndcg@10") for name, one in retrieved().items()}
+    return paired_tests(values, baseline=KNN)
+
+
+def equal(margin):
+    return versus().equivalence("ndcg@10", margin=margin)
+
+
+# What is shown, and words in it, "..." between them
+SAID = [
+    (
+        lambda: versus().test(["map@10", "ndcg@10"]).to_text(),
+        "ndcg@10      0.0576   0.1314    +0.0738‡  [+0.0597, +0.0878]    +128 %  0.33..."
+        "430/430/132  <0.001    <0.001..."
+        "992 users; † ‡ better, ▾ worse: p < 0.05, 0.01 after Holm over 2 comparisons",
+    ),
+    (
+        lambda: ndcg().sentence(),
         "Differences were tested by two-sided paired t over 992 users, with p after Holm over 1 "
-        "comparison; intervals are 95 %"
+        "comparison; intervals are 95 %..."
+        "itemknn exceeds popularity by 0.0738 in ndcg@10 (0.1314 against 0.0576",
+    ),
+    (
+        lambda: str(versus()),
+        "- popularity, paired t over 992 users; † ‡ better, ▾ worse: p < 0.05, 0.01",
+    ),
+    (lambda: str(versus(None)), "not tested"),
+    (lambda: str(versus(KNN)), "0.0576▾"),
+    (lambda: str(ndcg(KNN)), "-0.0738▾"),
+    (lambda: str(own()), "-0.0738▾...† ‡ higher, ▾ lower: p < 0.05"),
+    (
+        lambda: ndcg(KNN).to_latex(),
+        r"$-$0.0738$^{\blacktriangledown}$...\usepackage{amssymb}",
+    ),
+    (lambda: versus(KNN).to_latex(), r"0.0576$^{\blacktriangledown}$...worse: p $<$ 0.05, 0.01"),
+    (
+        lambda: ndcg().to_latex(),
+        r"+0.0738$^{\ddagger}$...$<$0.001...+128 \%...$^{\dagger}$ $^{\ddagger}$...over 992 users",
+    ),
+    (lambda: versus(None).to_latex(), r"over 992 users; differs: p $<$ 0.05 after...\textbf"),
+    (lambda: str(paired_tests(FEW, method="wilcoxon")), "does not test the mean"),
+    (lambda: str(ndcg(method="sign")), "the intervals are those of the t test"),
+    (lambda: str(paired_tests(FEW, **DRAWN, correction="maxt")), "than 200 users is liberal"),
+    (lambda: str(paired_tests(FAR, **DRAWN)), "<=0.01"),
+    (lambda: str(paired_tests(FOUR, correction="maxt")), "MaxT by t with fewer than 50 users is"),
+    (lambda: paired_tests(FOUR).sentence(), "of 6 differences."),
+    (lambda: paired_tests(RUNS, runs="paired").sentence(), "and 2 paired runs of each system"),
+    (lambda: str(inference.tukey(ALIKE)), "hold for all pairs together, if these vary alike"),
+    (
+        lambda: str(inference.tukey(NEAR_TWINS)),
+        "the pairs do not vary alike (standard deviations of 0.0",
+    ),
+    (lambda: str(versus().tukey("ndcg@10")), "after Tukey over 1 comparison...for all pairs toge"),
+    (
+        lambda: str(equal(0.1)),
+        "two one-sided t tests over 992 users...equivalent within ±0.1...90 % interval",
+    ),
+    (lambda: str(equal(0.01)), "not shown to be equivalent"),
+    (
+        lambda: equal(0.1).sentence(),
+        "Equivalence within ±0.1 was tested by two one-sided t tests over 992..."
+        "intervals are 90 %...are equivalent in ndcg@10",
+    ),
+]
+# And words that are not in it: the table of means marks only what was tested
+UNSAID = [
+    (lambda: str(versus()), "not tested"),
+    (lambda: str(versus(None)), "‡"),
+    (lambda: str(own()), "better"),
+    (lambda: ndcg().to_latex().split("tabular")[1], "†...‡...▾"),
+    (lambda: str(versus().tukey("ndcg@10")), "vary alike...relative...d_z...nan"),  # of one pair
+    (lambda: str(equal(0.1)), "†...‡"),
+]
+
+
+@pytest.mark.parametrize(("show", "words"), SAID)
+def test_what_is_said(show, words):
+    text = show()
+    assert [one for one in words.split("...") if one not in text] == []
+    assert text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize(("show", "words"), UNSAID)
+def test_what_is_not_said(show, words):
+    text = show()
+    assert [one for one in words.split("...") if one in text] == []
+
+
+def test_means_are_printed_without_a_look_at_values(monkeypatch):
+    monkeypatch.setattr(tl.TopKResult, "per_user", None)
+    assert "not tested" in str(versus(None))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_interval_has_two_ends_whatever_the_alternative(method):
+    values = {name: RNG(seed).random(40) for seed, name in enumerate("ab")}
+    both, *sided = (
+        paired_tests(values, method=method, alternative=side, n_resamples=999)
+        for side in ("two-sided", "greater", "less")
     )
-    assert "itemknn exceeds popularity by 0.0738 in ndcg@10 (0.1314 against 0.0576" in said
-    # the table of means marks only what was tested
-    tested = str(versus)
-    assert "‡" in tested and "not tested" not in tested
-    assert "- popularity, paired t over 992 users; † ‡ better, ▾ worse: p < 0.05, 0.01" in tested
-    monkeypatch.setattr(tl.TopKResult, "per_user", None)  # and touches no values otherwise
-    plain = str(tl.compare(retrieved))
-    assert "not tested" in plain and "‡" not in plain
-
-
-def test_a_worse_system_has_one_sign_in_every_table(retrieved):
-    both = tl.compare(retrieved, baseline=KNN)
-    tests, table = both.test(["ndcg@10"]), str(both)
-    assert "0.0576▾" in table and "‡ " not in table.replace("† ‡ better", "")
-    assert tests[0].sign == "▾" and "-0.0738▾" in str(tests) and str(tests).count("‡") == 1
-    for latex, number in ((tests.to_latex(), r"$-$0.0738"), (both.to_latex(), "0.0576")):
-        assert number + r"$^{\blacktriangledown}$" in latex and r"\usepackage{amssymb}" in latex
-    assert "worse: p $<$ 0.05, 0.01" in both.to_latex()
-    # of your own values it is not known which direction is better
-    values = {name: one.per_user("ndcg@10") for name, one in retrieved.items()}
-    own = str(paired_tests(values, baseline=KNN))
-    assert "-0.0738▾" in own and "† ‡ higher, ▾ lower: p < 0.05" in own and "better" not in own
+    ends = both[0].low, both[0].high
+    for tests in sided:
+        assert (tests[0].low, tests[0].high) == ends and np.isfinite(ends).all()
+        assert f"[{ends[0]:+.4f}, {ends[1]:+.4f}]" in str(tests)
+        assert "% interval (two-sided)" in str(tests)
+        assert "two-sided intervals" in tests.sentence()
 
 
 def test_what_has_no_direction_has_no_sign_and_is_never_better():
@@ -83,7 +177,7 @@ def test_what_has_no_direction_has_no_sign_and_is_never_better():
 
 def test_tables_and_tests_print_one_mean_alike_and_p_on_its_side():
     """0.10475 is 0.10474999999999998 from counts, and 0.10475000000000001 from values."""
-    rng = np.random.default_rng(2)
+    rng = RNG(2)
     truth = {u: set(rng.permutation(60)[:9].tolist()) for u in range(200)}
     lists = {s: {u: rng.permutation(60)[:20].tolist() for u in truth} for s in "ab"}
     both = compared(lists, truth, [5, 10, 20], metrics=["precision", "recall"])
@@ -97,21 +191,6 @@ def test_tables_and_tests_print_one_mean_alike_and_p_on_its_side():
     near = replace(found[0], p=0.0499, p_adjusted=0.0499)
     text = str(replace(found, contrasts=(near,)))
     assert "0.0499" in text and "0.050" not in text and "†" in text
-
-
-# LaTeX
-
-
-def test_latex_says_what_its_daggers_are(retrieved, versus):
-    rows = versus.test("ndcg@10").to_latex()
-    body = rows[rows.index(r"\begin{tabular}") :]
-    assert r"+0.0738$^{\ddagger}$" in body and "$<$0.001" in body and r"+128 \%" in body
-    assert body.count("{") == body.count("}") and not re.search("[†‡▾]", body)
-    for text in (versus.to_latex(), rows):
-        legend = text[text.index(r"\footnotesize") :]
-        assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
-    pairs = tl.compare(retrieved).to_latex()
-    assert "over 992 users; differs: p $<$ 0.05 after" in pairs and r"\textbf" in pairs
 
 
 def test_bold_is_what_differs_after_the_correction(pair):
@@ -150,91 +229,11 @@ def test_intervals_digits_caption_and_names(pair):
     both = tl.compare(pair)
     text = both.to_latex(intervals=True, digits=3, caption="A & B", label="tab:x-1")
     assert r"\begin{table}" in text and r"\caption{A \& B}" in text and r"\label{tab:x-1}" in text
-    assert r"\begin{table}" not in both.to_latex() and r"\begin{table}" in both.to_latex(
-        caption="A"
-    )
-    mean, (low, high) = pair["a"]["ndcg@5"], pair["a"].interval("ndcg@5")
-    shown = rf"{mean:.3f} {{\scriptsize$\pm$\,{high - mean:.3f}}}"
-    assert cells(text, "a")[0] == shown and high - mean == pytest.approx(mean - low)
-    rows = tl.compare(pair, baseline="a").test("ndcg@5").to_latex(intervals=False, digits=2)
-    assert "interval" not in rows[rows.index("tabular") : rows.index("bottomrule")]
+    assert r"\begin{table}" not in both.to_latex()
+    mean, (_, high) = pair["a"]["ndcg@5"], pair["a"].interval("ndcg@5")
+    assert cells(text, "a")[0] == rf"{mean:.3f} {{\scriptsize$\pm$\,{high - mean:.3f}}}"
     text = tl.compare({"*a*": pair["a"], "`b`": pair["c"]}).to_markdown()  # stars are no markup
     assert r"| \*a\* |" in text and r"| \`b\` |" in text and "| **0." in text
-
-
-# Power, frames, pictures
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_an_interval_has_two_ends_whatever_the_alternative(method):
-    values = {name: np.random.default_rng(seed).random(40) for seed, name in enumerate("ab")}
-    both, *sided = (
-        paired_tests(values, method=method, alternative=side, n_resamples=999)
-        for side in ("two-sided", "greater", "less")
-    )
-    ends = both[0].low, both[0].high
-    for tests in sided:
-        assert (tests[0].low, tests[0].high) == ends and np.isfinite(ends).all()
-        assert f"[{ends[0]:+.4f}, {ends[1]:+.4f}]" in str(tests)
-        assert "% interval (two-sided)" in str(tests)
-        assert "two-sided intervals" in tests.sentence()
-
-
-# What is said of methods
-
-
-def test_advice_where_a_method_is_known_to_err():
-    few = {"a": np.arange(30.0) % 7, "b": np.arange(30.0) % 5, "c": np.arange(30.0) % 3}
-    drawn = {"method": "randomization", "n_resamples": 99}
-    assert "does not test the mean" in str(paired_tests(few, method="wilcoxon"))
-    flips = str(paired_tests(few, correction="maxt", **drawn))
-    assert "fewer than 200 users is liberal" in flips
-    assert "<=0.01" in str(paired_tests({"a": few["a"] + 9, "b": few["b"]}, **drawn))
-    sparse = {"a": [1.0] + [0.0] * 99, "b": [0.0] * 100}
-    assert {"SKEWED", "FEW DIFFER"} == set(paired_tests(sparse)[0].cautions)
-    rng = np.random.default_rng(0)
-    four = {name: rng.random(20) for name in "abcd"}
-    maxt = str(paired_tests(four, correction="maxt"))
-    assert "MaxT by t with fewer than 50 users is liberal" in maxt
-    assert "95 % interval (two-sided)" in str(paired_tests(four, alternative="less"))
-    assert paired_tests(four).sentence().endswith("of 6 differences.")
-    alone = {name: values[:1] for name, values in four.items()}
-    assert paired_tests(alone, baseline="a").n_family == 0
-    runs = {name: [values, values + 0.1] for name, values in four.items()}
-    assert (
-        "and 2 independent runs of each system" in paired_tests(runs, runs="independent").sentence()
-    )
-
-
-def test_tukey_says_where_the_pairs_do_not_vary_alike(versus):
-    rng = np.random.default_rng(0)
-    alike = {name: rng.normal(size=300) for name in "abc"}
-    text = str(inference.tukey(alike))
-    assert "hold for all pairs together, if these vary alike" in text and "twins" not in text
-    tukey = inference.tukey(alike | {"b": alike["a"] + rng.normal(0, 0.01, 300)})
-    assert "the pairs do not vary alike (standard deviations of 0.0" in str(tukey)
-    assert "together, if these vary alike." in tukey.sentence()
-    same = inference.tukey({**alike, "b": alike["a"]})
-    assert "standard deviations of 0 to 1." in str(same)
-    # of one pair, nothing is pooled
-    tukey = versus.tukey("ndcg@10")
-    text, said = str(tukey), tukey.sentence()
-    assert "after Tukey over 1 comparison" in text and "for all pairs together\n" in text + "\n"
-    assert "relative" not in text and "d_z" not in text
-    assert "hold for all pairs together" in said and "nan" not in said
-
-
-def test_equivalence_is_said_as_such(versus):
-    close = versus.equivalence("ndcg@10", margin=0.1)
-    assert "two one-sided t tests over 992 users" in str(close)
-    assert "equivalent within ±0.1" in str(close) and "90 % interval" in str(close)
-    assert "not shown to be equivalent" in str(versus.equivalence("ndcg@10", margin=0.01))
-    said = close.sentence()
-    assert said.startswith("Equivalence within ±0.1 was tested by two one-sided t tests over 992")
-    assert "intervals are 90 %" in said and "are equivalent in ndcg@10" in said
-    assert "†" not in str(close) and "‡" not in str(close)
-    how = [close.to_dict()[0][key] for key in ("method", "alternative", "margin", "level")]
-    assert how == ["equivalence", "within", 0.1, pytest.approx(0.9)]
 
 
 LONG = [f"a-retriever-with-a-long-name-{letter}" for letter in "abcdefgh"]
