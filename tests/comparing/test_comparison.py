@@ -1,6 +1,7 @@
 """Systems side by side: their table, the best, what makes them not comparable, the lead."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -227,15 +228,14 @@ def test_sort_puts_the_best_first():
     assert many.sort("mrr@5").systems == ["7", "c", "b", "a", "0.5", *last]  # equal: as they were
     assert many.sort("worst@5").systems == ["b", "a", "0.5", "c", "7", *last]
     assert many.sort("RR@5") == many.sort("mrr@5") != many
-    assert many.sort("mrr@5").baselines == ("7",)
     runs = {"x": [results["a"]] * 2, "y": [results["c"], results[7]], "z": [results["none"]] * 2}
     assert list(tl.compare(runs).sort("mrr@5").to_dict()) == ["y", "x", "z"]
-    assert tl.compare(runs).sort("hit@5").systems == ["z", "x", "y"]
 
 
 # The best of many
 
 
+@cache
 def checkpoints(n, n_users=120):
     rng = np.random.default_rng(0)
     truths = {user: {user % 9} for user in range(n_users)}
@@ -250,7 +250,7 @@ def checkpoints(n, n_users=120):
 
 def test_the_best_of_many_is_said_to_be_that():
     words = "best of 10 on the same users: part of the lead is chance, .lead() and toplist compare"
-    some = checkpoints(10)
+    some = dict(checkpoints(10))
     many = tl.compare(some)
     for output in (repr(many), many.to_html(), many.to_markdown()):
         assert words in output
@@ -260,19 +260,19 @@ def test_the_best_of_many_is_said_to_be_that():
 
 
 def test_the_lead_of_the_best_says_what_chance_gives():
-    many = tl.compare(checkpoints(12))
+    many = tl.compare(checkpoints(10))
     found = many.lead("nDCG@3", seed=7)
     one = found.rows["ndcg@3"]
     values = [result.per_user("ndcg@3") for result in many.results.values()]
     assert found.systems[one.place] == many.best()["ndcg@3"][0]
     assert one.mean == pytest.approx(max(np.mean(some) for some in values))
     assert one.lead == pytest.approx(one.mean - np.mean(values))
-    assert (one.n, one.n_systems) == (120, 12) and one.share == one.by_chance / one.lead
+    assert (one.n, one.n_systems) == (120, 10) and one.share == one.by_chance / one.lead
     label = f"{found.systems[one.place]} ndcg@3"
     text = repr(found)
     assert f"{label}  {one.mean:.4f}       {one.mean_of_all:.4f}" in text
     assert f"{one.lead:+.4f}" in text and "rough" not in text
-    assert "best of 12 systems on the same 120 users, chosen by the mean shown" in text
+    assert "best of 10 systems on the same 120 users, chosen by the mean shown" in text
     every = many.lead()  # not of average_popularity: neither direction is better
     assert list(every.rows) == ["ndcg@3", "ndcg@5", "mrr@3", "mrr@5", "hit@3", "hit@5"]
     assert "rough: fewer than 50 users" in repr(tl.compare(checkpoints(2, 30)).lead("mrr@3"))

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -164,18 +163,13 @@ def test_a_system_that_a_data_set_lacks(sets):
     row = found.to_dict()["systems"]["ease"]
     assert row["means"]["yelp"] is None and row["mean"] is None
     json.dumps(found.to_dict(), allow_nan=False)
-    alone = dict(sets) | {"yelp": {"knn": sets["yelp"]["knn"]}}
-    asked = {"missing": "last", "n_resamples": 99}
-    found = tl.across(alone, "ndcg@10", **asked)
-    # the two that lack it share the last rank, and have no votes
-    assert found.borda.tolist() == [4.0, 4.0, 0.0] and found.mean_ranks.sum() == 6.0
-    # in one data set alone there is no contrast
+    # in one data set alone there is no contrast; two that lack it share the last rank
     few = {"ml": sets["ml"], "yelp": {"knn": sets["yelp"]["knn"]}}
-    once = tl.across(few, "ndcg@10", baseline="ease", **asked)
+    once = tl.across(few, "ndcg@10", baseline="ease", missing="last", n_resamples=99)
+    assert once.borda.tolist() == [3.0, 2.0, 0.0] and once.mean_ranks.sum() == 6.0
     with pytest.raises(ValueError, match="both in 1 data set alone: two are needed"):
         once.contrast("knn")
     assert once.to_dict()["systems"]["knn"]["difference"] is None
-    assert re.search(r"knn .* -  +-$", once.to_text(), re.MULTILINE)
 
 
 def test_results_without_users(sets):
@@ -191,9 +185,7 @@ def test_results_without_users(sets):
     assert contrast.these is None and contrast.replicated is None
     assert "knn: this result holds no hits, so its users are unknown" in contrast.why
     assert contrast.sample == whole.contrast("ease").sample
-    text = found.to_text()
-    assert "no intervals of ranks: the users of ml, yelp, movies are unknown" in text
-    assert "no interval for these data sets: the users of ml" in text
+    assert "no intervals of ranks: the users of ml, yelp, movies are unknown" in found.to_text()
     mixed = tl.across(dict(bare) | {"ml": sets["ml"]}, "ndcg@10")
     assert mixed.why == "the users of yelp, movies are unknown"
 

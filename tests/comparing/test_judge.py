@@ -91,16 +91,16 @@ def test_a_difference_of_two_systems():
 
 def test_the_table_says_how_certain_it_is():
     found = corrected(level=0.9)
-    words = str(found)
-    assert f"corrected     {found.estimate:.4f}  [{found.low:.4f}, {found.high:.4f}]" in words
-    assert "90 % interval" in words and "random sample" in words
-    assert f"60 queries judged by people, 240 more by the judge alone (lambda {found.lam:.3f})" in (
-        words
-    )
-    assert f"as certain as {found.n_effective:.1f} judged by people alone" in words
-    assert "rough" not in words
+    text = str(found)
+    for words in (
+        f"corrected     {found.estimate:.4f}  [{found.low:.4f}, {found.high:.4f}]",
+        "90 % interval",
+        f"60 queries judged by people, 240 more by the judge alone (lambda {found.lam:.3f})",
+        f"as certain as {found.n_effective:.1f} judged by people alone",
+    ):
+        assert words in text
     few = corrected(human=evaluated(LISTS, PEOPLE, SAMPLE[:20]))
-    assert "rough: fewer than 50 queries of people" in str(few)
+    assert "rough: fewer than 50 queries of people" in str(few) and "rough" not in text
     alike = {query: {0: 1} for query in QUERIES}
     lists = {query: [0, 1] for query in QUERIES}
     found = judge_corrected(**sides(lists, alike, alike), metric="ndcg@2")

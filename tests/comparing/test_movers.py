@@ -117,31 +117,39 @@ def test_rows_notes_and_forms():
     assert same.to_pandas().columns[0] == "user_id"
 
 
-def test_which_systems_and_what_is_refused():
-    third = evaluated(OLD, metrics=["mrr", "recall"])
-    three = {"old": evaluated(OLD), "new": evaluated(NEW), "third": third}
-    found, twice = tl.compare(three), {name: [one] * 2 for name, one in three.items()}
+THREE = {
+    "old": evaluated(OLD),
+    "new": evaluated(NEW),
+    "third": evaluated(OLD, metrics=["mrr", "recall"]),
+}
+SOME = {user: TRUTH[user] for user in ("ann", "bob")}
+FEWER = tl.compare({"old": THREE["old"], "new": evaluated(NEW, SOME)})
+
+
+def test_which_systems_are_compared():
+    found = tl.compare(THREE)
     assert found.movers("mrr@2", "new").systems == ("new", "old")
     turned = found.movers("mrr@2", "old", "new")
     assert [row.user_id for row in turned] == ["bob", "ann", "zoe"]
-    assert tl.compare(three, baseline="new").movers("mrr@2", "old").systems == ("old", "new")
+    assert tl.compare(THREE, baseline="new").movers("mrr@2", "old").systems == ("old", "new")
     assert len(found.movers("ndcg@2", "new").rows) == 3  # which the third does not have
-    fewer = {user: TRUTH[user] for user in ("ann", "bob")}
-    other = tl.compare({"old": evaluated(OLD), "new": evaluated(NEW, fewer)})
-    assert [row.user_id for row in other.movers("mrr@2", users="common")] == ["ann", "bob"]
-    numbers = tl.compare({1: three["old"], 2: three["new"]})  # whose names are texts
-    for ask, said in (
-        (lambda: found.movers("mrr@2"), "movers: beside old there are new, third: name one as sys"),
-        (
-            lambda: found.movers("mrr@2", "x"),
-            "beside old there are new, third: 'x' is none",
-        ),
-        (lambda: numbers.movers("mrr@2", 1), "movers: beside 1 there are 2: 1 is none of them"),
-        (lambda: found.movers("mrr@2", "old"), "beside old there are new, third: 'old' is none"),
-        (lambda: tl.compare({"old": three["old"]}).movers("mrr@2"), "two systems are needed"),
-        (lambda: found.movers("mrr@2", "new", n=0), "n must be at least 1, not 0"),
-        (lambda: other.movers("mrr@2"), "users='common'"),
-        (lambda: tl.compare(twice).movers("mrr@2"), "comparison.results['old, run 1']"),
-    ):
-        with pytest.raises(ValueError, match=re.escape(said)):
-            ask()
+    assert [row.user_id for row in FEWER.movers("mrr@2", users="common")] == ["ann", "bob"]
+
+
+# (comparison, what is asked, words of the error)
+REFUSED = [
+    (THREE, {}, "movers: beside old there are new, third: name one as sys"),
+    (THREE, {"system": "x"}, "beside old there are new, third: 'x' is none"),
+    (THREE, {"system": "old"}, "beside old there are new, third: 'old' is none"),
+    ({1: THREE["old"], 2: THREE["new"]}, {"system": 1}, "movers: beside 1 there are 2: 1 is none"),
+    ({"old": THREE["old"]}, {}, "two systems are needed"),
+    (THREE, {"system": "new", "n": 0}, "n must be at least 1, not 0"),
+    (FEWER.results, {}, "users='common'"),
+    ({name: [one] * 2 for name, one in THREE.items()}, {}, "comparison.results['old, run 1']"),
+]
+
+
+@pytest.mark.parametrize(("systems", "asked", "words"), REFUSED)
+def test_what_is_refused(systems, asked, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        tl.compare(systems).movers("mrr@2", **asked)

@@ -97,10 +97,8 @@ VALUE_ERRORS = {
     "two systems are needed, and there is a": lambda: tl.compare({"a": by_position()}).test(),
     "'mrr' is a whole curve: give name@k": lambda: two().test("mrr"),
     "'mrr@1' is there twice": lambda: two().test(["mrr@1", "mrr@1"]),
-    "names is": lambda: two().test([]),
     "method='x': choose from 't', 'randomization'": lambda: two().test(method="x"),
     "correction='x': choose from 'holm', 'maxt'": lambda: two().test(correction="x"),
-    "level must be a number between 0 and 1": lambda: two().test(level=1),
     "item_coverage@2 has no test: one number of all lists": lambda: facts().test("item_coverage@2"),
     "pooled, a ratio of sums over users: toplist.inference.ratio": [
         lambda: pooled().test("recall@2"),
@@ -111,7 +109,7 @@ VALUE_ERRORS = {
     ],
     "margin must be a number above 0": [
         lambda one=one: two().equivalence("mrr@2", margin=one)
-        for one in (float("nan"), float("inf"), "1%", 0, -1, True, "a", None)
+        for one in (float("nan"), "1%", 0, True)
     ],
     "level must be above 0.5": lambda: two().equivalence(margin=0.1, level=0.4),
     "'maxt' is of tests of a difference": lambda: two().equivalence(margin=1, correction="maxt"),
@@ -166,12 +164,8 @@ VALUE_ERRORS = {
     ),
     # values of your own
     "the dict of systems is empty: give system -> values": lambda: tl.inference.paired_tests({}),
-    "the values of a have shape (1, 2): one per user is needed": lambda: few([[1.0, 2.0]]),
     "the values of the system have shape (3,): users x k are needed": lambda: tl.inference.band(
         np.arange(3), np.arange(3)
-    ),
-    "the system has 3 x 2 values and the baseline 3 x 1": lambda: tl.inference.band(
-        np.ones((3, 2)), np.ones((3, 1))
     ),
     "the value of user 1 of a is nan": lambda: few([1.0, np.nan]),
     "b has other users than a: 1 are missing and 1 are new, 'x' first": lambda: few(
@@ -182,20 +176,15 @@ VALUE_ERRORS = {
     "the weight of user 1 is ...must be 0 or more": [
         lambda one=one: few(weights=[1.0, one]) for one in (-1.0, np.nan, np.inf)
     ],
-    "the baseline has other users than the system: 1 are missing": lambda: tl.inference.band(
-        {"x": [1.0]}, {"y": [1.0]}
-    ),
     "correction='maxt' is for the methods": lambda: few(correction="maxt", method="sign"),
     "segment 'b': the value of user 1 is nan": lambda: heterogeneity({"b": [0.1, np.nan]}),
-    "segment 'b': values of shape (1, 2)": lambda: heterogeneity({"b": [[0.1, 0.3]]}),
     "segment 'b' has mean ...: give finite numbers": [
         lambda bad=bad: heterogeneity_of_moments({"a": (5, 0.1, 0.2), "b": bad})
-        for bad in ((5, np.nan, 0.1), (5, 0.1, -1), (5, 0.1, np.nan), (5, 0.1, np.inf))
+        for bad in ((5, np.nan, 0.1), (5, 0.1, -1))
     ],
 }
 TYPE_ERRORS = {
     "dict of name -> result, not list": lambda: tl.compare([1]),
-    "'a' is float": lambda: tl.compare({"a": 1.0}),
     "'a' is list": lambda: tl.compare({"a": [by_position(), 0.5]}),
     "names are text or numbers": [
         lambda name=name: tl.compare({name: by_position()}) for name in (None, True, (1,))
@@ -208,7 +197,6 @@ TYPE_ERRORS = {
     "weights are by position, but the values are by user": lambda: few(
         users=["x", "y"], weights=[1, 1]
     ),
-    "by user and some by position": lambda: tl.inference.band({"x": [1.0]}, [[1.0]]),
     "clusters are by position, but the values": lambda: two().test("mrr@3", clusters=[0] * 60),
     "give a dict of segment -> differences, not list": lambda: heterogeneity([[0.1], [0.2]]),
 }

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-import toplist as tl
 from toplist import inference
 
 paired_tests, RNG = inference.paired_tests, np.random.default_rng
@@ -89,20 +88,12 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
 
 
 def test_arrays_are_paired_by_position_and_say_so():
-    """Equal lists of the same users in two orders: nobody wins, once values are keyed."""
-    lists = {user: [user, user + 1, user + 2] for user in range(30)}
-    truths = {user: {user + user % 3} for user in range(30)}
-    arrays, keyed = {}, {}
-    for name, users in (("a", [*lists]), ("b", [*lists][::-1])):
-        sides = ({user: side[user] for user in users} for side in (lists, truths))
-        result = tl.top_k_eval(*sides, 3, metrics="mrr")
-        curves = result.per_user("mrr")
-        assert type(curves) is np.ndarray and list(result.per_user("mrr", keyed=True)) == users
-        arrays[name] = curves.mean(axis=1)
-        keyed[name] = dict(zip(users, arrays[name].tolist(), strict=True))
-    by_position = paired_tests(arrays)
+    """Equal values of the same users in two orders: nobody wins, once values are keyed."""
+    values = RNG(0).random(30)
+    by_position = paired_tests({"a": values, "b": values[::-1]})
     assert "paired by position" in str(by_position) and by_position[0].wins > 0
-    matched = paired_tests(keyed)
+    keyed = dict(enumerate(values.tolist()))
+    matched = paired_tests({"a": keyed, "b": dict(reversed(keyed.items()))})
     assert "by position" not in str(matched) and (matched[0].wins, matched[0].losses) == (0, 0)
 
 
@@ -121,28 +112,17 @@ def test_labels_of_clusters_are_told_apart_as_in_python(labels):
         assert "over 8 " in str(tests) and "in 4 clusters" in str(tests)
 
 
-@pytest.mark.parametrize("missing", [float("nan"), None, "NA", "Int64"])
-def test_users_without_a_cluster_are_named(missing):
-    values, user = {name: {"ann": 1.0, "bob": 2.0, "cid": 0.5} for name in "xy"}, "'bob'"
-    clusters = {"ann": 1, "bob": missing, "cid": 1}
-    if isinstance(missing, str):  # missing values of pandas
-        kind = {"dtype": missing} if missing == "Int64" else {}
-        clusters = pytest.importorskip("pandas").Series([1, None, 1], **kind)
-        values, user = {name: [1.0, 2.0, 0.5] for name in "xy"}, "1"
-    with pytest.raises(ValueError, match=f"clusters: user {user} has none"):
-        paired_tests(values, clusters=clusters)
-
-
 @pytest.mark.parametrize("name", ["weights", "clusters"])
 def test_weights_and_clusters_by_user_may_be_a_series(name, written):
     pandas, (_, by_user) = pytest.importorskip("pandas"), written
     given = {user: 1 + row % 7 for row, user in enumerate(by_user["als"])}
     expected = repr(paired_tests(by_user, **{name: given}))
-    assert expected != repr(paired_tests(by_user))
     assert repr(paired_tests(by_user, **{name: pandas.Series(given)[::-1]})) == expected
     table = pandas.DataFrame({"user_id": [*given], name: [*given.values()]})
     with pytest.raises(TypeError, match=f"{name} is a table: give a dict user -> value"):
         paired_tests(by_user, **{name: table})
+    with pytest.raises(ValueError, match="clusters: user 'u.* has none"):
+        paired_tests(by_user, clusters=pandas.Series(given).where(lambda one: one > 1))
 
 
 def test_few_or_unequal_clusters_are_said():
