@@ -51,7 +51,6 @@ def leave_one_out(page):
     newest = log["timestamp"] == log.groupby("user_id")["timestamp"].transform("max")
     several = log[newest].drop_duplicates().groupby("user_id").size() > 1
     assert split.report.n_tied == several.sum() > 0.93 * log["user_id"].nunique()
-    assert page.shuffled.truths() == split.truths()
 
     assert len(page.customers) == page.recalls["the whole basket"].n_evaluated == 693
     known, unseen = (result["recall@10"] for result in page.recalls.values())
@@ -84,9 +83,7 @@ def leave_one_out(page):
 
 def same_numbers(page):
     assert len(page.of_one_list) == len(tl.CONVENTIONS) == 39
-    n_values = page.of_one_list.round(10).nunique()
-    assert n_values["hit"] == n_values["mrr"] == 1
-    assert n_values["map"] == 5
+    assert page.of_one_list.round(10).nunique()["map"] == 5
     but_in = {"precision": [], "map": ["lightgbm", "xgboost"], "ndcg": page.apart}
     for metric, but in but_in.items():
         wins = (page.good[metric] > page.poor[metric])[page.good[metric].notna()]
@@ -129,7 +126,6 @@ def beyond_accuracy(page):
 
 def is_b_better(page):
     [row] = page.at_10
-    assert row.low < row.difference < row.high
     assert row.p < 0.05 < page.two.test("ndcg@5")[0].p
     assert page.band.low[9] > 0 > page.band.low_all[9]  # better at k = 10 alone, not at all k
     assert np.flatnonzero(page.band.low_all > 0)[0] + 1 == 11

@@ -311,14 +311,6 @@ def test_every_keyword_about_items_has_a_row():
     assert {keyword for metric in metrics for keyword in metric.needs} == set(ITEMS)
 
 
-def test_data_tables_hold_what_their_names_say():
-    of_metrics = toplist.metrics.definitions
-    tables = toplist.METRICS, of_metrics.DIVISORS, of_metrics.DISCOUNTS, toplist.CONVENTIONS
-    for table in tables:
-        assert table
-        assert all(name == row.name for name, row in table.items())
-
-
 needs_sources = pytest.mark.skipif(
     not (ROOT / "setup.cfg").exists(), reason="tests are run away from the project"
 )

@@ -158,21 +158,6 @@ def test_every_option_gives_what_the_oracle_says(options):
     assert not matrix.verdict(options, "command line", 3)
 
 
-def test_formats_are_those_of_extensions_or_as_they_are_named(good):
-    expected = content_of(good)
-    run = "".join(
-        f"{u} Q0 {one} 0 {-r} t\n" for u, row in RANKED.items() for r, one in enumerate(row)
-    )
-    put("r.run.gz", run)
-    put("t", "".join(f"{user}\t0\t{item}\t1\n" for user, row in RELEVANT.items() for item in row))
-    found = content_of(good, "--ground-truths-format", "trec", recs="r.run.gz", truth="t")
-    assert found.pop("scores") == {"tied": 0, "listed": 4}  # none of which tie, though it is said
-    assert found["policies"].pop("ties") == "item_desc" != expected["policies"].pop("ties")
-    assert found == expected
-    put("r", Path("recs.csv").read_text().replace(",", "\t"))
-    assert content_of(good, "--ranks-format", "tsv", recs="r")["values"] == expected["values"]
-
-
 # Labels of users and items, clusters, propensities
 
 
@@ -206,9 +191,8 @@ def test_slices_of_items(good):
         *(("x", 0), ("y", 0.5), (None, 0))
     ]
     found = rows(good("eval", *SYSTEMS[:3], *by_genre, "--format", "csv"))
-    assert [(row["system"], row["segment"], row["mean"]) for row in found][2:4] == [
-        *(("recs", "", "0.0"), ("more", "x", "1.0"))
-    ]
+    assert [row["system"] for row in found] == ["recs"] * 3 + ["more"] * 3
+    assert [row["mean"] for row in found][2:4] == ["0.0", "1.0"]
     # items that are numbers in the lists are so in the labels
     out = good("eval", "n.jsonl", "n_truth.jsonl", *ask, "n.csv:genre", "--format", "csv")
     assert "x,hit,2,1.0" in out
@@ -223,13 +207,8 @@ def test_clusters_of_a_file_or_of_the_key(good):
     text = good(*ask, "who.csv:person", "--unit", "sessions")
     assert "4 of 4 sessions evaluated, of 2 clusters" in text and "by clusters (CR2)" in text
     options = {"k": 2, "metrics": "mrr", "columns": {"user_id": ["user", "time"]}}
-    users = by_words("keyed.csv", "keyed_truth.csv", **options, keep="users").users
-    labels = [{"a": "ann"}.get(user, "bob") for user, _ in users]
-    for asked, clusters, n in (("user", "user", 3), ("who.csv:person", labels, 2)):
-        found = json.loads(good(*ask, asked, "--format", "json"))
-        expected = by_words("keyed.csv", "keyed_truth.csv", clusters=clusters, **options)
-        assert found["n_clusters"] == n
-        assert found["interval"]["mrr@2"] == list(expected.interval("mrr@2"))
+    known = by_words("keyed.csv", "keyed_truth.csv", clusters="user", **options)
+    assert good(*ask, "user") == f"{known}\n"
 
 
 @pytest.mark.parametrize(

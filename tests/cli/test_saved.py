@@ -54,10 +54,6 @@ def test_saved_results_alone_need_no_truth(good, base):
     assert "recall@1" in recall and "ndcg" not in recall
     both = good("compare", "base.npz", "new.npz", "-k", "1")
     assert "recall@1" in both and "ndcg@1" in both and "@2" not in both
-    catalogue = "--catalogue", put("all.csv", "item_id\na\nb\nc\n")
-    ask = "-m", "ndcg@2", "item_coverage@2", *catalogue
-    good("eval", "recs.csv", "truth.csv", *ask, "--save", "of_lists.npz", "-q")
-    assert "item_coverage" in good("eval", "of_lists.npz", "-k", "1")
     shown = good("eval", "base.npz", "new.npz", "-m", "recall", "--format", "json")
     assert json.loads(shown)["base"]["values"] == {"recall@2": base["recall@2"]}
 
@@ -73,8 +69,8 @@ def test_a_saved_base_of_the_same_convention(files, good):
 def test_saved_results_of_a_convention_of_ones_own(files, good):
     mine = tl.Convention("mine", {name: tl.METRICS[name] for name in ("hit", "mrr")})
     for name in ("recs", "more"):
-        path = Path(f"{name}.csv")
-        tl.top_k_eval(path, Path("truth.csv"), 2, convention=mine, keep="users").save(f"{name}.npz")
+        result = tl.top_k_eval(f"{name}.csv", "truth.csv", 2, convention=mine, keep="users")
+        result.save(f"{name}.npz")
     shown = good("compare", "recs.npz", "more.npz", "-m", "hit")
     assert "hit@2" in shown and "mrr" not in shown and "convention mine" in shown
 

@@ -38,14 +38,15 @@ def test_ids_that_are_numbers_in_the_lists(good):
     put("ids.csv", "item_id\n2\n")
     put("q.csv", "user_id,text\n7,first query\n")
     ask = "show", "7", "n.jsonl", "n_truth.jsonl", "--titles", "names.csv:title"
-    assert "  1 ✓ hit 1" in good(*ask) and "  2       2 Two" in good(*ask)
-    lines = good(*ask, "--history", "past.csv", "--catalogue", "ids.csv").splitlines()
-    assert lines[1] == "2 items in the history: 2 Two, 9"
+    beside = "--history", "past.csv", "--catalogue", "ids.csv", "--user-titles", "q.csv:text"
+    lines = good(*ask, *beside).splitlines()
+    assert lines[:2] == [
+        *("user 7 first query: 2 relevant items", "2 items in the history: 2 Two, 9")
+    ]
+    assert any(one.startswith("  1 ✓ hit 1") for one in lines)
     assert lines[-1] == "  3  n: not in the catalogue"
     put("ids.csv", "item_id\n3\n")
     assert good(*ask, "--catalogue", "ids.csv").endswith("  3  n: not listed\n")
-    out = good(*ask, "--user-titles", "q.csv:text")
-    assert out.startswith("user 7 first query: 2 relevant items\n")
 
 
 def test_a_strict_check_fails(cli, good):
@@ -119,10 +120,8 @@ def test_history_and_catalogue(page):
     beside = *beside, "--user-titles", "q.csv:text", "--columns", "user_titles:user_id=qid"
     read, _ = page("-m", "ndcg@2", *beside, files=("a.jsonl", "b.jsonl", "t.jsonl"))
     first, second = sorted(t for t in read.by_tag["details"] if t[0] in "12")
-    assert "2 items in the history: 8, 5" in first and "0 items in the history" in second
-    assert "9 a: not in the catalogue; b: not in the catalogue" in first
-    assert "not in the catalogue" not in second
-    ((_, *files),) = read.tables["Files"]
-    named = "a.jsonl", "b.jsonl", "t.jsonl", "ids.csv", "past.csv", "q.csv"
-    assert sorted(row[0] for row in files) == sorted(named)
     assert first.startswith("1 first query ") and second.startswith("2 ndcg@2")
+    assert "2 items in the history: 8, 5" in first
+    assert "9 a: not in the catalogue; b: not in the catalogue" in first
+    ((_, *files),) = read.tables["Files"]
+    assert {row[0] for row in files} >= {"a.jsonl", "t.jsonl", "ids.csv", "past.csv", "q.csv"}

@@ -125,18 +125,11 @@ def test_metrics_of_the_lists():
     assert "band: 95 % interval" in told(plots.curves(result, "novelty"))
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: plots.curves(eight(RESULT), "ndcg"),
-        lambda: plots.per_user(eight(RESULT), "ndcg@10"),
-        lambda: plots.exposure(eight([1, 2, 3])),
-        lambda: plots.curves(eight(RESULT), ["ndcg", "mrr"]),
-    ],
-)
-def test_eight_systems_have_eight_looks(draw):
-    drawn = looks(one for one in draw().lines if one.get_label().startswith("system"))
-    assert len({*drawn}) == len(drawn) >= 8
+def test_eight_systems_have_eight_looks():
+    per_user, many = plots.per_user(eight(RESULT), "ndcg@10"), plots.exposure(eight([1, 2, 3]))
+    for ax in (plots.curves(eight(RESULT), ["ndcg", "mrr"]), per_user, many):
+        drawn = looks(one for one in ax.lines if one.get_label().startswith("system"))
+        assert len({*drawn}) == len(drawn) >= 8
     for others in (axes.DASHES, axes.MARKERS):  # colours come back with another
         assert math.gcd(len(COLOURS), len(others)) == 1
 
@@ -235,13 +228,10 @@ AX = Figure().subplots()
 REFUSED = [
     (lambda: RESULT.plot("nope"), KeyError, "this result has hit, precision"),
     (lambda: RESULT.plot("ndcg@5"), ValueError, A_CURVE),
-    (lambda: plots.sampled(RESULT, RESULT, "ndcg@5"), ValueError, A_CURVE),
     (lambda: plots.per_user({"a": RESULT}, "ndcg"), ValueError, AT_ONE_K),
-    (lambda: plots.segments({"a": RESULT}, "ndcg"), ValueError, AT_ONE_K),
     (lambda: plots.curves({}, "ndcg"), ValueError, "no result to draw"),
     (lambda: plots.curves([RESULT], "ndcg"), TypeError, "a dict of label -> result, not list"),
     (lambda: plots.segments(RESULT, "ndcg@5"), ValueError, "dict of segment -> result"),
-    (lambda: plots.segments({}, "mrr@5"), ValueError, "no segment to draw"),
     (
         lambda: plots.curves(BOTH, ["ndcg", "mrr"], ax=AX),
         *(ValueError, "ax= is for one metric of several systems: 'ndcg'"),
@@ -253,7 +243,6 @@ REFUSED = [
     ),
     (lambda: STEPS.plot("ndcg@10", kind="curv"), ValueError, "kind='curv' .did you mean 'curve'"),
     (lambda: STEPS.plot("ndgc@10"), KeyError, "'ndgc@10' .did you mean 'ndcg@10'.*: this result h"),
-    (lambda: STEPS.plot("ndcg@11"), KeyError, "'ndcg@11'.* with @1 to @10"),
     (lambda: STEPS.test().plot(ax=AX), ValueError, r"is for one metric: .test\('hit@5'\).plot"),
     (lambda: tl.compare({"a": RESULT}).plot(kind="movers"), ValueError, "two systems are needed"),
     (
@@ -264,10 +253,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("draw", "error", "said"), REFUSED)
-def test_what_cannot_be_drawn(draw, error, said):
-    with pytest.raises(error, match=said):
-        draw()
+def test_what_cannot_be_drawn():
+    for draw, error, said in REFUSED:
+        with pytest.raises(error, match=said):
+            draw()
 
 
 # Every function
