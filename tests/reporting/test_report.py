@@ -310,6 +310,15 @@ def test_history_catalogue_and_titles_of_the_users_shown(page):
         page(given, truth, items=tl.Items(history={"nobody": ["a"]}))
 
 
+def test_padding_is_no_item_of_a_ground_truth_nor_of_a_history(page):
+    rows = {"a": [[1, 2, -1], [3, 4, 5]], "b": [[2, 1, -1], [5, 9, 4]]}
+    options = {"k": 2, "metrics": "ndcg", "padding": -1}
+    options["items"] = tl.Items(history=[[7, -1], [8, 6]], catalogue=10)
+    read = Reader(page(rows, [{2: 1, 9: 2}, {3: 1, -1: 2}], **options))
+    assert not re.search(r"(?<![\d.])-1 a:", read.shown)
+    assert "1 item in the history: 7" in read.shown and "not in the catalogue" not in read.shown
+
+
 def test_forms_of_the_same_data_show_the_same_users(page):
     given, truth = systems(30, items=int)
     tables = {
