@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from doors import by_words
 from shared_inputs import frame_of, library, long, said
+from world import draw
 
 import toplist as tl
 
@@ -17,23 +18,10 @@ K = [1, 3, 7]
 
 
 def population(seed, text=True, graded=False):
-    """Return three dicts of ranked lists, and ground truths of some of their users and others."""
-    rng = np.random.default_rng(seed)
-    user, item = ("u{}".format, "i{}".format) if text else (int, int)
-    truth = {}
-    for one in rng.permutation(40)[:30].tolist():
-        items = list(map(item, rng.choice(30, rng.integers(1, 8), replace=False).tolist()))
-        truth[user(one)] = dict.fromkeys(items, 2) if graded else set(items)
-        if graded:
-            truth[user(one)] |= {items[0]: 0, items[-1]: 3}
-    systems = [
-        {
-            user(one): list(map(item, rng.choice(35, 9, replace=False).tolist()))
-            for one in rng.permutation(40)[: 20 + 5 * place].tolist()
-        }
-        for place in range(3)
-    ]
-    return systems, truth
+    """Return the lists of two systems, and ground truths of some of their users and others."""
+    world = draw(seed, users=25, text=text, graded=graded).without_odd_rows()
+    truth = {user: row if graded else {*row} for user, row in world.truths.items()}
+    return [world.lists, {user: row for user, row in world.other.items() if row}], truth
 
 
 def frame(rows, library="polars"):
@@ -78,8 +66,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("graded", [False, True])
-@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize(("text", "graded"), [(True, False), (False, True)])
 def test_the_bits_of_ground_truths_that_are_read_again(tmp_path, text, graded):
     library("pyarrow")
     systems, truth = population(5, text, graded)

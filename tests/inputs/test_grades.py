@@ -247,14 +247,7 @@ def test_groups_are_the_same_in_every_form(form, tmp_path):
         assert outcome(kept) == expected
 
 
-def test_groups_by_position_and_of_nothing():
-    expected = outcome(tl.Groups(FACTS))
-    lists = [[ord(item) for item in OF_FACTS[user]] for user in FACTS]
-    numbers = [[{*map(ord, one)} for one in some] for some in FACTS.values()]
-    assert outcome(tl.Groups(numbers), lists) == expected
-    filled = np.array([row + [-1] * (4 - len(row)) for row in lists])
-    arrays = [[np.array([*map(ord, one), -1]) for one in some] for some in FACTS.values()]
-    assert outcome(tl.Groups(arrays), filled, padding=-1) == expected
+def test_groups_of_nothing_and_of_zeros_and_ones():
     found = tl.top_k_eval({"a": [1], "b": [1]}, tl.Groups({"a": [[1]], "b": []}), 1)
     assert (found.n_evaluated, found.n_skipped) == (1, 1)
     truth = tl.Groups([[[0, 1], [1]], [[0], [0, 1]]])  # zeros and ones are no matrix
@@ -263,7 +256,7 @@ def test_groups_by_position_and_of_nothing():
     union = {user: set().union(*some) for user, some in FACTS.items()}
     columns = of_groups("long")
     columns["group"] = columns.pop("nugget")  # which nobody asks for
-    assert outcome(frame_of("pyarrow", columns)) == outcome(union) != expected
+    assert outcome(frame_of("pyarrow", columns)) == outcome(union) != outcome(tl.Groups(FACTS))
 
 
 def test_groups_of_qrels_and_of_files(tmp_path, good):

@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 import numpy as np
 import pytest
 from doors import by_words
+from world import draw
 
 import toplist as tl
 from toplist.metrics.conventions import CONVENTION_CHOICES, convention_of
@@ -14,29 +15,10 @@ from toplist.metrics.conventions import CONVENTION_CHOICES, convention_of
 # Seeds; most of them are for the slow runs.
 DEEP = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
 KS = [1, 3, 7]
-LISTS = {
-    "ann": ["x", "y", "z", "w"],
-    "bob": ["y", "x"],
-    "cid": ["z", "q"],
-    "dee": [],
-    "eve": ["w", "v", "u", "x", "y"],
-    "gus": ["x"],
-    "ida": ["q", "x", "y"],
-}
-# eve, gus and hal have no relevant item, hal and fay no list, dee an empty one
-ONES = {
-    "ann": {"y": 1, "w": 1, "m": 1},
-    "bob": {"x": 1},
-    "cid": {"m": 1},
-    "dee": {"x": 1},
-    "eve": {},
-    "fay": {"x": 1},
-    "gus": {},
-    "hal": {},
-    "ida": {"y": 1},
-}
+WORLD = draw(3, graded=False)
+LISTS, ONES = WORLD.lists, WORLD.truths
 # the same with judged items that are not relevant, which bpref needs
-JUDGED = {user: {**dict.fromkeys("qz", 0), **grades} for user, grades in ONES.items()}
+JUDGED = {user: {"i0": 0, "i1": 0} | grades for user, grades in ONES.items()}
 POLICIES = [
     {},
     {"empty": "skip"},

@@ -106,15 +106,6 @@ def in_blocks(n):
 # Users
 
 
-@quick()
-@given(populations() | graded_populations(), DEPTHS)
-def test_many_at_once_or_one_by_one(population, depth):
-    for name in METRICS:
-        users = zip(*population, strict=True)
-        one_by_one = [curve(name, ranked, relevant, depth) for ranked, relevant in users]
-        assert same(curve(name, *population, depth), one_by_one), name
-
-
 @pytest.mark.parametrize("divisor", [name for name, d in DIVISORS.items() if d.ideal])
 def test_the_grades_of_one_user_change_no_other(divisor):
     metric = replace(tl.METRICS["ndcg"], divisor=divisor)
@@ -182,13 +173,8 @@ def test_a_column_is_the_metric_at_k(population, depths):
     alone = tl.top_k_eval(*population, k, metrics=ALL)
     for name in NAMES:
         column = result.per_user(name)[:, k - 1]
-        assert same(column, result.per_user(f"{name}@{k}")), name
         assert same(column, alone.per_user(name)[:, -1]), name
-        assert same(result[name][k - 1], result[f"{name}@{k}"]), name
-        assert alone[name][-1] == pytest.approx(result[f"{name}@{k}"], rel=1e-14, nan_ok=True), name
-        if name in METRICS:
-            assert same(column, curve(name, *population, k)[:, -1]), name
-            assert same(column, curve(name, *population, deepest)[:, k - 1]), name
+        assert alone[name][-1] == pytest.approx(result[name][k - 1], rel=1e-14, nan_ok=True), name
 
 
 def test_the_length_a_divisor_sees_at_k_is_that_of_the_first_k():
@@ -238,15 +224,13 @@ def test_a_perfect_list_scores_exactly_one(sizes, more, random):
     truths = [random.sample(range(1000), size) for size in sizes]
     ranks = [truth + [-1 - i for i in range(more)] for truth in truths]
     depth = max(sizes) + 3
-    for name in ("hit", "map", "ndcg", "mrr"):
-        assert np.all(curve(name, ranks, truths, depth) == 1), name
-    for user, size in enumerate(sizes):
-        assert np.all(curve("precision", ranks, truths, depth)[user, :size] == 1)
-        assert np.all(curve("recall", ranks, truths, depth)[user, size - 1 :] == 1)
     result = tl.top_k_eval(ranks, truths, depth)
     for name in ("hit", "map", "ndcg", "mrr"):
-        assert np.all(result[name] == 1), name
+        assert np.all(result.per_user(name) == 1) and np.all(result[name] == 1), name
         assert len(sizes) == 1 or np.all(result.std(name) == 0), name
+    for user, size in enumerate(sizes):
+        assert np.all(result.per_user("precision")[user, :size] == 1)
+        assert np.all(result.per_user("recall")[user, size - 1 :] == 1)
     assert np.all(result["precision"][: min(sizes)] == 1)
     assert np.all(result["recall"][max(sizes) - 1 :] == 1)
 
@@ -257,10 +241,8 @@ def test_a_perfect_list_scores_exactly_one(sizes, more, random):
 def test_the_best_order_of_grades_scores_exactly_one(gains, population):
     truths = [{item: float(grade) + 0.5 for item, grade in enumerate(user)} for user in population]
     ranks = [sorted(truth, key=truth.get, reverse=True) for truth in truths]
-    assert np.all(curve("ndcg", ranks, truths, 45, gains=gains) == 1)
     result = by_words(ranks, truths, 45, metrics="ndcg", gains=gains)
-    assert np.all(result["ndcg"] == 1)
-    assert len(truths) == 1 or np.all(result.std("ndcg") == 0)
+    assert np.all(result.per_user("ndcg") == 1) and np.all(result["ndcg"] == 1)
 
 
 def test_a_perfect_population_has_a_mean_of_exactly_one(many):
