@@ -438,7 +438,10 @@ RECTOOLS = [
         unlike_pairs,
     ),
     Question("IntraListDiversity, given", GIVEN, {"distances": "distances"}),
-    Question("MeanInvUserFreq", "novelty(total={world.n_users},unknown=1)", {"counts": "seen"}),
+    Question(
+        *("MeanInvUserFreq", "novelty(total={world.n_users},unknown=1)", {"counts": "seen"}),
+        group="novelty(total=USERS,unknown=1)",
+    ),
     Question("AvgRecPopularity", "average_popularity", {"counts": "counts"}),
     Question("AvgRecPopularity, normalize", "average_popularity", {"counts": "shares"}),
     Question(

@@ -1,4 +1,4 @@
-"""Splits of time, of last rows and of users by RecTools and LensKit, in an environment of each.
+"""Splits of time by RecTools and LensKit, and of last rows, in an environment of each.
 
     python benchmarks/conformance/splits.py --envs envs       # makes the environments
     TOPLIST_PEERS=envs pytest -m peers tests/loo/test_splits_peers.py
@@ -39,12 +39,12 @@ def by_rectools(rows: list[list[int]]) -> dict:
 
 
 def by_lenskit(rows: list[list[int]]) -> dict:
-    """Return [train, test] of three weeks, and of the last 2 rows of 5 drawn users."""
+    """Return [train, test] of three weeks."""
     import datetime
 
     import pandas as pd
     from lenskit.data import from_interactions_df
-    from lenskit.splitting import LastN, sample_users, split_global_time
+    from lenskit.splitting import split_global_time
 
     table = pd.DataFrame(rows, columns=["user_id", "item_id", "timestamp"])
     first = datetime.datetime.fromisoformat(FIRST)
@@ -61,10 +61,7 @@ def by_lenskit(rows: list[list[int]]) -> dict:
 
     last = max(table["timestamp"]) + datetime.timedelta(1)
     cuts = [last - datetime.timedelta(7 * weeks) for weeks in (3, 2, 1)]
-    return {
-        "windows": [taken(split) for split in split_global_time(log, cuts)],
-        "users": taken(sample_users(log, 5, LastN(2), rng=20_262)),
-    }
+    return {"windows": [taken(split) for split in split_global_time(log, cuts)]}
 
 
 if __name__ == "__main__":

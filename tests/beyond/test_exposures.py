@@ -184,7 +184,7 @@ def doubled(exposure, times):
     return exposure
 
 
-@pytest.mark.parametrize("times", [20, 24, 31, 40, 53, 57])
+@pytest.mark.parametrize("times", [24, 31, 57])
 def test_merged_exposures_beyond_31_bits_are_exact(times):
     """As Python's integers and fractions say it."""
     found = doubled(beyond.exposure(LISTS, catalogue=9), times)
@@ -259,12 +259,3 @@ def test_unknown_items_and_repeats_of_a_large_catalogue(lists):
     (known,) = ([item if 0 <= item < 10**9 else -1 for item in row] for row in lists)
     total = [len({item for item in known[:k] if item >= 0}) for k in range(1, 5)]
     assert beyond.exposure(lists, catalogue=10**9, **how).curves.total.tolist() == total
-
-
-@pytest.mark.parametrize("n", [8, pytest.param(1_100_000, marks=pytest.mark.slow)])
-def test_same_numbers_at_any_size(n):
-    for metric in FIGURES:
-        found = metric(LISTS, catalogue=n), metric(LISTS, catalogue=np.arange(n))
-        assert np.array_equal(*found)
-    counts = beyond.exposure(LISTS, catalogue=n).counts()
-    assert counts[:8].tolist() == [0, 1, 2, 3, 2, 4, 1, 2]

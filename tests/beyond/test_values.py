@@ -116,7 +116,7 @@ CHOICES = [  # every parameter of a metric, and its values
 ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_every_choice_is_the_formula(seed):
     """Some users have no history, some items no label; of one item nothing may be known."""
     world = draw(seed, gap=seed % 2 == 1, text=seed % 3 > 0)
@@ -132,7 +132,7 @@ def test_every_choice_is_the_formula(seed):
     )
     options = {"metrics": CHOICES, "k": [1, 2, 3, 5, 8], "unknown": "skip"}
     options = options if seed % 2 else options | {"unknown": "raise"}
-    assert not matrix.differences(world, options, "dicts" if seed < 3 else "rows")
+    assert not matrix.differences(world, options, "dicts" if seed < 2 else "rows")
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -114,7 +114,7 @@ def test_counts_say_what_the_users_say(ranks, k):
 
 
 @pytest.mark.parametrize("convention", tl.CONVENTIONS)
-@pytest.mark.parametrize("ranks", [[1, 3, 0, 0], [0, 0], [2, 1], [5]])
+@pytest.mark.parametrize("ranks", [[1, 3, 0, 0], [0, 0]])
 def test_counts_follow_the_policies_of_every_convention(convention, ranks):
     """Where truths are known for listed items only, who has no hit has an empty truth."""
     rules = tl.CONVENTIONS[convention]

@@ -1,7 +1,6 @@
 """The rows of splits by RecTools and LensKit: the same, or the difference that is stated here.
 
-- Both put users with no more rows than are held out in the test alone; here they stay in train.
-- LensKit's split of users trains on what is history here: the earlier rows of the test users.
+- RecTools puts users with no more rows than are held out in the test alone; here they are in train.
 - LensKit's last window has no end.
 
     python benchmarks/conformance/splits.py --envs envs
@@ -95,22 +94,3 @@ def test_the_last_rows_are_those_of_rectools_but_for_users_with_few(seed):
     train, test = map(counted, asked("rectools", seed)["last"])
     assert few and few <= test
     assert (parts(split, "train"), parts(split, "test")) == (train + few, test - few)
-
-
-@pytest.mark.peers
-@pytest.mark.parametrize("seed", range(2))
-def test_the_users_of_lenskit_have_these_test_rows_and_its_train_has_their_history(seed):
-    rows = drawn(seed)
-    n_of = Counter(user for user, _, _ in rows)
-    train, test = map(counted, asked("lenskit", seed)["users"])
-    users = {user for user, _, _ in test}
-    enough = sum(n > 2 for n in n_of.values())
-    split = loo.held_out_users(logged(rows), enough, hold=2)  # all of them
-    mine = parts(split, "test")
-    assert len(users) == 5 and train + test == counted(rows)
-    for user in users:
-        own = Counter({row: n for row, n in test.items() if row[0] == user})
-        held = Counter({row: n for row, n in mine.items() if row[0] == user})
-        assert own == (held if n_of[user] > 2 else counted(r for r in rows if r[0] == user))
-    history = parts(split, "history")
-    assert all(row in train for row in history if row[0] in users)
