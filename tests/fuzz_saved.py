@@ -1,4 +1,4 @@
-"""Mutated files of saved results; `python tests/fuzz_saved.py N`.
+"""Mutated files of saved results.
 
 Each is refused in one line that names it, or loads with the numbers that were saved, and works. Of
 trees that were changed by who knows the format, and have their digest again, only the first is
@@ -9,7 +9,6 @@ import io
 import json
 import os
 import random
-import sys
 import tempfile
 import time
 import tracemalloc
@@ -20,7 +19,6 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-from doors import by_words
 
 import toplist as tl
 
@@ -29,50 +27,6 @@ ROOM = 1 << 21  # bytes that reading may take besides four times the file
 NUMBERS = [0, 1, -1, 2, 255, 2**31 - 1, 2**31, 2**32, 2**53, 2**62, 2**63 - 1, 2**64 - 1]
 VALUES = [*NUMBERS, None, True, 0.5, 1e400, -1e400, "", "text", [], [1], {}, "standard", 2**70]
 KINDS = ["u1", "i1", "u2", "i4", "i8", "u8", "f4", "f8", "b1", ">i8", "S3", "U2", "c16", "M8[s]"]
-
-
-def saved():
-    """Return results of every kind of array, by name."""
-    rng, n, k = np.random.default_rng(0), 30, 6
-    users = [f"user {i}" for i in range(n)]
-    lists = {user: rng.permutation(20)[: rng.integers(0, 9)].tolist() for user in users}
-    grades = {
-        user: {int(i): int(rng.integers(0, 4)) for i in rng.permutation(20)[: rng.integers(0, 6)]}
-        for user in users
-    }
-    numbered = [{1000 * i - 5: row for i, row in enumerate(d.values())} for d in (lists, grades)]
-    sets = {user: set(row) for user, row in grades.items()}
-    pairs = {user: [[*row][:2], [*row][1:]] for user, row in grades.items() if len(row) > 1}
-    weights, keys = rng.random(n), [(user, 7 * i) for i, user in enumerate(users)]
-    keyed = [dict(zip(keys, side.values(), strict=True)) for side in (lists, grades)]
-    keyed[1] = dict([*keyed[1].items()][3:])
-    sampled = tl.loo.sampled_ranks(rng.random((n, 40)), rng.integers(0, 40, n), n=20, seed=0)
-    mine = tl.Convention("mine", tl.METRICS, empty="one", gains={1: 1, 2: 3, 3: 9})
-    reach = tl.Metric("reach", "first", "1", "1", text="any hit")
-    earned = ["err", "nerr(max=3)", "iprec", "complete", "precision(rel=2)"]
-    of_lists = ["ndcg", "novelty", "hit_share", "intra_list_diversity", "item_coverage"]
-    items = {"counts": [*range(1, 21)], "labels": dict(enumerate(["even", "odd"] * 10))}
-    asked = {
-        "bare": (lists, grades, [1, k], {}),
-        "clusters": (lists, grades, k, {"metrics": ["ndcg", "hit"]}),
-        "earned": (lists, grades, [2, k], {"metrics": earned, "convention": "trec_eval"}),
-        "propensities": (lists, sets, k, {"metrics": ["recall", "psp", "psndcg"]}),
-        "own": (lists, grades, k, {"metrics": ["ndcg", "rbp(p=0.5)", reach], "convention": mine}),
-        "sets": ([*lists.values()], [*sets.values()], [1, k], {}),
-        "grades": (*numbered, k, {"metrics": ["ndcg", "recall", "bpref"]}),
-        "text": (lists, grades, k, {"metrics": ["ndcg", "map"], "weights": weights}),
-        "dropped": (lists, grades, k, {"unjudged": "drop", "metrics": ["ndcg", "hit"]}),
-        "groups": (lists, tl.Groups(pairs), k, {"metrics": ["group_recall", "alpha_ndcg", "mrr"]}),
-        "pooled": (lists, grades, k, {"metrics": ["recall"], "aggregate": "pooled"}),
-        "lists": (*keyed, [2, k], {"metrics": of_lists, **items, "catalogue": 20}),
-    }
-    asked["clusters"][3]["clusters"] = {user: user[-1] for user in users}
-    asked["propensities"][3]["propensities"] = tl.Propensities(
-        {item: (item + 1) / 21 for item in range(20)}, weighting="snips"
-    )
-    found = {name: by_words(*sides, **how) for name, (*sides, how) in asked.items()}
-    found["bare"] = found["bare"].without_users()
-    return found | {"sampled": sampled.evaluate(15, metrics=["mrr", "hit"])}
 
 
 def npy(array):
@@ -162,21 +116,9 @@ def tree_changed(rng, data):
     return sealed(arrays)
 
 
-def packed(rng, data):
-    """Return a file of compressed arrays, or of many."""
-    arrays = arrays_of(data)
-    how = rng.randrange(3)
-    if how == 0:
-        arrays[rng.choice(list(arrays))] = np.zeros(1 << 24, np.uint8)
-    members = [(f"{name}.npy", npy(one)) for name, one in arrays.items()]
-    if how == 1:
-        members += [(f"{i}.npy", b"") for i in range(rng.choice([1, 60, 3000]))]
-    return zipped(members, packed=how != 1)
-
-
 MUTATIONS = [
     *(bytes_changed, array_changed, array_changed, array_changed),
-    *(tree_changed, packed),
+    tree_changed,
 ]
 
 
@@ -230,12 +172,12 @@ def tried(path, data, expected, forged=False):
     return "loaded"
 
 
-def fuzz(n, seed=0):
-    """Return how many of n mutated files were loaded, and what is wrong with others."""
+def fuzz(results, n, seed=0):
+    """Return how many of n mutated files of results were loaded, and what is wrong with others."""
     rng, wrong, loaded, files = random.Random(seed), [], 0, {}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "base.npz")
-        for name, result in saved().items():
+        for name, result in results.items():
             result.save(path)
             files[name] = Path(path).read_bytes(), numbers(result)
             used(tl.TopKResult.load(path))  # kernels are compiled
@@ -248,9 +190,3 @@ def fuzz(n, seed=0):
             if said not in ("", "loaded"):
                 wrong.append(f"{i}: {name}, {mutate.__name__}: {said}")
     return loaded, wrong
-
-
-if __name__ == "__main__":
-    n_files, seed = (int(one) for one in (*sys.argv[1:], 1000, 0)[:2])
-    n_loaded, found = fuzz(n_files, seed)
-    print(*found[:40], f"{n_files} files, {n_loaded} loaded, {len(found)} wrong", sep="\n")
