@@ -60,17 +60,17 @@ FOUND = {user: ["a", "b", "c"] for user in FEW}
 GROUPED = tl.Groups({user: [["a"], ["b"]] for user in FEW})
 
 
-@pytest.mark.parametrize(
-    ("new", "truth", "passes"),
-    [
-        (FOUND, FEW, True),  # evaluated anew, as a run of CI does
-        ({user: ["a", "b", "d"] for user in FEW}, FEW, True),  # other misses
-        (FOUND | {0: ["b", "a", "c"], 1: ["b", "a", "c"]}, FEW, False),  # grades at other ranks
-        (FOUND | {0: ["a", "c", "b"]}, FEW, False),
-        (FOUND | {0: ["a", "b"]}, FEW, False),  # may differ below
-        ({user: ["b", "a", "c"] for user in FEW}, GROUPED, False),  # of other groups
-    ],
-)
+# New lists, the truth, and whether these pass unseen
+UNSEEN = [
+    (FOUND, FEW, True),  # evaluated anew, as a run of CI does
+    ({user: ["a", "b", "d"] for user in FEW}, FEW, True),  # other misses
+    (FOUND | {0: ["b", "a", "c"], 1: ["b", "a", "c"]}, FEW, False),  # grades at other ranks
+    (FOUND | {0: ["a", "b"]}, FEW, False),  # may differ below
+    ({user: ["b", "a", "c"] for user in FEW}, GROUPED, False),  # of other groups
+]
+
+
+@pytest.mark.parametrize(("new", "truth", "passes"), UNSEEN)
 def test_only_the_same_hits_at_the_same_ranks_pass_unseen(new, truth, passes):
     """Of 40 users, none of whom differs, a loss of 0.005 cannot be told from chance."""
     both = [tl.top_k_eval(one, truth, 3, metrics=["ndcg", "recall"]) for one in (new, FOUND)]

@@ -217,31 +217,32 @@ def test_heavy_users_who_lose_and_were_not_drawn_are_allowed_for():
     assert alike.bound == pytest.approx(not_worse(new, base, 0.05).bound, abs=1e-12)
 
 
-def test_weights_are_as_in_the_t_test_and_share_the_margin_by_their_size():
+# Eight of twenty units differ, each with a weight of its own, or of many rows
+EIGHT = np.array([-0.4, 0.1, 0.3, -0.2, -0.5, 0.1, 0.2, -0.3])
+
+
+def test_weights_and_clusters_are_as_in_the_t_test_and_share_the_margin_by_their_size():
     new, base = drawn(300, -0.003, std=0.02)
     weights = np.random.default_rng(1).integers(1, 4, 300)
     once = of_units(not_worse, new, base, 0.005, weights=weights)
     assert once.test.difference == pytest.approx(np.average(new - base, weights=weights))
-    alike = of_units(not_worse, new, base, 0.005, weights=np.full(300, 7.0))
-    assert alike.p_not_worse == pytest.approx(not_worse(new, base, 0.005).p_not_worse)
-    d, weights = np.zeros(20), np.ones(20)
-    d[:8], weights[:8] = [-0.4, 0.1, 0.3, -0.2, -0.5, 0.1, 0.2, -0.3], np.arange(1, 9)
-    found = of_units(not_worse, d, np.zeros(20), 0.05, weights=weights)
-    w = weights[:8]
-    flipped = w * d[:8] + 0.05 * w * weights.sum() / w.sum()
-    assert found.p_worse >= p_of_patterns(flipped) - 1e-12
-
-
-def test_rows_of_a_cluster_are_one():
-    new, base = drawn(60, -0.02)
-    clusters = np.arange(60) // 5
-    found = of_units(not_worse, new, base, 0.005, clusters=clusters)
-    assert found.differ == 12 and found.bound and found.test.n == 60
-    sums = np.bincount(clusters, new - base + 0.005)
-    assert found.p_worse >= p_of_patterns(sums) - 1e-12
+    plain = not_worse(new, base, 0.005)
     thrice = np.repeat(new, 3), np.repeat(base, 3)
-    again = of_units(not_worse, *thrice, 0.005, clusters=np.arange(180) // 3)
-    assert again.p_worse == pytest.approx(not_worse(new, base, 0.005).p_worse)
+    for alike in (
+        of_units(not_worse, new, base, 0.005, weights=np.full(300, 7.0)),
+        of_units(not_worse, *thrice, 0.005, clusters=np.arange(900) // 3),
+    ):
+        assert alike.p_not_worse == pytest.approx(plain.p_not_worse)
+    sizes = np.r_[np.arange(1, 9), np.ones(12)]
+    d = np.r_[EIGHT, np.zeros(12)]
+    flipped = sizes[:8] * EIGHT + 0.05 * sizes[:8] * sizes.sum() / sizes[:8].sum()
+    rows = np.repeat(np.arange(20), sizes.astype(int))
+    for found in (
+        of_units(not_worse, d, np.zeros(20), 0.05, weights=sizes),
+        of_units(not_worse, d[rows], np.zeros(len(rows)), 0.05, clusters=rows),
+    ):
+        assert found.differ == 8 and found.bound
+        assert found.p_worse >= p_of_patterns(flipped) - 1e-12
 
 
 # A judge corrected by people
