@@ -89,18 +89,6 @@ def test_a_pooled_ideal_beyond_the_relevant_items():
     assert result["ndcg@3"] == pytest.approx((3 + 2 / of_rank[1]) / ideal, abs=1e-15)
 
 
-def test_implicit_pools_its_precision_alone():
-    ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1}, {5, 6, 7}]
-    result = tl.top_k_eval(ranks, truths, 3, metrics=["precision", "map"], convention="implicit")
-    assert result["precision@3"] == (1 + 2) / (1 + 3)
-    assert result["map@3"] == pytest.approx((1 + (1 / 2 + 2 / 3) / 3) / 2)
-    assert "precision: ratio of sums over users" in repr(result)
-    how = {"metrics": "precision", "convention": "implicit"}
-    assert by_words(ranks, truths, 3, aggregate="mean", **how)["precision@3"] == (1 / 1 + 2 / 3) / 2
-    with pytest.raises(ValueError, match=r"did you mean 'mean'\?\): choose from 'mean', 'pooled'"):
-        by_words(ranks, truths, 3, aggregate="median")
-
-
 @pytest.mark.parametrize("n", [2, 3, 50, 1000])
 def test_a_pooled_ratio_of_users_who_are_all_alike_has_no_error(n):
     """Σx² - 2 r Σxy + r² Σy² is 0 there, and 1e-17 as it is summed."""

@@ -80,16 +80,18 @@ ASKED = {
     },
     "of two": lambda one: one.test(["ndcg@10", "hit@1"], family="metric", alternative="greater"),
     "equivalence": lambda one: one.equivalence(margin=0.01),
-    "power": lambda one: one.power(difference=0.01),
+    "power": lambda one: one.power("ndcg@10", difference=0.01),
     "tukey": lambda one: one.tukey("ndcg@10"),
     "band": lambda one: one.band("map", "fewer", "twin", n_resamples=2_000),
     "table": lambda one: one,
 }
 
 
-@pytest.mark.parametrize("baseline", [None, ["better", "fewer"]])
-@pytest.mark.parametrize("ask", ASKED)
-def test_whatever_is_asked_is_that_of_the_users(both, baseline, ask):
+BESIDE_TWO = [(ask, ["better", "fewer"]) for ask in ("holm", "maxt", "table")]
+
+
+@pytest.mark.parametrize(("ask", "baseline"), [*((ask, None) for ask in ASKED), *BESIDE_TWO])
+def test_whatever_is_asked_is_that_of_the_users(both, ask, baseline):
     users, found = (ASKED[ask](tl.compare(one, baseline)) for one in both)
     assert str(found) == str(users)
     if isinstance(users, tl.inference.Tests):

@@ -255,12 +255,10 @@ def test_truths_that_were_changed_since_are_refused():
     found = tl.top_k_eval(np.array([[1, 5], [4, 3]]), numbers, k=2)
     assert list(found.by_item({1: "a", 4: "b"})) == ["a", "b", None]
     numbers[:] = [[3, 4], [1, 2]]  # a buffer, say, that holds the next batch
-    changed = [(found, {1: "a", 4: "b"})]
-    for change in ({"b"}, {7}, set()):
-        truths = [{"a"}, {"c"}]
-        changed.append((tl.top_k_eval([["a"], ["b"]], truths, k=1), {"a": "x"}))
-        truths[1] = change
-    for one, labels in [*changed, (pickle.loads(pickle.dumps(changed[1][0])), {"a": "x"})]:
+    truths = [{"a"}, {"c"}]
+    of_sets = tl.top_k_eval([["a"], ["b"]], truths, k=1)
+    truths[1] = {7}
+    for one, labels in ((found, {1: "a", 4: "b"}), (of_sets, {"a": "x"})):
         with pytest.raises(ValueError, match="the ground truths were changed after they were eval"):
             one.by_item(labels)
 
@@ -270,13 +268,8 @@ def test_labels_in_tables(name):
     columns = {"item_id": ["a", "b", "c", "a", "e"], "shelf": ["x", "y", "y", "x", None]}
     expected = evaluated().by_item({"a": "x", "b": "y", "c": "y"})
     assert shown(evaluated().by_item(frame_of(name, columns))) == shown(expected)
-    for wrong, words in (
-        (columns | {"price": [1, 2, 3, 4, 5]}, r"labels\[\['item_id', 'COLUMN'\]\]; columns found"),
-        ({"movie": ["a"], "shelf": ["x"]}, "no column 'item_id', give a table of item_id"),
-        (columns | {"shelf": list("xyyzx")}, "item 'a' has two labels, 'x' and 'z': an item is in"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            evaluated().by_item(frame_of(name, wrong))
+    with pytest.raises(ValueError, match=r"labels\[\['item_id', 'COLUMN'\]\]; columns found"):
+        evaluated().by_item(frame_of(name, columns | {"price": [1, 2, 3, 4, 5]}))
 
 
 GROUPS = tl.Groups({user: [list(rows)] for user, rows in WANTED.items()})
