@@ -138,8 +138,8 @@ def test_sampled_beside_full():
     ax = plots.sampled({"a": RESULT}, {"a": OTHER}, "hit")
     lines = {line.get_label(): line for line in ax.lines}
     full, few = lines["a, all items"], lines["a, sampled"]
-    np.testing.assert_array_equal(full.get_ydata(), RESULT["hit"])
-    np.testing.assert_array_equal(few.get_ydata(), OTHER["hit"])
+    assert full.get_ydata().tolist() == RESULT["hit"].tolist()
+    assert few.get_ydata().tolist() == OTHER["hit"].tolist()
     assert full.get_color() == few.get_color()
     assert (full.get_linestyle(), few.get_linestyle()) == ("-", "--")
 
