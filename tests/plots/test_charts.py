@@ -391,6 +391,7 @@ def test_movers_of_many_users_are_few_steps_and_lower_may_be_better():
 def test_a_forest_has_a_line_for_each_comparison():
     tests, given = tl.compare({**BOTH, "c": RESULT}).test(), Figure().subplots()
     facets = tests.plot().figure.axes
+    assert "paired t" in facets[0].figure.get_suptitle()
     assert [ax.get_xlabel() for ax in facets] == [*RESULT.terms.metrics]
     for ax in facets:
         these = [one for one in tests if one.name.startswith(f"{ax.get_xlabel()}@")]
