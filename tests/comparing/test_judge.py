@@ -101,6 +101,13 @@ def test_the_table_says_how_certain_it_is():
         assert words in text
     few = corrected(human=evaluated(LISTS, PEOPLE, SAMPLE[:20]))
     assert "rough: fewer than 50 queries of people" in str(few) and "rough" not in text
+    # a judge who is right in all of the sample, or nearly all, says little of how wrong it is
+    sure = "rough: the judge differs from people in only {} queries, which say how wrong it is"
+    assert "differs from people" not in text and found.differ >= 10
+    agreed = corrected(**sides(judge=PEOPLE))
+    assert agreed.differ == 0 and sure.format("0 of 60") in str(agreed)
+    one = PEOPLE | {SAMPLE[0]: {item: 1 - grade for item, grade in PEOPLE[SAMPLE[0]].items()}}
+    assert sure.format("1 of 60") in str(corrected(**sides(judge=one)))
     alike = {query: {0: 1} for query in QUERIES}
     lists = {query: [0, 1] for query in QUERIES}
     found = judge_corrected(**sides(lists, alike, alike), metric="ndcg@2")
@@ -210,6 +217,7 @@ def test_queries_in_clusters_go_by_these():
     assert (found.estimate, found.error) == pytest.approx((expected.estimate, expected.error))
     assert found.n_clusters == len({users[query] for query in SAMPLE}) and found.df < plain.df
     assert f"60 queries of {found.n_clusters} clusters judged by people" in str(found)
+    assert found.differ == len({users[query] for query in y if y[query] != y_hat[query]})
     assert vars(corrected(**in_clusters(alone))) == vars(
         plain
     )  # clusters of one query each are none
