@@ -131,10 +131,16 @@ def test_an_interval_is_rough_where_few_users_have_a_value(n_hits):
 # Ranks of one held-out item: the users who find it, how, and the mean that is rough the most. In
 # benchmarks/sizes.py intervals of such means covered 80 to 92 % where there is a caution.
 DEEP = np.where(np.arange(400) % 2, np.arange(400) % 100 + 1, 0)
+HALF, POOLED = np.arange(400) // 2, tl.CONVENTIONS["standard"].replace(aggregate="pooled")
+RARE, RATIO = np.arange(400) % 40 == 0, {"metrics": "recall", "convention": POOLED}
 SKEWED = {
     "half of them, down to 100": (DEEP, {}, "mrr@100"),
     "those of weights": (DEEP, {"weights": 1.0 + np.arange(400) % 3}, "mrr@100"),
-    "those of clusters": (DEEP, {"clusters": np.arange(400) // 2}, "mrr@100"),
+    "those of clusters": (DEEP, {"clusters": HALF}, "mrr@100"),
+    "a ratio of sums": (RARE, RATIO, "recall@100"),
+    "of weighted sums": (RARE, RATIO | {"weights": 1.0 + HALF % 3}, "recall@100"),
+    "of sums of clusters": (RARE, RATIO | {"clusters": HALF}, "recall@100"),
+    "a ratio of sums of many": (np.arange(400) % 2, RATIO, ""),
     "half of them, down to 10": (np.minimum(DEEP, 10), {}, ""),
     "all but a few are perfect": (np.where(np.arange(400) < 8, 0, 1), {}, "mrr@100"),
     "half are perfect": (np.arange(400) % 2, {}, ""),
@@ -144,9 +150,11 @@ SKEWED = {
 @pytest.mark.parametrize("situation", SKEWED)
 def test_an_interval_is_rough_where_values_are_skewed(situation):
     ranks, options, name = SKEWED[situation]
-    result = tl.top_k_eval(tl.Hits.from_ranks(ranks, 100), k=100, metrics="mrr", **options)
-    text = repr(result)
-    assert ("far to one side" in text) == (f"side: {name})" in text) == bool(name)
+    options = {"metrics": "mrr"} | options
+    result = tl.top_k_eval(tl.Hits.from_ranks(ranks, 100), k=100, **options)
+    bare = [] if {"weights", "clusters"} & {*options} else [result.without_users()]
+    for text in map(repr, (result, *bare)):
+        assert ("far to one side" in text) == (f"side: {name})" in text) == bool(name)
 
 
 @pytest.mark.parametrize(("n_users", "n_hits"), [(2, 2), (1_000, 1_000), (1_000, 0)])

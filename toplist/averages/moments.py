@@ -275,10 +275,14 @@ def least_skewness(mean: float, std: float, cubes: float, within_one: bool) -> f
 
 
 class Errors(NamedTuple):
-    """Standard errors at every k, (K,), and their degrees of freedom, (K,)."""
+    """Standard errors at every k, (K,), and their degrees of freedom, (K,).
+
+    `skew` (K,) is skewness² / n of what n rows or clusters add to the error, where these were read.
+    """
 
     error: Floats
     df: Floats
+    skew: Any = np.nan
 
 
 def of_rows(
@@ -306,7 +310,7 @@ def of_rows(
     """
     sizes = units.sizes
     if len(sizes) < 2:
-        return Errors(*np.full((2, len(cuts)), np.nan))
+        return Errors(*np.full((3, len(cuts)), np.nan))
     rows = np.flatnonzero(counted)
     w = np.ones(len(rows)) if units.weights is None else units.weights
     begins = np.arange(len(rows))
@@ -333,15 +337,17 @@ def of_rows(
         return int(first), int(np.searchsorted(ends, hi, "right")), parts
 
     ends, pulls = np.append(begins[1:], len(rows)), np.sqrt(units.whole / (units.whole - sizes))
-    squares, whole = np.zeros(len(cuts)), np.zeros(len(cuts))
+    squares, cubes, whole = np.zeros((3, len(cuts)))
     blocks = parallel.bounds(np.arange(len(rows) + 1) * len(cuts))
     for first, last, parts in parallel.run(sums, blocks, None):
         parts[0] += whole  # of a cluster that goes on from the block before
         found = parts[: last - first] * pulls[first:last, np.newaxis]
         squares, whole = squares + (found**2).sum(axis=0), parts[last - first :].sum(axis=0)
+        cubes += (found**2 * found).sum(axis=0)
     total: Any = average.y if isinstance(average, Pooled) else units.whole
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
-    return Errors(error, np.full(len(cuts), units.df))
+    skew = np.divide(cubes, squares**1.5, out=np.zeros(len(cuts)), where=squares**1.5 > 0) ** 2
+    return Errors(error, np.full(len(cuts), units.df), skew)
 
 
 def of_values(values: Floats, weights: Floats | None, clusters: Ints | None) -> Errors:
@@ -352,9 +358,9 @@ def of_values(values: Floats, weights: Floats | None, clusters: Ints | None) -> 
     Examples
     --------
     >>> values = np.array([[0.3], [0.1], [-0.2], [0.4], [0.0], [0.2], [np.nan]])
-    >>> error, df = of_values(values, None, np.array([0, 0, 0, 1, 1, 2, 3]))
-    >>> error.round(4), df.round(4)
-    (array([0.0558]), array([1.6667]))
+    >>> found = of_values(values, None, np.array([0, 0, 0, 1, 1, 2, 3]))
+    >>> found.error.round(4), found.df.round(4), found.skew.round(4)
+    (array([0.0558]), array([1.6667]), array([0.]))
     """
     from toplist.stats.estimates import estimate
     from toplist.stats.units import Units
@@ -364,9 +370,11 @@ def of_values(values: Floats, weights: Floats | None, clusters: Ints | None) -> 
     places = None if clusters is None else clusters[:n]
     for column in values.T:
         known = ~np.isnan(column) & weighing
-        one = estimate([column[known]], Units(n, weights, places).at(known))
-        found.append((float(one.error[0]), one.df))
-    return Errors(*np.array(found).reshape(-1, 2).T)
+        units = Units(n, weights, places).at(known)
+        one = estimate([column[known]], units)
+        skew = units.skewness(column[known]) ** 2 / max(one.n, 1)
+        found.append((float(one.error[0]), one.df, skew))
+    return Errors(*np.array(found).reshape(-1, 3).T)
 
 
 def by_kish(average: Moments | Pooled) -> Errors:

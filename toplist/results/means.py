@@ -178,9 +178,9 @@ class Means:
 
             error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
 
-        NaN for fewer than two rows or clusters; and with weights or clusters, of a result that
-        holds no hits, as its rows are gone. So for metrics of the lists themselves by clusters
-        where there are lists without a ground truth, which have none.
+        NaN for fewer than two rows or clusters, but for Wilson's; and with weights or clusters, of
+        a result that holds no hits, as its rows are gone. So for metrics of the lists themselves by
+        clusters where there are lists without a ground truth, which have none.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class Means:
         name, average = metric.name, self._average(metric, cuts)
         if self.interval_kind(name) == "Wilson":
             return np.stack(wilson(average.mean, average.effective, normal_ppf((1 + level) / 2)))
-        error, df = self._errors(metric, cuts)
+        error, df, _ = self._errors(metric, cuts)
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
@@ -438,8 +438,9 @@ class Means:
 
         Above 1 its interval is printed as rough: n users are few below 25 skewness², as in tests.
         In simulations such intervals covered 60 to 93 %, and others 93 to 96 (benchmarks/sizes.py).
-        Without weights and clusters single values may be gone, and the skewness is the least that
-        values of this mean and spread have.
+        With weights, of clusters and of ratios of sums it is the skewness of what users add to the
+        error. Of others, and of ratios where users are gone, it is the least that values of this
+        mean and spread have.
 
         Examples
         --------
@@ -451,19 +452,20 @@ class Means:
         from toplist.stats.estimates import SKEWED
 
         metric, k = self._find(name)
-        by_t = metric.name not in self.terms.pooled and self.interval_kind(metric.name) != "Wilson"
-        if k is None or not by_t:
+        if k is None or self.interval_kind(metric.name) == "Wilson":
             return 0.0
+        at_k, of_ratio = np.array([k]), metric.name in self.terms.pooled
         if metric.name in self.by_rows:
-            units = self.units_of(name)
-            skewness = units.skewness(self.per_user(name)[self.in_means([name])])
-            return float(np.nan_to_num(SKEWED * skewness**2 / len(units.sizes)))
-        at_k = np.array([k])
+            return float(np.nan_to_num(SKEWED * self._errors(metric, at_k).skew[0]))
         average, error = self._average(metric, at_k), float(self._errors(metric, at_k).error[0])
-        mean, std = float(average.mean[0]), float(average.std[0])
+        # a ratio r is the mean of r + (x - r y) / mean y, which has its error (`Units.linearised`)
+        std = error * average.n**0.5 if of_ratio else float(average.std[0])
+        mean = float(average.mean[0])
         within_one = self.is_within_one(metric.name)
         if not std > 0 or not (isinstance(metric, Metric) or within_one):  # others may be below 0
             return 0.0
+        if of_ratio and self.hits is not None:
+            return float(SKEWED * self._known_errors(metric, at_k).skew[0])
         cubes = self.histograms.cubes(metric, k) if isinstance(metric, Metric) else 0.0
         return SKEWED * (least_skewness(mean, std, cubes, within_one) * error / std) ** 2
 
@@ -505,8 +507,8 @@ class Means:
         if isinstance(metric, ListMetric):  # below the lists there is nothing new
             known = len(self._moments[metric.name].mean)
             columns, place = np.unique(np.minimum(cuts, known), return_inverse=True)
-            error, df = self._known_errors(metric, columns)
-            return Errors(error[place] * metric.share(known, cuts), df[place])
+            error, df, skew = self._known_errors(metric, columns)
+            return Errors(error[place] * metric.share(known, cuts), df[place], skew[place])
         return self._known_errors(metric, cuts)
 
     def _known_errors(self, metric: Metric | ListMetric, cuts: Ints) -> Errors:
@@ -536,7 +538,7 @@ class Means:
                 values = values[: len(clusters) if metric.of_truth or not self.n_extra else 0]
             return of_values(values, None if weights is None else weights[: len(values)], clusters)
         if self.hits is None or self.counted is None:
-            return Errors(*np.full((2, len(cuts)), np.nan))
+            return Errors(*np.full((3, len(cuts)), np.nan))
         mine = per_user.counted_in(self.hits, per_user.weighing(self.counted, self.weights), metric)
         units = self._units(mine, self.weights)
         more = self._average(metric, cuts), units, self.terms.threshold_in_gains
