@@ -95,6 +95,7 @@ def test_a_pooled_ratio_of_users_who_are_all_alike_has_no_error(n):
     result = pooled([[7]] * n, [{7}] * n, None, metrics=["f1@12", "precision@3"])
     for name in result.names():
         assert result.interval(name) == (result[name], result[name])
+    assert pooled([[7]], [{7}], 3, metrics="precision")["precision@3"] == 1 / 3
     mixed = pooled([[7], [8]] * n, [{7}] * 2 * n, None, metrics=["f1@12"])
     low, high = mixed.interval("f1@12")
     assert low < mixed["f1@12"] < high

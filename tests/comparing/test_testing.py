@@ -183,16 +183,6 @@ def test_a_band_of_users_in_another_order_has_their_values(unjudged):
         assert last == pytest.approx(b[name] - a[name])
 
 
-COUNTS = {item: float(item * item) for item in range(9)}
-SYSTEMS = {
-    "one": {"a": [5, 1], "b": [3, 4], "c": [8, 2], "d": [6, 0], "z": [7, 2]},
-    "two": {"a": [1, 5], "b": [7, 1], "c": [2, 0], "d": [4, 0], "z": [8, 6]},
-}
-# b has an empty truth, c one without a hit, and z, whose list counts too, has none
-GRADED = {"a": {5: 1}, "b": {}, "c": {1: 2, 3: 0}, "d": {6: 1, 2: 0}}
-POPULARITY = "average_popularity@2"
-
-
 def test_metrics_of_the_lists_without_a_value_for_some_users():
     lists = {"a": {"u": [1], "v": [2]}, "b": {"u": [9], "v": [2], "w": [3]}}
     asked = {"metrics": ["hit", "average_popularity"], "counts": {1: 5, 2: 4, 3: 3, 9: 1}}
@@ -200,8 +190,11 @@ def test_metrics_of_the_lists_without_a_value_for_some_users():
     assert both.test().names == ["hit@1"]
     with pytest.raises(ValueError, match="a, b count other users: 1 are in some of them only"):
         both.test("average_popularity@1")
-    (found,) = both.test("average_popularity@1", users="common")
-    assert found.n == 2 and found.difference == (1 - 5) / 2
+    tests = both.test("average_popularity@1", users="common")
+    assert tests[0].n == 2 and tests[0].difference == (1 - 5) / 2
+    words = "tested over 2 users who have a value in every system; in other tables, over 2 or 3"
+    assert words in str(tests) and words not in str(both.test())
+    assert "not tested: average_popularity@1: a, b count other users" in str(both.test())
 
 
 # Several runs of a system: users and runs are two sources of variance
@@ -216,7 +209,8 @@ def test_means_of_runs_are_the_means_of_their_means(runs):
     by = both.by({user: segment(user) for user in TRUTH})
     assert "whether segments differ is not tested of several runs" in str(by.test("ndcg@10"))
     pytest.importorskip("pandas")
-    assert both.to_pandas()["run"].tolist() == [1, 1, 2, 2, 3, 3] * 2
+    frame = both.to_pandas()
+    assert frame["run"].tolist() == [1, 1, 2, 2, 3, 3] * 2 and [*frame.index] == [*range(12)]
 
 
 @pytest.mark.parametrize("kind", ["independent", "paired"])

@@ -36,6 +36,7 @@ FOUR = {name: RNG(seed).random(20) for seed, name in enumerate("abcd")}
 RUNS = {name: [values, values + 0.1] for name, values in FOUR.items()}
 ALIKE = {name: RNG(seed).normal(size=300) for seed, name in enumerate("abc")}
 NEAR_TWINS = ALIKE | {"b": ALIKE["a"] + RNG(3).normal(0, 0.01, 300)}
+WIDER = ALIKE | {"b": 2.2 * ALIKE["b"]}
 DRAWN = {"method": "randomization", "n_resamples": 99}
 
 
@@ -97,6 +98,7 @@ SAID = [
         lambda: str(inference.tukey(NEAR_TWINS)),
         "the pairs do not vary alike (standard deviations of 0.0",
     ),
+    (lambda: str(inference.tukey(WIDER)), "the pairs do not vary alike"),
     (lambda: str(versus().tukey("ndcg@10")), "after Tukey over 1 comparison...for all pairs toge"),
     (
         lambda: str(equal(0.1)),
