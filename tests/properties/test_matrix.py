@@ -66,6 +66,12 @@ def test_metrics_of_the_lists_far_below_them(door, more):
     same(draw(2), options, call(draw(2), options, door), "deep")
 
 
+def test_a_list_that_counts_without_a_truth_may_be_the_longest():
+    """Where k is None, the places of IPS go down to its end: 7, and 6 of the others."""
+    options = {"k": None, "propensities": True, "weighting": "ips", "metrics": ["precision", "cg"]}
+    assert not matrix.verdict(options, "dicts", 25)
+
+
 # What a metric is called beside its name, by convention: (convention, called, name)
 CALLED = [
     ("standard", "hits", "hit"),

@@ -99,24 +99,26 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
                 "ground truths"
             )
         lists, _ = read_ranks(ranks, joining.depth(plan.depth), joining.columns)
-        hits = with_a_list_alone(hits, lists, joining.padding)
+        whole = plan.depth is None and joining.unjudged == "miss"
+        hits = with_a_list_alone(hits, lists, joining.padding, whole)
     return plan.result(hits, measured)
 
 
-def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None) -> Hits:
+def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None, whole: bool = False) -> Hits:
     """Return hits, and rows without a relevant item for users of lists who have none in them.
 
-    An empty list is no list.
+    An empty list is no list. `whole` lists are read to their ends, which may be below all others.
     """
     known, users = set(hits.users or ()), lists.users or ()
     rows = [row for row, user in enumerate(users) if user not in known]
-    lengths = np.minimum(lists.lengths[rows], hits.k)
+    lengths = lists.lengths[rows] if whole else np.minimum(lists.lengths[rows], hits.k)
     if padding is not None:
         for place, row in enumerate(rows):
             ids = lists.row(row)
             while lengths[place] and ids[lengths[place] - 1] == padding:
                 lengths[place] -= 1
     some = (users[row] for row, length in zip(rows, lengths, strict=True) if length)
+    hits = hits.of_part(k=max(hits.k, int(lengths.max(initial=0))))
     nothing: dict[Any, tuple[Any, ...]] = dict.fromkeys(some, ())
     found, _ = joined(nothing, nothing, 1, Joining())
     alike = {name: getattr(hits, name) for name in ("k", "grading", "listed_only")}
