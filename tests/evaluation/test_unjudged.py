@@ -55,3 +55,14 @@ def test_it_is_said():
     same = tl.top_k_eval(LISTS, GRADES, [3, 7], metrics="map")
     compared = str(tl.compare({"a": result, "b": same}))
     assert "a: convention standard, unjudged items leave the lists; b: " in compared
+
+
+def test_an_item_below_0_has_no_part_in_bpref_nor_where_unjudged_items_leave():
+    # trec_eval takes what is below 0 for unjudged: "in pool, but unjudged", form_res_rels.c and
+    # m_bpref.c of usnistgov/trec_eval
+    lists, truth = {"q": [*"bcaxd"]}, {"q": {"a": 1, "b": -2, "c": 0, "d": 2, "e": 0}}
+    options = {"k": 5, "metrics": ["bpref", "precision", "judged"]}
+    found, closed = (by_words(lists, truth, unjudged=one, **options) for one in ("miss", "drop"))
+    # c is above both hits, and one of N = 2 items judged 0; b is none of them
+    assert found["bpref"] == pytest.approx((1 - 1 / 2 + 1 - 1 / 2) / 2)
+    assert found["judged@5"] == closed["judged@5"] == 0.8 and closed["precision@5"] == 2 / 5
