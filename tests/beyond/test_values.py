@@ -246,6 +246,7 @@ BY_HAND = [  # name, lists, options, the last values
         ("tail_percentage", [[*range(100)]], {"counts": [*range(100)], "share": share}, [found])
         for share, found in ((0.1, 0.1), (0.29, 0.29), (0.57, 0.57), (0.295, 0.29), (1, 1))
     ),
+    ("average_popularity", [[1], [7]], {"counts": {1: 3}, "unknown": "skip"}, [3, NAN]),
     ("unexpectedness", {"a": [1, 2], "b": [3]}, {"expected": {"a": [1]}}, [0.5, NAN]),
     ("unexpectedness", [[1, 2]], {"expected": [{1: 0, 2: 3}]}, [0.5]),  # grade 0 is not expected
     (
