@@ -341,7 +341,7 @@ def drawn_gate(system: str, name: str, kind: str) -> tuple[np.ndarray, np.ndarra
 def of_gate(rng: Rng, system: str, name: str, kind: str, n: int, side: str) -> Pair:
     """Return users whose true difference to itemknn is just -MARGIN; p is doubled, as of 0.025."""
     d, chances = drawn_gate(system, name, kind)
-    found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN, n_threads=1)
+    found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN)
     t = (found.test.difference + MARGIN) / (found.test.error or math.nan)
     p = t_sf(t if side == "not worse" else -t, n - 1)
     return 1.0 - (found.verdict == side), 2 * p
@@ -373,11 +373,20 @@ def of_losses(rng: Rng, n: int, kind: str) -> Pair:
 
 def passes(new: np.ndarray, base: np.ndarray, margin: float) -> Pair:
     """Return 0 where new values are called not worse, and p of that by t alone."""
-    found = not_worse(new, base, margin, n_threads=1)
+    found = not_worse(new, base, margin)
     own = 1.0 - (found.verdict == "not worse")
     if found.test.error == 0:  # by t alone nobody loses
         return own, 0.0
     return own, 2 * t_sf((found.test.difference + margin) / found.test.error, len(new) - 1)
+
+
+@draws
+def of_gains(rng: Rng, n: int, share: float) -> Pair:
+    """Return users of whom few gain .9 and most lose .1; 0 where the loss, the margin, is worse."""
+    d = np.where(rng.random(n) < share, 0.9, np.where(rng.random(n) < 0.9, -0.1, 0.0))
+    found = not_worse(d + 0.1, np.full(n, 0.1), 0.09 - share * 0.99)
+    own = 1.0 - (found.verdict == "worse")
+    return own, 2 * found.p_worse if found.bound == 0 else own
 
 
 @draws

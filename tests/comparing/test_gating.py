@@ -77,7 +77,7 @@ def test_only_the_same_hits_at_the_same_ranks_pass_unseen(new, truth, passes):
     found = tl.gate(*both, {"ndcg@3": 0.005, "recall@3": 0.005})
     text = " ".join(found.notes)
     assert ("the same hits at the same ranks for every user: metrics of these" in text) == passes
-    assert ("p allows for users who lose all" in text) != passes  # nothing is tested
+    assert ("p allows for users who lose or gain all" in text) != passes  # nothing is tested
     assert found.passed == passes
 
 
@@ -153,6 +153,34 @@ def test_a_floor_is_held_against_the_interval_of_the_new_mean():
     assert row.n_needed > N and "undecided at the floor" in str(row)
 
 
+def ranked(ranks, **options):
+    hits = tl.Hits.from_ranks(np.asarray(ranks), n_listed=10)
+    return tl.top_k_eval(hits, k=10, metrics=["recall", "hit", "mrr"], **options)
+
+
+def test_users_who_were_not_drawn_are_said_where_few_lie_far_to_one_side():
+    one_missed, all_first = ranked([1] * 99 + [0]), ranked([1] * 100)
+    floors = {"recall@10": 0.97, "hit@10": 0.97}
+    found = tl.gate(one_missed, all_first, {}, floors=floors)
+    assert [one.verdict for one in found.rows] == ["undecided"] * 2 and found.rows[0].n_needed > 100
+    assert "as few lie far to one side, users who were not drawn" in str(found.rows[0])
+    assert tl.gate(one_missed, all_first, {}, floors={"recall@10": 0.9}).passed
+    rng = np.random.default_rng(4)
+    gains = np.where(rng.random(100) < 0.03, 1, np.where(rng.random(100) < 0.9, 0, 10))
+    [row] = tl.gate(ranked(gains), ranked([10] * 100), {"mrr@10": 0.0603}).rows
+    assert row.high < -0.0603 and row.verdict == "undecided" and "gains not drawn" in str(row)
+    weights = np.where(np.arange(100) == 3, 60.0, 1.0)
+    both = ranked(gains, weights=weights), ranked([10] * 100, weights=weights)
+    notes = " ".join(tl.gate(*both, {"mrr@10": 0.05}).notes)
+    assert "mrr@10: rough, as weights or clusters so few" in notes
+    both = (
+        ranked([1] * 200, weights=weights.repeat(2)),
+        ranked([2] * 200, weights=weights.repeat(2)),
+    )
+    notes = " ".join(tl.gate(*both, {"mrr@10": 0.05}).notes)
+    assert "were not drawn, of those drawn by weight" in notes
+
+
 def test_a_segment_is_worse_by_holm_over_segments_and_metrics():
     segments = {user: "hurt" if i < 60 else f"s{i % 8}" for i, user in enumerate(TRUTH)}
     new = result(lists(60))
@@ -192,10 +220,13 @@ def test_users_are_matched_by_key_and_labels_clusters_and_weights_with_them():
 
 
 def test_few_who_differ_are_said():
-    found = tl.gate(SAME, BASE, {"ndcg@5": 0.05}, seed=7)
+    found = tl.gate(SAME, BASE, {"ndcg@5": 0.05})
     row = found.rows[0]
     assert row.bound and f"as only {row.differ} differ" in str(row)
-    assert "fewer than 30 users differ, or losses are skewed, p allows for users" in found.to_text()
+    assert (
+        "fewer than 30 users differ, or few lie far to one side, p allows for users"
+        in found.to_text()
+    )
     found = tl.gate(SAME, BASE, {"ndcg@5": 0.05}, clusters={f"u{i}": i // 2 for i in range(N)})
     assert "as only 3 clusters differ" in str(found) and "than 30 clusters" in found.to_text()
     assert "(no user differs)" in str(tl.gate(BASE, BASE, {"ndcg@5": 0.05}))

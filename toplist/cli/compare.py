@@ -258,9 +258,10 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
     Each metric is tested user by user: worse where the 95 % interval of new - base
     lies below -MARGIN, not worse where it lies above, else undecided, with the
     number of users that would decide (80 % power). Where fewer than 30 users
-    differ, sign flips must agree. NEW and BASE are lists, as for toplist eval,
-    with TRUTH; or results that were saved with their users, without it and without
-    options of an evaluation, which must be those of a saved one beside lists.
+    differ, or few lie far to one side, it allows for users who lose or gain all and
+    were not drawn. NEW and BASE are lists, as for toplist eval, with TRUTH; or
+    results that were saved with their users, without it and without options of an
+    evaluation, which must be those of a saved one beside lists.
 
     exit status:
       0  not worse
@@ -292,7 +293,7 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
         if options.segments
         else None
     )
-    how = {name: getattr(options, name) for name in ("level", "users", "seed")}
+    how = {name: getattr(options, name) for name in ("level", "users")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
     text = cli.formatted(options, [found])
     passes = found.verdict == "undecided" and options.undecided == "ok"
@@ -314,7 +315,6 @@ GATING = cli.table(
     --undecided {}  whether too few users to decide fail it (default: fail)
     --level LEVEL  of the intervals (default: 0.95)
     --users {}  same in both, or common to both
-    --seed SEED  of sign flips (default: 0)
     """,
     margin={"type": _numbered},
     floor={"type": _numbered},

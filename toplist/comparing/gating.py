@@ -22,7 +22,7 @@ from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
 from toplist.stats.distributions import normal_ppf
 from toplist.stats.estimates import FEW, difference
-from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse
+from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse, unseen_beside
 from toplist.stats.simultaneous import adjust
 from toplist.stats.units import Units, over
 
@@ -53,8 +53,9 @@ class GateRow:
         One-sided, see `toplist.stats.planning.not_worse`; in a segment `p_adjusted` is
         `p_worse` corrected by Holm for all segments and metrics.
     bound : float
-        Above 0 where few differ, or losses are skewed: `p_not_worse` is at least this, which allows
-        for users who lose all and were not drawn.
+        Above 0 where few differ, or losses or gains are skewed: `p` is at least this, which allows
+        for users who lose all, or gain all, and were not drawn. Of floors: where values are skewed,
+        what is below (1 - level) / 2 of a mean that is above, or below.
     n_needed : float
         Over so many users like these it would be decided, with 80 % power if the true difference
         is the one seen. NaN where it is decided, infinite where no number of users would do.
@@ -143,21 +144,21 @@ class GateRow:
     @property
     def _reason(self) -> str:
         if self.floor is not None:
-            return ""
+            words = " (as few lie far to one side, users who were not drawn are allowed for)"
+            return worded(words, self.unit) if self.bound else ""
         if not self.differ:
             return worded(" (no user differs)", self.unit)
         said = [p_is(self.p), "one-sided"]
-        n, few = self.differ, self.differ < FEW
+        n = self.differ
         only = f"as only {counted(n, 'cluster') if self.clustered else n} differ{'s' * (n == 1)}"
         if self.segment is not None and self.verdict == "worse":
             said[0] = f"{p_is(self.p_adjusted)} after Holm"
+        side = "losses" if self.p_not_worse < self.p_worse else "gains"
         if self.low != self.low:  # no t test
-            said.append("by sign flips, as all differences are the same")
-        elif self.bound and self.verdict != "worse":
-            why = only if few else "as losses are skewed"
-            said.append(f"by t and a bound of losses not drawn, {why}")
-        elif few:
-            said.append(f"by t and sign flips, {only}")
+            said.append(f"by a bound of {side} not drawn, as all differences are the same")
+        elif self.bound:
+            why = only if self.differ < FEW else f"as {side} are skewed"
+            said.append(f"by t and a bound of {side} not drawn, {why}")
         return f" ({', '.join(said)})"
 
     @property
@@ -193,14 +194,14 @@ class Gate(Display):
     >>> new = tl.top_k_eval({user: [2, 0, 1] for user in truth}, truth, metrics="mrr@3")
     >>> print(tl.gate(new, base, {"mrr@3": 0.2}, by={user: user % 3 for user in truth}))
     mrr@3 -0.0050 [-0.1029, +0.0929]: not worse than -0.2 (p <0.001, one-sided)
-    mrr@3 of 0 -0.5000: worse than -0.2 (p <0.001 after Holm, one-sided, by sign flips, as all \
-differences are the same)
+    mrr@3 of 0 -0.5000: worse than -0.2 (p = 0.002 after Holm, one-sided, by a bound of \
+gains not drawn, as all differences are the same)
     gate: worse: mrr@3 of 0
     segments: 3 tests, 1 worse by p < 0.025 after Holm over all of them, 1 undecided, which fail \
 nothing
     new - base, paired t over 100 users; intervals are 95 %, each side is tested at p < 0.025
-    where fewer than 30 users differ, or losses are skewed, p allows for users who lose all and \
-were not drawn
+    where fewer than 30 users differ, or few lie far to one side, p allows for users who lose or \
+gain all and were not drawn
     convention standard: mean over users
     100 of 100 users evaluated
     """
@@ -314,19 +315,17 @@ def gate(
     level: float = 0.95,
     users: SameUsers = "same",
     clusters: Any = None,
-    seed: int = 0,
-    n_threads: int | None = None,
 ) -> Gate:
     """Say whether a new result is not worse than its base, by more than margins that do not matter.
 
     Each metric is tested user by user (`toplist.stats.planning.not_worse`). With new - base
     and its 95 % interval, by a paired t test: *worse* where the interval lies below -margin, *not
     worse* where it lies above, else *undecided*, with the number of users that would decide. Where
-    fewer than 30 users differ, or losses are skewed, p allows for users who lose all and were not
-    drawn. So nothing follows of few users who all have the same values, unless both have the same
-    hits at the same ranks for all users, as the same lists do: that passes. Of worse, sign flips
-    must agree. So either false verdict has a chance of 2.5 % where the true difference is just
-    -margin. Where lower is better, all is turned round.
+    fewer than 30 users differ, or losses or gains are skewed, p allows for users who lose, or gain,
+    all and were not drawn. So either false verdict has a chance of 2.5 % where the true difference
+    is just -margin, of users who weigh what those drawn do. One thing passes untested: the same
+    hits at the same ranks for all users, as the same lists have. Where lower is better, all is
+    turned round.
 
     The gate is *worse* if any metric, floor or segment is, else *undecided* if any metric or floor
     is, else *not worse*. Every metric has to pass, so *not worse* needs no correction for several;
@@ -341,7 +340,8 @@ def gate(
         ``{"ndcg@10": 0.005}``: the loss that does not matter, above 0.
     floors : dict of ``name@k`` -> float, optional
         The least mean of `new`, by its interval: *below* (which fails) where all of it is below
-        the floor, *above* where none of it is, else *undecided*. Of all users of `new`. Where all
+        the floor, *above* where none of it is, else *undecided*. Of all users of `new`. Where few
+        values lie far to one side, users who were not drawn are allowed for, as above. Where all
         values are the same number m, it allows for users who were not drawn and have 0, or 1: of
         n, with α = (1 - level) / 2, it is from m α^(1/n) to 1 - (1 - m) α^(1/n), and has no upper
         end where the metric may be above 1.
@@ -355,8 +355,6 @@ def gate(
         "common" takes the users that both count.
     clusters : labels, optional
         As in `toplist.inference.paired_tests`; then floors go by them too, over the users of both.
-    seed, n_threads
-        Of sign flips.
 
     Returns
     -------
@@ -383,8 +381,8 @@ and a bound of losses not drawn, as only 14 differ)
     recall@5 0.7145 [0.6947, 0.7343]: above the floor 0.5
     gate: not worse
     new - base, paired t over 2,000 users; intervals are 95 %, each side is tested at p < 0.025
-    where fewer than 30 users differ, or losses are skewed, p allows for users who lose all and \
-were not drawn
+    where fewer than 30 users differ, or few lie far to one side, p allows for users who lose or \
+gain all and were not drawn
     convention standard: mean over users
     2,000 of 2,000 users evaluated
     >>> found.passed
@@ -394,7 +392,7 @@ were not drawn
     _check(new, base, margins, floors)
     compared = compare({"new": new, "base": base}, baseline="base")
     question = Question(compared, users, clusters)
-    plan = TestPlan(level=level, seed=seed, n_threads=n_threads).checked()
+    TestPlan(level=level).checked()
     results = compared.results
     try:
         names = question.names([*margins]) if margins else []
@@ -404,6 +402,7 @@ were not drawn
         raise ValueError(error.args[0]) from None
     segments = {} if by is None else rows_by_label(results["new"], by)[0]
     whole, parts, alike = list[GateRow](), list[GateRow](), have_the_same_hits(compared)
+    roughly: list[str] = []
     for name, margin in zip(names, margins.values(), strict=True):
         at, metric = compared._directed(name)
         mean = results["base"][at]
@@ -416,14 +415,16 @@ were not drawn
         both, units = [source.values(one, at) for one in ("new", "base")], source.units
         row = GateRow(at, margin=float(margin), unit=compared.unit)
         row = replace(row, higher_is_better=bool(metric.higher_is_better))
+        if units.rough:
+            roughly.append(f"{at}: rough, as weights or clusters {units.rough}")
         same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing
-        whole.append(_decided(row, both, units, plan, same))
+        whole.append(_decided(row, both, units, level, same))
         for label, members in segments.items():
             some = np.isin(source.rows["new"], members)
             if some.any():
                 part = replace(row, segment=label_text(label, segments))
                 of_some = [one[some] for one in both]
-                parts.append(_decided(part, of_some, units.at(some), plan, same))
+                parts.append(_decided(part, of_some, units.at(some), level, same))
     notes, sizes = list[str](), {one.n for one in whole}
     if sizes:
         whom = axes.counted(sizes, compared.unit)
@@ -435,8 +436,11 @@ were not drawn
         )
     if any(one.bound for one in (*whole, *parts)):
         few = f"fewer than {FEW} {'clusters' if whole[0].clustered else 'users'} differ"
-        words = f"where {few}, or losses are skewed, p allows for users "
-        notes.append(worded(words + "who lose all and were not drawn", compared.unit))
+        words = f"where {few}, or few lie far to one side, p allows for users "
+        as_drawn = ", of those drawn by weight" * (results["new"].weights is not None)
+        words += f"who lose or gain all and were not drawn{as_drawn}"
+        notes.append(worded(words, compared.unit))
+    notes += roughly
     if alike and whole:
         words = "new and base have the same hits at the same ranks for every user: "
         notes.append(worded(words, compared.unit) + "metrics of these are equal, and pass untested")
@@ -479,12 +483,11 @@ def have_the_same_hits(compared: SideBySide) -> bool:
 
 
 def _decided(
-    row: GateRow, both: Sequence[Floats], units: Units, plan: TestPlan, same: bool
+    row: GateRow, both: Sequence[Floats], units: Units, level: float, same: bool
 ) -> GateRow:
     """Return the verdict of one metric over some users."""
     better, worse = both if row.higher_is_better else both[::-1]
-    how: dict[str, Any] = {"level": plan.level, "seed": plan.seed, "n_threads": plan.n_threads}
-    found = not_worse(better, worse, row.margin or 0.0, units, **how)
+    found = not_worse(better, worse, row.margin or 0.0, units, level=level)
     if same and not found.differ:
         found = found._replace(verdict="not worse", n_needed=math.nan, bound=0.0)
     test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "bound", "n_needed")
@@ -509,7 +512,7 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
     if new.is_within_one(metric.name) and not 0 < floor <= 1:
         raise ValueError(f"the floor of {name}, {floor:g}, is not from 0 to 1, as its mean is")
     mean, n, (low, high) = new[name], new.n_of(name), new.interval(name, level)
-    units = new.units_of(name)
+    units, values = new.units_of(name), np.empty(0)
     source = None if question.clusters is None else question.rows([name])
     if source is not None and source.units.clusters is not None:
         values, units = source.values("new", name), source.units
@@ -527,8 +530,17 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
     if low != low:
         raise ValueError(f"{name} has no interval over these users, which a floor is held against")
     verdict: FloorVerdict = "below" if high < floor else "above" if low >= floor else "undecided"
-    needed = math.nan
-    if verdict == "undecided" and equal:  # with more users, those missed do not reach the floor
+    bound, needed = 0.0, math.nan
+    ratio = metric.name in new.terms.pooled or new.terms.weighting is not None
+    if not len(values) and not ratio:  # which has sums over users, and no values
+        values = new.per_user(name)[new.in_means([name])]
+    if len(values) and not equal:
+        ends = min(0.0, float(values.min())), max(1.0, float(values.max()))
+        bound = unseen_beside(values, floor, units, ends)[mean < floor]
+        verdict = "undecided" if bound >= alpha else verdict
+    if alpha <= bound < 1:  # it falls by as much with every user
+        needed = math.ceil(n * math.log(alpha) / math.log(bound))
+    elif verdict == "undecided" and equal:  # with more users, those missed do not reach the floor
         missed = over(floor - mean, (least if mean > floor else most) - mean)
         needed = over(n * math.log(alpha) / units.effective, math.log1p(-missed))
         needed = float(np.ceil(abs(needed)))
@@ -536,5 +548,5 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
         error = (high - low) / 2 / normal_ppf(0.5 + level / 2)
         needed = max(n_to_decide(mean - floor, error * math.sqrt(n), level), n + 1.0)
     means = mean, math.nan, math.nan, low, high
-    row = GateRow(name, verdict, *means, n, floor=float(floor), n_needed=needed)
+    row = GateRow(name, verdict, *means, n, floor=float(floor), bound=bound, n_needed=needed)
     return replace(row, unit=question.compared.unit)

@@ -42,7 +42,6 @@ def assert_not_worse(
     level: float = 0.95,
     users: SameUsers = "same",
     clusters: Any = None,
-    seed: int = 0,
 ) -> None:
     """Raise AssertionError unless a new result is not worse than its base.
 
@@ -56,7 +55,7 @@ def assert_not_worse(
         Above 0: the loss in each of them that does not matter.
     undecided : {"fail", "ok"}
         Whether too few users to decide fail the test.
-    by, level, users, clusters, seed
+    by, level, users, clusters
         As in `toplist.gate`.
 
     Raises
@@ -75,12 +74,12 @@ def assert_not_worse(
     >>> assert_not_worse(new, base, "mrr@5", margin=0.005)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AssertionError: mrr@5 -0.5000: worse than -0.005 (p <0.001, one-sided, by sign flips, ...
+    AssertionError: mrr@5 -0.5000: worse than -0.005 (p <0.001, one-sided, by a bound of ...
     """
     __tracebackhide__ = True
     choice("undecided", undecided, UNDECIDED)
     margins = dict.fromkeys(listed(names), margin)
     how: dict[str, Any] = {"by": by, "level": level, "users": users, "clusters": clusters}
-    found = gate(new, base, margins, seed=seed, **how)
+    found = gate(new, base, margins, **how)
     if not found.passed and (found.verdict == "worse" or undecided == "fail"):
         raise AssertionError(found.to_text())

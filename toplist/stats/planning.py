@@ -17,7 +17,6 @@ from toplist.checks import Floats, Ints, readable
 from toplist.stats import distributions as dist
 from toplist.stats.distributions import Parts, normal_ppf, probability, t_ppf, t_sf
 from toplist.stats.estimates import FEW, Difference, difference
-from toplist.stats.randomization import randomization
 from toplist.stats.units import TIE, Units, checked, numbered, over, pair, snap
 
 Verdict = Literal["not worse", "worse", "undecided"]
@@ -209,8 +208,8 @@ class MarginTest(NamedTuple):
 
     `test` is the t test of the difference, with its interval; `p_not_worse` and `p_worse` are
     one-sided: small where the mean of d is above -margin, and below it. `differ` users, or
-    clusters, have a difference that is not 0. Where `bound` is above 0, losses that were not drawn
-    may matter, and `p_not_worse` is at least this (`unseen`).
+    clusters, have a difference that is not 0. Where `bound` is above 0, losses or gains that were
+    not drawn may matter, and the p of the side that is nearer is at least this (`unseen`).
     `n_needed` users would decide; NaN where the verdict stands, infinite where none would.
     """
 
@@ -230,8 +229,6 @@ def not_worse(
     units: Units | None = None,
     *,
     level: float = 0.95,
-    seed: int = 0,
-    n_threads: int | None = None,
 ) -> MarginTest:
     """Test whether the mean of d = new - base is above -margin, or below it, each at (1 - level)/2.
 
@@ -241,13 +238,11 @@ def not_worse(
     that lies above -margin, *worse* one that lies below it, and all else is *undecided*.
 
     Where fewer than 30 users differ, or losses are so skewed that n < 100 skewness², t alone passes
-    losses that it cannot see. There p_not_worse is the larger of that by t and `unseen`, a bound
-    that allows for users who lose all and were not drawn, of mean size by weight, Σw²/Σw: with n
-    users of whom none differs, it passes from (1 - margin / most)^n < (1 - level) / 2 on, most
-    being the best value of base. Of p_worse, where fewer than 30 differ, sign flips must agree.
-    Flipped, one-sided, are d + margin n/m of the m users who differ, whose sum is that of d +
-    margin over all n; where so few differ that their signs cannot decide (5 at level 0.95), d +
-    margin of all users. Where all differences are the same there is no t.
+    losses that it cannot see; where gains are, it calls worse what unseen gains make up for. There
+    p is the larger one of that by t and of `unseen`, a bound that allows for users who lose all, or
+    gain all, and were not drawn, of mean size by weight, Σw²/Σw. They lose the best value of base,
+    or gain 1, or the best value seen where that is more. With n users of whom none differs, it
+    passes from (1 - margin / best)^n < (1 - level) / 2 on.
 
     An undecided test says over how many users like these it would decide with 80 % power, if the
     true difference were the one seen: by the t test, and at least so many that 30 of them differ.
@@ -259,12 +254,9 @@ def not_worse(
     margin : float
         Above 0: the loss that does not matter.
     units : Units, optional
-        Weights and clusters of the users; whole clusters are flipped.
+        Weights and clusters of the users.
     level : float
         Of the two-sided interval.
-    seed : int
-        Of the sign flips: 10,000 are drawn where more than 20 users differ.
-    n_threads : int, optional
 
     Examples
     --------
@@ -272,8 +264,8 @@ def not_worse(
     >>> base, noise = rng.random(400), rng.normal(0, 0.02, 400)
     >>> [not_worse(base + noise - loss, base, 0.005).verdict for loss in (0, 0.005, 0.01)]
     ['not worse', 'undecided', 'worse']
-    >>> not_worse(np.zeros(29), np.ones(29), 0.005).p_worse == 0.5**29
-    True
+    >>> [not_worse(np.zeros(n), np.ones(n), 0.005).verdict for n in (5, 6)]
+    ['undecided', 'worse']
     """
     check_margin(margin)
     test = difference(new, base, units, level=level)
@@ -281,39 +273,45 @@ def not_worse(
         raise ValueError("there is no user to test")
     units = Units(test.n) if units is None else units
     d, margin = snap(new, base), float(margin)
-    sums, sizes = units.sums(d), units.sizes
-    alpha, differ = (1 - level) / 2, int(np.count_nonzero(sums))
+    alpha, differ = (1 - level) / 2, int(np.count_nonzero(units.sums(d)))
     p = q = 0.0
     if test.error > 0:
         t = (test.difference + margin) / test.error
         p, q = t_sf(t, test.df), t_sf(-t, test.df)
-    by_flips = differ < FEW or not test.error > 0
-    skew, bound = units.skewness(d), 0.0
-    if by_flips or (skew < 0 and len(sums) < SKEWED * skew**2):
-        most = min(0.0, float(np.min(new))) - float(np.max(base))
-        of_one = (sizes**2).sum() / sizes.sum()  # of who is met where weight is drawn
-        bound = unseen(snap(sums, -margin * sizes), of_one * min(most + margin, 0.0))
-    p = max(p, bound)
-    if by_flips and differ:
-        some = sums != 0 if 0.5**differ < alpha else np.ones(len(sums), bool)
-        share = sizes[some] * (sizes.sum() / sizes[some].sum())
-        flips = snap(sums[some], -margin * share)
-        fewer = randomization(flips, alternative="less", seed=seed, n_threads=n_threads)
-        q = max(q, fewer.p)
-    elif not differ:
-        q = 1.0
+    worst = min(0.0, float(np.min(new))) - float(np.max(base))
+    best = max(1.0, float(np.max(new)), float(np.max(base))) - min(0.0, float(np.min(base)))
+    few = differ < FEW or not test.error > 0
+    losses, gains = unseen_beside(d, -margin, units, (worst, best), few)
+    p, q = max(p, losses), max(q, gains)
+    bound = losses if p < q else gains
     verdict: Verdict = "not worse" if p < alpha else "worse" if q < alpha else "undecided"
     needed = math.nan
     if verdict == "undecided":
         std, gap = test.error * math.sqrt(test.n), float(snap(test.difference, -margin))
-        # flips show a loss as soon as all signs alike are rare enough
-        least = FEW if gap > 0 else math.ceil(-math.log2(alpha))
-        of_few = test.n * least / differ if differ else 0.0
-        if gap > 0 and alpha <= bound < 1:  # the bound falls by as much with every user
+        of_few = test.n * FEW / differ if differ else 0.0
+        if alpha <= bound < 1:  # the bound falls by as much with every user
             of_few = test.n * math.log(alpha) / math.log(bound)
         by_t = n_to_decide(gap, std, level) if std > 0 or gap <= 0 else 0.0
         needed = max(math.ceil(of_few), by_t)
     return MarginTest(verdict, test, p, q, differ, bound, needed)
+
+
+def unseen_beside(
+    values: Floats, limit: float, units: Units, ends: tuple[float, float], few: bool = False
+) -> tuple[float, float]:
+    """Return `unseen` p of a mean above a limit, and below it; 0 where t sees enough of a side.
+
+    That is where `few` is false, and few values do not lie far to this side. No value is beyond the
+    ends. Who was not drawn is of mean size by weight, Σw²/Σw, as of those drawn.
+    """
+    skewness, sizes = units.skewness(values), units.sizes
+    if not few and not len(sizes) < SKEWED * skewness**2:
+        return 0.0, 0.0
+    size = (sizes**2).sum() / sizes.sum()
+    above = snap(units.sums(values), limit * sizes)
+    low, high = (size * min(one, 0.0) for one in (ends[0] - limit, limit - ends[1]))
+    losses = unseen(above, low) if few or skewness < 0 else 0.0
+    return losses, unseen(-above, high) if few or skewness > 0 else 0.0
 
 
 def unseen(values: Floats, worst: float) -> float:
