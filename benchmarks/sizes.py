@@ -368,25 +368,24 @@ def of_losses(rng: Rng, n: int, kind: str) -> Pair:
         differ = rng.random(n) < share
         base = np.full(n, 0.5)
         new = base + differ * np.clip(rng.normal(-margin / share, 0.15, n), -0.5, 0.5)
-    return passes(new, base, margin)
+    return called("not worse", new, base, margin)
 
 
-def passes(new: np.ndarray, base: np.ndarray, margin: float) -> Pair:
-    """Return 0 where new values are called not worse, and p of that by t alone."""
+def called(verdict: str, new: np.ndarray, base: np.ndarray, margin: float) -> Pair:
+    """Return 0 where new values are called so, and p of that by t alone."""
     found = not_worse(new, base, margin)
-    own = 1.0 - (found.verdict == "not worse")
+    own = 1.0 - (found.verdict == verdict)
     if found.test.error == 0:  # by t alone nobody loses
         return own, 0.0
-    return own, 2 * t_sf((found.test.difference + margin) / found.test.error, len(new) - 1)
+    t = (found.test.difference + margin) / found.test.error
+    return own, 2 * t_sf(t if verdict == "not worse" else -t, len(new) - 1)
 
 
 @draws
 def of_gains(rng: Rng, n: int, share: float) -> Pair:
-    """Return users of whom few gain .9 and most lose .1; 0 where the loss, the margin, is worse."""
+    """Return users of whom few gain .9 and most of the others lose .1; the loss is the margin."""
     d = np.where(rng.random(n) < share, 0.9, np.where(rng.random(n) < 0.9, -0.1, 0.0))
-    found = not_worse(d + 0.1, np.full(n, 0.1), 0.09 - share * 0.99)
-    own = 1.0 - (found.verdict == "worse")
-    return own, 2 * found.p_worse if found.bound == 0 else own
+    return called("worse", d + 0.1, np.full(n, 0.1), 0.09 - share * 0.99)
 
 
 @draws
@@ -395,7 +394,7 @@ def of_power(rng: Rng, n: int, errors: float) -> Pair:
     base = np.full(n, 0.5)
     new = base + (rng.random(n) < 0.3) * np.clip(rng.normal(0, 0.15, n), -0.5, 0.5)
     margin = errors * 0.15 * math.sqrt(0.3 / n)
-    return passes(new, base, margin)
+    return called("not worse", new, base, margin)
 
 
 @draws
@@ -524,6 +523,8 @@ def lines() -> Iterator[Named]:
         yield from crossed("gate", title, partial(of_gate, *gate), (50, 200, 1000), sides)
     title, shares = "{:,} users, {} differ: passes", ("3 %", "30 %", "all")
     yield from crossed("losses", title, of_losses, (20, 50, 100, 200, 1000), shares)
+    title = "{:,} users, of whom {} gain: worse"
+    yield from crossed("losses", title, of_gains, (50, 100, 200, 1000), (0.01, 0.03))
     yield "power", ("1,000 users, 30 % differ, power at 3.5 errors", of_power(1000, 3.5))
     title = "{:,} users, values go with weights, sigma {}"
     yield from crossed("means", title, of_weighted_mean, (50, 200, 1000), (0.5, 1.0, 1.5))
