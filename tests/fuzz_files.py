@@ -1,4 +1,4 @@
-"""Mutated files of lists and truths, read streamed and in memory; `python tests/fuzz_files.py N`.
+"""Mutated files of lists and truths, read streamed and in memory.
 
 Every file is read or refused in one line; what is streamed gives the means of what is in memory, or
 both are refused. `fuzz` returns what is wrong.
@@ -7,11 +7,9 @@ both are refused. `fuzz` returns what is wrong.
 import gzip
 import os
 import random
-import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
 from functools import partial
 from math import isclose
 from pathlib import Path
@@ -175,13 +173,3 @@ def fuzz(n, seed=0):
             for name in os.listdir(folder):
                 os.unlink(os.path.join(folder, name))
     return wrong
-
-
-if __name__ == "__main__":
-    wrong = fuzz(int(sys.argv[1]), *sys.argv[2:])
-    print(Counter(kind for kind, *_ in wrong))
-    shown = Counter()
-    for kind, *rest in wrong:
-        shown[kind] += 1
-        if shown[kind] <= 4:
-            print(kind, *rest, sep="\n   ")
