@@ -191,7 +191,7 @@ def test_a_saved_result_beside_lists_has_the_same_options(good, cli, option):
     needs = NEEDS.get(option, "-m ndcg@2").split()
     truth = "truth.csv" if "dcg@2" in needs else "graded.csv"  # dcg has grades of 1 alone
     save = "eval", "a.csv", truth, *needs, "--save", "a.npz", "-q"
-    good(*save, *([] if option == "system" else given))
+    good(*save, *([] if option in OF_FILES else given))
     line = "eval", "b.csv", "a.npz", truth, *needs, *given
     assert cli(*line)[0] == 0
     if option in OF_FILES:
