@@ -268,6 +268,7 @@ def test_equal_scores_are_counted_by_every_way_in_and_add_up(door, tmp_path):
     options = {"k": [5], "metrics": ["mrr"]}
     world = doors.seen(draw(1, ties=True, odd=False), options, door)
     result = doors.DOORS[doors.installed(door)](doors.Case(world, options), tmp_path)
+    assert door != "trec" or "queries evaluated" in str(result)
     tied = [row.count(score) > 1 for row in world.scores.values() for score in row]
     assert result.scored == sent(result).scored == (sum(tied), len(tied))
 
