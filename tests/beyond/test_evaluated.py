@@ -148,12 +148,16 @@ def test_users_are_counted_at_every_k():
         assert f"  {least} to {most}  " in line if least < most else f"  {most}  " in line
 
 
-def test_values_over_the_truth_are_by_position_where_a_file_keeps_no_users(tmp_path):
+@pytest.mark.parametrize("metric", ["serendipity", "novelty"])
+def test_a_file_that_keeps_no_users_has_no_values_of_users(metric, tmp_path):
     lines = '{"user_id": "b", "item_id": ["y"]}\n{"user_id": "a", "item_id": ["x"]}\n'
     (tmp_path / "r.jsonl").write_text(lines)
-    truths, known = {"a": {"x"}, "b": {"y"}}, tl.Items(expected={"a": ["z"], "b": ["y"]})
-    found = tl.top_k_eval(tmp_path / "r.jsonl", truths, 1, metrics="serendipity", items=known)
-    assert sorted(found.per_user("serendipity@1")) == [0, 1]  # of b, of a
+    known = tl.Items(expected={"a": ["z"], "b": ["y"]}, counts={"x": 3, "y": 1})
+    found = tl.top_k_eval(
+        tmp_path / "r.jsonl", {"a": {"x"}, "b": {"y"}}, 1, metrics=metric, items=known
+    )
+    with pytest.raises(ValueError, match="no values per user.*keep='users'"):
+        found.per_user(f"{metric}@1")
 
 
 WEIGHTS = {user: float(row) for row, user in enumerate(USERS + "yz")}  # of "a" it is 0

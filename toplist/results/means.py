@@ -230,6 +230,7 @@ class Means:
         And whose these lists are, where that is known. Only metrics of the lists have such.
         """
         metric, k = self.terms.find(name)
+        hits, counted = self.held("it has no values per user")
         if isinstance(metric, ListMetric):
             assert self.lists is not None
             own, others, keys = self.lists.parted(metric.name, self.users)
@@ -239,7 +240,6 @@ class Means:
                 return metric.at(curves, np.array([k]))[:, 0], keys
             per_user.empty((len(curves), depth))
             return metric.at(curves, np.arange(1, depth + 1)), keys
-        hits, counted = self.held("it has no values per user")
         read, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
         if k is None:
             return per_user.curves(read, counted, metric, self.terms.depth), None
