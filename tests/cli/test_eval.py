@@ -56,7 +56,8 @@ def test_json(good):
     first["policies"] = policies | {"gains": "linear", "graded": False}
     first |= {"k": [1, 2], **counts, "values": {"mrr@2": 1 / 6, "mrr@1": 0.0}}
     assert [*content.items()][: len(first)] == [*first.items()]
-    assert [*content][len(first) :] == ["std", "interval", "n", "formulas"]
+    assert [*content][len(first) :] == ["std", "interval", "rough", "n", "formulas"]
+    assert content["rough"] == {"mrr@2": "only 3 users", "mrr@1": ""}
 
 
 def test_json_and_csv_by_system(good, results):
@@ -67,7 +68,7 @@ def test_json_and_csv_by_system(good, results):
     assert not out.endswith("\n\n")
     alone = rows(good("eval", *ALONE, "--format", "csv"))
     assert [row for row in rows(out) if row.pop("system") == "recs"] == alone
-    assert out.splitlines()[0] == "system,metric,k,mean,std,low,high,n"
+    assert out.splitlines()[0] == "system,metric,k,mean,std,low,high,n,rough"
     for row in rows(out):
         result, name = results[row["system"]], f"{row['metric']}@{row['k']}"
         found = [float(row[one]) for one in ("mean", "std", "low", "high", "n")]

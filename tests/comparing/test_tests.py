@@ -232,6 +232,7 @@ def test_intervals_digits_caption_and_names(pair):
     text = both.to_latex(intervals=True, digits=3, caption="A & B", label="tab:x-1")
     assert r"\begin{table}" in text and r"\caption{A \& B}" in text and r"\label{tab:x-1}" in text
     assert r"\begin{table}" not in both.to_latex()
+    assert "interval, ± half or [low, high]: Student's t" in text and "interval, " not in str(both)
     mean, (_, high) = pair["a"]["ndcg@5"], pair["a"].interval("ndcg@5")
     assert cells(text, "a")[0] == rf"{mean:.3f} {{\scriptsize$\pm$\,{high - mean:.3f}}}"
     text = tl.compare({"*a*": pair["a"], "`b`": pair["c"]}).to_markdown()  # stars are no markup

@@ -89,6 +89,7 @@ def test_means_are_those_of_the_results(plain):
                 assert shown == f"{known.mean} {known.interval}"
                 assert float(shown.split()[0]) == pytest.approx(result[f"{name}@{k}"], abs=6e-5)
         assert "ndcg@k = " in read.shown
+    assert read.shown.count("95 % interval, ± half or [low, high]: ") == len(results) + 1
     assert "Segments: by={user: label} in Python" in read.shown
 
 

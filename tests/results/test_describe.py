@@ -55,7 +55,7 @@ def test_repr_of_some_of_one_and_of_nobody():
         "mrr  0.0000 –                 0.1667 [0.0000, 0.8838]",
         "hit  0.0000 [0.0000, 0.5615]",
         "convention standard: mean over users",
-        "95 % interval, ± half or [low, high]: Student's t for mrr; Wilson for hit "
+        "95 % interval, ± half or [low, high]: Wilson for hit; Student's t for mrr "
         "(rough: only 3 users); – where all values are equal",
         "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)",
@@ -69,6 +69,11 @@ def test_repr_of_some_of_one_and_of_nobody():
 
 
 LEAST_ONE = {"f": ["1172.0"]}, {"f": ["1172"]}
+EXPOSED, ONES = ([[1]] * 20 + [[0]] * 9, [{1}] * 29), {"propensities": {1: 1}}
+RARELY = (
+    *([[1]] * 2 + [[0]] * 98, [{1}] * 2 + [{2}] * 98),
+    {"propensities": {1: 0.005, 2: 0.5}, "metrics": "hit"},
+)
 # (lists, truths, options, parts of what is said)
 SAID = [
     (*TOLD_ONCE, {"missing": "skip"}, "1 of 4 users evaluated, 2 skipped (no relevant items), 1"),
@@ -97,6 +102,11 @@ SAID = [
     (RUN, QRELS, {"unit": "users"}, "2 of 2 users"),
     (OF_RUN, QRELS, {}, "2 of 2 users evaluated"),
     ({"q3": {"d": 1}}, {"q3": {"d": 1}}, {}, "1 of 1 query"),
+    (LISTS, HELD, {"metrics": ["mrr", "hit"]}, "t for mrr (rough: only 2 users)"),
+    ([[0]] * 97 + [[1]] * 3, [{1}] * 100, {"metrics": ["map", "mrr"]}, "side: map@2 and 1 more)"),
+    (*EXPOSED, ONES | {"metrics": "hit"}, "Wilson (rough: only 29 users)"),
+    (*EXPOSED, ONES | {"metrics": ["mrr", "hit"]}, "(rough: only 29 users, mrr@2 and 1 more)"),
+    (*RARELY, "Wilson (rough: only 4.4 users of equal propensity)"),
 ]  # fmt: skip
 
 
@@ -123,6 +133,8 @@ def test_an_interval_is_rough_where_few_users_have_a_value(n_hits):
     result = rare(1_000, n_hits, metrics=["hit", "mrr"])
     for one in (result, sent(result)):
         assert (words in repr(one)) == ("rough" in repr(one)) == (n_hits < 24)
+    enough = [[1]] * 20 + [[0]] * 10, [{1}] * 30
+    assert "rough" not in repr(by_words(*enough, 2, metrics="hit", **ONES))
     assert "rough" not in repr(rare(1_000, 5, metrics="hit"))  # Wilson's holds
     by_t = rare(1_000, n_hits, metrics="hit", weights=[1.0] * 500 + [1.1] * 500)
     assert ("far to one side: hit@2)" in repr(by_t)) == (n_hits < 24)

@@ -58,11 +58,12 @@ def test_users_and_frames(result):
     assert list(result.users) == [0, 1] and list(top_k_eval([1], {1}, k=1).users) == [0]
     pytest.importorskip("pandas")
     frame = result.to_pandas()
-    assert list(frame.columns) == ["metric", "k", "mean", "std", "low", "high", "n"]
+    assert list(frame.columns) == ["metric", "k", "mean", "std", "low", "high", "n", "rough"]
     row = frame.iloc[7]
     assert len(frame) == 18 and (row["metric"], row["k"], row["n"]) == ("recall", 3, 2)
     assert (row["mean"], row["std"]) == (result["recall@3"], result.std("recall@3"))
     assert (row["low"], row["high"]) == result.interval("recall@3")
+    assert row["rough"] == "only 2 users" and set(frame[frame["metric"] == "hit"]["rough"]) == {""}
     frame = top_k_eval(*THREE, metrics=["mrr@2", "hit@1"]).to_pandas(per_user=True)
     assert frame.to_dict("list") == {
         "user_id": ["ann", "bob", "cid"],

@@ -76,6 +76,16 @@ def test_labels_by_key_absent_ones_and_unused_ones():
     )
 
 
+def test_the_roughest_of_all_segments_is_named():
+    ranks = tl.Hits.from_ranks([1, 2] * 40, 10)
+    whole, labels = tl.top_k_eval(ranks, k=10, metrics="mrr"), ["few"] * 4 + ["many"] * 76
+    split, beside = whole.by(labels), tl.compare({"a": whole, "b": whole}).by(labels)
+    assert "(rough: only 4 users, mrr@10 of few)" in str(split)
+    text = beside.to_text(intervals=True)
+    assert "(rough: only 4 users, mrr@10 of a in few and 1 more)" in text
+    assert split.to_pandas()["rough"].tolist() == ["only 4 users", ""]
+
+
 def test_labels_keep_their_order():
     for labels, order in (
         (["x", 1, "x", 1], ["x", 1]),

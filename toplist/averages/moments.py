@@ -360,7 +360,7 @@ def of_values(values: Floats, weights: Floats | None, clusters: Ints | None) -> 
     >>> values = np.array([[0.3], [0.1], [-0.2], [0.4], [0.0], [0.2], [np.nan]])
     >>> found = of_values(values, None, np.array([0, 0, 0, 1, 1, 2, 3]))
     >>> found.error.round(4), found.df.round(4), found.skew.round(4)
-    (array([0.0558]), array([1.6667]), array([0.]))
+    (array([0.0558]), array([1.6667]), array([0.2276]))
     """
     from toplist.stats.estimates import estimate
     from toplist.stats.units import Units

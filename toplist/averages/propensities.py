@@ -15,8 +15,8 @@ Extreme classification calls it propensity-scored precision (Jain, Prabhu, Varma
 recall  0.6000 [0.0000, 1.0000]  1.0000 –
 mrr     0.6000 [0.0000, 1.0000]  0.8000 [0.0000, 1.0000]
 convention standard, relevant items count 1 / propensity (SNIPS): weighted mean over users
-95 % interval, ± half or [low, high]: Student's t (rough: only 3 users);
-– where all values are equal
+95 % interval, ± half or [low, high]: Student's t (rough: only 2.4 users of equal
+  propensity); – where all values are equal
 3 relevant items count as much as 2.4 of equal propensity
 3 of 3 users evaluated
 

@@ -355,7 +355,7 @@ class Comparison(HasViews):
                 Table(corner, [*ks], [(s, [cell(s, one) for one in ks.values()]) for s in systems])
                 for corner, ks in layout
             ]
-        notes, legend = [*self.rules()], ""
+        notes, legend = [*self.rules(look)], ""
         if len(systems) >= MANY and Page(tables).marks:
             words = f"best of {len(systems)} on the same {self.unit}: part of the lead is chance"
             how_much = ", .lead() and toplist compare --lead say how much" * (not self.runs)

@@ -208,7 +208,12 @@ class SegmentedComparison(ByLabel[S], HasTests):
             cautions = tests._cautions_of_marks(tested_as)
             differ = () if self.of_items else lines(tests)
             notes = [legend, *cautions, of_all, *differ, *notes]
-        notes += self.whole.rules()
+        parts = {
+            f"{system} in {label_text(label, self)}": result
+            for label, part in self.items()
+            for system, result in part.results.items()
+        }
+        notes += self.whole.rules(look, parts)
         best = "best of its line; not tested: .test() tests the difference in every segment"
         differences = [one.text for one in self.whole.differences]
         return Page(shown, notes, differences, legend=legend, best=best)

@@ -318,13 +318,19 @@ class SideBySide(Display, HasTests):
         words = ", ".join(f"{n} of {s}" for n, s in zip(counts, self.runs, strict=True))
         return f"means over {self.runs_are} runs: {words}"
 
-    def rules(self) -> tuple[str, ...]:
-        """Return by which rules, over how many runs and over whom the means are."""
-        results = self.results.values()
+    def rules(
+        self, look: Look = LOOK, parts: Mapping[str, TopKResult] | None = None
+    ) -> tuple[str, ...]:
+        """Return by which rules, over how many runs and over whom the means are.
+
+        And which intervals they have, where these are shown; `parts` are results of segments.
+        """
+        results, shown = self.results.values(), look.intervals and not self.runs
         samples = {tuple(describe.sampling(result)) for result in results}
         return (
             *[self._of_runs()] * bool(self.runs),
             *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
+            *(describe.intervals({**self.results, **(parts or {})}) if shown else ()),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
             *describe.deeper(list(results)),
             *self._once([describe.account(r) for r in results]),

@@ -213,6 +213,7 @@ def systems(report: Report) -> Iterator[Block]:
 
     rows = [(system, [cell(system, at) for at in columns]) for system in report.sorted]
     yield Tabled(Table("system", [*columns.values()], rows), "Means with 95 % intervals")
+    yield from Text.of(*describe.intervals(report.comparison._only([*columns]).results))
     said = "Bold: best of its column." * (len(rows) > 1)
     if tests is not None:
         said += f" Marks, of all metrics together: {tests._page().notes[0]}."

@@ -203,10 +203,10 @@ def reading(result: Means) -> list[str]:
     return [*sampling(result), *(["; ".join(parts)] if parts else []), *result.notes]
 
 
-def rule_lines(result: Means, look: Look, parts: Sequence[Means] = ()) -> list[str]:
+def rule_lines(result: Means, look: Look, parts: Mapping[str, Means] | None = None) -> list[str]:
     """Return the notes below a table: by which rules the means were made, and who was counted.
 
-    `parts` are the segments that are in the table with the result.
+    `parts` are the segments that are in the table with the result, by their names.
     """
     terms, theirs = result.terms, CONVENTIONS["trec_eval"].metrics
     lines = [f"{rules(result)}: {averaging(result)}"] if terms.metrics else []
@@ -218,69 +218,100 @@ def rule_lines(result: Means, look: Look, parts: Sequence[Means] = ()) -> list[s
         if divisor != ours:
             theirs_is = f"in trec_eval and ir_measures over {divisor}"
             lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
-    lines += [] if look.intervals is False else intervals([result, *parts])
+    lines += [] if look.intervals is False else intervals({"": result, **(parts or {})})
     lines += [result.exposed.words(terms.clip)] if result.exposed else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in terms.list_metrics.items()]
     return [*lines, *reading(result), *deeper([result]), account(result)]
 
 
-# With fewer users an interval by t is called rough.
+# With fewer users an interval by t is called rough; under propensities so is every interval, with
+# fewer by Kish: of hit, it held the mean in 82 to 92 % of samples of 9 to 14, in 93.5 % of 26, and
+# in 95 % of 66.
 FEW_USERS = 30
+FAR = "few users lie far to one side"
 
 
-def intervals(results: Sequence[Means]) -> list[str]:
+def intervals(results: Mapping[str, Means]) -> list[str]:
     """Say in a line which interval is which, and where they are rough; none without intervals.
+
+    The results have names, by which the mean that is the roughest is told; but for "".
 
     Examples
     --------
     >>> from toplist import top_k_eval
-    >>> print(*intervals([top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics=["hit", "map"])]))
+    >>> found = top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics=["hit", "map"])
+    >>> print(*intervals({"": found}))
     95 % interval, ± half or [low, high]: Wilson for hit; Student's t for map (rough: only 2 users)
     """
-    whole, kinds, dashes = results[0], dict[str, list[str]](), False
+    whole, kinds, dashes = next(iter(results.values())), dict[str, list[str]](), False
     if whole.n_clusters == 1:
         return ["no interval: all are of one cluster"]
-    fewest, most, where = FEW_USERS, 1.0, ""  # users of a mean; how much too few as it is skewed
-    for name in whole.terms.asked:
+    # how many times too few users, why, of which mean, and whether by Wilson
+    whys: list[tuple[float, str, str, bool]] = []
+    for name in dict.fromkeys(name for one in results.values() for name in one.terms.asked):
         held: dict[str, None] = {}
-        for result in results:
-            ends = {k: result.interval(f"{name}@{k}") for k in result.terms.ks_of[name]}
-            some = [k for k, one in ends.items() if _says(*one)]
-            dashes |= any(_says(*one) is False for one in ends.values())
-            if not some:
-                continue
-            kind = result.interval_kind(name)
-            held[kind] = None
-            if kind == "Wilson":
-                continue
-            fewest = min(fewest, *(result.n_of(f"{name}@{k}") for k in some))
-            for at_k in (f"{name}@{k}" for k in some):
-                times = result.skewed(at_k)
-                most, where = (times, at_k) if times > most else (most, where)
+        for label, result in results.items():
+            for at_k in (f"{name}@{k}" for k in result.terms.ks_of.get(name, ())):
+                says = _says(*result.interval(at_k))
+                dashes |= says is False
+                if not says:
+                    continue
+                kind, why = result.interval_kind(name), rough(result, at_k)
+                held[kind] = None
+                where = at_k + f" of {label}" * bool(label)
+                if kind != "Wilson" or why[1]:
+                    whys.append((*why, where, kind == "Wilson"))
         if held:
             kinds.setdefault(" or ".join(held), []).append(name)
     none, lacking = f"{NOTHING} where all values are equal", list[str]()
-    if whole.by_rows and whole.hits is None:
+    if any(one.by_rows and one.hits is None for one in results.values()):
         lacking = ["no interval of weighted means: they need the users, whom keep='users' keeps"]
     if not kinds:
         return [*[f"95 % interval: {none}"] * dashes, *lacking]
-    which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
-    text, few = "; ".join(which if len(which) > 1 else kinds), ""
-    if whole.by_rows and not lacking:
+    in_order = sorted(kinds, key="Wilson".__ne__)  # what is rough stands beside others
+    which = [f"{words} for {', '.join(kinds[words])}" for words in in_order]
+    text = "; ".join(which if len(which) > 1 else kinds) + _worst(whys, whole.terms.unit)
+    return [f"95 % interval, ± half or [low, high]: {text}" + f"; {none}" * dashes, *lacking]
+
+
+def _worst(whys: Sequence[tuple[float, str, str, bool]], unit: str) -> str:
+    """Return why the roughest of some means is so, which it is, and how many more are rough."""
+    some = [one for one in whys if one[1]]
+    if not some:
+        return ""
+    _, why, where, _ = max(some, key=lambda one: one[0])
+    where += f" and {len(some) - 1:,} more" * (len(some) > 1)
+    if why == worded(FAR, unit):
+        return f" (rough where {why}: {where})"
+    alike = len({(why, by_wilson) for _, why, _, by_wilson in whys}) == 1
+    return f" (rough: {why}{'' if alike else f', {where}'})"
+
+
+def rough(result: Means, name: str) -> tuple[float, str]:
+    """Return how many times too few users the interval of ``name@k`` has, and why it is rough.
+
+    That is "" where it is not, or says nothing.
+    """
+    metric, unit = name.rpartition("@")[0], result.terms.unit
+    if not _says(*result.interval(name)):
+        return 0.0, ""
+    n_users = result.n_of(name)
+    n: float = n_users
+    if metric in result.by_rows:
         # where units are of very different size, values often go with it, and intervals cover less
-        given: list[tuple[str, ...]] = [(name,) for name in whole.terms.metrics] or [()]
-        units = [result.units_of(*names) for result in results for names in given]
-        worst = min(units, key=lambda one: one.df if one.df > 0 else math.inf)
-        what = "weights" if worst.clusters is None else "clusters"
-        few = worst.rough and f"{what} {worst.rough}"
-    if not few and fewest < FEW_USERS:
-        few = worded(f"only {counted(fewest, 'user')}", whole.terms.unit)
-    few = few and f" (rough: {few})"
-    if not few and where:
-        few = (
-            worded(" (rough where few users lie far to one side: ", whole.terms.unit) + where + ")"
-        )
-    return [f"95 % interval, ± half or [low, high]: {text}{few}" + f"; {none}" * dashes, *lacking]
+        units = result.units_of(name)
+        if why := units.rough:
+            what = "weights" if units.clusters is None else "clusters"
+            return FEW_USERS / units.df, f"{what} {why}"
+    elif result.terms.weighting is not None:
+        n = round(result.df_of(name) + 1, 9)  # Kish's
+    elif result.interval_kind(metric) == "Wilson":
+        return 0.0, ""
+    if n < FEW_USERS:
+        few = counted(n_users, "user") if n == n_users else f"{n:.1f} users of equal propensity"
+        return FEW_USERS / n, worded(f"only {few}", unit)
+    times = result.skewed(name)
+    return (times, worded(FAR, unit)) if times > 1 else (0.0, "")
 
 
 def _says(low: float, high: float) -> bool | None:
@@ -334,13 +365,14 @@ def page(result: Means, look: Look) -> Page:
 
 
 def grid(result: Means) -> Grid:
-    """Return a row per metric and k: mean, standard deviation, interval, and number of users."""
+    """Return a row per metric and k: mean, deviation, interval and why it is rough, users."""
     rows = []
     for name in result.names():
         metric, k = name.rsplit("@", 1)
         low, high = result.interval(name)
         row = {"metric": metric, "k": int(k), "mean": result[name], "std": result.std(name)}
-        rows.append({**row, "low": low, "high": high, "n": result.n_of(name)})
+        more = {"low": low, "high": high, "n": result.n_of(name), "rough": rough(result, name)[1]}
+        rows.append(row | more)
     return Grid.of(rows)
 
 
@@ -388,6 +420,7 @@ def content(result: Means) -> dict[str, Any]:
         "values": {name: result[name] for name in names},
         "std": {name: result.std(name) for name in names},
         "interval": {name: result.interval(name) for name in names},
+        "rough": {name: rough(result, name)[1] for name in names},
         "n": {name: result.n_of(name) for name in names},
         "formulas": {
             name: properties.formula(one) if isinstance(one, Metric) else one.formula

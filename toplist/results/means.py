@@ -433,6 +433,11 @@ class Means:
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
         return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
 
+    def df_of(self, name: str) -> float:
+        """Return the degrees of freedom of Student's t at ``name@k``."""
+        metric, k = self._find(name)
+        return float(self._errors(metric, np.array([k])).df[0])
+
     def skewed(self, name: str) -> float:
         """Return how many times more users Student's t needs at ``name@k``, as values are skewed.
 

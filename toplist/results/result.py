@@ -482,8 +482,9 @@ class TopKResult(Means, Display):
         Parameters
         ----------
         per_user : bool
-            False: columns metric, k, mean, std, low, high (95 % interval), n. True: a row per
-            user, with user_id and one column per metric and k.
+            False: columns metric, k, mean, std, low, high (95 % interval), n, rough (why the
+            interval is; "" where it is not). True: a row per user, with user_id and one column per
+            metric and k.
         names : str or several, optional
             The means to show; default: all.
         """

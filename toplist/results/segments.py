@@ -120,7 +120,8 @@ class Segments(ByLabel[R]):
                 self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, look)
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
-        of_all = describe.rule_lines(self.whole, look, list(self.values()))
+        parts = {label_text(label, self): part for label, part in self.items()}
+        of_all = describe.rule_lines(self.whole, look, parts)
         unit = self.whole.terms.unit
         users = worded(f"users: {WHOSE[self.of_items]}; n: in the means", unit)
         return Page(shown, [users, *self._notes(), *of_all])
