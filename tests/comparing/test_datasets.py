@@ -116,7 +116,7 @@ def test_the_table_and_the_frame(found):
     for words in (
         "for these data sets: who is surely ahead or behind",
         "500 resamples, seed 0",
-        "all others are separable from ease",
+        "in mean rank all others are behind ease by more than chance (of all sets together",
         f"Friedman χ² {found.friedman.statistic:.2f}, df 2",
         f"ranks less than {found.friedman.critical_difference:.2f} apart",
         "better in: better than popularity in so many data sets at least",
@@ -132,6 +132,37 @@ def test_the_table_and_the_frame(found):
     for system, row in rows.items():
         assert frame.loc[system, [*found.datasets]].tolist() == [*row["means"].values()]
         assert frame.loc[system, "rank_low"] == row["rank_low"]
+
+
+ONE_LARGE = np.where(np.arange(300) == 0, 600.0, 1.0)
+CLUSTERS = np.arange(300) // 100
+
+
+def test_what_is_rough_in_a_data_set_is_said_and_over_whom_means_are():
+    few = {"ml": evaluated(1, 9), "yelp": evaluated(2)}
+    for baseline in (None, "popularity"):
+        said = tl.across(few, "ndcg@10", baseline=baseline, n_resamples=99)
+        assert "FEW DIFFER: fewer than 30 users differ (ml)" in said.to_text()
+        assert "FEW DIFFER" in said.to_dict()["cautions"]["ml"]
+    assert "FEW DIFFER" in said.contrast("ease").cautions["ml"]
+    for given, whose, sizes in (
+        ({"weights": ONE_LARGE}, "weighted mean over users", "users: one 300, two 300"),
+        (
+            {"clusters": CLUSTERS},
+            "mean over rows",
+            "rows: one 300 in 3 clusters, two 300 in 3 clusters",
+        ),
+    ):
+        both = {name: evaluated(seed, **given) for seed, name in enumerate(("one", "two"))}
+        text = tl.across(both, "ndcg@10", n_resamples=99).to_text()
+        assert "UNEQUAL: weights or clusters are so few or unequal" in text and "(one, two)" in text
+        assert f": {whose}; mean: over data sets" in text and sizes in text
+
+
+def test_one_data_set_under_two_names_is_seen(sets, found):
+    twice = tl.across({"ml": sets["ml"], "copy": sets["ml"]}, "ndcg@10", n_resamples=99).to_text()
+    assert "TWICE? ml and copy have the same means over as many users" in twice
+    assert "TWICE" not in found.to_text()
 
 
 def test_sets_like_these_have_an_interval_from_six_on():

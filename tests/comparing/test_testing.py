@@ -12,6 +12,7 @@ from systems import TRUTH, N, compared, results, segment, system
 import toplist as tl
 from toplist.comparing.contrasts import METHODS
 from toplist.stats import planning
+from toplist.stats.estimates import CAUTIONS
 
 AS_TESTED = ("p", "low", "high", "difference", "statistic")
 
@@ -46,6 +47,10 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
     found = mixed.test("mrr@3", users="common")[0]
     expected = tl.compare(fewer).test("mrr@3")["b", "a", "mrr@3"]
     assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
+    for ask in (mixed.test, mixed.power, mixed.lead):
+        without = ", without 10 that not all systems count"
+        assert without in str(ask("mrr@3", users="common")), ask
+        assert without not in str(getattr(tl.compare(both), ask.__name__)("mrr@3")), ask
 
 
 USERS = [f"u{i}" for i in range(60)]
@@ -368,3 +373,26 @@ def test_power_is_that_of_the_error_by_clusters():
     assert "rows  clusters  effective" in str(power) and "rows for 0.05" in str(power)
     few = tl.compare(case()).power().rows[0]
     assert math.isnan(few["detectable"])  # five clusters differ
+    n_clusters = len({*labels.tolist()})
+    assert f"on the same 400 rows in {n_clusters} clusters, chosen" in str(both.lead("mrr@5"))
+
+
+def few_winners(n):
+    """Return two systems of which the second finds the item of n users more."""
+    truth = {user: {0} for user in range(100)}
+    lists = {"a": {user: [9] for user in truth}, "b": {user: [9 * (user >= n)] for user in truth}}
+    return compared(lists, truth, 1, "a", metrics="hit")
+
+
+ONE_LARGE = {f"u{i}": 100.0 if i == 0 else 1.0 for i in range(60)}
+ROUGH = {
+    "UNEQUAL": lambda: tl.compare(results(weights=ONE_LARGE), baseline="a"),
+    "SKEWED": lambda: few_winners(6),
+    "FEW DIFFER": lambda: few_winners(6),
+}
+
+
+@pytest.mark.parametrize("ask", ["test", "power", "lead"])
+@pytest.mark.parametrize("caution", ROUGH)
+def test_whatever_is_asked_has_the_cautions_of_the_differences(caution, ask):
+    assert f"{caution}: {CAUTIONS[caution]}" in str(getattr(ROUGH[caution](), ask)())

@@ -38,6 +38,9 @@ ALIKE = {name: RNG(seed).normal(size=300) for seed, name in enumerate("abc")}
 NEAR_TWINS = ALIKE | {"b": ALIKE["a"] + RNG(3).normal(0, 0.01, 300)}
 WIDER = ALIKE | {"b": 2.2 * ALIKE["b"]}
 DRAWN = {"method": "randomization", "n_resamples": 99}
+ONCE, THRICE = ({"a": np.zeros(n), "b": np.ones(n)} for n in (1, 3))
+SPARSE, MORE = ({"a": np.zeros(2000), "b": (np.arange(2000) < n) * 1.0} for n in (6, 105))
+MORE = MORE | {"b": MORE["b"] + 9 * (np.arange(2000) < 3)}
 
 
 def ndcg(baseline=POPULAR, **how):
@@ -101,6 +104,18 @@ SAID = [
     (lambda: str(inference.tukey(WIDER)), "the pairs do not vary alike"),
     (lambda: str(versus().tukey("ndcg@10")), "after Tukey over 1 comparison...for all pairs toge"),
     (
+        lambda: str(inference.tukey(SPARSE)),
+        "SKEWED: few users lie far...FEW DIFFER: fewer than 30 users differ (a - b value)",
+    ),
+    (lambda: paired_tests(SPARSE).sentence(), "FEW DIFFER: fewer than 30 rows differ (b - a val"),
+    (
+        lambda: paired_tests(SPARSE, baseline="a").to_latex().split(r"\end{tabular}")[1],
+        "1 comparison; SKEWED: few rows lie far...FEW DIFFER: fewer than 30 rows differ",
+    ),
+    (lambda: str(paired_tests(MORE)), 'SKEWED...where 100 users or more differ, method="boot'),
+    (lambda: str(paired_tests(THRICE)), "where all differ by the same number, p is that of sign"),
+    (lambda: str(inference.equivalence(ONCE, margin=0.1)), "over 1 row: too few to test"),
+    (
         lambda: str(equal(0.1)),
         "two one-sided t tests over 992 users...equivalent within ±0.1...90 % interval",
     ),
@@ -119,6 +134,8 @@ UNSAID = [
     (lambda: ndcg().to_latex().split("tabular")[1], "†...‡...▾"),
     (lambda: str(versus().tukey("ndcg@10")), "vary alike...relative...d_z...nan"),  # of one pair
     (lambda: str(equal(0.1)), "†...‡"),
+    (lambda: str(inference.equivalence(ONCE, margin=0.1)), "0 comparisons"),
+    (lambda: str(paired_tests(SPARSE)), "bootstrap...sign flips"),
 ]
 
 

@@ -53,7 +53,7 @@ Several data sets
 
 ``tl.across({"ml-20m": comparison, "yelp": {system: result, ...}}, "ndcg@10")`` has systems as rows
 and data sets as columns, with macro mean, mean rank and Borda's votes. It says how surely the ranks
-are known by these users, who is not separable from the first, and what Friedman's test and
+are known by these users, who is not shown to be behind the first, and what Friedman's test and
 Nemenyi's critical difference say of sets like these; ``.plot()`` draws it. With ``baseline=``, the
 difference from it has an interval, for these data sets or (``of="sample"``) for sets like these,
 and a column says in how many data sets at least a system is better. Users are never merged across

@@ -77,7 +77,7 @@ class Aligned(Rows):
     they are known by position. Below the rows of a result are its lists without a ground truth,
     for metrics of all lists. `runs` are the results of each system, where these are several, and
     `clusters` those that are given for the users, in place of those of the results. `metrics` are
-    those whose means count the users.
+    those whose means count the users. `n_left_out` more are counted by some results alone.
     """
 
     results: Results
@@ -86,6 +86,7 @@ class Aligned(Rows):
     runs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clusters: Any = None
     metrics: Sequence[str] = ()
+    n_left_out: int = 0
     _kept: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
     @property
@@ -268,7 +269,9 @@ def align(
         order = order_of(keys)
         rows = {system: some[order] for system, some in rows.items()}
         keys = [keys[i] for i in order.tolist()]
-    aligned = Aligned(results, rows, keys if by_key else None, runs or {}, clusters, metrics)
+    known_by = keys if by_key else None
+    n_left_out = n_all - len(keys)
+    aligned = Aligned(results, rows, known_by, runs or {}, clusters, metrics, n_left_out)
     for name, *others in alike or [list(results)]:
         for other in others:
             _check(aligned, name, other)

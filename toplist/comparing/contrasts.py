@@ -200,6 +200,8 @@ class TestPlan:
         Clusters of rows that were taken as units; 0 for none.
     weighted : bool
         Whether users have weights.
+    n_left_out : int
+        The users that some of the systems count, and not all.
     notes : tuple of str
         Lines that a table of these comparisons ends with.
     of_users : bool
@@ -229,6 +231,7 @@ class TestPlan:
     n_runs: tuple[int, ...] = ()
     n_clusters: int = 0
     weighted: bool = False
+    n_left_out: int = 0
     notes: tuple[str, ...] = ()
     of_users: bool = True
     of_metrics: bool = True

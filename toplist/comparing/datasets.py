@@ -5,32 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toplist.checks import Bools, Floats, cached, choice, counted, prefixed, readable
+from toplist.checks import USERS, Bools, Floats, cached, choice, counted, prefixed, readable
 from toplist.comparing import aligning
 from toplist.comparing.aligning import few_of
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
 from toplist.comparing.contrasts import or_why
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question
+from toplist.comparing.tests import cautioned
 from toplist.inputs.texts import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName
 from toplist.plots import differences as pictures
 from toplist.plots.axes import Axes
-from toplist.results.describe import json_number
+from toplist.results.describe import averaging, json_number
 from toplist.results.markup import Display
 from toplist.results.tables import LOOK, Cell, Grid, Look, Page, Table, probability
 from toplist.stats import datasets as statistics
 from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
-from toplist.stats.estimates import TTest
+from toplist.stats.estimates import TTest, difference
 from toplist.stats.units import Alternative
 
 # What is done with a system that has no result in some data set.
@@ -147,7 +149,7 @@ def across(
     unknown = [d for d, c in found.items() if any(r.hits is None for r in c.results.values())]
     if unknown:
         return replace(table, why=f"the users of {few_of(unknown)} are unknown")
-    drawn = []
+    drawn, rough = [], dict[str, tuple[str, ...]]()
     for dataset, one in found.items():
         # by its name, so that the order of data sets changes nothing
         own_seed = seed ^ int(hashes_of([dataset])[0])
@@ -157,12 +159,16 @@ def across(
             values = [some.mean(axis=0) for some in values] if one.runs else values
             how: dict[str, Any] = {"n_resamples": n_resamples, "seed": own_seed}
             again = statistics.resampled(values, source.units, **how, n_threads=n_threads)
+            first_there = min(one.systems, key=systems.index)
+            best = values[one.systems.index(first_there)]
+            of_pairs = (difference(some, best, source.units).cautions for some in values)
+            rough[dataset] = tuple(dict.fromkeys(chain(*of_pairs)))
         of_set = np.full((n_resamples, len(systems)), math.nan)
         of_set[:, [systems.index(system) for system in one.systems]] = sign * again
         drawn.append(of_set)
     low, high = statistics.rank_intervals(sign * means, drawn)
     behind = statistics.behind_first([statistics.mid_ranks(of_set) for of_set in drawn], 0)
-    return replace(table, rank_low=low, rank_high=high, behind=behind)
+    return replace(table, rank_low=low, rank_high=high, behind=behind, cautions=rough)
 
 
 @contextmanager
@@ -204,7 +210,8 @@ class OverDatasets(NamedTuple):
     `sample` is about sets like these, of which these are a sample; both are named tuples with
     mean, baseline_mean, difference, error, df, statistic, p, low and high. `better` are the
     one-sided p values of the first system being better, by data set, and `replicated` in how many
-    of them at least it is (Bonferroni). `why` says why these have no test.
+    of them at least it is (Bonferroni). `cautions` are what makes p and intervals rough, by data
+    set, and `why` says why these have no test.
     """
 
     these: TTest | None
@@ -212,6 +219,7 @@ class OverDatasets(NamedTuple):
     better: Mapping[str, float]
     replicated: Replicability | None
     why: str = ""
+    cautions: Mapping[str, tuple[str, ...]] = {}
 
     def of(self, what: DatasetsAre) -> TTest | None:
         """Return the one of both."""
@@ -239,6 +247,8 @@ class Across(Display):
         are unknown, and `why` says of which data sets.
     behind : (S,) bool, or None
         Whether a system is behind the first in mean rank by more than the chance of users.
+    cautions : dict of data set -> names of cautions, as of `Contrast`
+        Of the differences there from the first system.
     n_resamples, seed : int
         Of the users drawn again.
     baseline : str, or None
@@ -268,6 +278,7 @@ class Across(Display):
     rank_high: Floats | None = None
     behind: Bools | None = None
     why: str = ""
+    cautions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -368,7 +379,9 @@ class Across(Display):
         these = statistics.over_datasets(differences, errors, df, level=level)._replace(**means)
         better = {dataset: row.p for dataset, row in rows.items()}
         p = np.nan_to_num([*better.values()], nan=1.0)  # one user, or one run, shows nothing
-        return OverDatasets(these, sample, better, statistics.replicability(p, level=level))
+        replicated = statistics.replicability(p, level=level)
+        rough = {dataset: row.cautions for dataset, row in rows.items()}
+        return OverDatasets(these, sample, better, replicated, cautions=rough)
 
     @cached
     def _contrasts(self) -> dict[str, OverDatasets]:
@@ -398,6 +411,15 @@ class Across(Display):
             "datasets": [*self.datasets],
             "systems": dict(zip(self.systems, self._rows(), strict=True)),
             "friedman": {one: json_number(getattr(found, one)) for one in names},
+            "cautions": self._rough,
+        }
+
+    @cached
+    def _rough(self) -> dict[str, list[str]]:
+        """What makes ranks and differences rough, by data set."""
+        every = [self.cautions, *(one.cautions for one in self._contrasts.values())]
+        return {
+            d: [*dict.fromkeys(chain(*(one.get(d, ()) for one in every)))] for d in self.datasets
         }
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -477,6 +499,7 @@ class Across(Display):
         columns = [*self.datasets, "mean", "rank", "Borda"]
         columns += [] if self.baseline is None else [f"less {self.baseline}", "better in"]
         notes = [*self._of_ranks(), *self._of_differences(interval), *self._accounts()]
+        notes += cautioned(self._rough, self._unit)
         best = "best of its column"
         return Page([Table(self.name, columns, table)], notes, self._warnings(), best=best)
 
@@ -488,6 +511,11 @@ class Across(Display):
             if lacking:
                 where = few_of(lacking)
                 lines.append(f"MISSING: {system} in {where}: last there, without votes; no mean")
+        sets = zip(self.datasets, self.means, self._n_users.values(), strict=True)
+        for (one, means, n), (other, others, m) in combinations(sets, 2):
+            if n == m and np.array_equal(means, others, equal_nan=True):
+                same = f"the same means over as many {self._unit}"
+                lines.append(f"TWICE? {one} and {other} have {same}, and count as two data sets")
         return lines
 
     def _of_ranks(self) -> Iterator[str]:
@@ -504,8 +532,11 @@ class Across(Display):
             )
             both = zip(self.systems[1:], self.behind[1:], strict=True)
             near = [system for system, behind in both if not behind]
-            words = f"not separable from {first}: {', '.join(near)}"
-            yield words if near else f"all others are separable from {first}"
+            words = f"not shown to be behind {first} in mean rank: {', '.join(near)}"
+            words = (
+                words if near else f"in mean rank all others are behind {first} by more than chance"
+            )
+            yield f"{words} (of all sets together; the intervals ask each set alone, and are wider)"
         f = f"; Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}"
         yield (
             f"Friedman χ² {found.statistic:.2f}, df {found.df}, p {probability(found.p)}"
@@ -535,8 +566,25 @@ class Across(Display):
         """Yield by which rules the means are, and over how many users."""
         firsts = {d: next(iter(one.results.values())) for d, one in self.comparisons.items()}
         rules = next(iter(firsts.values())).terms.rules()
-        yield f"{rules}: mean over users; mean: over data sets, which count the same"
+        how = averaging(next(iter(firsts.values())))
+        yield f"{rules}: {how}; mean: over data sets, which count the same"
         if any(one.runs for one in self.comparisons.values()):
             yield "several runs of a system are averaged; intervals of ranks are for these runs"
-        users = ", ".join(f"{d} {one.n_of(self.name):,}" for d, one in firsts.items())
-        yield f"users: {users}"
+        sizes = []
+        for dataset, n in self._n_users.items():
+            n_clusters = firsts[dataset].n_clusters_of(self.name)
+            within = f" in {counted(n_clusters, 'cluster')}" if n_clusters else ""
+            sizes.append(f"{dataset} {n:,}{within}")
+        yield f"{self._unit}: {', '.join(sizes)}"
+
+    @property
+    def _unit(self) -> str:
+        """What users are called, if alike in all data sets."""
+        units = {one.unit for one in self.comparisons.values()}
+        return units.pop() if len(units) == 1 else USERS
+
+    @property
+    def _n_users(self) -> dict[str, int]:
+        """The users in the means of each data set."""
+        every = self.comparisons.items()
+        return {d: next(iter(one.results.values())).n_of(self.name) for d, one in every}

@@ -42,6 +42,9 @@ FEW_DIFFER_FOR_BOOTSTRAP = (
     f"the bootstrap is liberal where fewer than {FEW_DIFFER} users differ: true nulls were "
     'rejected in 7 to 21 % of samples of sparse differences; by method="t" in 1 to 9 %'
 )
+MANY_SKEWED = (
+    f'where {FEW_DIFFER} users or more differ, method="bootstrap" is less rough of what is SKEWED'
+)
 FEW_UNITS = (
     f"{{units}} so few or unequal leave {{df:.1f}} degrees of freedom: below {FEW_DF}, true nulls "
     "were rejected in 1 to 7 % of samples, in up to 12 % where differences are skewed"
@@ -107,16 +110,22 @@ class Rows:
     """Values of systems over the same users, or rows.
 
     `units` are their weights and clusters, `n_runs` the runs of each system, where there are
-    several, and `of_users` says whether the rows are known users.
+    several, and `of_users` says whether the rows are known users. `n_left_out` more are counted by
+    some of the systems, and not by all.
     """
 
     units: Units
     n_runs: tuple[int, ...] = ()
     of_users: bool = True
+    n_left_out: int = 0
 
     def values(self, system: str, name: str) -> Floats:
         """Return (n,) float64, or (n_runs, n) of several runs."""
         raise NotImplementedError
+
+    def left_out(self, name: str) -> int:
+        """Return how many users some of the systems count in a measure, and not all."""
+        return self.n_left_out
 
     def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two systems in a measure."""
@@ -160,6 +169,7 @@ class Rows:
             "n_clusters": self.units.n_clusters,
             "weighted": self.units.weights is not None,
             "of_users": self.of_users,
+            "n_left_out": self.n_left_out,
             "notes": tuple(worded(one, plan.unit) for one in self._cautions(rows, plan)),
         }
 
@@ -175,6 +185,10 @@ class Rows:
             differ = [one.wins + one.losses for one in some]
             if min([*differ, units.n_clusters or FEW_DIFFER]) < FEW_DIFFER:
                 yield FEW_DIFFER_FOR_BOOTSTRAP
+        by_t = plan.method == "t" and plan.margin is None and plan.runs is None
+        skewed = [one.wins + one.losses for one in some if "SKEWED" in one.cautions]
+        if by_t and max(skewed, default=0) >= FEW_DIFFER:
+            yield MANY_SKEWED
         if plan.method == "t" and not units.plain and some and units.df < FEW_DF:
             words = "weights" if units.clusters is None else "clusters"
             yield FEW_UNITS.format(df=units.df, units=words) + ONE_UNIT * (units.df < 1.5)
@@ -229,6 +243,10 @@ class Moments:
                 )
         return cls(where.moments, {name: one.system for name, one in known}, users)
 
+    def left_out(self, name: str) -> int:
+        """Return how many users some of the systems count in ``name@k``, and not all."""
+        return self.moments.left_out[name]
+
     def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two results in ``name@k``."""
         self._check(name)
@@ -268,8 +286,8 @@ class Moments:
         return simultaneous.maxt_t(self.moments.joint(named).estimate, **plan.drawn, **plan.sided)
 
     def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> dict[str, Any]:
-        """Return what moments add to a plan: nothing."""
-        return {}
+        """Return what moments add to a plan."""
+        return {"n_left_out": max((self.left_out(one.name) for one in rows), default=0)}
 
     def _check(self, name: str) -> None:
         """Refuse a name without moments, and users whom some of the systems do not count."""
@@ -369,6 +387,7 @@ def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
         family=plan.family,
         n_resamples=max(part.plan.n_resamples or 0 for part in parts),
         n_clusters=max(part.plan.n_clusters for part in parts),
+        n_left_out=max(part.plan.n_left_out for part in parts),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.plan.notes)),
     )
     return corrected([one for part in parts for one in part], whole)
@@ -379,7 +398,8 @@ def tukey(sample: Sample, systems: Sequence[str], name: str, level: float) -> Te
     pairs, plan = [(a, b) for b, a in pairs_of(systems, None)], TestPlan()
     found = simultaneous.tukey([sample.difference(*pair, name, plan) for pair in pairs], level)
     counts = "n", "mean", "baseline_mean", "difference", "wins", "ties", "losses"
-    kept = *counts, "statistic", "df", "p", "low", "high"  # what else there is is of a pair alone
+    # what else there is is of a pair alone
+    kept = *counts, "statistic", "df", "p", "low", "high", "cautions"
     rows = []
     for pair, one in zip(pairs, found, strict=True):
         own: dict[str, Any] = {key: getattr(one, key) for key in kept}
@@ -388,7 +408,7 @@ def tukey(sample: Sample, systems: Sequence[str], name: str, level: float) -> Te
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
     n_family = sum(one.p == one.p for one in rows)
     told = TestPlan("tukey", "none", level=level, notes=notes, n_family=n_family)
-    return Tests(tuple(rows), told)
+    return Tests(tuple(rows), replace(told, n_left_out=sample.left_out(name)))
 
 
 # Moments, made where the users are

@@ -161,10 +161,11 @@ class Tests(Display, Sequence[Contrast]):
         )
         if plan.method in OF_RANKS:
             head += f" {NAMES[plan.method].capitalize()} {NO_MEAN}."
+        said = [*map(self._difference, self)]
         if len(self) > 4 and plan.margin is None:
             found = sum(bool(one.mark) for one in self)
-            return f"{head} p is below 0.05 for {found} of {len(self)} differences."
-        return " ".join([head, *map(self._difference, self)])
+            said = [f"p is below 0.05 for {found} of {len(self)} differences."]
+        return " ".join([head, *said, *(f"{caution}." for caution in self._cautions)])
 
     def _difference(self, one: Contrast) -> str:
         """Return a sentence about a difference."""
@@ -225,12 +226,19 @@ class Tests(Display, Sequence[Contrast]):
         if plan.n_clusters:
             most = "up to " * (len(sizes) > 1)
             words += f" in {most}{counted(plan.n_clusters, 'cluster')}"
-        return words + ", weighted" * plan.weighted
+        return words + ", weighted" * plan.weighted + without(plan.n_left_out)
+
+    @property
+    def _cautions(self) -> list[str]:
+        """What makes some of the p and intervals rough, a line each."""
+        return [*cautioned({str(one): one.cautions for one in self}, self.plan.rows)]
 
     @property
     def _after(self) -> str:
         """What p was corrected for."""
         plan, each = self.plan, ""
+        if not self.n_family:
+            return ": too few to test"
         if plan.method == "tukey":
             return f" after Tukey over {counted(len(self), 'comparison')}"
         if plan.correction == "none":
@@ -258,10 +266,8 @@ class Tests(Display, Sequence[Contrast]):
         if len(pairs) == 1:
             what = f"{pairs[0][0]} - {pairs[0][1]}, "
         said = f"{what}{plan.words} over {self._whom}"
-        if plan.margin is not None:
+        if plan.margin is not None or not self.n_family:
             return said + self._after
-        if not self.n_family:
-            return f"{said}: too few to test"
         if signed and any(one.sign for one in self):
             signs = "† ‡ better, ▾ worse" if plan.of_metrics else "† ‡ higher, ▾ lower"
             said += f"; {signs}: p < 0.05, 0.01{self._after}"
@@ -301,9 +307,9 @@ class Tests(Display, Sequence[Contrast]):
     def _page(self, look: Look = LOOK) -> Page:
         """Return all tables, with the lines below; in LaTeX with the sentence for a paper."""
         notes = list(self._notes(look))
-        legend, said = notes[0], [self.sentence()] * (look.form == "latex")
+        said = [self.sentence()] * (look.form == "latex")
         tables = [self._table(one, look) for one in self._parts]
-        return Page(tables, [*said, *notes], legend=legend)
+        return Page(tables, [*said, *notes], legend="; ".join([notes[0], *self._cautions]))
 
     @cached
     def _pairs(self) -> list[tuple[str, str]]:
@@ -387,7 +393,11 @@ class Tests(Display, Sequence[Contrast]):
                 f"error {one.error:.4g}"
             )
         few = "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
+        alike = any(one.error == 0 and one.difference for one in self)
         lines = {
+            "where all differ by the same number, p is that of sign flips, without an interval": (
+                alike and plan.method == "t" and plan.margin is None
+            ),
             "win/tie/loss count rows; the interval and p are of clusters": plan.n_clusters,
             "the intervals are those of the t test": plan.method in OTHER_INTERVALS,
             f"{NAMES[plan.method]} {NO_MEAN}": plan.method in OF_RANKS,
@@ -395,7 +405,7 @@ class Tests(Display, Sequence[Contrast]):
         }
         yield from (line for line, holds in lines.items() if holds)
         yield from plan.notes
-        yield from cautioned({str(one): one.cautions for one in self}, plan.unit)
+        yield from self._cautions
 
     def _cautions_of_marks(self, tested_as: Iterable[tuple[str, str]]) -> Iterator[str]:
         """Yield what makes p rough of the marks of a table of means.
@@ -498,6 +508,11 @@ def named(names: Names, known: Sequence[str]) -> list[str]:
     if not some:
         raise KeyError(f"{asked[0]!r} is not tested here: there are {', '.join(known)}")
     return some
+
+
+def without(n: int) -> str:
+    """Return how many are left out that not all systems count, after over whom something is."""
+    return f", without {n:,} that not all systems count" if n else ""
 
 
 def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:

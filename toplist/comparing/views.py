@@ -15,7 +15,7 @@ from toplist.checks import USERS, Bools, Floats, Ints, check_positive_int, count
 from toplist.comparing.aligning import Aligned
 from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.side_by_side import Question, SideBySide
-from toplist.comparing.tests import cautioned, named
+from toplist.comparing.tests import cautioned, named, without
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import axes
@@ -23,7 +23,7 @@ from toplist.plots.axes import Axes
 from toplist.results.markup import Display
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, shortened
 from toplist.stats import planning, randomization, simultaneous
-from toplist.stats.estimates import FEW, Sums, cautions
+from toplist.stats.estimates import FEW, Difference, Sums, cautions, difference
 from toplist.stats.units import snap
 
 # The k's of a band that are printed, as far as there are any.
@@ -160,15 +160,17 @@ class Power(Display):
     Attributes
     ----------
     rows : tuple of dict
-        name, system, baseline, n, std, detectable, and n_needed where a difference was given; of
-        rows in clusters also n_clusters, and effective, the number of rows without clusters whose
-        mean difference would be as certain.
+        name, system, baseline, n, std, cautions, detectable, and n_needed where a difference was
+        given; of rows in clusters also n_clusters, and effective, the number of rows without
+        clusters whose mean difference would be as certain.
     power, level : float
         The chance that a difference is found, and 1 - p below which it counts as found.
     difference : float or None
         The one that would matter.
     unit : str
         What rows are called in print.
+    n_left_out : int
+        The most rows that some of the systems count, and not all.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -176,6 +178,7 @@ class Power(Display):
     level: float
     difference: float | None = None
     unit: str = USERS
+    n_left_out: int = 0
 
     def _only(self, names: Names) -> Self:
         some = named(names, list(dict.fromkeys(row["name"] for row in self.rows)))
@@ -202,11 +205,14 @@ class Power(Display):
             f"several comparisons; none where fewer than {FEW} users differ"
         )
         notes = [worded(note, "clusters" if clustered else self.unit)]
+        notes += [f"over {self.unit} in common{without(self.n_left_out)}"] * bool(self.n_left_out)
         if clustered:
             notes.append(
                 f"effective: {self.unit} without clusters whose mean would be as certain; power is "
                 "that of the error by clusters (CR2), more rows are more clusters like these"
             )
+        where = {label.format_map(row): row["cautions"] for row in self.rows}
+        notes += cautioned(where, self.unit)
         return Page([Table.of("", label, columns, self.rows, look)], notes)
 
 
@@ -222,6 +228,12 @@ class Lead(Display):
         ``lead.systems[best.place]`` is the best.
     n_resamples, seed : int
         Of the sign flips.
+    unit : str
+        What rows are called in print.
+    tests : dict of ``name@k`` -> Difference
+        The best less the mean of all, with its cautions, as if it had not been chosen.
+    n_left_out : int
+        The most rows that some of the systems count, and not all.
     """
 
     rows: Mapping[str, randomization.Best]
@@ -229,6 +241,8 @@ class Lead(Display):
     n_resamples: int
     seed: int
     unit: str = USERS
+    tests: Mapping[str, Difference] = field(default_factory=dict)
+    n_left_out: int = 0
 
     def _only(self, names: Names) -> Self:
         return replace(self, rows={name: self.rows[name] for name in named(names, [*self.rows])})
@@ -252,16 +266,23 @@ class Lead(Display):
             Column("p", "p", floor=1 / (self.n_resamples + 1)),
         )
         table = Table.of("best", "{system} {name}", columns, self._grid().rows, look)
-        n, users = len(self.systems), {one.n for one in self.rows.values()}
+        n, units = len(self.systems), {one.n for one in self.rows.values()}
+        tests = {name: self.tests[name] for name in self.rows}
+        whom = axes.counted({one.n for one in tests.values()}, self.unit)
+        clustered = any(self.rows[name].n != one.n for name, one in tests.items())
+        whom += f" in {axes.counted(units, 'clusters')}" * clustered + without(self.n_left_out)
         notes = [
-            f"best of {counted(n, 'system')} on the same {axes.counted(users, self.unit)}, chosen "
+            f"best of {counted(n, 'system')} on the same {whom}, chosen "
             "by the mean shown; lead: over the mean of all",
             f"by chance: mean lead of the best of {n} with equal means ({self.n_resamples:,} sign "
             f"flips, seed {self.seed}); by at most so much is the mean of the best too high, on "
             "average; p: of a lead as long by chance",
         ]
-        if min(users, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
-            notes.append(f"rough: fewer than {FEW_FOR_LEAD} {self.unit}")
+        if min(units, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
+            notes.append(
+                f"rough: fewer than {FEW_FOR_LEAD} {'clusters' if clustered else self.unit}"
+            )
+        notes += cautioned({name: one.cautions for name, one in tests.items()}, self.unit)
         return Page([table], notes)
 
 
@@ -477,13 +498,15 @@ class HasViews(SideBySide):
         question = Question(self, users)
         question.one_each("power()")
         rows, plan = list[dict[str, Any]](), TestPlan(level=level).checked()
+        n_left_out = 0
         for name in question.names(names):
             source = question.sample([name])
+            n_left_out = max(n_left_out, source.left_out(name))
             n_clusters = source.units.n_clusters if isinstance(source, Aligned) else 0
             for system, baseline in question.pairs():
                 found = source.difference(system, baseline, name, plan)
                 row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
-                row |= {"n": found.n, "std": found.std}
+                row |= {"n": found.n, "std": found.std, "cautions": found.cautions}
                 # as many units as there are degrees of freedom, and one
                 n, std = found.df + 1, found.error * math.sqrt(found.df + 1)
                 if n_clusters:
@@ -495,7 +518,7 @@ class HasViews(SideBySide):
                     needed = planning.n_needed(difference, std, power, level)
                     row["n_needed"] = needed if n == found.n else needed * found.n / n
                 rows.append(row)
-        return Power(tuple(rows), power, level, difference, self.unit)
+        return Power(tuple(rows), power, level, difference, self.unit, n_left_out)
 
     def lead(
         self,
@@ -540,22 +563,26 @@ class HasViews(SideBySide):
         plan = TestPlan(n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
         question = Question(self, users)
         question.one_each("the lead of the best")
-        rows: dict[str, randomization.Best] = {}
+        rows, tests, n_left_out = dict[str, randomization.Best](), dict[str, Difference](), 0
         n_flips = plan.n_resamples or randomization.LEAD_FLIPS
         for given in question.names(names):
             if names is None and self._higher(given) is None:
                 continue
             name, metric = self._directed(given)
             source = question.rows([name], "lead()")
+            n_left_out = max(n_left_out, source.n_left_out)
+            values = [source.values(system, name) for system in self.systems]
             rows[name] = randomization.best_of_many(
-                [source.values(system, name) for system in self.systems],
+                values,
                 source.units,
                 higher_is_better=bool(metric.higher_is_better),
                 n_resamples=n_flips,
                 seed=plan.seed,
                 n_threads=plan.n_threads,
             )
-        return Lead(rows, self.systems, n_flips, plan.seed, self.unit)
+            best = values[rows[name].place]
+            tests[name] = difference(best, np.mean(values, axis=0), source.units)
+        return Lead(rows, self.systems, n_flips, plan.seed, self.unit, tests, n_left_out)
 
     def movers(
         self,

@@ -38,8 +38,7 @@ BLOCK, UNITS = 1 << 15, 1 << 10
 FEW, SKEWED = 30, 25
 # What `cautions` may return, and what it means.
 CAUTIONS = {
-    "SKEWED": "few users lie far to one side: t is rough; where 100 users or more differ, "
-    'method="bootstrap" is less so',
+    "SKEWED": "few users lie far to one side: p and intervals are rough",
     "UNEQUAL": "weights or clusters are so few or unequal that intervals are rough",
     "FEW DIFFER": f"fewer than {FEW} users differ",
     "ONE RUN": "says nothing of other seeds",
