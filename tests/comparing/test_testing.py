@@ -51,6 +51,8 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
         without = ", without 10 that not all systems count"
         assert without in str(ask("mrr@3", users="common")), ask
         assert without not in str(getattr(tl.compare(both), ask.__name__)("mrr@3")), ask
+    parts = mixed.by({f"u{i}": i < 45 for i in range(60)}).test("mrr@3", users="common")
+    assert "over 5 to 45 users, without up to 10 that not all" in str(parts)
 
 
 USERS = [f"u{i}" for i in range(60)]

@@ -533,10 +533,9 @@ class Across(Display):
             both = zip(self.systems[1:], self.behind[1:], strict=True)
             near = [system for system, behind in both if not behind]
             words = f"not shown to be behind {first} in mean rank: {', '.join(near)}"
-            words = (
-                words if near else f"in mean rank all others are behind {first} by more than chance"
-            )
-            yield f"{words} (of all sets together; the intervals ask each set alone, and are wider)"
+            far = f"in mean rank all others are behind {first} by more than chance"
+            told = "of all sets together; the intervals ask each set alone, and are wider"
+            yield f"{words if near else far} ({told})"
         f = f"; Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}"
         yield (
             f"Friedman χ² {found.statistic:.2f}, df {found.df}, p {probability(found.p)}"

@@ -223,10 +223,10 @@ class Tests(Display, Sequence[Contrast]):
             return f"no {plan.rows}"
         several = f"{sizes[0]:,} to {sizes[-1]:,} users"
         words = worded(counted(sizes[0], "user") if len(sizes) == 1 else several, plan.rows)
+        most = "up to " * (len(sizes) > 1)
         if plan.n_clusters:
-            most = "up to " * (len(sizes) > 1)
             words += f" in {most}{counted(plan.n_clusters, 'cluster')}"
-        return words + ", weighted" * plan.weighted + without(plan.n_left_out)
+        return words + ", weighted" * plan.weighted + without(plan.n_left_out, most)
 
     @property
     def _cautions(self) -> list[str]:
@@ -510,9 +510,9 @@ def named(names: Names, known: Sequence[str]) -> list[str]:
     return some
 
 
-def without(n: int) -> str:
+def without(n: int, most: str = "") -> str:
     """Return how many are left out that not all systems count, after over whom something is."""
-    return f", without {n:,} that not all systems count" if n else ""
+    return f", without {most}{n:,} that not all systems count" if n else ""
 
 
 def cautioned(cautions: Mapping[str, Sequence[str]], unit: str) -> Iterator[str]:
