@@ -341,7 +341,9 @@ def drawn_gate(system: str, name: str, kind: str) -> tuple[np.ndarray, np.ndarra
 def of_gate(rng: Rng, system: str, name: str, kind: str, n: int, side: str) -> Pair:
     """Return users whose true difference to itemknn is just -MARGIN; p is doubled, as of 0.025."""
     d, chances = drawn_gate(system, name, kind)
-    found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN)
+    drawn = rng.choice(len(d), n, p=chances)
+    base = retail("itemknn", name)[drawn]
+    found = not_worse(base + d[drawn], base, MARGIN)
     t = (found.test.difference + MARGIN) / (found.test.error or math.nan)
     p = t_sf(t if side == "not worse" else -t, n - 1)
     return 1.0 - (found.verdict == side), 2 * p
