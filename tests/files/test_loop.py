@@ -346,7 +346,9 @@ def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, ids):
         lists = frame_of("pyarrow", columns_of(some))
         parts.append(sent(tl.top_k_eval(lists, tl.GroundTruths(truths), K, keep="part")))
         assert parts[-1].n_missing == 0
-    for side in (truths, frame_of("pyarrow", columns_of(truths, None)), tl.GroundTruths(truths)):
+    groups = tl.Groups({user: [[item] for item in some] for user, some in truths.items()})
+    table = frame_of("pyarrow", columns_of(truths, None))
+    for side in (truths, table, tl.GroundTruths(truths), groups):
         whole = tl.merge(parts, side)
         same(whole, expected)
         for name in expected.names():
@@ -355,6 +357,23 @@ def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, ids):
     most = max(parts, key=lambda one: one.n_users)
     said("a user has lists in two parts", tl.merge, [*parts, most])
     said("35 users of the parts have no ground truth here", tl.merge, parts, {"nobody": ["x"]})
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("a.csv", ""), ("a.csv", "user_id,item_id,rank\n"), ("a.tsv.gz", "user_id\titem_id\tscore\n\n"),
+    ("a.jsonl", "\n"), ("a.run", ""), ("a.parquet", None),
+])  # fmt: skip
+def test_a_file_without_rows_is_a_part(tmp_path, name, text):
+    path = tmp_path / name
+    if text is None:
+        columns = ("user_id", "item_id", "rank")
+        write_parquet(path, **{column: np.array([], np.int64) for column in columns})
+    else:
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    said("no rows", tl.top_k_eval, path, TRUTHS, K)
+    part = tl.top_k_eval(path, TRUTHS, K, keep="part")
+    assert part.n_users == 0
+    assert tl.merge([part], TRUTHS).n_missing == len(TRUTHS)
 
 
 MINE = tl.Convention("mine", {name: tl.METRICS[name] for name in ("ndcg", "map")}, empty="one")

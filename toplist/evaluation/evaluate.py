@@ -16,7 +16,7 @@ from toplist.evaluation.plan import Plan, counted_users, lacks, plan_of, settled
 from toplist.inputs.factorize import Column
 from toplist.inputs.forms import are_queries, read_once, read_ranks, side_to_builtin
 from toplist.inputs.grades import Grading
-from toplist.inputs.lists import Flat, is_frame
+from toplist.inputs.lists import Flat, GroupedRows, is_frame
 from toplist.inputs.options import (
     MEMORY,
     NO_ITEMS,
@@ -217,7 +217,7 @@ def merge(
     parts, *more : results
         A list of them or several, with the same metrics, k, convention and policies. After results
         that were made with ``keep="part"``, the ground truths of all users, keyed by user: a dict,
-        a table or `GroundTruths`. Users who have no list in any part are then added, once.
+        `Groups`, a table or `GroundTruths`. Users who have no list in any part are then added, once.
     disjoint : bool
         Whether the users are known to be different. Users with keys are checked by their keys,
         always. Others are known by position only: parts with the same ground truths, such as five
@@ -262,7 +262,9 @@ def merge(
     found: list[TopKResult] = [*([parts] if isinstance(parts, TopKResult) else parts), *more]
     truths = [one for one in more if not isinstance(one, TopKResult)]
     if len(truths) != 1 or not (
-        isinstance(truths[0], Mapping) or is_frame(truths[0]) or hasattr(truths[0], "lists")
+        isinstance(truths[0], (Mapping, GroupedRows))
+        or is_frame(truths[0])
+        or hasattr(truths[0], "lists")
     ):
         return merged(found, disjoint)  # says what it takes
     found = [one for one in found if one is not truths[0]]

@@ -119,7 +119,7 @@ class Source:
 
     `path` is what messages call it. With an `order` of "file", ranked items are in the order of
     the file. `ties` is how items of equal scores are ordered; None: as the format has it. `held`
-    are the rows of one system of a file.
+    are the rows of one system of a file. A file that `may_be_empty` is a part of the lists.
     """
 
     path: PathLike
@@ -130,6 +130,7 @@ class Source:
     format: FileFormat = PARQUET
     batches: Batches | None = None
     held: SideTable | None = None
+    may_be_empty: bool = False
 
     @property
     def unit(self) -> str:
@@ -236,7 +237,8 @@ class Source:
             header: tuple[str, ...] = ()
             if self.format is TREC:
                 header = TREC_RUN if self.side == "ranks" else TREC_QRELS
-            file = TextTables(self.path, self.format, partial(self._choose, system), header)
+            choose = partial(self._choose, system)
+            file = TextTables(self.path, self.format, choose, header, self.may_be_empty)
             if self.format is TREC and system is not None:
                 raise file.error("a run of TREC has no column of systems: a file holds one run")
             how: tuple[Any, ...] = self.order, 0, None, self.ordering, known
@@ -246,7 +248,7 @@ class Source:
         if system is not None:
             found: Iterable[Any] = [parquet.read_table(self.path)]
         elif self.batches is None:
-            found = parquet.tables(self.path, self._wanted)
+            found = parquet.tables(self.path, self._wanted, self.may_be_empty)
         else:
             names = parquet.columns_read(self.batches.names, self._wanted)
             found = (table.select(names) for table in self.batches.tables)

@@ -94,10 +94,11 @@ def evaluate_streams(
 
 def _source_of(side: Any, name: str, options: Options) -> Any:
     """Return a file, or what gives record batches, as a source; all else as it is."""
+    is_part = options.keep == "part"
     if isinstance(side, (str, os.PathLike)):
         form, order = getattr(options, f"{name}_format"), options.order if name == "ranks" else None
-        return stream_of(side, name, form, options.columns, order, options.ties)
-    is_part = options.keep == "part"
+        source = stream_of(side, name, form, options.columns, order, options.ties)
+        return replace(source, may_be_empty=is_part and name == "ranks")
     if is_stream(side, of_part=is_part and name == "ranks"):
         return stream_of_batches(side, name, options, is_part)
     return side

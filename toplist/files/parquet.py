@@ -108,11 +108,11 @@ def size(path: PathLike, wanted: set[str]) -> int:
     return n
 
 
-def tables(path: PathLike, wanted: set[str]) -> Iterator[Any]:
+def tables(path: PathLike, wanted: set[str], may_be_empty: bool = False) -> Iterator[Any]:
     """Yield the wanted columns of a file as tables of some thousand rows; those of all of a folder.
 
     The files of a folder are read in the order of their names. ValueError for a file that cannot
-    be read, and one without rows.
+    be read, and one without rows, unless it may be empty.
     """
     first: tuple[str, dict[str, str]] | None = None
     whole, n_rows = os.fspath(path), 0
@@ -127,7 +127,7 @@ def tables(path: PathLike, wanted: set[str]) -> Iterator[Any]:
         for table in _tables_of(name, columns):
             n_rows += len(table)
             yield table
-    if not n_rows:
+    if not n_rows and not may_be_empty:
         raise refused(whole, "no rows")
 
 

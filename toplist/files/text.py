@@ -111,15 +111,22 @@ class TextTables(TextFile):
         Returns what is wanted, see `Choose`; its errors get the line of the header.
     header : sequence of str
         Of a TREC file: what its columns are called.
+    may_be_empty : bool
+        Whether a file without rows is no error.
     """
 
     def __init__(
-        self, path: PathLike, format: FileFormat, choose: Choose, header: Sequence[str] = ()
+        self,
+        path: PathLike,
+        format: FileFormat,
+        choose: Choose,
+        header: Sequence[str] = (),
+        may_be_empty: bool = False,
     ) -> None:
         super().__init__(path, JSON_LINE if format.name == "jsonl" else LINE)
         self.format, self.header = format, header
         self.wanted = Wanted(())
-        self._choose = choose
+        self._choose, self._may_be_empty = choose, may_be_empty
         self._form: Any = None  # of the lines of JSON: whether they hold lists, and the rule
         self._kinds: dict[str, tuple[Any, int]] = {}  # an id of each column of JSON, and its line
 
@@ -147,7 +154,7 @@ class TextTables(TextFile):
                     n += len(table)
                     yield table
                 show()
-        if not n:
+        if not n and not self._may_be_empty:
             raise self.error("no rows", 0)
 
     def _texts(self, stream: Any) -> Iterator[bytes]:
