@@ -219,8 +219,9 @@ def top_k_eval(
     TypeError, ValueError
         As `toplist.match`; and for an unknown metric, convention or option, an option that the
         source does not take, k given twice or not at all, or a k deeper than the `Hits` were read
-        to; for a file that cannot be read, with its line or row, and for lists whose users are
-        scattered over a stream, or over a file that does not fit into memory.
+        to; for a threshold as in ``"recall(rel=2)"`` that no grade reaches; for a file that cannot
+        be read, with its line or row, and for lists whose users are scattered over a stream, or
+        over a file that does not fit into memory.
     OSError
         For a path that cannot be opened.
 

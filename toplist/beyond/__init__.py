@@ -29,20 +29,21 @@ array([4., 2., 2.])
 Of all lists together, an array (K,):
 
 - `item_coverage`: needs a catalogue
-- `gini`: needs a catalogue, or ``over=recommended``; ``divisor=n``, ``n-1``
+- `gini`: needs a catalogue, or ``over=recommended``; ``divisor=n``, ``n-1``; 0 of one item
 - `shannon_entropy`: ``unit=nats``, ``bits``; ``normalised=catalogue``, ``recommended``, or
-  ``recbole``: divided by the number of listed items, as RecBole 1.2 does
+  ``recbole``: divided by the number of listed items, as RecBole 1.2 does; 0 of one item
 - `personalisation`
 
 Of each user, (n_users, K), in the order of the lists, or of the truth where there is one:
 
 - `average_popularity`: needs counts; ``unknown=`` a count of unknown items
-- `tail_percentage`: needs counts; the tail by ``share=``, ``n_items=`` or ``max_count=``;
-  ``unknown=tail``, ``head``
+- `tail_percentage`: needs counts; the tail by ``share=`` (0.1, rounded down to whole items, to one
+  at least), ``n_items=`` or ``max_count=``, of equal counts the smaller ids; ``unknown=tail``,
+  ``head``
 - `novelty`: needs counts; ``total=``: shares of all interactions, or of users; ``unknown=`` a count
 - `popularity_lift`: needs a history and counts; ``unknown=`` a count
 - `intra_list_diversity`: needs features (``distance=cosine``, ``hamming``, ``euclidean``),
-  labels (``jaccard``) or distances (``given``); ``single=`` the value of a list of one item;
+  labels (``jaccard``) or distances (``given``); ``single=`` the value of a list of one item (0);
   ``unknown=nan``
 - `calibration`: needs a history and labels; ``distance=kl``, ``hellinger``; ``weights=rank``;
   ``alpha=``

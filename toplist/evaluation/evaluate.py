@@ -217,7 +217,7 @@ def merge(
     parts, *more : results
         A list of them or several, with the same metrics, k, convention and policies. After results
         that were made with ``keep="part"``, the ground truths of all users, keyed by user: a dict,
-        `Groups`, a table or `GroundTruths`. Users who have no list in any part are then added, once.
+        `Groups`, a table or `GroundTruths`. Users without a list in any part are then added, once.
     disjoint : bool
         Whether the users are known to be different. Users with keys are checked by their keys,
         always. Others are known by position only: parts with the same ground truths, such as five

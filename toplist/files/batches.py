@@ -503,9 +503,10 @@ def read_truths(
     r"""Read the relevant items of every user; users as they first appear.
 
     The parameters are those of `read_ranks`. Truths are sets, or dicts item to grade if there
-    is a ``relevance`` column. A TREC file is read as qrels: a grade from 0 to 1 is 0, judged and
-    not relevant, and so is one below 0, as of spam. Its truths are sets only if every grade is 1. A
-    column of groups that `columns` names makes them `toplist.Groups`.
+    is a ``relevance`` column. A TREC file is read as qrels: a grade between 0 and 1 is 0, judged
+    and not relevant; one below 0, as of spam, is kept. Its truths are sets only if every grade is
+    1, without grades and with gain 1; `top_k_eval` of the path keeps these grades, for gains such
+    as ``{1: 2}``. A column of groups that `columns` names makes them `toplist.Groups`.
 
     Examples
     --------

@@ -75,7 +75,8 @@ def match(
         `toplist.GroundTruths`, read once for many lists; `toplist.Groups`, of which any id will do.
         A table whose column of groups is named, ``columns={"group": ...}``, is such a truth too.
     k : int, optional
-        Read the first k ids of each list only; default all.
+        Read the first k ids of each list only; default all. Metrics then go down to this k, or to
+        the longest list, and no deeper.
     convention : str or Convention
         As in `toplist.top_k_eval`: how grades become gains, and how equal scores are ordered.
     duplicates : {"raise", "first", "collapse"}

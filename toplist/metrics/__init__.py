@@ -38,14 +38,16 @@ the convention's gains, or ``replace(gains={1: 1, 2: 4})`` of it. Another p: ``"
 the end of a list the places are misses.
 
 In `err` the item of a hit satisfies the user with p = (2^grade - 1) / 2^max; max is the largest
-grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams and Spark need it).
-`bpref` needs judged items that are not relevant, of grade 0 or more; a hit earns 1 - min(b, R) /
-min(N, R) with b of these above it, of N. Items below 0 have no part in it: trec_eval takes them for
-unjudged. They are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from
-the rank on that has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1,
-..., 1, and `toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval"
-it is int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric: relevant
-in this metric from grade 2 on, whatever the others count. Lower grades gain nothing in it, also in
+grade of the truths (of what is listed, with ``relevant="listed"``), which the result says, or
+``"err(max=4)"``, which Spark needs; files and streams need it without ``keep="users"``. `bpref`
+needs judged items that are not relevant, of grade 0 or more; a hit earns 1 - min(b, R) / min(N, R)
+with b of these above it, of N. Its key has the length of the longest list, ``"bpref@40"``, and
+curves beside it are as long. Items below 0 have no part in it: trec_eval takes them for unjudged.
+They are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from the rank on
+that has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
+`toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval" it is
+int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric: relevant in this
+metric from grade 2 on, whatever the others count. Lower grades gain nothing in it, also in
 "trec_eval", "mteb" and "elasticsearch", where ``relevant_from=2`` leaves the gains of nDCG as they
 are.
 

@@ -344,9 +344,10 @@ def tail_percentage(
 ) -> Any:
     """Of the items in `counts`, the tail is the least popular, or those with at most a count.
 
-    Among equal counts the smaller id comes first, text of whole numbers by these. (RecBole's
-    TailPercentage with unknown=head: its tail_ratio up to 1 is `share`, above 1 `max_count`. APLT
-    in Abdollahpouri, Burke, Mobasher 2019.)
+    A share of the items, 0.1 where nothing is given, is rounded down, to one at least. Among equal
+    counts the smaller id comes first, text of whole numbers by these. (RecBole's TailPercentage
+    with unknown=head: its tail_ratio up to 1 is `share`, above 1 `max_count`. APLT in
+    Abdollahpouri, Burke, Mobasher 2019.)
     """
     if max_count is not None:
         tail = counts.data <= max_count

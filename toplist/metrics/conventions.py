@@ -74,7 +74,9 @@ class Convention:
         What is done with a user whose ground truth is empty: left out of the means, 0, 1, or an
         error.
     missing : {"zero", "skip", "raise"}
-        What is done with a user who has no list. Whom `empty` or `missing` leaves out is left out.
+        What is done with a user who has no list, or an empty one; one that ``unjudged="drop"``
+        empties is a list. Whom `empty` or `missing` leaves out is left out. "raise" is for users
+        with relevant items: `empty` comes first.
     pooled : tuple of str
         Metrics that are a ratio of sums over users, instead of a mean of ratios.
     source : str
@@ -94,7 +96,8 @@ class Convention:
         threshold decides what is relevant, and nDCG does not read it.
     aggregate : {"mean", "pooled"}
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over users,
-        of every metric (`pooled` names some alone). Ratios of sums have no std.
+        of every metric (`pooled` names some alone). Ratios of sums have no std, and are refused
+        with an `empty` of "one".
     ties : {"order", "item", "item_desc"}, optional
         How items of equal scores are ordered, unless ``toplist.Ranks(ties=...)`` says otherwise.
         Default: as the source has them.

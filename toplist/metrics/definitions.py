@@ -210,7 +210,8 @@ class Metric:
         A description in one line; a formula in LaTeX that replaces the composed one.
     cut : {"k", "R", "n"}
         Hits in the first k ranks count; or in the first min(k, R), as in R-precision; or in the
-        whole list, so that the metric has no k, as bpref.
+        whole list, so that the metric has no k, as bpref: its key has the length of the longest
+        list, ``"bpref@40"``, and curves beside it are as long.
     of : {"relevant", "judged", "groups"}
         A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades (a
         ground truth is then empty only if it has no grade at all); or a group that is found for the
@@ -447,7 +448,8 @@ def rbp(*, p: declared.Part = 0.8) -> Metric:
 def err(*, max: declared.Largest | None = None) -> Metric:
     """Return expected reciprocal rank (Chapelle et al. 2009); `max` is the largest grade there is.
 
-    Without it, the largest grade of the ground truths.
+    Without it, the largest grade of the ground truths; where these are known for listed items only,
+    the largest of these.
     """
     cascade = Earned(
         "p_j (1 - p_1)...(1 - p_(j-1))",
@@ -560,7 +562,8 @@ METRICS: Mapping[str, Metric] = table_of(
     Metric(
         *("bpref", _PREFERENCE, "1", "R"),
         text="binary preference: judged items that are not relevant above each hit; items without "
-        "a judgement, or with a grade below 0, have no part (Buckley, Voorhees 2004)",
+        "a judgement, or with a grade below 0, have no part (Buckley, Voorhees 2004); its k is the "
+        "length of the longest list",
         cut="n",
     ),
     iprec(),

@@ -294,13 +294,14 @@ SCORED = table_of(
         *("psp", "each", "1", "ideal(min(k,R))"),
         graded=True,
         text="propensity-scored precision: hits count 1 / p, over the best k relevant items by 1 / "
-        "p (Jain, Prabhu, Varma 2016)",
+        "p; under IPS users without relevant items count, with 0 (Jain, Prabhu, Varma 2016)",
     ),
     Metric(
         *("psndcg", "each", "log2(r+1)", _IDEAL),
         graded=True,
         text="propensity-scored nDCG: hits count 1 / p, over the best order by 1 / p; both are "
-        "sums of users' DCG over the ideal one without weights (Jain, Prabhu, Varma 2016)",
+        "sums of users' DCG over the ideal one without weights; under IPS users without relevant "
+        "items count, with 0 (Jain, Prabhu, Varma 2016)",
     ),
 )
 

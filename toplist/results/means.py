@@ -104,7 +104,7 @@ class Means:
 
     @property
     def n_skipped(self) -> int:
-        """The number of users of the ground truth that are left out of the means."""
+        """The number of users of the ground truth left out of the means, of weight 0 too."""
         return self.n_users - self.n_evaluated
 
     def judged_share(self) -> tuple[str, float]:
@@ -142,7 +142,10 @@ class Means:
     @overload
     def std(self, name: str) -> Any: ...
     def std(self, name: str) -> Any:
-        """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
+        """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``.
+
+        With weights w it is √(Σ w (x - mean)² / (Σ w - Σ w² / Σ w)); NaN of ratios of sums.
+        """
         return self._at(name, lambda *which: self._average(*which).std)
 
     @overload
@@ -154,7 +157,8 @@ class Means:
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the confidence interval of a mean.
 
-        It is mean ± t · error, cut to [0, 1] where the metric cannot leave it. Of n users without
+        It is mean ± t · error, cut to [0, 1] where the metric cannot leave it: cg and dcg where no
+        user has several relevant items and all gains are 1, and under SNIPS. Of n users without
         weights and clusters, error is std / √n, and t that of Student with n - 1 degrees of
         freedom; for a pooled metric, the error is that of the delta method. Where every user's
         value is 0 or 1 by the definition of the metric, as that of hit, the mean p is a proportion,
@@ -172,9 +176,13 @@ class Means:
             error² = Σ_c (Σ_{rows of c} w (x - mean))² / (1 - π_c) / (Σ w)²
             df = 1 / (Σπ² + (Σa)² - Σa²),  a = π² / (1 - π)
 
-        Under ``propensities=``, units count as Kish's effective number of users
-        n' = (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)²; df is n' - 1, and Wilson's n that of as
-        many users without weights as would be as certain, p (1 - p) (Σ w)² / Σ w² (x - p)²::
+        Equal weights of those in the mean are as none. So are clusters, where every row is one by
+        itself, also the rows left out of the mean.
+
+        Under ``propensities=``, with other weights too, but not in clusters, units count as Kish's
+        effective number of users n' = (Σ w)² / Σ w², of ratios (Σ w y)² / Σ (w y)², but as 2 where
+        it is less; df is n' - 1. Wilson's n is that of as many users without weights as would be as
+        certain, p (1 - p) (Σ w)² / Σ w² (x - p)²::
 
             error² = Σ w² (x - mean)² / (Σ w)² · n' / (n' - 1)
 
@@ -209,9 +217,9 @@ class Means:
     def per_user(self, name: AnyName, *, keyed: bool = False) -> Any:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
 
-        Users left out of the means have NaN. The rows are in the order of ``users``, that of the
-        ground truths; with `keyed`, a dict user -> value, or -> array (K,), of which no order is
-        ever mistaken.
+        Users left out of the means have NaN; those of weight 0 keep their values. The rows are in
+        the order of ``users``, that of the ground truths; with `keyed`, a dict user -> value, or
+        -> array (K,), of which no order is ever mistaken.
 
         Raises
         ------

@@ -51,8 +51,8 @@ class TopKResult(Means, Display):
     n_users : int
         Users of the ground truth: `n_evaluated` + `n_skipped`.
     n_evaluated, n_skipped : int
-        Users in the means, and users left out: those with an empty ground truth, and those
-        without a list under the policy ``missing="skip"``.
+        Users in the means, and users left out: those with an empty ground truth, those without a
+        list under the policy ``missing="skip"``, and those of weight 0.
     n_missing : int
         Users with relevant items but without a list, or with an empty one; none of weight 0.
     n_extra : int
