@@ -83,6 +83,7 @@ def test_the_roughest_of_all_segments_is_named():
     assert "(rough: only 4 users, mrr@10 of few)" in str(split)
     text = beside.to_text(intervals=True)
     assert "(rough: only 4 users, mrr@10 of a in few and 1 more)" in text
+    pytest.importorskip("pandas")
     assert split.to_pandas()["rough"].tolist() == ["only 4 users", ""]
 
 
