@@ -148,15 +148,27 @@ def test_users_are_counted_at_every_k():
         assert f"  {least} to {most}  " in line if least < most else f"  {most}  " in line
 
 
-@pytest.mark.parametrize("metric", ["serendipity", "novelty"])
-def test_a_file_that_keeps_no_users_has_no_values_of_users(metric, tmp_path):
+NONE_KEPT = "no values per user.*keep='users'"
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("serendipity", NONE_KEPT),
+        ("novelty", NONE_KEPT),
+        ("item_coverage", "of all lists together: it has no values per user$"),  # kept or not
+    ],
+)
+def test_a_file_that_keeps_no_users_has_no_values_of_users(metric, said, tmp_path):
     lines = '{"user_id": "b", "item_id": ["y"]}\n{"user_id": "a", "item_id": ["x"]}\n'
     (tmp_path / "r.jsonl").write_text(lines)
-    known = tl.Items(expected={"a": ["z"], "b": ["y"]}, counts={"x": 3, "y": 1})
+    known = tl.Items(
+        expected={"a": ["z"], "b": ["y"]}, counts={"x": 3, "y": 1}, catalogue=["x", "y"]
+    )
     found = tl.top_k_eval(
         tmp_path / "r.jsonl", {"a": {"x"}, "b": {"y"}}, 1, metrics=metric, items=known
     )
-    with pytest.raises(ValueError, match="no values per user.*keep='users'"):
+    with pytest.raises(ValueError, match=said):
         found.per_user(f"{metric}@1")
 
 

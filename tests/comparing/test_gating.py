@@ -171,8 +171,12 @@ def test_users_who_were_not_drawn_are_said_where_few_lie_far_to_one_side():
     assert row.high < -0.0603 and row.verdict == "undecided" and "gains not drawn" in str(row)
     weights = np.where(np.arange(100) == 3, 60.0, 1.0)
     both = ranked(gains, weights=weights), ranked([10] * 100, weights=weights)
-    notes = " ".join(tl.gate(*both, {"mrr@10": 0.05}).notes)
-    assert "mrr@10: rough, as weights or clusters so few" in notes
+    notes = " ".join(tl.gate(*both, {"mrr@10": 0.05}, floors={"mrr@10": 0.01}).notes)
+    assert notes.count("mrr@10: rough, weights so few or unequal leave") == 1
+    pooled = tl.CONVENTIONS["standard"].replace(aggregate="pooled")
+    sparse = ranked([0] * 97 + [1] * 3, convention=pooled)
+    notes = " ".join(tl.gate(sparse, sparse, {}, floors={"recall@10": 0.001}).notes)
+    assert "recall@10: rough, few users lie far to one side" in notes
     both = (
         ranked([1] * 200, weights=weights.repeat(2)),
         ranked([2] * 200, weights=weights.repeat(2)),

@@ -12,15 +12,16 @@ import numpy as np
 
 from toplist.checks import USERS, Floats, counted, equal, worded
 from toplist.comparing.comparison import compare
-from toplist.comparing.contrasts import SameUsers, TestPlan, p_is
+from toplist.comparing.contrasts import SameUsers, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
+from toplist.results import describe
 from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
-from toplist.stats.distributions import normal_ppf
+from toplist.stats.distributions import normal_ppf, probability
 from toplist.stats.estimates import FEW, difference
 from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse, unseen_beside
 from toplist.stats.simultaneous import adjust
@@ -392,7 +393,7 @@ gain all and were not drawn
     _check(new, base, margins, floors)
     compared = compare({"new": new, "base": base}, baseline="base")
     question = Question(compared, users, clusters)
-    TestPlan(level=level).checked()
+    probability(level, "level")
     results = compared.results
     try:
         names = question.names([*margins]) if margins else []
@@ -416,7 +417,7 @@ gain all and were not drawn
         row = GateRow(at, margin=float(margin), unit=compared.unit)
         row = replace(row, higher_is_better=bool(metric.higher_is_better))
         if units.rough:
-            roughly.append(f"{at}: rough, as weights or clusters {units.rough}")
+            roughly.append(f"{at}: rough, {units.rough}")
         same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing
         whole.append(_decided(row, both, units, level, same))
         for label, members in segments.items():
@@ -440,11 +441,15 @@ gain all and were not drawn
         as_drawn = ", of those drawn by weight" * (results["new"].weights is not None)
         words += f"who lose or gain all and were not drawn{as_drawn}"
         notes.append(worded(words, compared.unit))
-    notes += roughly
     if alike and whole:
         words = "new and base have the same hits at the same ranks for every user: "
         notes.append(worded(words, compared.unit) + "metrics of these are equal, and pass untested")
-    whole += [_of_floor(question, level, *one) for one in floors.items()]
+    of_floors = [_of_floor(question, level, *one) for one in floors.items()]
+    whole += of_floors
+    for row in of_floors:  # where a bound holds, it is said there
+        if not row.bound and (why := describe.rough(results["new"], row.name)[1]):
+            roughly.append(f"{row.name}: rough, {why}")
+    notes += dict.fromkeys(roughly)
     # worse are the segments that are it after Holm over all of them
     for row, p in zip(parts, adjust([one.p_worse for one in parts]).tolist(), strict=True):
         alone = "undecided" if row.verdict == "worse" else row.verdict
@@ -538,15 +543,15 @@ def _of_floor(question: Question, level: float, given: str, floor: float) -> Gat
         ends = min(0.0, float(values.min())), max(1.0, float(values.max()))
         bound = unseen_beside(values, floor, units, ends)[mean < floor]
         verdict = "undecided" if bound >= alpha else verdict
-    if alpha <= bound < 1:  # it falls by as much with every user
-        needed = math.ceil(n * math.log(alpha) / math.log(bound))
-    elif verdict == "undecided" and equal:  # with more users, those missed do not reach the floor
+    if verdict == "undecided" and equal:  # with more users, those missed do not reach the floor
         missed = over(floor - mean, (least if mean > floor else most) - mean)
         needed = over(n * math.log(alpha) / units.effective, math.log1p(-missed))
         needed = float(np.ceil(abs(needed)))
     elif verdict == "undecided":
         error = (high - low) / 2 / normal_ppf(0.5 + level / 2)
         needed = max(n_to_decide(mean - floor, error * math.sqrt(n), level), n + 1.0)
+        if alpha <= bound < 1:  # it falls by as much with every user
+            needed = max(needed, math.ceil(n * math.log(alpha) / math.log(bound)))
     means = mean, math.nan, math.nan, low, high
     row = GateRow(name, verdict, *means, n, floor=float(floor), bound=bound, n_needed=needed)
     return replace(row, unit=question.compared.unit)

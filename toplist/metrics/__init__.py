@@ -42,14 +42,14 @@ grade of the truths (of what is listed, with ``relevant="listed"``), which the r
 ``"err(max=4)"``, which Spark needs; files and streams need it without ``keep="users"``. `bpref`
 needs judged items that are not relevant, of grade 0 or more; a hit earns 1 - min(b, R) / min(N, R)
 with b of these above it, of N. Its key has the length of the longest list, ``"bpref@40"``, and
-curves beside it are as long. Items below 0 have no part in it: trec_eval takes them for unjudged.
-They are not relevant, gain 0, and count in `judged`. `iprec` is the best precision from the rank on
-that has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
-`toplist.plots.precision_recall` draws them (recall R is rounded up; under "trec_eval" it is
-int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every metric: relevant in this
-metric from grade 2 on, whatever the others count. Lower grades gain nothing in it, also in
-"trec_eval", "mteb" and "elasticsearch", where ``relevant_from=2`` leaves the gains of nDCG as they
-are.
+other metrics get curves of this length too. Items below 0 have no part in it: trec_eval takes them
+for unjudged. They are not relevant, gain 0, and count in `judged`. `iprec` is the best precision
+from the rank on that has found ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0,
+0.1, ..., 1, and `toplist.plots.precision_recall` draws them (recall R is rounded up; under
+"trec_eval" it is int(recall R + .9), as there). ``"precision(rel=2)@10"``, and so with every
+metric: relevant in this metric from grade 2 on, whatever the others count. Lower grades gain
+nothing in it, also in "trec_eval", "mteb" and "elasticsearch", where ``relevant_from=2`` leaves the
+gains of nDCG as they are.
 
 Where truths are made of groups (`toplist.Groups`: facts of an answer, hops, near-duplicates), any
 id of a group will do. `group_recall` is the share of groups that are found. In `alpha_ndcg` the

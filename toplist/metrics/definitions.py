@@ -211,7 +211,7 @@ class Metric:
     cut : {"k", "R", "n"}
         Hits in the first k ranks count; or in the first min(k, R), as in R-precision; or in the
         whole list, so that the metric has no k, as bpref: its key has the length of the longest
-        list, ``"bpref@40"``, and curves beside it are as long.
+        list, ``"bpref@40"``, and other metrics get curves of this length too.
     of : {"relevant", "judged", "groups"}
         A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades (a
         ground truth is then empty only if it has no grade at all); or a group that is found for the

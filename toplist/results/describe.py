@@ -234,7 +234,7 @@ FAR = "few users lie far to one side"
 def intervals(results: Mapping[str, Means]) -> list[str]:
     """Say in a line which interval is which, and where they are rough; none without intervals.
 
-    The results have names, by which the mean that is the roughest is told; but for "".
+    The roughest mean is told with the name of its result, unless that is "".
 
     Examples
     --------
@@ -301,8 +301,7 @@ def rough(result: Means, name: str) -> tuple[float, str]:
         # where units are of very different size, values often go with it, and intervals cover less
         units = result.units_of(name)
         if why := units.rough:
-            what = "weights" if units.clusters is None else "clusters"
-            return FEW_USERS / units.df, f"{what} {why}"
+            return FEW_USERS / units.df, why
     elif result.terms.weighting is not None:
         n = round(result.df_of(name) + 1, 9)  # Kish's
     elif result.interval_kind(metric) == "Wilson":

@@ -118,15 +118,16 @@ class Units:
         Examples
         --------
         >>> Units.of(4, clusters=list("xxyz")).rough, Units(4).rough
-        ('so few or unequal leave 1.8 degrees of freedom', '')
+        ('clusters so few or unequal leave 1.8 degrees of freedom', '')
         """
         n, effective = len(self.sizes), self.effective
         if self.plain or n < 2:
             return ""
+        what = "weights" if self.clusters is None else "clusters"
         if self.df < FEW_DF:
-            return f"so few or unequal leave {self.df:.1f} degrees of freedom"
+            return f"{what} so few or unequal leave {self.df:.1f} degrees of freedom"
         if effective < min(FEW_EFFECTIVE, UNEQUAL * n):
-            return f"so unequal leave {effective:,.0f} of {n:,} effective"
+            return f"{what} so unequal leave {effective:,.0f} of {n:,} effective"
         return ""
 
     @cached
