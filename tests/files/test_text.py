@@ -189,6 +189,37 @@ def trec_files(draw):
     return "a.run" if run else "a.qrels", draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + whole
 
 
+KEYS = ["user_id item_id", "user_id item_id rank", "item_id title user_id score",
+        "user_id item_id relevance", "user item_id score rank"]  # fmt: skip
+IDS = ['"a"', '"b"', '"\\u00e9\\ud83d\\ude00"', '"a:b"', '"}\\n{"', '"日本"', '"7"']
+VALUES = ["1", "2", "3", "2.0", "0.5", "-0", "1e3", "9007199254740993"]
+STRANGE = ["null", "true", '""', '"\\ud83d"', "[]", "{}", '["a", null]', "NaN", "1e999", "01",
+           "12345678901234567890", '"a\tb"', '"open', "\udcff", '"x" "y"', "1, 2", "1}{"]  # fmt: skip
+LINE_ENDS = ["\n"] * 6 + ["\r\n", " \n", "\n\n", "\n \n", " ", "", ",\n", "x\n"]
+
+
+@st.composite
+def json_lines(draw):
+    """Return the bytes of lines of JSON, of items or of lists, most of them right."""
+    keys, odd, n = draw(st.sampled_from(KEYS)).split(), draw(st.booleans()), draw(st.integers(0, 2))
+    ids = draw(st.sampled_from([IDS, ["1", "2", "7", "-3"]]))
+    text = draw(st.sampled_from(["", "", "\ufeff"]))
+    for _ in range(draw(st.integers(1, 8))):
+        cells = [
+            draw(st.sampled_from(ids if key[:4] in ("user", "item") else VALUES)) for key in keys
+        ]
+        for place in range(len(keys) if n else 0):
+            if keys[place][:4] not in ("user", "titl"):
+                cells[place] = f"[{', '.join([cells[place]] * n)}]"
+        pairs = [f'"{key}": {cell}' for key, cell in zip(keys, cells, strict=True)]
+        if odd and draw(st.integers(0, 3)) == 0:
+            place = draw(st.integers(0, len(keys) - 1))
+            name = draw(st.sampled_from([keys[place], "title", keys[0]]))
+            pairs[place] = f'"{name}": {draw(st.sampled_from([*STRANGE, *IDS, *VALUES]))}'
+        text += "{" + ", ".join(pairs) + "}" + (draw(st.sampled_from(LINE_ENDS)) if odd else "\n")
+    return "a.jsonl", text.encode("utf-8", "surrogateescape")
+
+
 def outcome(read, path):
     """Return rows, or the message of an error."""
     try:
@@ -202,7 +233,22 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("blocks")
 
 
-FILES = tables() | trec_files()
+FILES = tables() | trec_files() | json_lines()
+ODD_LINES = [
+    b'{"user_id": 1, "item_id": 2}\n{"user_id": 1, "item_id": 3} {"user_id": 2,\n"item_id": 3}',
+    b'{"user_id": 1, "item_id": 2}\n{"user_id": 1,\n"item_id": 3}',
+    b'{"user_id": 1, "item_id": [2]}\n{"user_id": 2, "item_id": null}',
+    b'{"user_id": 1, "item_id": 2}\n{"user_id": 1, "item_id": "2"}',
+    b'{"user_id": 1, "item_id": 2}\n{"user_id": 1, "item_id": null}',
+    b'{"user_id": 1, "item_id": 2}\n{"user_id": 1, "item_id": 3} {"user_id": 1, "item_id": 4}',
+    b'{"user_id": 1, "item_id": "a"}\n{"user_id": 1, "item_id": ""}',
+    b'{"user_id": 1, "item_id": 2}\n{"user_id": 1, "item_id": 3, "relevance": 2}',
+    b'{"user_id": 1, "item_id": [2], "rel": [1]}\n{"user_id": 2, "item_id": [2], "rel": []}',
+    b'{"user_id": 1, "item_id": [2], "rel": [1]}\n{"user_id": 2, "item_id": null, "rel": [1]}',
+    b'{"user_id": 1, "item_id": 2}\r\n{"user_id": 1, "item_id": "3"}\r\n',
+    b'{"user_id": 1, "item_id": 2, "rel": 1}\n{"user_id": 1, "item_id": 3, "rel": 9007199254740993}',
+    b'{"user_id": "a", "item_id": 2}\n{"user_id": "\xff", "item_id": 2}',
+]
 
 
 @settings(max_examples=100)
@@ -216,8 +262,16 @@ FILES = tables() | trec_files()
 @example(("a.run", b"q1 Q0 a 1 1\n Q0 b 2 2 tag\n"), "ranks", 16)
 @example(("a.qrels", b" 0 a 1"), "ground_truths", 16)
 def test_both_readers_agree(folder, file, side, size):
-    name, content = file
-    path = folder / name
+    read_by_both(folder / file[0], file[1], side, size)
+
+
+@pytest.mark.parametrize("size", [16, 1 << 22])
+@pytest.mark.parametrize("content", ODD_LINES)
+def test_both_readers_agree_on_odd_lines_of_json(folder, content, size):
+    read_by_both(folder / "a.jsonl", content, "ground_truths", size)
+
+
+def read_by_both(path, content, side, size):
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
         in_small_blocks(patch, SIZE=size)

@@ -36,7 +36,8 @@ from toplist.files.formats import (
     refused,
     short,
 )
-from toplist.files.text import TREC_QRELS, TREC_RUN, TextTables, Wanted
+from toplist.files.jsonl import text_tables
+from toplist.files.text import TREC_QRELS, TREC_RUN, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import Column, numbered
@@ -238,7 +239,7 @@ class Source:
             if self.format is TREC:
                 header = TREC_RUN if self.side == "ranks" else TREC_QRELS
             choose = partial(self._choose, system)
-            file = TextTables(self.path, self.format, choose, header, self.may_be_empty)
+            file = text_tables(self.path, self.format, choose, header, self.may_be_empty)
             if self.format is TREC and system is not None:
                 raise file.error("a run of TREC has no column of systems: a file holds one run")
             how: tuple[Any, ...] = self.order, 0, None, self.ordering, known

@@ -21,6 +21,7 @@ from toplist.files.formats import (
     short,
     way_out,
 )
+from toplist.files.jsonl import text_tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts
@@ -84,7 +85,7 @@ def _read(path: PathLike, wanted: Wanted) -> tuple[dict[str, Any], Wrong]:
         names = wanted(list(header)) if callable(wanted) else wanted
         return text.Wanted(names, filled=False)
 
-    file = text.TextTables(path, find_format(path, valid=TEXT_TABLES), choose)
+    file = text_tables(path, find_format(path, valid=TEXT_TABLES), choose)
     whole = text.joined([*file.tables()])
 
     def decoded(cells: Cells) -> list[str]:

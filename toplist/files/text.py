@@ -1,10 +1,11 @@
 """Text files as tables: CSV, TSV, JSONL and TREC, gzipped or not, in blocks of rows.
 
-CSV, TSV and TREC are read by pyarrow where that reads what is written: every column as text, but
-one of numbers, so that 007 stays 007 and NA stays NA. pyarrow takes what Python's csv refuses (a
-quote within a cell, a lone carriage return, 0x1F as a number); a block that holds anything of that
-kind, JSONL, and all where pyarrow is not installed, is read by Python's csv and json. Both give the
-same cells to the last character, and the same numbers, and the line of each row. What the columns
+All are read by pyarrow where that reads what is written: every column of CSV, TSV and TREC as text,
+but one of numbers, so that 007 stays 007 and NA stays NA; every key of JSONL as what it is in the
+first line of a block. pyarrow takes what Python's csv and json refuse (a quote within a cell, a
+lone carriage return, 0x1F as a number, two objects in a line); a block that holds anything of that
+kind, and all where pyarrow is not installed, is read by Python's csv and json. Both give the same
+cells to the last character, and the same numbers, and the line of each row. What the columns
 are called is chosen by who reads: see `Wanted`. What cannot be read is a `ValueError` of one line,
 with the name of the file and the line.
 """
@@ -13,18 +14,16 @@ from __future__ import annotations
 
 import codecs
 import io
-import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Ints, about, optional, require
+from toplist.checks import Ints, optional, require
 from toplist.files.formats import (
     EXACT,
     JSON_LINE,
@@ -35,7 +34,6 @@ from toplist.files.formats import (
     TextFile,
     complete_rows,
     csv_rows,
-    named,
     packed,
     parse,
     short,
@@ -43,11 +41,9 @@ from toplist.files.formats import (
     way_out,
 )
 from toplist.inputs.columns import Cells, Table, spans_of
-from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import offsets_of
 
 LONG = 1 << 16  # bytes without a line end: there may be a long cell
-_IDS = {int, str}  # in lines of JSON
 _MARK = codecs.BOM_UTF8.decode()
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
@@ -127,29 +123,21 @@ class TextTables(TextFile):
         self.format, self.header = format, header
         self.wanted = Wanted(())
         self._choose, self._may_be_empty = choose, may_be_empty
-        self._form: Any = None  # of the lines of JSON: whether they hold lists, and the rule
-        self._kinds: dict[str, tuple[Any, int]] = {}  # an id of each column of JSON, and its line
 
     def tables(self) -> Iterator[Table]:
         """Yield the wanted columns of all rows, some rows at a time."""
-        n, is_json = 0, self.format.name == "jsonl"
+        n = 0
         with self.stream() as (stream, show):
-            # pyarrow reads beside Python; objects of JSON would wait for it
-            n_threads = 1 if is_json else None
-            for text, found in parallel.ahead(self._together, self._texts(stream), n_threads):
+            # pyarrow reads beside Python
+            for text, found in parallel.ahead(self._together, self._texts(stream), None):
+                table = None
                 if found is not None:
-                    every = range(self.line + 1, self.line + found[-1] + 1)
-                    self.line = self.row = self.line + found[-1]
-                if is_json and found is not None:
-                    table = self._of_records(found[0], every, alike=True)
-                elif is_json:
-                    table = self._of_records(*self._records(text))
-                elif found is not None:
-                    columns, rows, _ = found
-                    lines = np.arange(every.start, every.stop)
-                    table = self._named(columns, lines if rows is None else lines[rows])
-                else:
+                    lines = np.arange(self.line + 1, self.line + found[-1] + 1)
+                    table = self._of_columns(found, lines)
+                if table is None:
                     table = self._of_rows(*self._rows(text))
+                else:
+                    self.line = self.row = int(lines[-1])
                 if len(table):
                     n += len(table)
                     yield table
@@ -181,10 +169,13 @@ class TextTables(TextFile):
         return self.wanted
 
     def _together(self, text: bytes) -> tuple[bytes, Any]:
-        """Return a block, and its columns or objects where all are read together."""
-        if self.format.name == "jsonl":
-            return text, _objects(text)
+        """Return a block, and its columns where all are read together."""
         return text, _columns(text, self.format.delimiter, self.header, self.wanted)
+
+    def _of_columns(self, found: Any, lines: Ints) -> Table | None:
+        """Return what was read together as a table; None for what Python has to judge."""
+        columns, rows, _ = found
+        return self._named(columns, lines if rows is None else lines[rows])
 
     def _named(self, columns: Sequence[Any], lines: Any, offsets: Any = None) -> Table:
         """Return the wanted columns as a table; with `offsets`, items and values are lists."""
@@ -277,127 +268,6 @@ class TextTables(TextFile):
                 raise self.error(f"{rule} {cells[at]!r:.60} is not {wrong}", line(at))
         return packed([int(one) for one in values] if rule == "rank" else values)
 
-    def _records(self, text: bytes) -> tuple[list[dict[str, Any]], list[int]]:
-        """Return the JSON objects of lines, and the line of each."""
-        records, lines = list[dict[str, Any]](), list[int]()
-        for line in self.counted(io.BytesIO(text)):
-            self.row = self.line
-            one = line.decode().strip(_BLANKS)
-            if not one:
-                continue
-            try:
-                record = _JSON.decode(one)
-            except (ValueError, RecursionError) as error:
-                reason = str(error).replace("line 1 column", "column")
-                raise self.error(f"not valid JSON: {reason}") from None
-            if type(record) is not dict:
-                raise self.error(f"not a JSON object: {one!r:.60}")
-            records.append(record)
-            lines.append(self.line)
-        return records, lines
-
-    def _of_records(
-        self, records: list[dict[str, Any]], lines: Sequence[int], alike: bool = False
-    ) -> Table:
-        """Return objects as a table: all of one item, or all of lists; `alike`: of equal keys."""
-        if not records:
-            return Table({})
-        last, forms = self.line, set[tuple[str, ...]]()
-        for record, line in zip(records[: 1 if alike else None], lines, strict=False):
-            keys = tuple(record)
-            if keys not in forms:
-                forms.add(keys)
-                self.line, before = line, self.wanted.names
-                wanted = self._want(keys, record)
-                form = type(record[wanted.names[1]]) is list, wanted.rule
-                self._form = self._form or form
-                if form != self._form or before not in ((), wanted.names):
-                    raise self.error(UNLIKE)
-        self.line = last
-        wanted, (listed, rule) = self.wanted, self._form
-        users, items, *others = ([record[name] for record in records] for name in wanted.names)
-        if {*map(type, items)} != {list} if listed else list in {*map(type, items)}:
-            at = next(at for at, one in enumerate(items) if (type(one) is list) != listed)
-            raise self.error(UNLIKE, lines[at])
-        offsets = offsets_of([*map(len, items)]) if listed else np.arange(len(items) + 1)
-        if listed and rule is not None:
-            for line, row, values in zip(lines, items, others[-1], strict=True):
-                if type(values) is not list or len(values) != len(row):
-                    raise self.error(f"{rule} must be a list as long as the list of items", line)
-
-        def row_of(at: int) -> int:
-            return int(np.searchsorted(offsets, at, side="right")) - 1
-
-        def line_of(at: int) -> int:
-            return lines[row_of(at)]
-
-        def missing(at: int) -> str:
-            row = row_of(at)
-            where = f"user {json.dumps(users[row]):.60} has null at place {at - offsets[row] + 1}"
-            return f"{where}: an item is missing, leave it out"
-
-        def flat(column: list[Any]) -> list[Any]:
-            return [*chain.from_iterable(column)] if listed else column
-
-        columns: list[Any] = [
-            self._ids(wanted.names[0], users, lines.__getitem__),
-            self._ids(wanted.names[1], flat(items), line_of, missing),
-        ]
-        if len(others) > (rule is not None):  # a column of systems
-            what = f"is no {short(wanted.names[2])} that names a system"
-            columns.append(self._texts_of(others[0], lines.__getitem__, what))
-        if rule == "group":
-            what = "names no group: use integers or texts"
-            columns.append(self._texts_of(flat(others[-1]), line_of, what))
-        elif rule is not None:
-            values = cells = flat(others[-1])
-            if not {*map(type, cells)} <= {int, float}:
-                cells = [one if type(one) in (int, float) else json.dumps(one) for one in cells]
-                values = [one if type(one) in (int, float) else None for one in cells]
-            columns.append(self._numbers(values, cells, line_of))
-        return self._named(columns, lines, offsets if listed else None)
-
-    def _ids(
-        self, name: str, ids: list[Any], line: Line, missing: Callable[[int], str] | None = None
-    ) -> Any:
-        """Return a column of ids of JSON, integers as an array; errors for what is no id."""
-        kinds = {*map(type, ids)}
-        if not kinds <= _IDS or (str in kinds and "" in ids):
-            at = next(at for at, one in enumerate(ids) if type(one) not in _IDS or one == "")
-            if ids[at] is None and missing is not None:
-                raise self.error(missing(at), line(at))
-            words = f"{json.dumps(ids[at]):.60} is not an id: use integers or texts"
-            raise self.error(words, line(at))
-        if not ids:
-            return ids
-        known, first = self._kinds.setdefault(name, (ids[0], line(0)))
-        if kinds != {type(known)}:
-            at = next(at for at, one in enumerate(ids) if type(one) is not type(known))
-            unlike = f"unlike line {first}, " if first < line(at) else ""
-            try:
-                kinds_of([known, ids[at]], f"column {name!r}")
-            except TypeError as error:
-                place = f"{self.path}:{line(at)}: {unlike}"
-                raise about(named(place, error), path=self.path, line=line(at)) from None
-        if str in kinds:
-            return ids
-        found = packed(ids)
-        if found.dtype == object:
-            at = next(at for at, one in enumerate(ids) if not -(2**63) <= one < 2**63)
-            words = f"{ids[at]} is an id that int64 does not hold: write ids as text"
-            raise self.error(words, line(at))
-        return found
-
-    def _texts_of(self, labels: list[Any], line: Line, what: str) -> list[str]:
-        """Return labels of JSON as texts, by which they are compared."""
-        for at, one in enumerate(labels):
-            if type(one) not in _IDS or one == "":
-                raise self.error(f"{json.dumps(one):.60} {what}", line(at))
-        return [str(one) for one in labels]
-
-
-UNLIKE = "unlike the lines before: an item or a list, with the same keys"
-
 
 def _columns(
     text: bytes, delimiter: str, header: Sequence[str], wanted: Wanted
@@ -407,7 +277,7 @@ def _columns(
     Numbers are float64 or, of ranks, int64, all else is text in Arrow. None for what Python has to
     read, or to judge. Fields of TREC are separated by any number of blanks.
     """
-    names, n = wanted.names, _n_lines(text)
+    names, n = wanted.names, n_lines(text)
     try:
         pa = optional("pyarrow", "", "io", "csv")
         if not text.isascii():
@@ -460,10 +330,10 @@ def _columns(
     found: list[Any] = [table.column(place).chunk(0) for place in places]
     # what Python has to judge: an empty cell, and one of a second header, whose value is no number
     odd = [""] * wanted.filled + [*names[:2]] * bool(delimiter and wanted.value is None)
-    if odd and any(_holds(column, odd) for column in found[: len(wanted.ids)]):
+    if odd and any(holds(column, odd) for column in found[: len(wanted.ids)]):
         return None
     if wanted.value is not None:
-        found[-1] = _exact(found[-1], wanted.rule == "rank")
+        found[-1] = exact(found[-1], wanted.rule == "rank")
         if found[-1] is None:
             return None
     return found, None if len(table) == n else _lines_of_rows(text, not delimiter), n
@@ -481,7 +351,7 @@ def _is_simple(text: bytes, delimiter: str) -> bool:
     return complete_rows(text, delimiter) == (len(text), True)
 
 
-def _exact(column: Any, whole: bool) -> NDArray[Any] | None:
+def exact(column: Any, whole: bool) -> NDArray[Any] | None:
     """Return a column as numbers; None where only Python's are exact, or are numbers at all.
 
     If they have to be `whole`, all are integers, though they may be written as 2.0.
@@ -494,7 +364,7 @@ def _exact(column: Any, whole: bool) -> NDArray[Any] | None:
     return (integers if np.array_equal(integers, found) else None) if whole else found
 
 
-def _holds(column: Any, texts: Sequence[str]) -> bool:
+def holds(column: Any, texts: Sequence[str]) -> bool:
     """Whether a column holds one of some texts. What pyarrow has for it would import pandas."""
     cells = spans_of(column)
     lengths = cells.ends - cells.starts
@@ -514,7 +384,7 @@ def _has_pair(text: bytes, pair: bytes) -> bool:
     return any(bool(np.any(one == word)) for one in words)
 
 
-def _n_lines(text: bytes) -> int:
+def n_lines(text: bytes) -> int:
     """Return the number of lines, of which the last one may have no end."""
     ends = np.frombuffer(text, np.uint8) == ord("\n")  # three times as fast as text.count
     return int(np.count_nonzero(ends)) + (not text.endswith(b"\n"))
@@ -530,33 +400,6 @@ def _lines_of_rows(text: bytes, is_trec: bool) -> Ints:
     starts = np.append(0, ends[:-1] + 1)
     blank = (ends == starts) | ((ends == starts + 1) & (data[starts] == ord("\r")))
     return np.flatnonzero(~blank)
-
-
-def _objects(text: bytes) -> tuple[list[dict[str, Any]], int] | None:
-    """Return the objects of lines of JSON with the same keys, and how many lines there are.
-
-    None if a line is not plain.
-
-    A plain line is one object without another in it, and without a colon or a brace in its texts.
-    Many are decoded at once; that none has a key twice is seen by the number of colons.
-    """
-    n_lines, text = _n_lines(text), text.strip(b"\n")
-    n, between = text.count(b"\n") + 1, text.count(b"}\n{")
-    if between != n - 1:  # there are blanks around objects, or more than one in a line
-        lines = (line.strip(b" \t\r") for line in text.split(b"\n"))
-        text = b"\n".join(filter(None, lines))
-        n, between = text.count(b"\n") + 1, text.count(b"}\n{")
-    braces = between + 1, text.count(b"{"), text.count(b"}")
-    if not text.startswith(b"{") or not text.endswith(b"}") or braces != (n, n, n) or n < n_lines:
-        return None
-    try:
-        found: list[dict[str, Any]] = _PLAIN.decode(f"[{text.decode()}]".replace("}\n{", "},\n{"))
-    except (ValueError, RecursionError):
-        return None
-    keys = tuple(found[0])
-    if len(found) != n or set(map(tuple, found)) != {keys} or text.count(b":") != n * len(keys):
-        return None
-    return found, n_lines
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -581,21 +424,3 @@ def _joined(cells: Sequence[Cells]) -> Cells:
 
     some = [pa.array(part, pa.large_string()) if type(part) is list else part for part in parts]
     return Cells(first.name, pa.concat_arrays(some), first.kind)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; ValueError for a key that is there twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise ValueError(f"the key {short(twice)} twice in an object")
-    return found
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
-
-
-_BLANKS = " \t\n\r"
-_JSON = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
-_PLAIN = json.JSONDecoder(parse_constant=_constant)  # a key twice is not seen
