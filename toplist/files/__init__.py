@@ -4,13 +4,13 @@ Files
 -----
 
 ``tl.top_k_eval("recs.csv", "truth.csv", k)`` takes two files, CSV, TSV, JSONL, TREC or Parquet (a
-file or a folder); so does ``toplist eval``. CSV, TSV and TREC are read by pyarrow (the extra
-``io``) in blocks of some 4 MB, every column as text: 007 stays 007, and NA stays NA. What pyarrow
-would read otherwise than it is written (a quote within a cell, a line end within quotes, 0x1F as a
-number) is read by Python's csv, that block alone. Without pyarrow Python's csv reads all of it, the
-same to the last character, at some 2 µs per row. JSONL is read by Python's json, and keeps integers
-and texts apart. Packed files (gzip) are recognised by their first bytes. Errors name the file and
-the line.
+file or a folder); so does ``toplist eval``. Text is read by pyarrow (the extra ``io``) in blocks of
+some 4 MB: every column of CSV, TSV and TREC as text (007 stays 007, and NA stays NA), JSONL with
+integers and texts apart. What pyarrow would read otherwise than it is written (a quote within a
+cell, a line end within quotes, 0x1F as a number, lines of JSON whose values are of several kinds)
+is read by Python's csv and json, that block alone. Without pyarrow these read all of it, the same
+to the last character, at some 2 µs per row, of JSONL 4. Packed files (gzip) are recognised by their
+first bytes. Errors name the file and the line.
 
 The ground truths are read whole, in any order (10 million users with ten relevant items each take
 some 2 GB); the lists are read in blocks of complete users, which are evaluated and forgotten. Where

@@ -233,7 +233,8 @@ def check(truth: Lists, source: Flat) -> None:
     bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
         raise _refused(truth, source, bad[0], f": grade {grades[bad[0]]}; a grade is finite")
-    twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
+    found = truth.offsets, truth.items, grades
+    twice = -1 if source.distinct else kernels.join.two_grades(*found)
     if twice >= 0:
         words = " twice in the ground truth, with different grades"
         raise _refused(truth, source, twice, words, " has item ")

@@ -273,6 +273,7 @@ class Flat:
     are no grades, but the group of each id: a number that is the same for the ids of one group of
     a user. `users` are the keys of the users: a list, a `Column` of lists that were read from a
     table, or None where they are known by position. `column` is what a table calls its items.
+    `distinct` says that no list can hold an id twice: dicts and sets.
     """
 
     side: str
@@ -286,6 +287,7 @@ class Flat:
     users: Any = None
     source: Flat | None = None
     column: str = "item_id"
+    distinct: bool = False
 
     @classmethod
     def of(cls, side: str, users: Column, items: Column, offsets: Ints, **more: Any) -> Flat:
@@ -450,7 +452,12 @@ def flatten(
         grades = numbers.astype(np.float64)
     elif any(issubclass(kind, Mapping) for kind in kinds):
         grades = _grades_of(ids)
-    return Flat(side, ids, offsets, lengths, grades, grouped=GroupedIds in kinds, users=users)
+    return Flat(
+        *(side, ids, offsets, lengths, grades),
+        grouped=GroupedIds in kinds,
+        users=users,
+        distinct=all(issubclass(kind, (dict, set, frozenset)) for kind in kinds),
+    )
 
 
 def _grades_of(rows: Sequence[Any]) -> Floats:

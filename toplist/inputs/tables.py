@@ -90,7 +90,8 @@ def lists_of(
         table = SideTable(frame, side, names, ties=ties, known=known)
         table.check(is_list=True)  # whether a rank is needed is seen where lists are read
         lists = read(table)
-        _ = lists.places  # no user has two
+        if len(lists.lengths) == len(frame):  # there may be a list in each row
+            _ = lists.places  # no user has two
         return lists
     if isinstance(value, Flat):
         return value
