@@ -393,26 +393,18 @@ class Cells:
         return replace(self, data=self.data.take(rows))
 
     def start_of_last(self) -> int:
-        """Return where the last run of equal rows begins; the end, for a type without equals."""
+        """Return where the last run of equal rows begins."""
         values: Any = self.data if self.codes is None else self.codes
         n, size = len(values), 1 << 6
-        if self._in_arrow:
-            types = sys.modules["pyarrow"].types
-            if types.is_null(values.type) or types.is_float16(values.type):
-                return n
         while True:
             lo = max(0, n - size)
-            if isinstance(values, list):
-                differ: Any = [one != values[-1] for one in values[lo:]]
-            elif not self._in_arrow:
-                differ = values[lo:] != values[-1]
+            rows = values[lo:]
+            if not isinstance(rows, np.ndarray):
+                # one by one: to import pyarrow.compute takes longer than the rows of most users
+                rows = rows.to_pylist() if self._in_arrow else rows
+                differ: Any = [one != rows[-1] for one in rows]
             else:
-                from pyarrow import compute
-
-                differ = compute.not_equal(values[lo:], values[-1])
-                if differ.null_count:  # it would import pandas, as to_numpy would below
-                    differ = differ.fill_null(True)
-                differ = np.from_dlpack(differ.cast("uint8"))
+                differ = rows != values[-1]
             found = np.flatnonzero(differ)
             if len(found) or not lo:
                 return lo + int(found[-1]) + 1 if len(found) else 0
