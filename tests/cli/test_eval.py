@@ -284,8 +284,13 @@ def test_one_metric_and_all(good):
         assert f"{name}@k = sum over" in out and rf"\mathrm{{{written}}}@k = " in out
         if name in tl.METRICS:
             assert f"{name}@k = " in every and tl.METRICS[name].text in every
-    for name, needs in (("gini", "--catalogue"), ("intra_list_diversity", "--features")):
-        assert f"needs {needs}\n" in good("metrics", name)
+    for name, words in (
+        ("gini", "needs --catalogue\n"),
+        ("intra_list_diversity", "needs --features\n"),
+        ("psp", "; under SNIPS users without relevant items are left out"),
+        ("recall", "; users without relevant items are left out"),
+    ):
+        assert words in good("metrics", name)
 
 
 @pytest.mark.parametrize("convention", tl.CONVENTIONS)

@@ -146,6 +146,7 @@ UNMERGED = [
     ([seed(1, 2, 9), *BATCHES, seed(1, 2, 9)], {}, ValueError, SAME_USERS),  # far apart
     ([], {}, ValueError, "merge: there is no part"),
     ([1], {}, TypeError, "merge takes results of top_k_eval, not int"),
+    ([*KEYED, [{1}]], {}, TypeError, "not list; beside parts, ground truths keyed by user"),
     ({"a": KEYED[0]}, {}, TypeError, "merge takes results of top_k_eval, not str"),
 ]  # fmt: skip
 

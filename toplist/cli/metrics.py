@@ -66,6 +66,8 @@ def _one_metric(metric: Metric, convention: Convention) -> str:
     ratio = "ratio of sums over users" if pooled else "mean over users"
     known = conventions.known_of(metric)
     whom = conventions.policies(convention.policy_of(metric), convention.missing, of=known)
+    if is_scored(metric):  # under IPS they count, as its text says
+        whom = f"under SNIPS {whom}"
     same = conventions.same_formula(metric, convention.relevant, convention.gains)
     lines = [
         _words(metric),

@@ -23,8 +23,8 @@ def merge(parts: Sequence[R], disjoint: bool = False) -> R:
     """Merge results over different users, in one step; see `toplist.merge`."""
     for part in parts:
         if not isinstance(part, Means):
-            kind = type(part).__name__
-            raise TypeError(f"merge takes results of top_k_eval, not {kind}")
+            what = f"merge takes results of top_k_eval, not {type(part).__name__}"
+            raise TypeError(f"{what}; beside parts, ground truths keyed by user: a dict, a table")
     if not parts:
         raise ValueError("merge: there is no part: give at least one result")
     parts = in_line(parts)
