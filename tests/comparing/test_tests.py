@@ -53,6 +53,14 @@ def own():
     return paired_tests(values, baseline=KNN)
 
 
+def few():
+    """Compare two systems over 12 users, of whom 8 have a hit in b alone."""
+    truths = {user: {0} for user in range(12)}
+    hits = {"a": {user: [user % 3] for user in truths}, "b": {user: [0] for user in truths}}
+    results = {name: tl.top_k_eval(lists, truths, 1, metrics="hit") for name, lists in hits.items()}
+    return tl.compare(results, baseline="a")
+
+
 def equal(margin):
     return versus().equivalence("ndcg@10", margin=margin)
 
@@ -111,6 +119,10 @@ SAID = [
     (
         lambda: paired_tests(SPARSE, baseline="a").to_latex().split(r"\end{tabular}")[1],
         "1 comparison; SKEWED: few rows lie far...FEW DIFFER: fewer than 30 rows differ",
+    ),
+    (
+        lambda: few().to_latex().split(r"\end{tabular}")[1],
+        "after Holm over 1 comparison; SKEWED: ...; FEW DIFFER: fewer than 30 users differ (b - a",
     ),
     (lambda: str(paired_tests(MORE)), 'SKEWED...where 100 users or more differ, method="boot'),
     (lambda: str(paired_tests(THRICE)), "where all differ by the same number, p is that of sign"),

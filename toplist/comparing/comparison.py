@@ -355,15 +355,15 @@ class Comparison(HasViews):
                 Table(corner, [*ks], [(s, [cell(s, one) for one in ks.values()]) for s in systems])
                 for corner, ks in layout
             ]
-        notes, legend = [*self.rules(look)], ""
+        notes, said = [*self.rules(look)], []
         if len(systems) >= MANY and Page(tables).marks:
             words = f"best of {len(systems)} on the same {self.unit}: part of the lead is chance"
             how_much = ", .lead() and toplist compare --lead say how much" * (not self.runs)
             notes.insert(0, words + how_much)
         if tests is not None:
-            legend = tests._legend(bool(self.baselines))
             cautions = tests._cautions_of_marks(self._tested_as.items())
-            notes = [tests.sentence() if paper else legend, *cautions, *notes]
+            said = [tests._legend(bool(self.baselines)), *cautions]
+            notes = [*([tests.sentence()] if paper else said), *notes]
         elif why:
             against = f" against {', '.join(self.baselines)}" if self.baselines else ""
             notes.insert(0, f"NOT TESTED{against}: {why}")
@@ -371,17 +371,16 @@ class Comparison(HasViews):
         best_is = f"best of its {'line' if turned else 'column'}"
         if not paper:
             return Page(tables, notes, different, best=f"{best_is}; {UNTESTED}")
-        parts = [legend] * bool(legend)
         if self.runs:
-            parts.append(self._of_runs() + ", without intervals" * bool(look.intervals))
+            said.append(self._of_runs() + ", without intervals" * bool(look.intervals))
         elif look.intervals:
-            parts.append("with 95 % intervals")
+            said.append("with 95 % intervals")
         to = "with those that do not differ from it"
         if self.baselines:
             each = "each of " * (len(self.baselines) > 1)
             to = f"and different from {each}{', '.join(self.baselines)}"
         best_is = f"{best_is}, {to}"
-        return Page(tables, notes + different, legend="; ".join(parts), best=best_is)
+        return Page(tables, notes + different, legend="; ".join(said), best=best_is)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
