@@ -13,8 +13,8 @@ from toplist import audit
 from toplist.checks import cached, check_positive_int, whole, worded
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import Contrast, or_why, primary_of
+from toplist.comparing.movers import SEED, Movers
 from toplist.comparing.tests import Tests
-from toplist.comparing.views import SEED, Movers
 from toplist.plots.axes import brief
 from toplist.reporting.showing import catalogue_of, history_of, plain, titles_of
 from toplist.results import describe

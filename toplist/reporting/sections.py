@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from toplist import audit, beyond
 from toplist.checks import counted, worded
 from toplist.comparing.contrasts import MARKS, Contrast, or_why
+from toplist.comparing.movers import Mover, Movers
 from toplist.comparing.tests import Tests
-from toplist.comparing.views import Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.plots.axes import end_of
 from toplist.reporting import drawing
