@@ -1,13 +1,12 @@
 """Ids chosen to collide are joined exactly, and in time; texts, lists without repeats, sorting."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from collisions import CHOSEN, PLAIN, colliding_texts, not_quadratic
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from listwise import listwise
+from shared_inputs import frame_of
 from strategies import int64_ids
 
 import toplist as tl
@@ -48,6 +47,11 @@ KERNEL_CASES = {
     ),
     "copies": lambda ids: collapsed(flatten(ids[np.newaxis], None, "ranks"), 1).lengths,
     "a catalogue": lambda ids: listwise.item_coverage(ids.reshape(-1, 100), k=100, catalogue=ids),
+    "users of a frame": lambda ids: tl.top_k_eval(
+        frame_of("pandas", {"user_id": ids, "item_id": ids, "rank": np.ones_like(ids)}),
+        frame_of("pandas", {"user_id": ids[::-1], "item_id": ids}),
+        k=1,
+    )["hit@1"],
 }  # fmt: skip
 
 
@@ -55,14 +59,6 @@ KERNEL_CASES = {
 @pytest.mark.parametrize("case", KERNEL_CASES)
 def test_ids_chosen_to_collide_are_joined_in_time(case):
     not_quadratic(KERNEL_CASES[case], PLAIN, CHOSEN)
-
-
-def test_a_repeat_among_colliding_ids_is_found_and_named():
-    ids = np.append(CHOSEN, CHOSEN[7])
-    with pytest.raises(ValueError, match=f"item {CHOSEN[7]} at ranks 8 and {N + 1}"):
-        tl.match(ids, CHOSEN[:3].copy())
-    first = tl.match(ids, CHOSEN[[7, 5]], duplicates="first")
-    assert first.ranks.tolist() == [6, 8]
 
 
 def test_grades_of_colliding_items_stay_with_them():
@@ -74,17 +70,6 @@ def test_grades_of_colliding_items_stay_with_them():
         found.append(tl.match(mixed(ids)[:5_000], truth))
     assert np.array_equal(found[0].grades, found[1].grades)
     assert np.array_equal(found[1].grades, mixed(grades)[:5_000])
-
-
-def test_users_of_a_frame():
-    frames = pytest.importorskip("pandas")
-
-    def evaluate(ids):
-        lists = frames.DataFrame({"user_id": ids, "item_id": ids, "rank": np.ones(len(ids), int)})
-        truth = frames.DataFrame({"user_id": ids[::-1], "item_id": ids})
-        return tl.top_k_eval(lists, truth, k=1)["hit@1"]
-
-    not_quadratic(evaluate, PLAIN, CHOSEN)
 
 
 @pytest.mark.parametrize("n", [1, 5, 40, 3_000])
@@ -138,12 +123,19 @@ def rows(hits):
     return [hits.ranks[a:b].tolist() for a, b in zip(hits.offsets, hits.offsets[1:], strict=False)]
 
 
+LETTERS = "abcdefghxy"
+
+
+@pytest.fixture(scope="module")
+def colliding():
+    """Return a text for each letter, all of one hash."""
+    return dict(zip(LETTERS, colliding_texts(len(LETTERS)), strict=True))
+
+
 @pytest.mark.parametrize("n_plain", [0, 1, 9])
-def test_texts_of_one_hash_are_different_ids(n_plain):
+def test_texts_of_one_hash_are_different_ids(n_plain, colliding):
     """The join is made again with numbers from a dictionary; a collision is seen in any place."""
-    letters = "abcdefghxy"
-    names = dict(zip(letters, colliding_texts(len(letters)), strict=True))
-    names |= {letter: letter for letter in letters[:n_plain]}
+    names = colliding | {letter: letter for letter in LETTERS[:n_plain]}
     ranks = [[names[one] for one in row] for row in RANKS]
     truths = [type(row)(names[one] for one in row) for row in TRUTHS]
     for duplicates in ("raise", "first"):
@@ -153,11 +145,10 @@ def test_texts_of_one_hash_are_different_ids(n_plain):
     with pytest.raises(ValueError, match="user 0 has item .* at ranks 2 and 3") as caught:
         tl.match([[names["a"], names["b"], names["b"]]], [{names["a"]}])
     assert repr(names["b"]) in str(caught.value)
-
-
-def test_odd_strings():
-    for odd in ("", "\0", "a\0b", "\ud800", "\U0001f600", "x" * 1000):
-        assert rows(tl.match([["b", odd, "a"], [odd]], [{odd}, {"a", "b"}])) == [[2], []], odd
+    a, b, c = (names[letter] for letter in "abc")
+    hits = tl.match([[a, b, a, c], [b, c]], [{c}, {c}], duplicates="collapse")
+    assert hits.n_listed.tolist() == [3, 2] and hits.ranks.tolist() == [3, 2]
+    assert tl.match([[a, b, c]], [{c}], items_as={a: 1, b: 2, c: 3}).ranks.tolist() == [3]
 
 
 # Lists without repeats
@@ -181,54 +172,40 @@ def by_kernel(rows, in_place=False):
 
 
 @given(st.lists(st.lists(st.integers(0, 6) | int64_ids(), max_size=20), max_size=6), st.booleans())
-@settings(deadline=None)
 def test_later_copies_leave(rows, in_place):
     assert by_kernel(rows, in_place) == list(map(once, rows))
 
 
-@pytest.mark.parametrize("distinct", [1, 100, 10**9])
-def test_long_lists(distinct):
-    for n, in_place in product([2048, 2049, 9000], [False, True]):
-        rows = np.random.default_rng(n).integers(0, distinct, (3, n)).tolist()
-        rows = [*rows, [], [5, 5], *rows[:1]]
-        assert by_kernel(rows, in_place) == list(map(once, rows))
+def drawn(n_rows, length, distinct):
+    return np.random.default_rng(length).integers(0, distinct, (n_rows, length)).tolist()
 
 
-def test_more_lists_than_stamps():
-    rows = np.random.default_rng(0).integers(0, 3, (66_000, 3)).tolist()
-    assert by_kernel(rows) == list(map(once, rows))
-
-
-@pytest.mark.parametrize("n", [500, 2000, 20_000])
-def test_ids_that_share_slots(n):
-    def lengths(ids):
-        rows = np.concatenate([ids[:n], ids[: n // 2]])[np.newaxis]
-        found = collapsed(flatten(np.repeat(rows, 3, axis=0), None, "ranks"), 1)
-        assert found.row(1) == ids[:n].tolist()
-        return found.lengths
-
-    assert lengths(PLAIN).tolist() == lengths(CHOSEN).tolist() == [n] * 3
-
-
-def test_texts_of_one_hash_are_two_items():
-    a, b, c = colliding_texts(3)
-    lists, truths = [[a, b, a, c], [b, c]], [{c}, {c}]
-    hits = tl.match(lists, truths, duplicates="collapse")
-    assert hits.n_listed.tolist() == [3, 2] and hits.ranks.tolist() == [3, 2]
-    found = tl.match([[a, b, c]], [{c}], items_as={a: "x", b: "y", c: "z"})
-    assert found.ranks.tolist() == [3]
+def test_later_copies_leave_long_and_many_lists():
+    """Of few ids, of many and of those that share slots; more lists than there are stamps."""
+    chosen = [*CHOSEN[:2000].tolist(), *CHOSEN[:1000].tolist()]
+    for rows in (
+        *(
+            [*drawn(3, n, distinct), [], [5, 5]]
+            for n in (2048, 2049)
+            for distinct in (1, 100, 10**9)
+        ),
+        drawn(66_000, 3, 3),
+        [chosen] * 3,
+    ):
+        for in_place in (False, True):
+            assert by_kernel(rows, in_place) == list(map(once, rows))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64, ">i8"])
 def test_any_width_any_threads_and_unchanged_input(dtype):
-    rows = np.random.default_rng(1).integers(0, 60, (60_000, 30)).astype(dtype)
+    rows = np.random.default_rng(1).integers(0, 60, (20_000, 30)).astype(dtype)
     rows[::7] += 100 if dtype in ("int32", ">i8") else 0
     given = rows.copy()
     truths = rows[:, 5:6].copy()
     found = [tl.match(rows, truths, 9, duplicates="collapse", n_threads=n) for n in (1, 2)]
     assert found[0].ranks.tolist() == found[1].ranks.tolist()
     assert np.array_equal(rows, given)
-    some = range(0, 60_000, 997)
+    some = range(0, 20_000, 997)
     plain = [once(rows[user].tolist())[:9] for user in some]
     expected = tl.match(plain, truths[::997])
     assert found[0].subset(np.array(some)).ranks.tolist() == expected.ranks.tolist()

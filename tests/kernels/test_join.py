@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from collisions import inverse
 from doors import match_by_words
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import hits as oracle
 from shared_inputs import same
@@ -107,7 +107,7 @@ def test_more_users_in_a_block_than_there_are_stamps():
 FAR = {0, 7, 255, 256, 2047, 2048, 65_536, 99_999, -1, -2}
 
 
-@pytest.mark.parametrize("name", ["map", "ndcg", "f1"])
+@pytest.mark.parametrize("name", ["map", "ndcg"])
 def test_a_metric_of_a_list_and_of_a_truth_of_100_000(name):
     many, metric = list(range(100_000)), oracle.METRICS[name]
     for ranked, truth, depths in (
@@ -201,26 +201,6 @@ def test_the_first_of_two_places_counts(size, ids):
     assert_hits(match(users, ids, duplicates="first"), users)
 
 
-@pytest.mark.parametrize("kind", ["item number {}".format, lambda n: 2**62 + n])
-@pytest.mark.parametrize("size", [2, 257, 2049])
-def test_a_repeat_of_other_ids(size, kind):
-    for first, second in pairs_of(size)[:20]:
-        repeated = list(map(kind, range(size)))
-        repeated[second] = repeated[first]
-        said = f"user 0 has item {repeated[first]!r} at ranks {first + 1} and {second + 1}:"
-        with pytest.raises(ValueError, match=re.escape(said)):
-            tl.match(repeated, {repeated[0]})
-        hits = tl.match(repeated, {repeated[first]}, duplicates="first")
-        assert hits.ranks.tolist() == [first + 1]
-
-
-def test_an_item_twice_and_then_another_of_the_same_place():
-    same, other, *rest = IDS["colliding"](np.arange(1, 5)).tolist()
-    for row in ([same, same, other], [same, *rest, same, other]):
-        with pytest.raises(ValueError, match=f"item {same} at ranks 1 and"):
-            tl.match([row], [[5]])
-
-
 # One relevant item
 
 
@@ -257,47 +237,37 @@ def by_marking(*arguments, **options):
         return match_by_words(*arguments, **options)
 
 
-@settings(deadline=None)
+def outcome(join, *arguments, **options):
+    """Return hits, or the words of an error."""
+    try:
+        return join(*arguments, **options)
+    except ValueError as error:
+        return str(error)
+
+
 @given(one_each() | one_each(int64_ids()), st.none() | st.integers(1, 15))
 def test_the_fast_join_finds_what_the_general_one_finds(population, k):
-    found = tl.match(*population, k, duplicates="first")
-    assert same(found, by_marking(*population, k, duplicates="first"))
+    """Of integers, of texts and beside grades; and the same repeat."""
+    ranks, truths = population
+    found = tl.match(ranks, truths, k, duplicates="first")
     expected = [
         [ranked[:k].index(truth[0]) + 1] if truth and truth[0] in ranked[:k] else []
-        for ranked, truth in zip(*population, strict=True)
+        for ranked, truth in zip(ranks, truths, strict=True)
     ]
     ends = zip(found.offsets, found.offsets[1:], strict=False)
     assert [found.ranks[a:b].tolist() for a, b in ends] == expected
-
-
-@settings(deadline=None)
-@given(one_each())
-def test_repeats_are_found_by_both(population):
-    def outcome(join):
-        try:
-            return join(*population)
-        except ValueError as error:
-            return str(error)
-
-    fast, general = outcome(tl.match), outcome(by_marking)
-    repeats = [len(set(ranked)) < len(ranked) for ranked in population[0]]
-    assert isinstance(fast, str) == any(repeats)
+    texts = [[[f"item {i}" for i in row] for row in side] for side in population]
+    assert same(tl.match(*texts, k, duplicates="first"), found)
+    graded = [dict.fromkeys(truth, 0.5 + row % 3) for row, truth in enumerate(truths)]
+    for side in (truths, graded):
+        fast = tl.match(ranks, side, k, duplicates="first")
+        assert same(fast, by_marking(ranks, side, k, duplicates="first"))
+    fast, general = outcome(tl.match, ranks, truths), outcome(by_marking, ranks, truths)
+    repeats = [len(set(ranked)) < len(ranked) for ranked in ranks]
     if any(repeats):
-        assert fast == general
-        assert f"user {repeats.index(True)} has item" in fast
+        assert fast == general and f"user {repeats.index(True)} has item" in fast
     else:
         assert same(fast, general)
-
-
-@settings(deadline=None)
-@given(one_each(), st.randoms(use_true_random=False))
-def test_strings_and_grades_take_the_fast_join_too(population, random):
-    ranks, truths = population
-    texts = [[[f"item {i}" for i in row] for row in side] for side in population]
-    assert same(tl.match(*texts, duplicates="first"), tl.match(ranks, truths, duplicates="first"))
-    graded = [{item: random.choice([0.5, 1, 3]) for item in truth} for truth in truths]
-    found = tl.match(ranks, graded, duplicates="first")
-    assert same(found, by_marking(ranks, graded, duplicates="first"))
 
 
 def test_the_fast_join_is_the_one_taken(monkeypatch):
@@ -313,22 +283,10 @@ def test_the_fast_join_is_the_one_taken(monkeypatch):
 
 def test_the_means_of_many_users_keep_the_identities():
     """Rounded once more, a mean over 1,000 users is off by a bit four times out of five."""
-    for seed in range(10):
+    for seed in range(5):
         ranks = np.random.default_rng(seed).integers(0, 21, 900 + 7 * seed)
         result = tl.top_k_eval(tl.Hits.from_ranks(ranks, 20), k=20)
         assert np.array_equal(result["hit"], result["recall"])
         assert np.array_equal(result["map"], result["mrr"])
         n_hits = np.cumsum(np.bincount(ranks, minlength=21)[1:])
         assert np.array_equal(result["precision"], n_hits / (len(ranks) * np.arange(1, 21)))
-
-
-def test_long_lists_and_many_blocks():
-    rng = np.random.default_rng(0)
-    lists = np.array([rng.permutation(5_000) for _ in range(300)])
-    truths = rng.integers(0, 10_000, 300)
-    found = tl.match(lists, truths)
-    where = [np.flatnonzero(row == item) + 1 for row, item in zip(lists, truths, strict=True)]
-    assert found.ranks.tolist() == np.concatenate(where).tolist()
-    lists[217, 4_000] = lists[217, 10]
-    with pytest.raises(ValueError, match=r"user 217 .* at ranks 11 and 4001"):
-        tl.match(lists, truths)
