@@ -112,16 +112,6 @@ def test_users_are_matched_by_key_and_the_others_counted():
     same(reordered.per_user, EXPECTED[::-1])
 
 
-def test_only_what_is_within_k_is_read():
-    a, b = [[1, 2, 3, 3]], [[2, 1, 7, 8]]
-    same(beyond.overlap(a, b, 2).per_user, [[0, 1]])
-    same(beyond.rbo(a, b, 0.5, 2).per_user, [[0, 0.5]])
-    deep = beyond.overlap(np.array([[1, 2, 3]]), np.array([[2, 1, 3]]), 5)
-    same(deep.per_user, [[0, 1, 1, 3 / 4, 3 / 5]])  # past the ends the places are misses
-    rbo = beyond.rbo([[1, 2, 3]], [[2, 1]], 0.5, 6).per_user[0]
-    assert (rbo[2:] == rbo[2]).all()
-
-
 def test_empty_lists_and_nobody():
     found = beyond.overlap([[], [], [1]], [[], [2], [1]], 2)
     np.testing.assert_array_equal(found.per_user, [[NAN, NAN], [0, 0], [1, 0.5]])

@@ -106,12 +106,6 @@ def test_groups_of_a_series_and_of_a_table(library):
         assert list(beyond.exposure([[0, 1]], catalogue=2).ratios(groups)) == ["a", None]
 
 
-def test_columns_of_arrow():
-    array = pytest.importorskip("pyarrow").array
-    found = beyond.exposure([["x"]], catalogue=array(["x", "y"])).ratios(array(["a", None]))
-    assert {group: ratio.tolist() for group, ratio in found.items()} == {"a": [2], None: [0]}
-
-
 def test_nobody_and_nothing():
     for lists, k, n in (([], 2, 2), ([[]], None, 0)):
         (ratio,) = beyond.exposure(lists, k, catalogue=[1]).ratios({1: "a"}).values()
@@ -204,17 +198,6 @@ def test_merged_exposures_beyond_31_bits_are_exact(times):
     np.testing.assert_allclose(listwise.shannon_entropy(found), entropy, rtol=4e-15)
     shared = [oracle.personalisation_of_counts(one, k, 5 << times) for k, one in counts.items()]
     np.testing.assert_allclose(listwise.personalisation(found), shared, rtol=4e-15)
-
-
-def test_many_lists_with_few_listings_of_an_item_at_each_rank():
-    """An item is in 2^24 lists at each rank, and in 2^31 in all: the sum of squares is 2^69."""
-    n = 128
-    rotated = [[(u + r) % n for r in range(n)] for u in range(n)]
-    found = doubled(beyond.exposure(rotated, catalogue=n), 24)
-    assert found.n_users == 2**31 and found.counts().tolist() == [2**31] * n
-    np.testing.assert_array_equal(listwise.gini(found), 0.0)
-    expected = [oracle.personalisation_of_counts({k << 24: n}, k, 2**31) for k in range(1, n + 1)]
-    same(listwise.personalisation(found), expected, 4e-16)
 
 
 def test_more_lists_and_items_than_a_machine_holds():

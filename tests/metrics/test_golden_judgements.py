@@ -3,8 +3,6 @@
 The golden values are of the peers named beside them, by their own tests or computed with them.
 """
 
-import math
-
 import matrix
 import numpy as np
 import pytest
@@ -63,56 +61,6 @@ def test_bounds_of_what_has_no_grade(metric, options, golden):
     result = tl.top_k_eval({"u": RUN}, {"u": GRADES}, 3, metrics=[metric])
     for found in (theirs, tuple(result.bounds(f"{metric}@3"))):
         assert found == pytest.approx(golden, abs=1e-15)
-
-
-def test_copies_leave_and_ranks_close_up():
-    ranked = ["d1", "d1", "d1", "d2", "d3"]
-    assert value("mrr", ranked, {"d3"}, 3, duplicates="collapse") == 1 / 3
-    assert value("mrr", ranked, {"d3"}, 3) == 0.0
-
-
-def test_trec_eval_asks_for_one_relevant_document_less_at_some_levels_of_recall():
-    differ = {
-        (tenths / 10, R)
-        for tenths in range(11)
-        for R in range(1, 41)
-        if twins.needed(tenths / 10, R) != max(1, twins.trec_needed(tenths / 10, R))
-    }
-    assert differ == {(0.7, 3), (0.7, 23), (0.7, 33)}
-
-
-@pytest.mark.parametrize(
-    ("name", "truth"),
-    [
-        ("group_recall", []),
-        ("complete", []),
-        ("complete", set()),
-        ("alpha_ndcg", []),
-        ("bpref", {}),
-        ("bpref", {"a": 0}),
-        ("err(max=2)", {}),
-        ("err(max=2)", {"a": 0, "b": 0}),
-        ("nerr(max=2)", {"a": 0, "b": 0}),
-        ("iprec(recall=0)", {"a": 0}),
-    ],
-)
-@pytest.mark.parametrize("ranked", [[], ["a"], ["a", "b"]])
-def test_nothing_to_find_is_0(name, truth, ranked):
-    assert value(name, ranked, truth, 5) == 0.0
-
-
-def test_the_oracle_by_hand():
-    assert twins.iprec(["x", "a", "b", "y", "c"], {"a", "b", "c"}, 5, recall=0.34) == 2 / 3
-    assert twins.iprec(["x", "a", "b", "y", "c"], {"a", "b", "c"}, 5, recall=0.67) == 3 / 5
-    assert twins.iprec(["a"], {"a"}, 100, recall=1) == 1.0
-    assert twins.err(["a"], {"a"}, 9, max=1) == 0.5 and twins.nerr(["a"], {"a"}, 9, max=1) == 1.0
-    with pytest.raises(ValueError, match="grade 3 of 'd1' is above max=2"):
-        twins.err(*ES, 4, max=2)
-    best = {"a", "b", "c"}
-    assert twins.alpha_ndcg(["c", "b", "a"], [best], 3) == 1.0
-    assert twins.alpha_dcg(["c", "c", "b"], [best], 3, alpha=1) == 1.0
-    assert twins.alpha_dcg(["c", "b"], [best], 2, alpha=0) == 1 + 1 / math.log2(3)
-    assert value("ndcg", ["a", "b"], {"a": 1, "b": 2}, 1, gains={1: 1, 2: 4}) == 0.25
 
 
 # toplist by the oracle, in drawn worlds: what the matrix does not ask for
