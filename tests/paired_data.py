@@ -87,9 +87,3 @@ def all_p(a, b, side="two-sided"):
         "wilcoxon": draws.wilcoxon(d, alternative=side).p,
         "sign": draws.sign(d, alternative=side).p,
     }
-
-
-# Case C of the statistics of clusters: twelve values in five unequal clusters, and 0.3 more, in
-# tenths, as a precision@10 can be
-LABELS = list("aaaaabbcccde")
-TENTHS = [6, 4, 1, 7, 3, 5, 8, 2, 6, 4, 5, 9]

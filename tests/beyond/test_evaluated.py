@@ -3,7 +3,6 @@
 That every door and option gives these numbers is in tests/properties.
 """
 
-import json
 import pickle
 import re
 
@@ -151,25 +150,15 @@ def test_users_are_counted_at_every_k():
 NONE_KEPT = "no values per user.*keep='users'"
 
 
-@pytest.mark.parametrize(
-    ("metric", "said"),
-    [
-        ("serendipity", NONE_KEPT),
-        ("novelty", NONE_KEPT),
-        ("item_coverage", "of all lists together: it has no values per user$"),  # kept or not
-    ],
-)
-def test_a_file_that_keeps_no_users_has_no_values_of_users(metric, said, tmp_path):
-    lines = '{"user_id": "b", "item_id": ["y"]}\n{"user_id": "a", "item_id": ["x"]}\n'
-    (tmp_path / "r.jsonl").write_text(lines)
-    known = tl.Items(
-        expected={"a": ["z"], "b": ["y"]}, counts={"x": 3, "y": 1}, catalogue=["x", "y"]
-    )
-    found = tl.top_k_eval(
-        tmp_path / "r.jsonl", {"a": {"x"}, "b": {"y"}}, 1, metrics=metric, items=known
-    )
-    with pytest.raises(ValueError, match=said):
-        found.per_user(f"{metric}@1")
+def test_a_file_that_keeps_no_users_has_no_values_of_users(tmp_path):
+    (lists := tmp_path / "r.jsonl").write_text('{"user_id": "a", "item_id": ["x"]}\n')
+    known = {"expected": {"a": ["z"]}, "counts": {"x": 3}, "catalogue": ["x"]}
+    words = {"serendipity": NONE_KEPT, "novelty": NONE_KEPT}
+    words["item_coverage"] = "of all lists together: it has no values per user$"  # kept or not
+    found = by_words(lists, {"a": {"x"}}, 1, metrics=[*words], **known)
+    for metric, said in words.items():
+        with pytest.raises(ValueError, match=said):
+            found.per_user(f"{metric}@1")
 
 
 WEIGHTS = {user: float(row) for row, user in enumerate(USERS + "yz")}  # of "a" it is 0
@@ -228,17 +217,7 @@ def test_one_cluster_has_no_interval():
 # Comparisons and segments
 
 
-def test_comparisons_test_metrics_of_users_without_being_asked():
-    both = tl.compare({"a": of_users(), "b": of_users(2)})
-    name = f"{METRICS[2]}@9"
-    common = [user for user in hits_of(1, 9) if user in hits_of(2, 9)]
-    assert 1 < len(common) < min(len(hits_of(seed, 9)) for seed in (1, 2))
-    tests = both.test()
-    assert name not in tests.names and "novelty@9" in tests.names
-    (line,) = (line for line in str(tests).splitlines() if name in line and "not tested" in line)
-    assert "a, b count other users: " in line and "users='common' tests over those" in line
-    of_common = both.test(users="common")
-    assert name in of_common.names and of_common[name].n == len(common)
+def test_the_best_by_a_metric_that_has_a_direction():
     results = {
         name: of_users(seed, metrics=["calibration", "novelty"]) for seed, name in enumerate("ab")
     }
@@ -264,8 +243,6 @@ def test_segments_are_over_the_users_of_the_truth():
     some = merged.by(labels)
     assert some[True].names() == ["ndcg@1", "ndcg@9"]
     assert f"no values of users, left out: {', '.join(METRICS[1:])}" in str(some)
-    with pytest.raises(ValueError, match="it cannot be split"):
-        merged.without_users().by(labels)
     with pytest.raises(ValueError, match="merged or without users, no values"):
         merged._only("novelty").by(labels)
 
@@ -275,7 +252,7 @@ def test_segments_are_over_the_users_of_the_truth():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Write lists, truths and facts as files, in orders of their own; counts are of a log."""
+    """Write lists, truths and labels as files."""
 
     def write(name, header, rows):
         lines = [header, *(",".join(map(str, row)) for row in rows)]
@@ -284,23 +261,11 @@ def folder(tmp_path):
     listed = [(f"u{u}", i, r) for u, one in enumerate(LISTS) for r, i in enumerate(one, 1)]
     write("recs.csv", "user_id,item_id,rank", listed)
     write("truth.csv", "user_id,item_id", [("u0", 5), ("u1", 2), ("u2", 0), ("u3", 1), ("u4", 9)])
-    trained = [("u", i) for i, count in enumerate(KNOWN["counts"]) for _ in range(count)]
-    write("train.csv", "user_id,item_id", trained)
     labels = {i: one if isinstance(one, list) else [one] for i, one in KNOWN["labels"].items()}
     rows = [(i, one or "", 1) for i, some in labels.items() for one in some or [""]]
     write("labels.csv", "item_id,genre", [row[:2] for row in rows])
     write("wide.csv", "item_id,genre,price", rows)
-    apart = [(i, *row) for i, row in enumerate(KNOWN["distances"].tolist())]
-    write("distances.csv", "item_id,0,1,2,3,4,5,6,7", apart[::-1])
     return tmp_path
-
-
-def test_counts_of_a_log_and_distances_of_a_file(folder, good):
-    names = ["novelty", "tail_percentage(share=0.5)", "intra_list_diversity(distance=given)"]
-    files = folder / "recs.csv", folder / "truth.csv", "--counts", folder / "train.csv"
-    known = "--distances", folder / "distances.csv", "--format", "json"
-    found = json.loads(good("eval", *files, "-k", 3, "-m", *names, *known))
-    assert found["values"] == pytest.approx(evaluate(metrics=names).to_dict(), abs=1e-12)
 
 
 def test_eval_says_what_is_needed_and_what_is_wrong(folder, cli, good):
@@ -328,19 +293,6 @@ def test_eval_says_what_is_needed_and_what_is_wrong(folder, cli, good):
     assert "mean over 5 users with a list" in out
     header = "user_id,average_popularity@3,hit@3\nu0,1.0"
     assert (folder / "users.csv").read_text().startswith(header)
-
-
-METRICS_SAY = {
-    (): f"of the lists themselves: {', '.join(LIST_METRICS)}",
-    ("gini",): "of all lists together; needs --catalogue",
-    ("intra_list_diversity",): "mean over users with a list; needs --features",
-    ("calibration(weights=rank)",): "with a list and a history; needs --history and --labels",
-}
-
-
-@pytest.mark.parametrize("asked", METRICS_SAY)
-def test_metrics_command(good, asked):
-    assert METRICS_SAY[asked] in good("metrics", *asked)
 
 
 FILES = [  # kind, text, what is read, or the words of the error

@@ -205,30 +205,11 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k(monkeypatch):
 
 FIRST = {"duplicates": "first"}
 BY_HAND = [  # name, lists, options, the last values
-    ("gini", [[0]], {"catalogue": 1}, 0),
     ("gini", [[0]], {"catalogue": 1, "divisor": "n-1"}, 0),
-    ("gini", [[0, 1, 2, 3]] * 9, {"over": "recommended"}, 0),
-    ("gini", [[0]] * 9, {"catalogue": 4, "divisor": "n-1"}, 1),
-    ("personalisation", [[0, 1, 2, 3]] * 9, {}, 0),
-    ("shannon_entropy", [[0]], {}, 0),
     ("shannon_entropy", [[0]], {"catalogue": 1, "normalised": "catalogue"}, 0),
     ("shannon_entropy", [[0]], {"catalogue": 1, "normalised": "recommended"}, 0),
-    ("shannon_entropy", [[0, 1]] * 9, {"catalogue": 8, "normalised": "recommended"}, 1),
-    ("shannon_entropy", [[0, 1]] * 9, {"catalogue": 8, "normalised": "catalogue"}, 1 / 3),
     ("tail_percentage", [[0]], {"counts": [5]}, [1]),
     ("average_popularity", [["a", "z", "z", "y"]], {"counts": {"a": 6}, "unknown": 0} | FIRST, [2]),
-    (
-        "novelty",
-        [["a", "z", "z", "y"]],
-        {"counts": {"a": 8, "z": 0}, "total": 8, "unknown": 1} | FIRST,
-        [2],
-    ),
-    (
-        "tail_percentage",
-        [["a", "z", "z", "y"]],
-        {"counts": {"a": 9, "b": 1}, "n_items": 1, "unknown": "tail"} | FIRST,
-        [2 / 3],
-    ),
     # of equal counts the smaller number comes first, in text too
     (
         "tail_percentage",

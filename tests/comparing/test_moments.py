@@ -173,24 +173,6 @@ def test_what_is_too_large_to_send(monkeypatch):
         found.test(correction="maxt")
 
 
-def test_nobody():
-    systems, truth = data()
-    part, whole = (
-        moments_of(evaluated(*of))
-        for of in (({name: {} for name in systems}, {}), (systems, truth))
-    )
-    again = PairedMoments.from_bytes(part.shape, part.to_bytes())
-    assert again.find("one", "twin", "ndcg@5").n == 0
-    merged = PairedMoments.merged([again, whole, again])
-    assert np.array_equal(merged.pairs["ndcg@5"], whole.pairs["ndcg@5"])
-    bare = {
-        name: replace(one.without_users(), paired=SystemRef(part, name))
-        for name, one in evaluated(systems, truth).items()
-    }
-    with pytest.raises(ValueError, match="nobody to test: no user is in all of better, fewer"):
-        tl.compare(bare).test()
-
-
 def batches_of(systems, truth, users, size=97):
     """Return what a worker of Spark is sent: both sides of some users, sorted by user."""
     pa = pytest.importorskip("pyarrow")

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from doors import by_words
-from paired_data import LABELS, TENTHS
 from systems import TRUTH, N, compared, results, segment, system
 
 import toplist as tl
@@ -107,26 +106,6 @@ def test_which_truths_are_the_same():
     for metric, refused in (("judged", True), ("recall", False)):
         sides = (tl.top_k_eval(lists, truth, k=2, metrics=metric) for truth in judged)
         assert tl.compare(dict(zip("ab", sides, strict=True))).comparable is not refused
-
-
-@pytest.mark.parametrize("method", ["t", "randomization", "bootstrap"])
-def test_a_weight_of_0_counts_nothing(method):
-    weights, rng = {user: float(user % 3) for user in range(30)}, np.random.default_rng(2)
-    truths = {user: set(rng.permutation(9)[:2].tolist()) for user in weights}
-    lists = {s: {user: rng.permutation(9)[:4].tolist() for user in weights} for s in "ab"}
-
-    def tested(users):
-        def of(side):
-            return {user: side[user] for user in users}
-
-        some, asked = {s: of(one) for s, one in lists.items()}, {"metrics": ["mrr", "hit"]}
-        return compared(some, of(truths), 3, weights=of(weights), **asked).test(method=method)
-
-    one, other = tested(weights), tested([user for user in weights if weights[user]])
-    for name in ("mrr@3", "hit@3"):
-        for field in ("n", *AS_TESTED[:4]):
-            assert getattr(one["b", name], field) == getattr(other["b", name], field)
-    assert one["b", "mrr@3"].n == 20
 
 
 # Metrics that are equal are one hypothesis
@@ -255,24 +234,6 @@ def test_equivalence_of_few_runs_agrees_with_the_interval_of_their_difference(ki
 
 # Rows in clusters: tested by these without being asked
 
-KEYS = [f"row {i}" for i in range(12)]
-
-
-def tenths(numbers, clusters=LABELS, order=range(12), **options):
-    """Return a result with these precision@10, in tenths."""
-    lists = {KEYS[i]: [*range(numbers[i]), *range(100, 110 - numbers[i])] for i in order}
-    truths = {KEYS[i]: set(range(10)) for i in order}
-    clusters = None if clusters is None else dict(zip(KEYS, clusters, strict=True))
-    return by_words(lists, truths, 10, metrics="precision", clusters=clusters, **options)
-
-
-def case(**options):
-    """Return two results whose differences are those of the specification's case."""
-    return {
-        "b": tenths([3] * 12, order=range(11, -1, -1), **options),
-        "a": tenths(TENTHS, **options),
-    }
-
 
 def many(n=400, n_clusters=60, seed=0, k=(1, 5), **options):
     """Return two systems over rows of unequal clusters."""
@@ -348,17 +309,18 @@ def test_clusters_of_one_row_each_are_none(what):
 
 
 def test_clusters_must_be_the_same():
-    other, b = [*LABELS[:3], "z", *LABELS[4:]], [3] * 12
-    mixed, one = ({"b": tenths(b, some), "a": tenths(TENTHS)} for some in (other, None))
-    words = "b and a have other clusters of the same rows: of row 'row 3', 'z' and 'a'"
+    labels = {f"u{user}": f"c{user // 4}" for user in range(60)}
+    a, b = (results(clusters=labels)[name] for name in "ab")
+    other = results(clusters=labels | {"u3": "z"}, order=range(59, -1, -1))["b"]
+    mixed = {"b": other, "a": a}
+    words = "b and a have other clusters of the same rows: of row 'u3', 'z' and 'c0'"
     with pytest.raises(ValueError, match=words):
         tl.compare(mixed).test()
     assert words in str(tl.compare(mixed, baseline="b"))
     with pytest.raises(ValueError, match="a has clusters and b has none: evaluate both with clus"):
-        tl.compare(one).test()
-    given = dict(zip(KEYS, LABELS, strict=True))
-    own = tl.compare(case()).test()[0]
-    assert repr(tl.compare(mixed).test(clusters=given)[0]) == repr(own)
+        tl.compare({"b": results()["b"], "a": a}).test()
+    own = tl.compare({"b": b, "a": a}).test()[0]
+    assert repr(tl.compare(mixed).test(clusters=labels)[0]) == repr(own)
 
 
 def test_power_is_that_of_the_error_by_clusters():
@@ -373,8 +335,8 @@ def test_power_is_that_of_the_error_by_clusters():
     assert row["detectable"] == pytest.approx(planning.detectable(spread, units))
     assert row["n_needed"] == pytest.approx(planning.n_needed(0.05, spread) * 400 / units)
     assert "rows  clusters  effective" in str(power) and "rows for 0.05" in str(power)
-    few = tl.compare(case()).power().rows[0]
-    assert math.isnan(few["detectable"])  # five clusters differ
+    five, _ = many(n_clusters=5)
+    assert math.isnan(tl.compare(five).power().rows[0]["detectable"])
     n_clusters = len({*labels.tolist()})
     assert f"on the same 400 rows in {n_clusters} clusters, chosen" in str(both.lead("mrr@5"))
 

@@ -164,11 +164,6 @@ def test_what_is_not_said(show, words):
     assert [one for one in words.split("...") if one in text] == []
 
 
-def test_means_are_printed_without_a_look_at_values(monkeypatch):
-    monkeypatch.setattr(tl.TopKResult, "per_user", None)
-    assert "not tested" in str(versus(None))
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_an_interval_has_two_ends_whatever_the_alternative(method):
     values = {name: RNG(seed).random(40) for seed, name in enumerate("ab")}

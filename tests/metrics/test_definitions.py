@@ -113,10 +113,6 @@ def test_bpref_is_of_the_whole_list():
     assert "DIFFERENT METRICS" not in str(tl.compare({"a": whole, "b": merged}))
     with pytest.raises(KeyError, match="bpref@3"):
         whole["bpref@3"]
-    plots = pytest.importorskip("matplotlib") and tl.plots
-    assert len(plots.curves(whole).lines) == 1
-    with pytest.raises(ValueError, match="'bpref' is of the whole list: it has no k, and no curve"):
-        plots.curves(whole, "bpref")
 
 
 # R, ranks of the hits, the interpolated precision of pytrec_eval-terrier 0.5.11, and that where

@@ -225,7 +225,9 @@ def test_lorenz_and_gini():
 A_CURVE, AT_ONE_K = r"'ndcg@5': a curve .* every k; give 'ndcg'", r"'ndcg': .* one k; .*'ndcg@10'"
 STEPS = tl.compare({1: RESULT, 2: RESULT})
 AX = Figure().subplots()
+WHOLE = tl.top_k_eval([[1, 2]], [{1: 1, 2: 0}], 2, metrics="bpref")
 REFUSED = [
+    (lambda: WHOLE.plot("bpref"), ValueError, "'bpref' is of the whole list: it has no k, and no"),
     (lambda: RESULT.plot("nope"), KeyError, "this result has hit, precision"),
     (lambda: RESULT.plot("ndcg@5"), ValueError, A_CURVE),
     (lambda: plots.per_user({"a": RESULT}, "ndcg"), ValueError, AT_ONE_K),

@@ -51,7 +51,6 @@ PICTURES = {
             {name: one.by(LABELS) for name, one in some.items()}, "ndcg@10"
         ),
     ),
-    "sampled": (8, lambda some, _: plots.sampled(some, some, "recall")),
     "precision_recall": (
         5,
         lambda some, _: plots.precision_recall(
@@ -66,8 +65,6 @@ PICTURES = {
     ),
     "forest": (4, lambda _, both: both.test().plot()),
     "forest of one": (8, lambda _, both: both.test("ndcg@10").plot()),
-    "forest of segments": (4, lambda _, both: both.by(LABELS).test("ndcg@10").plot()),
-    "equivalence": (4, lambda _, both: both.equivalence("ndcg@10", margin=0.1).plot()),
     "band": (2, lambda _, both: both.band("ndcg", both.systems[1]).plot()),
     "movers": (4, lambda _, both: both.plot("ndcg@10", kind="movers")),
     "over": (8, lambda _, both: both.plot("ndcg@10")),
@@ -88,7 +85,7 @@ def written(figure):
     return [text for text in some if text.get_visible() and text.get_text().strip()]
 
 
-LONG = "curves", "segments", "movers", "over"
+LONG = "curves", "movers"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +163,6 @@ APART = (
 LOOKS = [
     *product(APART, ["dark_background"]),
     *product(["forest of one", "ranks"], ["ggplot", OWN]),
-    *product(["ranks"], ["seaborn-v0_8-dark", "bmh", "grayscale"]),
 ]
 
 

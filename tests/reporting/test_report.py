@@ -320,24 +320,15 @@ def test_padding_is_no_item_of_a_ground_truth_nor_of_a_history(page):
     assert "1 item in the history: 7" in read.shown and "not in the catalogue" not in read.shown
 
 
-def test_forms_of_the_same_data_show_the_same_users(page):
+def test_grades_are_shown_beside_the_same_users(page):
     given, truth = systems(30, items=int)
-    tables = {
-        s: pd.DataFrame(
-            [(u, i, r) for u, one in lists.items() for r, i in enumerate(one, 1)],
-            columns=["user_id", "item_id", "rank"],
-        ).sample(frac=1, random_state=1)
-        for s, lists in given.items()
-    }
     graded = {u: {**dict.fromkeys(one, 2), 99: 1} for u, one in truth.items()}
 
-    def shown(*sides, **options):
-        return of_people(Reader(page(*sides, primary="recall@10", **options)))
+    def shown(truth, **options):
+        return of_people(Reader(page(given, truth, primary="recall@10", **options)))
 
-    expected = shown(given, truth)
-    assert len(expected) > 10
-    assert shown(tables, truth) == expected
-    found = shown(given, graded, relevant_from=2)
+    expected = shown(truth)
+    found = shown(graded, relevant_from=2)
     assert "✓ hit 2 " in found[0] and " (grade 2)" in "".join(found)
     bare = [one.replace("✓ hit 2 ", "✓ hit ").replace(" (grade 2)", "") for one in found]
     assert bare == expected
@@ -568,10 +559,8 @@ def test_the_same_data_make_the_same_bytes(page, plain):
     assert stamped.replace(", 2026-01-02", "") == read.page
 
 
-def test_a_page_is_small_and_more_users_make_it_no_larger(page, plain):
-    small, large = len(plain[0].page), len(page(*systems(400), n_users=25))
-    assert small < 250_000
-    assert large - small < 0.02 * small
+def test_a_page_is_small_whatever_texts_are_in_it(page, plain):
+    assert len(plain[0].page) < 250_000
     given, truth = systems(60, items=lambda n: f"{n}" + "x" * 5_000)
     long = {item: "y" * 5000 for one in truth.values() for item in one}
     assert len(page(given, truth, titles=long, primary="ndcg@10", n_users=25)) < 2_500_000
@@ -593,13 +582,12 @@ def test_a_page_that_is_too_large_is_refused_and_nothing_is_written(page, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_the_page_of_before(page, tmp_path, monkeypatch):
-    old = page(*systems(20))
+def test_a_full_disk_leaves_what_was_there(page, tmp_path, monkeypatch):
+    (tmp_path / "page.html").write_text("before")
     monkeypatch.setattr("os.replace", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space left"):
-        page(*systems(30))
-    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
-    assert (tmp_path / "page.html").read_text() == old
+        page(*systems(20))
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
 
 
 # Mistakes

@@ -87,9 +87,6 @@ def test_a_cell_shows_both_ends_where_they_differ_and_columns_of_both_kinds_are_
         "95 % interval, ± half or [low, high]: Wilson for hit; Student's t for recall "
         "(rough: only 3 users)",
     ]
-    assert "| hit | 1.0000 [0.4385, 1.0000] |" in result.to_markdown()
-    assert r"hit & 1.0000 {\scriptsize[0.4385, 1.0000]} \\" in result.to_latex()
-    assert ">[0.4385, 1.0000]</span>" in result._repr_html_()
     lists, truths = (
         [[i, -i] for i in range(1, 41)],
         [{i if i % 3 else 99, 77} for i in range(1, 41)],

@@ -206,28 +206,6 @@ def test_rows_beyond_64_bits_are_told_apart():
     assert merged.n_evaluated == 2 * one.n_evaluated
 
 
-def test_a_part_of_empty_lists_merges_with_bpref():
-    truths = {user: {"x": 1, "y": 0} for user in "abc"}
-    sides = {"a": ["x"], "b": [], "c": ["z", "y"]}, truths
-    how = {"k": [1, 2], "metrics": ["bpref", "recall"], "unjudged": "drop"}
-    parts = [
-        by_words(*({user: side[user] for user in users} for side in sides), **how)
-        for users in ("ac", "b")
-    ]
-    whole = by_words(*sides, **how)
-    assert tl.merge(parts).to_dict() == tl.merge(parts[::-1]).to_dict() == whole.to_dict()
-
-
-def test_parts_whose_longest_lists_differ_merge_with_metrics_of_the_lists():
-    known = {"metrics": ["average_popularity@2", "bpref"], "counts": dict.fromkeys("abcde", 1)}
-    parts = [
-        by_words({user: row}, {user: {row[0]: 1, "z": 0}}, **known)
-        for user, row in (("ann", ["a", "b"]), ("bob", ["c", "a", "b", "d", "e"]))
-    ]
-    assert sum(parts)["average_popularity@2"] == 1
-    assert sum(parts).per_user("average_popularity@5", keyed=True) == {"ann": 1, "bob": 1}
-
-
 # Without users
 
 

@@ -59,10 +59,11 @@ def test_equivalence_without_spread():
 
 
 @pytest.mark.parametrize("n", [2, 10, 10_000])
-def test_power_agrees_with_statsmodels(n):
-    tests = pytest.importorskip("statsmodels.stats.power").TTestPower()
+def test_power_is_that_of_the_noncentral_t(n):
+    stats = pytest.importorskip("scipy.stats")
     for effect, level in itertools.product((0.01, 0.1, 0.5), (0.9, 0.95, 0.99)):
-        expected = tests.power(effect, n, 1 - level)
+        c, shape = stats.t.ppf((1 + level) / 2, n - 1), (n - 1, effect * math.sqrt(n))
+        expected = stats.nct.sf(c, *shape) + stats.nct.cdf(-c, *shape)
         if math.isfinite(expected):  # scipy gives up at times
             got = planning.power(effect * 3, 3.0, n, level)
             assert got == pytest.approx(expected, abs=1e-8)
@@ -151,13 +152,13 @@ RARE = {  # what 3 %, most of the others and the rest gain; the true loss is the
 def test_rare_users_who_were_not_drawn_are_allowed_for_on_either_side(verdict):
     gains, base, margin = RARE[verdict]
     rng, wrong, by_t = np.random.default_rng(4), 0, 0
-    for _ in range(100):
+    for _ in range(70):
         d = rng.choice(gains, 100, p=[0.03, 0.873, 0.097])
         found = not_worse(base + d, np.full(100, base), margin)
         ends = found.test.low > -margin, found.test.high < -margin
         wrong += found.verdict == verdict
         by_t += ends[verdict == "worse"]
-    assert wrong <= 3 < by_t
+    assert wrong <= 2 < by_t
 
 
 @pytest.mark.parametrize("n", [5, 20, 80])
