@@ -208,12 +208,6 @@ def test_every_user_of_a_weighted_mean_has_a_weight():
         assert of_users(weights=weights, **asked | {"metrics": ["hit_share(label=war)"]})
 
 
-def test_one_cluster_has_no_interval():
-    result = of_users(clusters=dict.fromkeys(USERS, "one"))
-    assert "no interval: all are of one cluster" in str(result)
-    assert np.isnan(result.interval("ndcg@9")).all()
-
-
 # Comparisons and segments
 
 

@@ -108,6 +108,24 @@ def test_which_truths_are_the_same():
         assert tl.compare(dict(zip("ab", sides, strict=True))).comparable is not refused
 
 
+def test_a_weight_of_0_counts_nothing():
+    """Of results and of values of one's own, as if the user were not there."""
+    weights = {f"u{user}": float(user % 3) for user in range(60)}
+    weighted = {user: weight for user, weight in weights.items() if weight}
+    both = {name: results(weights=weights)[name] for name in "ab"}
+    values = {name: one.per_user("mrr@3", keyed=True) for name, one in both.items()}
+    some = {name: {user: one[user] for user in weighted} for name, one in values.items()}
+    ask = tl.inference.paired_tests
+    expected = ask(some, weights=weighted, baseline="a")[0]
+    assert expected.n == 40
+    for found in (
+        tl.compare(both, baseline="a").test("mrr@3")[0],
+        ask(values, weights=weights, baseline="a")[0],
+    ):
+        for field in ("n", *AS_TESTED):
+            assert getattr(found, field) == pytest.approx(getattr(expected, field), rel=1e-12)
+
+
 # Metrics that are equal are one hypothesis
 
 

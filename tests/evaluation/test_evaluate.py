@@ -182,18 +182,6 @@ def test_ideals_of_a_k_beyond_a_million(k):
     assert result[f"ndcg@{k}"] == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", tl.CONVENTIONS)
-def test_every_convention_at_a_large_k(name):
-    """Divisors that use the length of the list, and ideals down to k."""
-    metrics = tl.CONVENTIONS[name].metrics
-    with_k = [word for word, metric in metrics.items() if metric.cut != "n"]
-    result = top_k_eval([[1, 2]], [{2}], k=[2, 10**6], metrics=with_k, convention=name)
-    for metric in with_k:
-        last = result.per_user(metric)[0][10**6 - 1]
-        assert last == result.per_user(f"{metric}@1000000")[0] == result[f"{metric}@1000000"]
-
-
 def test_what_cannot_fit_names_its_shape():
     """One line, before any memory is taken."""
     result = top_k_eval(LISTS, RELEVANT, k=10**13)

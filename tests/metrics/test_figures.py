@@ -246,22 +246,6 @@ def test_recbole_arrays(name):
 # A Chinese note: the Airbnb scoring, the pooled hit ratio
 
 
-def test_note_airbnb_scores():
-    """Five places, one true label per row; the third row lists FR twice."""
-    lists = np.array([["US", "FR", "CN"], ["FR", "US", "CN"], ["FR", "FR", "CN"]])
-    labels = np.array(["US", "CN", "FR"])
-    assert tl.ndcg(lists, labels, 5, duplicates="first")[:, -1].tolist() == [1.0, 0.5, 1.0]
-
-
-def test_note_hit_ratio_is_a_pooled_recall():
-    truths = [
-        {*range(found), *range(100, 100 + size - found)}
-        for found, size in [(6, 10), (5, 12), (4, 8)]
-    ]
-    result = by_words([[*range(10)]] * 3, truths, 10, metrics="recall", aggregate="pooled")
-    assert result["recall@10"] == (6 + 5 + 4) / (10 + 12 + 8) == 0.5
-
-
 # Retrieval and RAG libraries, from their own tests, by their conventions and formulas
 
 OTHERS = cases.FOLDER / "retrieval_cases.json"

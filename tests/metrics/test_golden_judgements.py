@@ -6,8 +6,6 @@ The golden values are of the peers named beside them, by their own tests or comp
 import matrix
 import numpy as np
 import pytest
-from oracle import hits
-from oracle import judgements as twins
 from sides import by_oracle, by_toplist, value
 from world import draw
 
@@ -50,17 +48,6 @@ def test_golden_values_of_the_oracle_and_of_toplist(name, ranked, truth, k, opti
     mine = by_toplist(name, {"u": ranked}, {"u": truth}, [k], **options)[k]["u"]
     for found in (value(name, ranked, truth, k, **options), mine):
         assert found == pytest.approx(golden, abs=5e-7 if round(golden, 6) == golden else 1e-15)
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "golden"),
-    [("precision", {}, (1 / 3, 2 / 3)), ("rbp", {"p": 0.8}, (0.16, 0.36))],
-)
-def test_bounds_of_what_has_no_grade(metric, options, golden):
-    theirs = twins.bounds(getattr(hits, metric), RUN, GRADES, 3, **options)
-    result = tl.top_k_eval({"u": RUN}, {"u": GRADES}, 3, metrics=[metric])
-    for found in (theirs, tuple(result.bounds(f"{metric}@3"))):
-        assert found == pytest.approx(golden, abs=1e-15)
 
 
 # toplist by the oracle, in drawn worlds: what the matrix does not ask for

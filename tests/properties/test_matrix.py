@@ -80,6 +80,7 @@ CALLED = [
     ("ranx", "hit_rate", "hit"),
     ("trec_eval", "P_5", "precision@5"),
     ("trec_eval", "recip_rank", "mrr"),
+    ("recommenders", "map_at_5", "map_at_k@5"),
 ]
 
 

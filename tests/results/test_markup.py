@@ -1,10 +1,10 @@
 """The same table in text, Markdown, LaTeX and HTML: cells, names, no control characters."""
 
 import dataclasses
-import html.parser
 import re
 
 import pytest
+from reporting.pages import Reader
 
 import toplist as tl
 from toplist.cli import main
@@ -29,37 +29,17 @@ def numbers(text):
 CELLS = numbers("\n".join(repr(RESULT).splitlines()[1:4]))
 
 
-class Page(html.parser.HTMLParser):
-    """Collects tags, styles and words; counts what is left open."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.styles, self.words, self.open = [], [], "", []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.styles += [value for name, value in attrs if name == "style"]
-        assert {name for name, _ in attrs} <= {"scope", "style"}
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words += data
-
-
 def test_html_says_what_the_terminal_says_without_script_address_or_colour_of_its_own():
-    page = Page(RESULT._repr_html_())
-    assert page.open == [] and numbers(page.words) == CELLS
-    assert all(line in page.words for line in repr(RESULT).splitlines()[-2:])
-    assert "divided by min(k,R), best gains first" not in page.words
-    assert "map_|<R>&%@k = sum over r_j <= k of j / r_j, divided by R" in page.words
-    both = Page(tl.compare({"a": RESULT, "b": RESULT})._repr_html_())
-    assert {*page.tags, *both.tags} <= TAGS and page.styles and both.styles
-    for style in page.styles + both.styles:
+    page = Reader(RESULT._repr_html_())
+    assert numbers(page.shown) == CELLS
+    assert all(line in page.shown for line in repr(RESULT).splitlines()[-2:])
+    assert "divided by min(k,R), best gains first" not in page.shown
+    assert "map_|<R>&%@k = sum over r_j <= k of j / r_j, divided by R" in page.shown
+    both = Reader(tl.compare({"a": RESULT, "b": RESULT})._repr_html_())
+    elements = page.elements + both.elements
+    assert {tag for tag, _ in elements} <= TAGS
+    assert {name for _, attributes in elements for name in attributes} == {"scope", "style"}
+    for style in (attributes.get("style", "") for _, attributes in elements):
         assert not re.search(r"url\(|background|(^|[;\s])color:|#[0-9a-f]{3}", style)
 
 

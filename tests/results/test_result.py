@@ -40,7 +40,18 @@ def test_iteration_follows_what_was_asked(result):
     assert mixed == [result["recall@5"], result["ndcg@1"], result["recall@1"]]
 
 
-WRONG_NAMES = ["nope", "ndcg@0", "ndcg@6", "ndcg@-1", "ndcg@x", "ndcg@", "@3", "ndcg@3@3", "dcg"]
+WRONG_NAMES = [
+    "nope",
+    "ndcg@0",
+    "ndcg@6",
+    "ndcg@-1",
+    "ndcg@x",
+    "ndcg@",
+    "@3",
+    "ndcg@3@3",
+    "dcg",
+    "dcg@3",
+]
 
 
 @pytest.mark.parametrize("name", [*WRONG_NAMES, "ndcg@²", "", 3, None, ("ndcg", 3), ["ndcg"]])

@@ -55,11 +55,8 @@ ERRORS = [
         (lambda ask=ask, of=of: ask(*of), words)
         for ask, of, words in (
             (planning.power, (1.0, 1.0, 9, 1), f"level {LEVEL} 1"),
-            (planning.detectable, (1.0, 9, 0.04), POWER),
             (planning.n_needed, (1.0, 1.0, 1), POWER),
             (planning.power, (1.0, -1.0, 9), r"std must be 0 or more, not -1\.0"),
-            (planning.detectable, (-1.0, 9), r"std must be 0 or more, not -1\.0"),
-            (planning.n_needed, (1.0, -1.0), r"std must be 0 or more, not -1\.0"),
         )
     ),
     *(

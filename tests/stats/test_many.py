@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from paired_data import SIDES, data_sets, estimated, paired, patterns
+from paired_data import SIDES, estimated, paired, patterns
 
 from toplist.stats import randomization as draws
 from toplist.stats import simultaneous
@@ -19,7 +19,7 @@ from toplist.stats.distributions import range_ppf, t_ppf
 from toplist.stats.estimates import difference
 from toplist.stats.randomization import best_of_many
 from toplist.stats.simultaneous import adjust, band, maxt_flips, maxt_t
-from toplist.stats.units import Units, snap
+from toplist.stats.units import Units
 
 NAN, INF = math.nan, math.inf
 P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), max_size=9)
@@ -94,17 +94,6 @@ def test_critical_value_against_scipy():
     t = stats.multivariate_t(shape=joint.correlation, df=29)
     inside = t.cdf([c, c], lower_limit=[-c, -c], random_state=1)
     assert inside == pytest.approx(0.95, abs=0.002)
-
-
-@given(data_sets(), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=10)
-def test_adjusted_p(data, seed):
-    a, b = data
-    c = np.where(np.random.default_rng(seed).random(len(a)) < 0.5, a, b)
-    columns = [snap(a, b), snap(a, c), snap(b, c)]
-    flips, t = maxt_flips(columns, n_resamples=299), maxt_t(estimated(np.transpose(columns)))
-    assert all(np.all((one.p <= one.step_down) & (one.step_down <= 1)) for one in (flips, t))
-    assert maxt_flips(columns[:2], n_resamples=299).p.tolist() == flips.p[:2].tolist()
 
 
 def test_the_largest_statistic_has_the_smallest_p_after_correction():
