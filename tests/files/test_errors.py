@@ -46,11 +46,9 @@ TEXT = [
     ("truth", "a.qrels", "q 0 d 1\n# by hand\n", ":2: '#': TREC files have no comments, remove th"),
     *(("truth", name, first + second + first.partition("\n")[2], ":3: a second header,  ... cat a.")
       for name, first, second in [
-        ("a.csv", T + "u,a\n", T), ("a.csv", T + "u,a\n", "\ufeff" + T),
-        ("a.csv", "item_id,user_id\nu,a\n", "\ufeffitem_id,user_id\n"), ("a.csv", G + "u,a,1\n", G),
+        ("a.csv", T + "u,a\n", T), ("a.csv", T + "u,a\n", "\ufeff" + T), ("a.csv", G + "u,a,1\n", G),
         ("a.tsv", "user_id\titem_id\trelevance\nu\ta\t1\n", "user_id\titem_id\tscore\n")]),
     ("truth", "a.csv", T + "u,auser_id,item_id\n", "a second file joined to this one"),
-    ("truth", "a.csv", T + "u,a\nitem_id,user_id\ny,b\n", ":3: a second header"),
     # ids
     *(("truth", "a.csv", f"{T}u,a\n{row}\n", f":3: empty {name}") for row, name in [
         (",a", "user_id"), ("u,", "item_id"), ('u,""', "item_id"), (",", "user_id")]),
@@ -61,17 +59,12 @@ TEXT = [
      ":2: user 2 has null at place 1: an item is missing"),
     ("ranks", "a.jsonl", jsonl({"user_id": 1, "item_id": [1]}, {"user_id": 2, "item_id": [2, None]}),
      ":2: user 2 has null at place 2: an item is missing"),
-    ("truth", "a.jsonl", jsonl({"user_id": None, "item_id": [1]}), ":1: null is not an id"),
-    ("ranks", "a.jsonl", jsonl({"user_id": 1, "item_id": [[2]]}), ":1: [2] is not an id: use inte"),
-    ("ranks", "a.jsonl", jsonl({"user_id": [1], "item_id": [2]}), ":1: [1] is not an id: use inte"),
     *((side, "a.jsonl", jsonl({"user_id": 1, "item_id": [5, WIDE * 2**n]}),
        f":1: {WIDE * 2**n} is an id that int64 does not hold: write ids as text")
       for side in READ for n in (0, 7)),
     ("ranks", "a.jsonl", '{"user_id":"ann","item_id":["a"]}\n{"user_id":"bob","item_id":[1]}',
      ":2: unlike line 1, ids of two kinds"),
     ("ranks", "a.jsonl", '{"user_id":"ann","item_id":["a",1]}', ":1: ids of two kinds"),
-    ("ranks", "a.jsonl", '{"user_id":"ann","item_id":[]}\n{"user_id":7,"item_id":["a"]}',
-     ":2: unlike line 1, ids of two kinds"),
     *((side, "a.jsonl", jsonl(*({"user_id": u, "item_id": [u]} for u in (1, 2, 1))),
        "user 1 is in lines 1 and 3: a user has one list") for side in READ),
     ("ranks", "a.csv", R + "ann,a,1\nbob,b,1\nbob,b,2\neve,e,1\n",
@@ -97,40 +90,33 @@ TEXT = [
        f":{4 if cell == '1' + chr(10) else 3}: {name} {cell!r} is not a {number}")
       for side, header, name, number in [("ranks", R, "rank", "number"), ("ranks", S, "score", "number"),
                                          ("truth", G, "relevance", "finite number")]
-      for cell in ("1_0", "１", "٣", "1_000", "0x1", "inf", "-inf", "nan", "1e400", "1,5", "", "1 0",
-                   "\u00a01", "1\n", "high", "0X1F", "1e999")),
+      for cell in ("1_0", "１", "0x1", "-inf", "nan", "1e400", "1,5", "", "1 0", "\u00a01", "1\n")),
     *((side, name, text % cell, f":1: {value} {cell!r} is not a ")
       for side, name, text, value in [("ranks", "a.run", "u Q0 a 1 %s t\n", "score"),
                                       ("truth", "a.qrels", "u 0 a %s\n", "relevance")]
-      for cell in ("1_0", "１", "0x1", "inf", "nan", "1e400", "1,5", "high")),
+      for cell in ("1_0", "１", "nan", "1e400")),
     *((side, "a.jsonl", jsonl({"user_id": 1, "item_id": 2, name: one}), f":1: {name}  ... number")
       for side, name in (("ranks", "score"), ("truth", "relevance"))
       for one in ("1.5", "1_0", None, True, [1], {}, 10**400)),
-    ("ranks", "a.csv", S + "u,a,1_0\n", "'1_0' is not a number: write ASCII digits, as in 12, -0."),
     *(("ranks", "a.csv", f"{R}ann,a,1\n" + "".join(f"bob,{n},{one}\n" for n, one in enumerate(ranks)),
        words if words[0] == ":" else f":3: ranks: user 'bob' has {words}") for ranks, words in [
-        ([0, 1], "ranks 0, 1 where 1 to 2 belong, each once; ranks start at 1"),
         ([1, 0, 2], "ranks 0, 1, 2 where 1 to 3 belong, each once; ranks start at 1"),
         ([1, 1], "ranks 1, 1 where 1 to 2 belong, each once"),
-        ([1, 2, 2], "ranks 1, 2, 2 where 1 to 3 belong, each once"),
         ([3, 1], "ranks 1, 3 where 1 to 2 belong, each once: where rows were left out"),
-        ([2], "rank"), ([-1, 1], "ranks -1, 1 where 1 to 2 belong, each once"),
+        ([-1, 1], "ranks -1, 1 where 1 to 2 belong, each once"),
         ([1, 1.5], ":4: rank '1.5' is not a whole number"),
-        ([1, 2.0**60], f":4: rank '{2.0**60}' is not a whole number"),
         ([1, float("inf")], ":4: rank 'inf' is not a number")]),
     ("ranks", "a.csv", R + "ann,a,1\n\nbob,b,2\n", ":4: ranks: user 'bob' has ranks 2 where 1 to 1"),
-    ("ranks", "a.csv", R + "b,x,0.5\na,x,1.5\na,y,9007199254740993\n", "rank"),  # no places in an order
     # JSON
     *(("truth", "a.jsonl", "\n" + jsonl({"user_id": 1, "item_id": 2}) + line + "\n", f":3: {reason}")
       for line, reason in [
         ('{"user_id": 1', "not valid JSON: Expecting ',' delimiter: column 14 (char 13)"),
         ("user_id,item_id", "not valid JSON: Expecting value: column 1 (char 0)"),
         ("9" * 5000, "not valid JSON: Exceeds the limit (4300 digits) for integer string"),
-        ("[1, 2]", "not a JSON object: '[1, 2]'"), ("null", "not a JSON object: 'null'"),
+        ("[1, 2]", "not a JSON object: '[1, 2]'"),
         ('"' + "x" * 90 + '"', "not a JSON object: '\"" + "x" * 58),
         ('{"user_id":"u","item_id":"a","item_id":"b"}', "not valid JSON: the key 'item_id' twice"),
         ('{"user_id":1,"item_id":2,"x":{"y":1,"y":1}}', "not valid JSON: the key 'y' twice in an"),
-        ('{"user_id":1,"item_id":2,"x":NaN}', "not valid JSON: NaN is no number of JSON"),
         ('{"user_id":1,"item_id":2,"x":-Infinity}', "not valid JSON: -Infinity is no number of")]),
     ("truth", "a.jsonl", "[" * 100_000, ":1: not valid JSON: "),
     # quotes, line ends, bytes
@@ -153,9 +139,7 @@ TEXT = [
     # names of 100 kB are not said in whole
     ("ranks", "a.csv", f"{R}{LONG},a,2\n", ""), ("ranks", "a.csv", f"{S}u,a,{LONG}\n", ""),
     ("ranks", "a.csv", "user_id,thing" + ",c" * 50_000 + "\nu,a\n", ""),
-    ("ranks", "a.csv", R[:-1] + ",c" * 50_000 + "\nu,a\n", ""),
     ("ranks", "a.jsonl", '{"user_id": 1, "item_id": ["' + LONG + '", []]}\n', ""),
-    ("ranks", "a.jsonl", '{"k": 1, "k": 1, "' + LONG + '": 1}\n', ""),
     ("ranks", "a.jsonl", '{"user_id": "' + LONG + '", "item_id": [1, 1]}\n', ""),
     ("ranks", "a.run", f"u Q0 {LONG} 1\n", ""),
 ]  # fmt: skip
@@ -197,7 +181,6 @@ PARQUET = [
         ([1.0, 2.0, float("nan"), 1.0], ": row 2: ranks: user 'bob' has a score that is NaN"),
         ([1.0, None, 1.0, 1.0], ": ranks: column 'score' must hold numbers ... in row 1 (user 'bo"),
         (["1"] * 4, ": ranks: column 'score' must hold numbers"),
-        ([2.0, np.inf, 1.0, 1.0], ": row  ... a score that is inf, of item '"),
         ([2.0, -np.inf, 1.0, 1.0], ": row  ... a score that is -inf, of item '")]),
     ("ranks", {"item_id": [["a"], ["b"], ["c", "d"], ["e"]], "user_id": [*"abcd"],
                "score": [[1.0], [2.0], [1.0, np.inf], [1.0]]}, ": row  ... a score that is inf, o"),
@@ -205,13 +188,11 @@ PARQUET = [
         ([0, 1], "ranks 0, 1 where 1 to 2 belong, each once; ranks start at 1"),
         ([3, 1], "ranks 1, 3 where 1 to 2 belong"), ([1.0, 1.5], "rank 1.5"), ([2, 2], "ranks 2, 2")]),
     ("ranks", {"user_id": None, "who": USERS}, ": no column 'user_id', columns="),
-    ("ranks", {}, ": no column 'rank' or 'score'"), ("ranks", {"rank": [*"1234"]}, "must hold num"),
-    ("ranks", {"item_id": ["x", None, "a", "b"], "rank": [1] * 4}, "column 'item_id' is null in r"),
+    ("ranks", {"rank": [*"1234"]}, "must hold num"),
     ("truth", {"item_id": ["x", None, "a", "b"]}, "column 'item_id' is null in row 1"),
     ("truth", {"item_id": [*"abbd"], "relevance": [1, 1, 2, 1]},
      ": row 2: user 'bob' has item 'b' twice in the ground"),
     ("ranks", {name: np.array([], np.int64) for name in ("user_id", "item_id", "rank")}, ": no rows"),
-    ("ranks", {"user_id": range(24), "item_id": [["x"]] * 23 + [None]}, "'item_id' is null in row"),
     ("ranks", {"user_id": range(24), "item_id": [["x"]] * 22 + [["y", None], ["z"]]},
      "holds a null in the list of row 22"),
     ("ranks", {"user_id": [*range(30), 4], "item_id": [[n, n + 1] for n in range(31)]},
@@ -352,16 +333,6 @@ def test_mutated_files(n):
 
 # Formats
 
-EXTENSIONS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".run": "trec", ".qrels": "trec"}
-EXTENSIONS |= {".trec": "trec", ".CSV": "csv"}
-
-
-@pytest.mark.parametrize("extension", EXTENSIONS)
-def test_extension_names_the_format(extension):
-    for packed in ("", ".gz"):
-        assert format_of(f"some.dir/a.b{extension}{packed}") == EXTENSIONS[extension]
-
-
 FORMATS = [
     *((lambda name=name: read_truths(name), f"{name}: the extension names no format: use .csv, .tsv, "
        ".jsonl, .run ... , .parquet, or name it by format= (one of csv, ")
@@ -371,7 +342,6 @@ FORMATS = [
     (lambda: read_truths("l.csv", columns={"user": "x"}), "columns: 'user' is none of user_id, it"),
     (lambda: top_k_eval(tl.Ranks("a", format="xml"), "b", 3), "format='xml': choose from 'csv'"),
     (lambda: top_k_eval("none.csv", "none.csv", 3, metrics="nope"), "metric 'nope'"),
-    (lambda: top_k_eval("none.csv", "none.csv", 3, keep="all"), "keep='all': choose from 'users',"),
     *((lambda read=read: read(b"user_id,item_id\nann,a\n"), "is no path of a file: give text or a")
       for read in READ.values()),
     *((lambda read=read: read(None), "is no path of a file: give text or a Path")
@@ -387,28 +357,11 @@ def test_formats_and_words(good, call, words):
         read_ranks("none.csv")
 
 
-@pytest.mark.parametrize(
-    ("lists", "truth", "python", "option"),
-    [
-        ("a.dat", "b.csv", "ranks_format= (one of csv", "--ranks-format (one of csv"),
-        ("a.csv", "b.dat", "ground_truths_format= (one", "--ground-truths-format (one"),
-        ("a.csv", "b.csv", "columns={'ranks': {'item_id': 'NAME'}} names", "item_id=NAME names"),
-        ("b.csv", "b.csv", "order='file' takes the items", "--order file takes the items"),
-    ],
-)
-def test_keywords_are_options_on_the_command_line(put, cli, lists, truth, python, option):
-    put("a.csv", "user_id,thing,rank\nu,a,1\n")
-    put("b.csv", T + "u,a\n")
-    said(python, top_k_eval, lists, truth, 1)
-    status, _, error = cli("eval", lists, truth)
-    assert status == 1 and option in error
-
-
 def test_text_files_of_6_and_4_columns_are_of_trec(put, cli):
     for packed in ("", ".gz"):
         run = put(f"run.txt{packed}", "q1 Q0 d1 1 2.0 t\nq1 Q0 d2 2 1.0 t\n")
         qrels = put(f"qrels.txt{packed}", "q1 0 d2 1\nq1 0 d3 0\n")
-        assert format_of(run) == format_of(qrels) == "trec"
+        assert format_of(run) == format_of(qrels) == "trec" and format_of("a.CSV.gz") == "csv"
         assert top_k_eval(run, qrels, 2)["mrr@2"] == 0.5
         assert read_ranks(run) == {"q1": ["d1", "d2"]} and cli("eval", run, qrels)[0] == 0
     for text, n in ((R + "a,b,1\n", 1), ("a b c\n", 3), ("", 0)):
@@ -425,7 +378,7 @@ FACTS = {
     "--counts": ("novelty", "item_id,count\nb,1\na,{}\n"),
     "--features": ("intra_list_diversity", "item_id,f\nb,1\na,{}\n"),
 }
-CELLS = ["1_0", "１", "0x1", "inf", "nan", "1e400", "high", '"1 0"', ""]
+CELLS = ["1_0", "１", "inf", "high", ""]
 
 
 @pytest.mark.parametrize("flag", FACTS)
@@ -443,5 +396,4 @@ def test_files_of_facts(put, cli, flag):
     header, good = text.partition("\n")[0], text.format(2)
     assert "f.csv:4: a second header" in status(f"{good}{header}\nc,3\n")[2]
     assert "lines end in" in status(good.replace("\n", "\r"))[2]
-    for number in ("1e2", " 1 ", "+.5", "5.", "007"):
-        assert status(text.format(number))[0] == 0
+    assert status(text.format(" +.5e2 "))[0] == 0
