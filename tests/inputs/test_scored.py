@@ -165,7 +165,7 @@ WANTED = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     RUNS,
     WANTED,
