@@ -7,7 +7,6 @@ from shared_inputs import csv_of, frame_of
 
 import toplist as tl
 
-
 N = 12_000
 
 
