@@ -66,15 +66,8 @@ def test_every_flaw_is_found_and_said(arguments, expected, said):
     result = audit.check(*sides, k=k)
     assert {name: n for name, n in result.counts.items() if n} == expected and said in str(result)
     assert result.ok is all(CHECKS[name][0] == "note" for name in expected)
-
-
-def test_errors_come_first_and_ok_is_without_warnings():
-    result = audit.check([[1, 1], [2]], [1, 1], {0: [5]})
-    assert [one.level for one in result.findings] == sorted(
-        (one.level for one in result.findings), key=audit.LEVELS.index
-    )
-    assert not result.ok
-    assert audit.check([[1]], [1], {0: [5]}).ok  # notes alone
+    levels = [one.level for one in result.findings]
+    assert levels == sorted(levels, key=audit.LEVELS.index)
 
 
 def test_forms_of_the_sides():
@@ -118,15 +111,6 @@ def test_check_on_the_command_line(cli):
     assert cli("check", "recs.csv", "truth.csv", "--strict")[0] == 0
     status, _, err = cli("check", "recs.csv", "truth.csv", "--train", "none.csv")
     assert status == 1 and "none.csv: No such file" in err
-
-
-def test_a_typed_log_beside_text_files(cli, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    parquet.write_table(pyarrow.table({"user_id": [1], "item_id": ["b"]}), tmp_path / "log.parquet")
-    _, out, _ = cli("check", "recs.csv", "truth.csv", "--train", "log.parquet")
-    assert "'b' of '1'" in out and "types" not in out
 
 
 def test_lists_of_nothing_but_relevant_items_are_found():

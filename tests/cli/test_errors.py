@@ -9,7 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 from cli.conftest import FILES, KEYED, put, refused
-from file_helpers import jsonl, write_parquet
+from file_helpers import jsonl
 
 import toplist as tl
 from toplist.cli import COMMANDS, main, parser_of
@@ -289,12 +289,6 @@ def test_missing_columns_are_named_at_once_with_a_hint(bad, line, header, said):
     put("odd.csv", f"{header}\n" + mark.join(["u1", "1", "1"]) + "\n")
     assert said in bad(*line.split())
     os.remove("odd.csv")
-
-
-def test_missing_columns_of_parquet_have_a_way_out(bad):
-    write_parquet("r.parquet", user_id=["a"], item_id=["x"], position=[1])
-    line = bad("eval", "r.parquet", "truth.csv")
-    assert "'position'" in line and "--order file" in line
 
 
 def test_lists_as_the_ground_truth_are_noted(cli):

@@ -21,19 +21,14 @@ def base(files, good):
     return tl.TopKResult.load("base.npz")
 
 
-def test_a_result_is_saved_with_its_users(base):
+def test_several_systems_are_saved_in_a_folder(base, good):
     expected = tl.top_k_eval("recs.csv", "truth.csv", metrics=METRICS[1:], keep="users")
     assert base == expected and base.users == expected.users == ["u1", "u2", "u4"]
-    assert base.per_user("ndcg@2").tolist() == expected.per_user("ndcg@2").tolist()
-
-
-def test_several_systems_are_saved_in_a_folder(files, good):
     os.mkdir("runs")
     good("eval", "recs.csv", "more.csv", "truth.csv", "--save", "runs", "-q")
     good("eval", "models.csv", "truth.csv", "--system", "model", "--save", "runs", "-q")
     assert sorted(os.listdir("runs")) == ["more.npz", "recs.npz", "x.npz", "y.npz"]
     assert tl.TopKResult.load("runs/more.npz").hits is not None
-    good("eval", "recs.csv", "truth.csv", "--save", "runs", "-q")  # one system, too
     assert tl.TopKResult.load("runs/y.npz").n_users == 3
 
 
@@ -56,23 +51,6 @@ def test_saved_results_alone_need_no_truth(good, base):
     assert "recall@1" in both and "ndcg@1" in both and "@2" not in both
     shown = good("eval", "base.npz", "new.npz", "-m", "recall", "--format", "json")
     assert json.loads(shown)["base"]["values"] == {"recall@2": base["recall@2"]}
-
-
-def test_a_saved_base_of_the_same_convention(files, good):
-    """A new file, and a base that was saved by another library's formulas."""
-    ask = "-m", "map@2", "--convention", "neurec"
-    good("eval", "recs.csv", "truth.csv", *ask, "--save", "recs.npz", "-q")
-    found = good("compare", "recs.npz", "more.csv", "truth.csv", *ask, "--format", "json")
-    assert found == good("compare", "recs.csv", "more.csv", "truth.csv", *ask, "--format", "json")
-
-
-def test_saved_results_of_a_convention_of_ones_own(files, good):
-    mine = tl.Convention("mine", {name: tl.METRICS[name] for name in ("hit", "mrr")})
-    for name in ("recs", "more"):
-        result = tl.top_k_eval(f"{name}.csv", "truth.csv", 2, convention=mine, keep="users")
-        result.save(f"{name}.npz")
-    shown = good("compare", "recs.npz", "more.npz", "-m", "hit")
-    assert "hit@2" in shown and "mrr" not in shown and "convention mine" in shown
 
 
 # Every option of an evaluation, beside a saved result

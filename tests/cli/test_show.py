@@ -49,13 +49,6 @@ def test_ids_that_are_numbers_in_the_lists(good):
     assert good(*ask, "--catalogue", "ids.csv").endswith("  3  n: not listed\n")
 
 
-def test_a_strict_check_fails(cli, good):
-    assert "1 of 3 users of ground_truths have no list" in good("check", *THREE[::2])
-    status, out, err = cli("check", *THREE[::2], "-q", "--strict")
-    assert (status, out) == (1, "") and "have no list" in err
-    assert good("check", *THREE[1:], "--strict").endswith("nothing found\n")
-
-
 # toplist report
 
 

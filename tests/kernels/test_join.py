@@ -183,14 +183,6 @@ def test_a_repeat_is_found_at_every_pair_of_positions(size, ids):
 
 
 @pytest.mark.parametrize("ids", ["small", "colliding"])
-def test_a_repeat_among_many(ids):
-    for size in (40, 300, 2049):
-        repeated = IDS[ids](np.arange(size) // 2)
-        assert refusal(repeated) == (1, repeated[0], 1, 2)
-        assert refusal(np.full(size, repeated[0]), truth=[repeated[0]]) == (1, repeated[0], 1, 2)
-
-
-@pytest.mark.parametrize("ids", ["small", "colliding"])
 @pytest.mark.parametrize("size", [2, 64, 256, 257, 2048, 2049])
 def test_the_first_of_two_places_counts(size, ids):
     users = []

@@ -180,13 +180,6 @@ def test_fingerprints_of_long_truths_and_repeats(n):
     assert print_of(ranks, [colliding, [1]]) == print_of(ranks, [colliding[::-1] * 2, [1]])
 
 
-def test_fingerprints_of_many_users_whose_items_collide():
-    truths = CHOSEN[:20_000].reshape(-1, 100)
-    single = sum(print_of(row, row)[0].total for row in truths) % 2**64
-    found = print_of(truths, truths)
-    assert found == print_of(truths, truths[:, ::-1].copy()) and found[0].total == single
-
-
 def test_parts_over_the_same_users_do_not_merge(tmp_path):
     part, truths = match(LISTS, RELEVANT), [{1}, {4}, {8}]
     said("both parts have the same ground truths", lambda: part + match(LISTS[::-1], RELEVANT))
