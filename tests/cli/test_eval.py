@@ -47,14 +47,7 @@ def test_json(good):
     out = good("eval", *ALONE[:3], 2, 1, "-m", "mrr", "--format", "json")
     assert out == f"{tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics='mrr').to_json()}\n"
     content = json.loads(out)
-    policies = {"empty": "skip", "missing": "zero", "relevant": "all", "ties": "order"}
-    policies |= {"unjudged": "miss", "weighted": False, "pooled": [], "relevant_from": None}
-    counts = {"n_users": 3, "n_evaluated": 3, "n_skipped": 0, "n_missing": 1, "n_extra": 1}
-    first = {"toplist": tl.__version__, "convention": "standard"}
-    first["policies"] = policies | {"gains": "linear", "graded": False}
-    first |= {"k": [1, 2], **counts, "values": {"mrr@2": 1 / 6, "mrr@1": 0.0}}
-    assert [*content.items()][: len(first)] == [*first.items()]
-    assert [*content][len(first) :] == ["std", "interval", "rough", "n", "formulas"]
+    assert content["values"] == {"mrr@2": 1 / 6, "mrr@1": 0.0}
     assert content["rough"] == {"mrr@2": "only 3 users", "mrr@1": ""}
 
 
@@ -142,6 +135,7 @@ def test_segments_of_users(good):
     assert content["n_users"] == sum(one["n_users"] for one in content["segments"])
     found = rows(good(*ask, "users.csv:country", "--format", "csv"))
     assert [(row["segment"], row["n"]) for row in found] == [("FR", "1"), ("UK", "1"), ("", "1")]
+    put("items.csv", "item_id\na\nb\nc\nd\ne\n")
     asked = "-m", "item_coverage@2", "--catalogue", "items.csv"
     out = good(*ask, "users.csv:country", *asked)
     assert "of all lists together, left out: item_coverage" in out

@@ -57,13 +57,7 @@ def test_saved_results_alone_need_no_truth(good, base):
 
 # What is read beside the lists, in two versions: the second has other last rows.
 TABLES = {
-    "catalogue": ("item_id a b c d e f", "g"),
     "counts": ("item_id,count a,5 b,4 c,3 d,2 e,1", "e,9"),
-    "features": ("item_id,x a,1 b,2 c,5 d,4 e,1", "e,9"),
-    "labels": ("item_id,label a,x b,y c,x d,y e,x", "e,y"),
-    "distances": ("item_id,a,b a,0,1 b,1,0", "a,0,2 b,2,0"),
-    "history": ("user_id,item_id u1,c u2,a u4,b", "u4,c"),
-    "expected": ("user_id,item_id u1,c u2,a u4,b", "u4,c"),
     "weights": ("user_id,w u1,1 u2,2 u4,3", "u4,5"),
     "items_as": ("item_id,document a,b c,c d,d e,e", "e,b"),
     "propensities": ("item_id,p a,0.5 b,0.25 c,1 d,0.5 e,0.5", "e,1"),
@@ -87,19 +81,17 @@ OF_FILES = {"columns", "ranks_format", "ground_truths_format", "padding", "syste
 OBSERVED = "-m dcg@2 --propensities propensities.csv:p"
 # A metric that an option is for, and what else it needs.
 NEEDS = {
-    "catalogue": "-m item_coverage@2",
     "counts": "-m novelty@2",
-    "features": "-m intra_list_diversity@2",
-    "labels": "-m intra_list_diversity@2",
-    "distances": "-m intra_list_diversity@2 --unknown skip",
-    "history": "-m popularity_lift@2 --counts counts.csv",
-    "expected": "-m unexpectedness@2",
     "unknown": "-m novelty@2 --counts counts.csv",
     "propensities": "-m dcg@2",
     "weighting": OBSERVED,
     "clip": OBSERVED,
     "clusters": "-m ndcg@2 --columns user_id=user_id,day",
 }
+
+
+# Files of items that are read, kept and compared as counts are.
+LIKE_COUNTS = {"catalogue", "features", "labels", "distances", "history", "expected"}
 
 
 def values_of(action):
@@ -111,7 +103,7 @@ def values_of(action):
         return tuple([flag, [*action.choices][at]] for at in (-1, 0))
     if action.nargs == 0:
         return [flag], [flag]
-    assert name in TABLES, f"give two values of {flag} here"  # a file of items
+    assert name in {*TABLES, *LIKE_COUNTS}, f"give two values of {flag} here"
     return [flag, f"{name}.csv"], [flag, f"other/{name}.csv"]
 
 
@@ -161,7 +153,7 @@ def test_saved_results_alone_refuse_every_option(good, cli):
 
 
 @pytest.mark.usefixtures("world")
-@pytest.mark.parametrize("option", [one for one in KNOWN if one != "order"])
+@pytest.mark.parametrize("option", [one for one in KNOWN if one not in {*LIKE_COUNTS, "order"}])
 def test_a_saved_result_beside_lists_has_the_same_options(good, cli, option):
     if option == "clusters":
         pytest.importorskip("pyarrow")
@@ -174,8 +166,7 @@ def test_a_saved_result_beside_lists_has_the_same_options(good, cli, option):
     assert cli(*line)[0] == 0
     if option in OF_FILES:
         return
-    without = option in TABLES and option not in ("items_as", "weights", "propensities")
-    for options in [other] if without else [[], other]:
+    for options in [other] if option == "counts" else [[], other]:
         if options != given:
             good(*save, *options)
             said = refused(cli(*line))

@@ -45,15 +45,11 @@ def test_metrics_are_those_of_the_usual_ones_that_the_convention_has(name):
 
 COLUMNS = [  # names in ranks, in truths, and what is said of them: for both, by side, in the source
     (("who", "what"), ("who", "what"), {"user_id": "who", "item_id": "what"}, {}, {}),
-    (("who", "what"), ("user_id", "item_id"),
-     {"ranks": {"user_id": "who", "item_id": "what"}}, {}, {}),
     (("who", "what"), ("who", "item_id"),
      {"user_id": "who", "ranks": {"item_id": "what"}}, {}, {}),
     (("who", "what"), ("person", "item_id"),
      {"user_id": "person", "ranks": {"user_id": "who", "item_id": "what"}}, {}, {}),
     (("who", "item_id"), ("user_id", "what"), {"item_id": "what"}, {"user_id": "who"}, {}),
-    (("who", "item_id"), ("user_id", "what"), {"ground_truths": {"item_id": "what"}},
-     {"user_id": "who"}, {}),
     (("who", "item_id"), ("user_id", "what"), None, {"user_id": "who"}, {"item_id": "what"}),
 ]  # fmt: skip
 
@@ -101,8 +97,6 @@ def test_systems_of_a_column():
 
 
 SYSTEMS = [
-    ("csv", "", "recs.csv: no rows"),
-    ("csv", "A,ann,,1\n", "recs.csv:2: empty item_id"),
     ("csv", ",ann,a,1\n", "recs.csv:2: empty model"),
     ("csv", "A,ann,a,1\nA,bob,b,x\n", "recs.csv:3: rank 'x' is not a number"),
     ("csv", "A,ann,a,1\nB,ann,a,1\nB,ann,b,3\n", "recs.csv:3: ranks: user 'ann' has ranks 1, 3"),

@@ -135,10 +135,7 @@ ERRORS += [
     (sampled, NINE, {"ties": "average"}, "ties='average': choose from 'order', 'best', 'worst'"),
     (sampled, np.full((2, 9), np.nan), {}, "user 0, item . is NaN"),
     (sampled, NINE, {"users": ["a"]}, "1 users for 2 held-out items"),
-    (
-        *(sampled, lambda rows, items: np.zeros(3), {"n_items": 9}),
-        r"\(3,\) scores for \(2, 4\) candidates",
-    ),
+    (sampled, lambda *_: np.zeros(3), {"n_items": 9}, r"\(3,\) scores for \(2, 4\) candidates"),
     (corrected, {"popularity": np.ones(9)}, {"k": 5}, "drawn by popularity"),
     (corrected, {}, {"k": 5, "gamma": 0}, "gamma=0: above 0 and at most 1"),
     (corrected, {}, {}, "k is missing"),
