@@ -1,11 +1,7 @@
 """Digests of what metrics of the lists were given: of the data, whatever its form and order."""
 
-import random
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.beyond.listed import digest_of, fact
@@ -87,30 +83,6 @@ def test_an_empty_text_is_not_0():
 
 def test_labels_of_numbers_are_told_as_metrics_are_named():
     assert digest("labels", {"a": 1}) == digest("labels", {"a": "1"})
-
-
-IDS = st.sampled_from([0, 1, -1, 2**62]), st.sampled_from(["0", "1", "a", ""])
-
-
-@settings(max_examples=30)
-@given(st.data(), st.sampled_from(["counts", "labels", "history"]))
-def test_equal_digests_are_of_equal_data(data, name):
-    """Against the data in one normal form."""
-    ids = data.draw(st.sampled_from([st.sampled_from([0, 1, 2**40]), st.sampled_from(["0", "a"])]))
-    of = {
-        "counts": st.sampled_from([0, 1, 0.5]),
-        "labels": st.lists(st.sampled_from(["x", "y"]), max_size=3),
-        "history": st.lists(ids, max_size=3),
-    }[name]
-    one, other = (
-        data.draw(st.dictionaries(data.draw(st.sampled_from(IDS)), of, max_size=3))
-        for _ in range(2)
-    )
-    normal = {"counts": float, "labels": set, "history": lambda x: sorted(map(repr, x))}
-    same = [{repr(key): normal[name](x) for key, x in some.items()} for some in (one, other)]
-    shuffled = list(other.items())
-    random.Random(len(shuffled)).shuffle(shuffled)
-    assert (digest(name, one) == digest(name, dict(shuffled))) == (same[0] == same[1])
 
 
 def test_ids_of_files_are_those_of_memory(tmp_path):

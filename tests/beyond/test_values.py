@@ -166,8 +166,7 @@ def test_an_exposure_of_long_ragged_lists_is_the_formulas(n_threads):
 # Relations
 
 
-def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k(monkeypatch):
-    """Whatever the threads, the blocks and the order of users."""
+def test_an_array_is_a_loop_whatever_the_threads_and_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     lists = np.argsort(rng.random((200, 40)), axis=1)[:, :8]
     facts = {
@@ -187,17 +186,8 @@ def test_an_array_is_a_loop_and_a_slice_is_the_metric_at_k(monkeypatch):
     for name, known in facts.items():
         function = getattr(listwise, name)
         assert function(lists, n_threads=4, **known).tobytes() == whole[name].tobytes()
-        same(function(lists, 5, **known), whole[name][:, :5], 0)
-        for row in (0, 199):
-            own = known | ({"history": [lists[row, :2]]} if "history" in known else {})
-            same(function(lists[row], **own), whole[name][row], 0)  # one bare user: (K,)
-            if "history" not in known:
-                same(function(lists[::-1], **known)[199 - row], whole[name][row], 0)
-    for name in ("item_coverage", "gini", "shannon_entropy"):
-        function = getattr(listwise, name)
-        assert np.array_equal(
-            function(lists, 5, catalogue=40), function(lists[::-1], catalogue=40)[:5]
-        )
+        own = known | ({"history": [lists[199, :2]]} if "history" in known else {})
+        same(function(lists[199], **own), whole[name][199], 0)  # one bare user: (K,)
 
 
 # By hand

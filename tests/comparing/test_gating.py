@@ -177,10 +177,7 @@ def test_users_who_were_not_drawn_are_said_where_few_lie_far_to_one_side():
     sparse = ranked([0] * 97 + [1] * 3, convention=pooled)
     notes = " ".join(tl.gate(sparse, sparse, {}, floors={"recall@10": 0.001}).notes)
     assert "recall@10: rough, few users lie far to one side" in notes
-    both = (
-        ranked([1] * 200, weights=weights.repeat(2)),
-        ranked([2] * 200, weights=weights.repeat(2)),
-    )
+    both = (ranked([rank] * 200, weights=weights.repeat(2)) for rank in (1, 2))
     notes = " ".join(tl.gate(*both, {"mrr@10": 0.05}).notes)
     assert "were not drawn, of those drawn by weight" in notes
 

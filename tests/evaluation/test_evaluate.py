@@ -1,6 +1,5 @@
 """Which k, whose values, what weighs: what is not said of every option by the matrix."""
 
-import json
 import math
 import time
 import tracemalloc
@@ -52,28 +51,11 @@ def test_own_and_common_k_at_every_door(door):
         assert found.items() >= {name: pytest.approx(one[name], rel=1e-14) for name in one}.items()
 
 
-ASKED = [
-    (["-m", *MIXED, "-k", "1", "3"], NAMES),
-    (["-m", "ndcg@2", "recall"], ["ndcg@2", *(f"recall@{k}" for k in (1, 5, 10, 20))]),
-    (["-m", "ndcg@2", "recall", "-k", "all"], ["ndcg@2", "recall@5"]),
-]
-
-
 def files_of(folder, *sides):
     """Write lists and truths; return their paths."""
     for n, side in enumerate(sides):
         rows = (f"{u},{i},{r}" for u, some in side.items() for r, i in enumerate(some, 1))
         yield csv_of(folder / f"{n}.csv", "user_id,item_id,rank", *rows)
-
-
-@pytest.mark.parametrize(("asked", "names"), ASKED)
-def test_own_k_on_the_command_line(asked, names, tmp_path, cli):
-    other = {user: row[::-1] for user, row in RANKS.items()}
-    recs, truth, second = files_of(tmp_path, RANKS, TRUTHS, other)
-    values = json.loads(cli("eval", recs, truth, *asked, "--format", "json")[1])["values"]
-    assert values == top_k_eval(RANKS, TRUTHS, metrics=names).to_dict()
-    found = json.loads(cli("compare", recs, second, truth, *asked, "--format", "json")[1])
-    assert [row["name"] for row in found] == names
 
 
 @pytest.mark.parametrize("unjudged", ["miss", "drop"])

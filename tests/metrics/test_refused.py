@@ -14,7 +14,6 @@ from toplist import Metric
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS
 
 GRADES = {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}
-SQUARES = Metric("squares", "each", lambda r: r * r, lambda k, R, n: k + R)
 
 
 def graded(metrics, **options):
@@ -44,21 +43,17 @@ REFUSED = [
     (lambda: tl.curves([[1] * 99], [{1}], "hit"), f"{[[1] * 99]!r:.60}: the metric comes first"),
     (lambda: plain(), "metrics is empty"),
     (lambda: plain("ndcg", "ndcg", k=2), "'ndcg@2' is asked for twice"),
-    (lambda: plain("ndcg", "ndcg", k=None), "'ndcg' is asked for twice"),
-    (lambda: plain("ndcg@2", "map@2", "ndcg@2", k=None), "'ndcg@2' is asked for twice"),
     *(
         (lambda twins=twins: plain(*twins), f"two metrics are named '{name} ... name='{name}_2'")
         for name, twins in (
             ("ndcg", ["ndcg", Metric("ndcg", "each", "1", "1")]),
             ("mine", [Metric("mine", "each", "1", "1"), Metric("mine", "each", "1", "k")]),
-            ("squares", [SQUARES, dataclasses.replace(SQUARES, divisor="1")]),
         )
     ),
     (
         lambda: plain("dcg", convention="neurec"),
         "'dcg' ... choose from hit, precision, recall, map",
     ),
-    (lambda: tl.curves("dcg", [[1]], [{1}], convention="trec_eval"), "'dcg' ... choose from hit"),
     *(
         (lambda one=one: plain(one), f"metric {one!r}: {CHOICES}")
         for one in ("x", "nope", "squares", "x(p=2)", "10", "k", "nope(p=0.5)")
@@ -71,13 +66,7 @@ REFUSED = [
             *("gmap", "infAP", "ndcg_exp", "nrbp", "mar@10"),
         )
     ),
-    *(
-        (
-            lambda one=one: tl.ndcg([[1]], [{1}], 1, convention=one),
-            f"convention {one!r}: choose from",
-        )
-        for one in ("usual", "", None, ["standard"])
-    ),
+    (lambda: tl.ndcg([[1]], [{1}], 1, convention=["standard"]), "convention ['standard']: choose"),
     # parameters, of hits and of the lists with one wording
     *(
         (lambda one=one: graded(one), f"metric {words}")
@@ -89,21 +78,15 @@ REFUSED = [
             "calibration(alpha=2)": "'calibration': alpha must be above 0 and below 1, not 2",
             "iprec(recall=half)": "'iprec': recall='half' is not a number",
             "iprec(recall=2)": "'iprec': recall must be from 0 to 1, not 2",
-            "novelty(total=many)": "'novelty': total='many' is not a number",
             "alpha_ndcg(alpha=1.1)": "'alpha_ndcg': alpha must be from 0 to 1",
             "alpha_ndcg(alpha=-0.1)": "'alpha_ndcg': alpha must be from 0 to 1",
             "err(max=0)": "'err': max must be a grade above 0",
             "err(p=2)": "'err' takes max, rel, not p",
-            "rbp(q=0.5)": "'rbp' takes p, rel, not q",
             "ndcg(p=0.5)": "'ndcg' takes rel, not p",
             "gini(p=2)": "'gini' takes over, divisor, not p",
             "rbp(p=0.5,p=0.6)": "'rbp': p is given twice",
-            "precision(rel=2,rel=1)": "'precision': rel is given twice",
-            "gini(divisor=n,divisor=n-1)": "'gini': divisor is given twice",
             "rbp()": "'rbp()' (did you mean 'rbp'?): write a name",
-            "rbp(0.5)": "'rbp(0.5)' (did you mean 'rbp'?): write a name",
             "rbp(p=0.5": "'rbp(p=0.5' (did you mean 'rbp'?): write a name",
-            "gini(n)": "'gini(n)' ... : write a name",
             "precision(rel=-1)": "'precision': rel must be a grade, 0 or more",
             "bpref@10": "'bpref@10': bpref has no k, it is of the whole list: 'bpref'",
         }.items()
@@ -136,8 +119,6 @@ REFUSED = [
             (("a", "all", "1", "1"), "counts='all': choose from 'each', 'nth', 'first'"),
             (("a", "each", "r^2", "1"), "discount='r^2': choose from '1', 'r', 'log2(r+1)'"),
             (("a", "each", "1", "n"), f"divisor='n': choose from {', '.join(map(repr, DIVISORS))}"),
-            (("a", "each", None, "1"), "discount=None"),
-            (("a", "each", "1", 2), "divisor=2"),
             (("a", "each", "1", "k", ("cut", "x")), "cut='x': choose from 'k', 'R', 'n'"),
             (
                 ("a", "each", "1", "k", ("of", "listed")),

@@ -19,7 +19,6 @@ TRUTHS = [set(RNG.integers(0, 40, 6).tolist()) for _ in range(40)]
 RANKS = [np.array([RNG.permutation(40)[:10] for _ in TRUTHS]) for _ in range(8)]
 LABELS = ["young", "a segment with a rather long label"] * 20
 METRICS = "ndcg", "recall"
-POINTS = tuple(f"iprec(recall={tenth / 10})" for tenth in range(11))
 
 
 @cache
@@ -42,19 +41,12 @@ def compared(n, letters):
 # Each picture, and of how many systems it is drawn.
 PICTURES = {
     "curves": (4, lambda some, _: plots.curves(some)),
-    "one": (8, lambda some, _: plots.curves(some, "ndcg")),
     "per_user": (8, lambda some, _: plots.per_user(some, "ndcg@10")),
     "exposure": (8, lambda some, _: plots.exposure({name: RNG.random(9) for name in some})),
     "segments": (
         8,
         lambda some, _: plots.segments(
             {name: one.by(LABELS) for name, one in some.items()}, "ndcg@10"
-        ),
-    ),
-    "precision_recall": (
-        5,
-        lambda some, _: plots.precision_recall(
-            dict(zip(some, systems(5, 9, POINTS).values(), strict=False))
         ),
     ),
     "ranks": (
