@@ -30,7 +30,6 @@ FILES = {
 }
 KEYED = {
     "keyed.csv": "user,time,item_id,rank\na,1,x,1\na,1,y,2\na,2,z,1\nb,1,x,1\nc,4,x,1\n",
-    "other.csv": "user,time,item_id,rank\na,1,y,1\na,2,x,1\nb,1,z,1\nc,4,x,1\n",
     "keyed_truth.csv": "user,time,item_id\na,1,y\na,2,x\nb,1,x\nc,4,x\n",
     "who.csv": "user,time,person\na,1,ann\na,2,ann\nb,1,bob\nc,4,bob\n",
 }

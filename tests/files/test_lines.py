@@ -47,10 +47,3 @@ def test_a_short_limit_of_a_line(put, monkeypatch, name, content, words):
     monkeypatch.setattr(formats, "STEP", 100)
     read = read_truths if "user_id" in content else read_ranks
     assert fault(read, put(name, content)).startswith(words)
-
-
-@pytest.mark.slow
-def test_a_million_items_in_a_line(put):
-    items = ",".join(f'"{item:036d}"' for item in range(1_000_000))
-    path = put("a.jsonl", f'{{"user_id": 1, "item_id": [{items}]}}\n')
-    assert len(read_ranks(path, order="file")[1]) == 1_000_000

@@ -101,10 +101,6 @@ def test_kept_truths_meet_maps_in_turn():
         first["c2"] = "a"
         for items_as, n in ((lambda _: ["x"] * len(_), 1), (lambda ids: list(ids), 2)):
             assert tl.match(lists, kept, items_as=items_as).n_relevant.tolist() == [n]
-    kept = tl.GroundTruths(frame_of("polars", {"user_id": ["u"], "item_id": [["c1", "c2"]]}))
-    for padding, n in ((None, 2), ("c2", 1), (None, 2)):
-        hits = tl.match({"u": ["c1", "c2"]}, kept, items_as=second, padding=padding)
-        assert hits.n_relevant.tolist() == [n]
 
 
 def test_functions_of_the_lists_take_maps_and_collapse():
@@ -113,7 +109,6 @@ def test_functions_of_the_lists_take_maps_and_collapse():
     for call in (
         lambda ranks, **how: tl.beyond.exposure(ranks, 2, **how).counts(),
         lambda ranks, **how: listwise.item_coverage(ranks, 2, catalogue=["a", "b", "c"], **how),
-        lambda ranks, **how: tl.beyond.overlap(ranks, ranks, 2, **how).per_user,
         lambda ranks, **how: tl.curves("hit", ranks, {"u": {"b"}, "v": {"a"}}, 2, **how),
     ):
         expected = np.asarray(call(plain))

@@ -120,15 +120,11 @@ ITEMS = [
       for one in ([1.0, 2.0], [True, False])),
     ([[WIDE, 3]], [[3]], {}, f"ranks: {WIDE} is an id that int64 does not hold: ... str(id)"),
     ([[3]], [{3, -WIDE - 1}], {}, f"ground_truths: {-WIDE - 1} is an id that int64 does not hold"),
-    (np.array([[WIDE, 3]], np.uint64), [[3]], {}, f"ranks: {WIDE} is an id that int64"),
     ([[3]], Lists([0, 1], np.array([WIDE], ">u8")), {}, f"ground_truths: {WIDE} is an id that"),
     ({1: [3], "2": [3]}, {1: [3], 2: [3]}, {}, "ranks: users of two kinds, 1 and '2': ... str(user)"),
     ({1: [3]}, lambda: tl.GroundTruths({True: [3]}), {}, "ground_truths: user True is a bool"),
     ({1: [3]}, __file__, {}, "ground_truths looks like a path: ... (ranks, pathlib.Path("),
-    ([3], __file__, {}, "pathlib.Path( ... where it is an item"),
     ({WIDE: [3]}, {WIDE: [3]}, {}, f"ranks: {WIDE} is an id that int64 does not hold"),
-    (Table({"user_id": [1, 1], "item_id": np.array([WIDE, 5], np.uint64), "rank": [1, 2]}), {1: [5]},
-     {}, f"ranks, column 'item_id': {WIDE} is an id that int64 ... as text, str(id)"),
     *(([row[:1], row], [{row[0]}] * 2, {}, f"user 1 has item {row[1]!r} at ranks 2 and 4: ... 'fir")
       for row in ([5, 7, 9, 7], ["a", "b", "c", "b"], [8, -(2**63), 9, -(2**63)])),
     ([[8, 8]], [set()], {}, "user 0 has item 8 at ranks 1 and 2"),
@@ -223,9 +219,7 @@ TABLES = [
               "rank": ranks}), TRUTH, {}, words) for ranks, words in [
         ([0, 1, 2], "user 'u' has ranks 0, 1, 2 where 1 to 3 belong, each once; ranks start at 1"),
         ([1, 2, 4], "user 'u' has ranks 1, 2, 4 where 1 to 3 belong ... score = -rank"),
-        ([1, 2, 2], "user 'u' has ranks 1, 2, 2 where 1 to 3 belong, each once"),
         ([2.0, 3.0, 1.5], "user 'u' has rank 1.5, which is not whole"),
-        (list(range(8)), "ranks 0, 1, 2, 3, 4, 5, 6, 7 where 1 to 8 belong"),
         (list(range(9)), "ranks 0, 1, 2, 3, 4, 5, 6, 7, ... where 1 to 9 belong")]),
     (Table(IDS), Table(LONG), {}, "ranks: no column 'rank' or 'score' ... (is this the ground tru"),
     (lambda: frame_of("polars", LONG).lazy(), TRUTH, {},
@@ -266,8 +260,6 @@ TABLES = [
     (Table({"who": ["u"], "what": ["a"], "rank": [1]}), Table(IDS), {},
      "columns={'ranks': {'user_id': 'NAME', 'it ... , columns={'user_id': 'NAME', 'item_id': 'NAME'} "
      "of both sides; columns"),
-    (Table({"who": ["u"], "what": ["a"], "rank": [1]}), Table(IDS),
-     {"columns": {"user_id": "who", "item_id": "what"}}, "'NAME'}} names others; columns"),
     (Table(LONG), Table(IDS), {"columns": {"recs": {"item_id": "x"}}}, "'recs' is none of  ... 'r"),
     (Table(LONG), Table(IDS), {"columns": {"ranks": "x"}}, "columns: 'ranks' is a side: give a di"),
     (Table({**COMPOSITE, "time": [1, None]}), TRUTH, {"columns": AT}, "column 'time' is null in r"),
@@ -372,7 +364,6 @@ OF_HITS = [
     (lambda: two_users(users=["ann"]), "1 users for 2 rows"),
     (lambda: two_users(grades=[1]), "one of them is missing"),
     (lambda: two_users(grades=[1, 2], truth_grades=[3]), "2 grades and 1 of truths for 1 hits"),
-    (lambda: two_users(grades=[NAN], truth_grades=[3]), "grades must be finite"),
     (lambda: tl.Hits([0, 1], [1], [1], [1], grades=[1e200], truth_grades=[1e200]), "at most 1e+14"),
     (lambda: tl.Hits([0, 0], [], [2], [0], [], [1, 3]), "truth_grades must not rise"),
     (lambda: tl.Hits.from_matrix([[0, 2]], [1]), "2-D array of 0 and 1"),
@@ -394,8 +385,7 @@ OF_HITS = [
 ]  # fmt: skip
 MORE = [
     *((lambda call=call, bad=bad: call([[1, 2]], [{2}], bad), f"k must be  ...  not {bad!r}")
-      for call in (tl.match, tl.ndcg, tl.top_k_eval)
-      for bad in (0, -1, True, 2.0, "3", NAN, np.float64(1), np.True_)),
+      for call in (tl.match, tl.ndcg, tl.top_k_eval) for bad in (0, True, 2.0, "3", np.True_)),
     (lambda: tl.top_k_eval([[1]], [{1}], "all"), "not 'all': k=None is whole lists, and metrics= a"),
     *((lambda several=several: tl.top_k_eval([[1, 2]], [{2}], several), "k must be  ...  not ")
       for several in ([1, 0], (2.0,), [1, True])),
@@ -415,7 +405,6 @@ MORE = [
       for bad in (["1", "2"], np.array([1, "2"], object), np.array(["2020"] * 2, "M8[Y]"), [2j, 1],
                   np.array([1, 2], "m8[s]"), np.ma.array([1.0, 2.0], mask=[0, 1]),
                   [1e308, 1e308], [1e101, 1.0], [1e-200, 1e-200])),
-    (lambda: tl.top_k_eval({0: [1]}, {0: [1]}, 1, weights={0: 10**400}), "user 0 has weight inf:"),
     (lambda: tl.top_k_eval({0: [1]}, {0: [1]}, 1, weights=pandas().Series([1.0])),
      "counts its rows ... .set_index ... .to_numpy() if"),
     (lambda: tl.top_k_eval([[1]], [{1}], 1, weights=pandas().Series({"a": 3.0})), "users="),
@@ -428,9 +417,8 @@ MORE = [
         ([[1]], pathlib.Path("t.csv"), "ground_truths looks  ... .top_k_eval(ranks, pathlib.Path('t.csv')"),
         (os.curdir, [[1]], "ranks looks like a path"),
         ("knn", [[1]], "ranks is a str, which has no ranking: are the arguments swapped")]),
-    *((lambda keyword=keyword: tl.top_k_eval([[1]], [{1}], 5, **{keyword: "x"}),
-       f"top_k_eval() got an unexpected keyword argument '{keyword}' (did you mean '{meant}'?)")
-      for keyword, meant in [("convetion", "convention"), ("metric", "metrics"), ("weight", "weights")]),
+    (lambda: tl.top_k_eval([[1]], [{1}], 5, weight="x"),
+     "top_k_eval() got an unexpected keyword argument 'weight' (did you mean 'weights'?)"),
     (lambda: tl.Ranks([[1]], format="wrong"), "format='wrong' ... : choose from "),
     (lambda: tl.top_k_eval([[1]], [{1}], 1, system="model"),
      "system='model' names a column of a table of ranks, whi"),
@@ -465,11 +453,8 @@ MORE = [
       for metrics in ("precision", "judged") for truth, least in [
         ({"q": {"a", "c"}}, None), ({"q": {"a": 1, "c": 2}}, None), ({"q": {"a": 1, "z": -1}}, None),
         ({"q": {"a": 1, "b": 0, "z": -2}}, 0), (tl.Groups({"q": [["a"], ["c"]]}), None)]),
-    *((lambda truth=truth, how=how: tl.top_k_eval([["x", "a"]], [truth], 2, **how),
-       "bpref needs judged items that are not relevant") for truth, how in [
-        ({"a": 1, "z": -1}, {"metrics": "bpref"}),
-        ({"a": 1, "b": 0, "z": -2}, {"metrics": "bpref", "relevant_from": 0}),
-        ({"a": 1, "b": 0}, {"metrics": "bpref(rel=0)"})]),
+    *((lambda name=name: tl.top_k_eval([["x", "a"]], [{"a": 1, "z": -1}], 2, metrics=name),
+       "bpref needs judged items that are not relevant") for name in ("bpref", "bpref(rel=0)")),
 ]  # fmt: skip
 CALLS = [
     *((lambda one=one: tl.Groups(one), words) for one, words in GROUPS),

@@ -260,15 +260,12 @@ def test_groups_of_qrels_and_of_files(tmp_path, good):
     found = by_words(OF_FACTS, path, 3, columns={"group": "iteration"})
     assert (found.n_users, found.n_skipped) == (4, 1)
     assert outcome(path, columns={"group": "iteration"}) == expected
-    plain = outcome(path)
-    assert plain["group_recall@3"] == plain["recall@3"]
     said("write 'group': 'iteration', not 'nugget'", outcome, path, columns={"group": "nugget"})
     path.write_text("q1 0 a one\n")
     words = "qrels:1: relevance 'one' is not a finite number"
     said(words, outcome, path, columns={"group": "iteration"})
     for text, words in (
         ("user_id,item_id,nugget\nq1,a,g\nq1,b,\n", "truth.csv:3: empty nugget"),
-        ('user_id,item_id,nugget\nq1,a,g\n"q1",b,""\n', "truth.csv:3: empty nugget"),
         ("user_id,item_id,nugget,relevance\nq1,a,g,1\n", "truth.csv:1:  ... groups have no grades"),
         ("user_id,item_id,fact\nq1,a,g\n", "no column 'nugget'"),
     ):

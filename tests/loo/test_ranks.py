@@ -170,14 +170,11 @@ FORMS = {
     "pandas, value_counts": lambda: (
         module("pandas").Series(np.repeat([1, 2, 14, np.nan], USERS)).value_counts(dropna=False)
     ),
-    "pandas, Series of Int64": lambda: frame("Int64").set_index("rank")["n"],
     "polars": lambda: module("polars").DataFrame(TABLE),
     "pyarrow": lambda: module("pyarrow").table(TABLE),
-    "pyarrow, columns": lambda: tuple(module("pyarrow").table(TABLE).columns),
     "duckdb, relation": relation,
     "duckdb, fetchall": lambda: relation().fetchall(),
     "duckdb, fetchnumpy": lambda: relation("SUM(n)::BIGINT").fetchnumpy(),
-    "duckdb, df": lambda: module("pandas") and relation("SUM(n)::BIGINT").df(),
 }
 
 

@@ -193,12 +193,7 @@ WRONG_TYPES = [
     (top_2, [[1.0, 2.0]], {"exclude": [0]}, "user 0 has 0 instead of a container of columns"),
     (lambda one: tls.dcg(one, [[1, 0]]), [[3, 1]], {}, rf"keyword only.*reverse order.*{LINE}\)"),
     (lambda one: tls.dcg(one, [[1, 0]], 2), [[3, 1]], {}, rf"keyword only.*{LINE}, k=10"),
-    (
-        lambda one: tls.ndcg(one, [[1, 0]]),
-        [[3, 1]],
-        {},
-        r"sklearn\.metrics\.ndcg_score .*: scores",
-    ),
+    (lambda one: tls.ndcg(one, [[1, 0]]), [[3, 1]], {}, r"sklearn\.metrics\.ndcg_score .*: sco"),
     (tls.dcg, [[3, 1]], {}, rf"needs the grades of the items: {LINE}"),
 ]
 
