@@ -76,7 +76,7 @@ def both():
 ASKED = {
     **{
         correction: lambda one, how=correction: one.test(correction=how, n_resamples=2_000)
-        for correction in ("holm", "maxt", "bh", "none")
+        for correction in ("holm", "maxt")
     },
     "of two": lambda one: one.test(["ndcg@10", "hit@1"], family="metric", alternative="greater"),
     "equivalence": lambda one: one.equivalence(margin=0.01),

@@ -20,7 +20,7 @@ import judgements
 import lists
 
 ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
-INPUTS = {"conventions": 60, "judgements": 12, "lists": 4}
+INPUTS = {"conventions": 40, "judgements": 12, "lists": 4}
 PEERS = [
     pytest.param(area, name, marks=pytest.mark.peers if peer.installs else ())
     for area in (conventions, judgements, lists)

@@ -154,7 +154,7 @@ APART = (
 )
 LOOKS = [
     *product(APART, ["dark_background"]),
-    *product(["forest of one", "ranks"], ["ggplot", OWN]),
+    *product(["ranks"], ["ggplot", OWN]),
 ]
 
 

@@ -28,7 +28,7 @@ P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05,
 
 
 @given(P_VALUES, st.lists(st.integers(0, 9)))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 def test_corrections_keep_the_order_and_ignore_nan(p, places):
     found = {method: adjust(p, method) for method in ("none", "bh", "holm", "bonferroni")}
     order, gaps = np.argsort(p, kind="stable"), np.array(p)
@@ -175,7 +175,7 @@ def critical(found, n_systems, level=0.95):
     return range_ppf(level, n_systems, found.df[0])
 
 
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=4)
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 5), st.sampled_from([0.9, 0.95]))
 def test_tukey_by_its_formula_and_of_systems_in_another_order(seed, n, n_systems, level):
     values = values_of(seed, n, n_systems)

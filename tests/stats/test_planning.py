@@ -70,7 +70,7 @@ def test_power_is_that_of_the_noncentral_t(n):
         assert planning.power(-effect, 1.0, n, level) == planning.power(effect, 1.0, n, level)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @given(st.floats(1e-6, 1e3), st.integers(2, 10**7), st.floats(0.003, 20), POWERS, LEVELS)
 def test_what_is_found_with_that_power_by_just_enough_users(std, n, effect, power, level):
     difference = planning.detectable(std, n, power, level)

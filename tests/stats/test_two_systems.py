@@ -38,7 +38,7 @@ KINDS = ["independent", "paired"]
 
 
 @given(data_sets(), st.integers(1, 49))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_relations(data, cut):
     a, b = data
     one, other = paired(a, b), paired(b, a)
