@@ -17,7 +17,6 @@ from toplist.cli import COMMANDS, main, parser_of
 BASE = ["ndcg@2", "recall@2"]
 EIGHT = [f"{user},{item},{user * 8 + item}" for user in range(10) for item in range(8)]
 ODD = {
-    "wrong.csv": "user_id,item_id,rank\nu1,a,2\n",
     "ungraded.csv": "user_id,item_id,relevance\nu1,b,1\nu2,c,0\n",
     "fewer.csv": "user_id,item_id\nu1,b\nu2,d\n",
     "pad.jsonl": jsonl({"user_id": 1, "item_id": [5, -1, -1]}),
@@ -32,7 +31,6 @@ ODD = {
     "none.json": "{}",
     "sets.json": '{"x": {"a": "a.npz"}, "x": {"a": "b.npz"}}',
     "short.csv": "user_id,item_id,timestamp\n1,2,3\n1,2\n",
-    "not.csv.gz": "",
     "eight.csv": "\n".join(["user_id,item_id,timestamp", *EIGHT, ""]),
     "weights.csv": "user_id,w,less\nu1,1,-1\nu2,0.5,1\nu4,,1\n",
     "slash.csv": FILES["models.csv"].replace(",y\n", ",a/b\n"),
@@ -48,7 +46,6 @@ def world(tmp_path_factory):
         patch.chdir(folder)
         for name, text in (FILES | KEYED | ODD).items():
             put(name, text)
-        Path("not.csv.gz").write_bytes(b"no gzip")
         for name in ("a.csv", "full", "ml"):
             os.mkdir(name)
         how = {
