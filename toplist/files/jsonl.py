@@ -51,9 +51,13 @@ class JsonTables(TextTables):
         """Return a block, and its objects where all are read together."""
         return text, _objects(text)
 
-    def _rows(self, text: bytes) -> tuple[list[Any], list[int]]:
+    def _rows(self, text: bytes) -> tuple[list[Any], Sequence[int]]:
         """Return the JSON objects of lines, and the line of each."""
-        records, lines = list[Any](), list[int]()
+        records = _plain_objects(text)
+        if records is not None:
+            self.line = self.row = self.line + len(records)
+            return records, range(self.line - len(records) + 1, self.line + 1)
+        records, lines = [], list[int]()
         for line in self.counted(io.BytesIO(text)):
             self.row = self.line
             one = line.decode().strip(_BLANKS)
@@ -108,6 +112,8 @@ class JsonTables(TextTables):
     def _want_of(self, records: Sequence[dict[str, Any]], lines: Sequence[int]) -> None:
         """Choose what is read of objects, which are all of one item, or all of lists."""
         last, forms = self.line, set[tuple[str, ...]]()
+        if len({*map(tuple, records)}) == 1:  # all have the same keys
+            records, lines = records[:1], lines[:1]
         for record, line in zip(records, lines, strict=True):
             keys = tuple(record)
             if keys not in forms:
@@ -120,7 +126,7 @@ class JsonTables(TextTables):
                     raise self.error(UNLIKE)
         self.line = last
 
-    def _of_rows(self, records: list[Any], lines: list[int]) -> Table:
+    def _of_rows(self, records: list[Any], lines: Sequence[int]) -> Table:
         """Return objects as a table, once each is checked."""
         if not records:
             return Table({})
@@ -230,6 +236,23 @@ def _objects(text: bytes) -> tuple[dict[str, Any], Any, int] | None:
     return (first, found, n) if len(found) == n == between + 1 else None
 
 
+def _plain_objects(text: bytes) -> list[Any] | None:
+    """Return the objects of lines of JSON, decoded together; None if a line is not plain.
+
+    A plain line is one object without another in it, and without a colon or a brace in its texts.
+    That none has a key twice is seen by the number of colons.
+    """
+    n = n_lines(text)
+    braces = text.count(b"{"), text.count(b"}"), text.count(b"}\n{") + 1
+    if braces != (n, n, n) or not text.startswith(b"{"):
+        return None
+    try:
+        found: list[Any] = _PLAIN.decode(f"[{text.decode()}]".replace("}\n{", "},\n{"))
+    except (ValueError, RecursionError):
+        return None
+    return found if len(found) == n and sum(map(len, found)) == text.count(b":") else None
+
+
 def _type_in_arrow(pa: Any, value: Any) -> Any:
     """Return the type of a value of JSON; KeyError for an object."""
     if type(value) is list:
@@ -252,4 +275,5 @@ def _constant(name: str) -> NoReturn:
 
 
 _BLANKS = " \t\n\r"
+_PLAIN = json.JSONDecoder(parse_constant=_constant)  # a key twice is not seen
 _JSON = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

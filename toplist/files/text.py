@@ -135,7 +135,8 @@ class TextTables(TextFile):
                     lines = np.arange(self.line + 1, self.line + found[-1] + 1)
                     table = self._of_columns(found, lines)
                 if table is None:
-                    table = self._of_rows(*self._rows(text))
+                    rows = self._rows(text)  # kept until the next are read, into fresh memory
+                    table = self._of_rows(*rows)
                 else:
                     self.line = self.row = int(lines[-1])
                 if len(table):
@@ -187,7 +188,7 @@ class TextTables(TextFile):
             cells[name] = Cells(name, one, "lists", offsets=offsets) if is_list else one
         return Table(cells, np.asarray(lines, np.int64))
 
-    def _rows(self, text: bytes) -> tuple[list[list[str]], list[int]]:
+    def _rows(self, text: bytes) -> tuple[list[Any], Sequence[int]]:
         """Return the rows of a block that are not blank, in Python, and the line of each."""
         counted, delimiter = self.counted(io.BytesIO(text)), self.format.delimiter
         rows, lines = list[list[str]](), list[int]()
@@ -206,7 +207,7 @@ class TextTables(TextFile):
             raise self.error("a carriage return within the line: write line ends of one kind")
         return [field.decode() for field in fields]
 
-    def _of_rows(self, rows: list[list[str]], lines: list[int]) -> Table:
+    def _of_rows(self, rows: list[Any], lines: Sequence[int]) -> Table:
         """Return the wanted cells of rows as a table, once every row is checked."""
         header, wanted = self.header, self.wanted
         width, longer = len(header), header is TREC_RUN  # trec_eval ignores what follows a tag
