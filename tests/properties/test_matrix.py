@@ -22,6 +22,9 @@ from doors import (
 )
 from world import draw
 
+import toplist as tl
+from toplist.metrics.beyond_accuracy import LIST_METRICS
+
 PAIRS = matrix.pairs()
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
 # How many doors each pair is dealt to in slow runs, and by which seed; 18 are all of them.
@@ -32,6 +35,11 @@ def dealt(door, text):
     """Return the pairs of a door."""
     place, pairs = [*DOORS].index(door), random.Random(f"{SEED} {text}").sample(PAIRS, len(PAIRS))
     return [one for row, one in enumerate(pairs) if (row - place) % len(DOORS) < N_DOORS]
+
+
+def test_every_metric_is_tried():
+    tried = {name.partition("(")[0] for name in (*matrix.HITS, *matrix.GROUPED, *matrix.LISTS)}
+    assert tried == {*tl.METRICS, *LIST_METRICS}
 
 
 @pytest.mark.parametrize("n", [8, pytest.param(None, marks=pytest.mark.slow)])

@@ -201,17 +201,19 @@ class Grid(NamedTuple):
         return pandas.DataFrame(self.columns)
 
     def to_csv(self) -> str:
-        r"""Return CSV: None and NaN are empty cells, several texts are one.
+        r"""Return CSV: None and NaN are empty cells, several values are a text.
 
         Examples
         --------
         >>> Grid({"metric": ["auc", "gauc"], "value": [0.5, math.nan]}).to_csv()
         'metric,value\nauc,0.5\ngauc,\n'
+        >>> Grid({"user": ["ann"], "hits": [(1, 4)]}).to_csv()
+        'user,hits\nann,1 4\n'
         """
 
         def cell(value: Any) -> Any:
             if isinstance(value, tuple):
-                return " ".join(value)
+                return " ".join(map(str, value))
             return "" if value is None or value != value else value
 
         out = io.StringIO()
