@@ -191,7 +191,7 @@ def test_a_run_that_does_not_fit_says_how_to_sort_it(tmp_path, monkeypatch, pack
     assert found.per_user("ndcg@3").shape == (len(TRUTHS),)  # kept, as of every run
 
 
-def test_a_user_split_over_distant_rows(tmp_path, parts):
+def test_a_user_split_over_distant_rows(tmp_path):
     recs = source(tmp_path, "recs", RANKS, "csv")
     truth = source(tmp_path, "t", TRUTHS, "csv", None)
     recs.write_text(recs.read_text() + "u10,i999,7\n")

@@ -239,7 +239,7 @@ ODD_LINES = [
 ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=70)
 @given(FILES, st.sampled_from([*SIDES]), st.sampled_from([16, 50, 1 << 22]))
 @example(("a.csv", b'user_id,item_id,rank\na,b,1\n"c\nd",e,1\nf,g,2\nh,i,1'), "ranks", 16)
 @example(("a.csv", b"user_id,item_id\nuser_id,item_id\n"), "ground_truths", 16)

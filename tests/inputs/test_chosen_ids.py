@@ -7,7 +7,7 @@ from shared_inputs import csv_of, frame_of
 
 import toplist as tl
 
-N = 12_000
+N = 7_500
 
 
 @pytest.fixture(scope="module")
