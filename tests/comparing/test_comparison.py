@@ -41,6 +41,12 @@ def test_the_table(both):
     assert both.to_dict()["poor"] == both.results["poor"].to_dict()
 
 
+def test_many_metrics_at_several_k_have_a_table_each():
+    names = ["ndcg", "map", "recall", "precision", "mrr", "hit", "dcg", "cg", "f1"]
+    shown = repr(compared(SYSTEMS, TRUTHS, [1, 2], metrics=names)).splitlines()
+    assert ["ndcg", "=", "dcg", "@1", "@2"] in [line.split() for line in shown]
+
+
 def test_the_best():
     turned = compared(SYSTEMS, TRUTHS, 2, metrics=[MRR, WORST])
     assert turned.best() == {"mrr@2": ["good"], "worst@2": ["poor"]}

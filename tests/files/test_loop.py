@@ -239,6 +239,19 @@ def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
     assert tl.top_k_eval(tmp_path / "w", {7: {4}}, 4)["mrr@4"] == 0.25
 
 
+@pytest.mark.parametrize("items", [b"abcde", np.arange(5).astype("datetime64[D]")])
+def test_items_of_other_types_in_several_blocks(tmp_path, monkeypatch, items):
+    in_small_blocks(monkeypatch)
+    pa = library("pyarrow")
+    kind = pa.binary() if isinstance(items, bytes) else pa.date32()
+    items = [bytes([one]) for one in items] if kind == pa.binary() else items.tolist()
+    recs, truth = tmp_path / "recs.parquet", tmp_path / "truth.parquet"
+    for path, places in ((recs, [0, 1, 2, 0]), (truth, [4, 1, 2, 3])):
+        column = pa.array([items[place] for place in places], kind)
+        write_parquet(path, 2, user_id=[1, 1, 2, 2], item_id=column, rank=[1, 2, 1, 2])
+    assert tl.top_k_eval(recs, truth, 2, metrics="recall")["recall@2"] == 0.5
+
+
 # Streams of record batches
 
 

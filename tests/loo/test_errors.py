@@ -6,6 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+import toplist as tl
 from toplist import loo
 
 TWO = [1, 1], [2, 3], [1, 2]
@@ -140,6 +141,7 @@ ERRORS += [
     (corrected, {}, {"k": 5, "gamma": 0}, "gamma=0: above 0 and at most 1"),
     (corrected, {}, {}, "k is missing"),
     (corrected, {}, {"k": 5, "metrics": "gini"}, "only metrics of hits are estimated from ranks"),
+    (tl.Hits.from_ranks, [0, 12, 3], {"n_listed": 10}, "user 1: rank 12 in a list of 10"),
     (counted, {1.5: 1}, {}, "rank 1.5: whole numbers"),
     (counted, [(1, 2), (1, 3)], {}, "rank 1 is there twice: give o"),
     (counted, {1: Decimal("1.5")}, {}, "users Decimal.*: whole"),

@@ -493,6 +493,7 @@ UNTIED = [
 TIED = [
     ["2020-01-01T00:00:00.100", "2020-01-01 00:00:00.1", "2020-01-01T00:00:00.1000000"],
     ["1.0", "1", "10e-1"],
+    ["2020-01-01T00:00:00.123456789", "2020-01-01 00:00:00.123456789", "2019-12-31"],
 ]
 
 
@@ -546,14 +547,24 @@ def test_times_with_and_without_a_zone_do_not_mix():
             loo.holdout(make(plain), time=aware)
 
 
-# A real log, where the data lie beside the repository
-MOVIES = Path(__file__).resolve().parents[3] / "shared" / "data" / "ml-latest-small" / "ratings.csv"
+# Real logs, where the data lie beside the repository, with the figures that their notes say
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+needs_data = pytest.mark.skipif(not (DATA / "online-retail").exists(), reason="no data")
 
 
-@pytest.mark.skipif(not MOVIES.exists(), reason="no data")
-def test_ties_at_the_newest_timestamp_are_as_the_data_sets_note_says():
-    split = loo.leave_one_out(MOVIES, columns={"user_id": "userId", "item_id": "movieId"})
+@needs_data
+def test_ties_at_the_newest_timestamp_of_movielens():
+    movies = DATA / "ml-latest-small" / "ratings.csv"
+    split = loo.leave_one_out(movies, columns={"user_id": "userId", "item_id": "movieId"})
     assert "127 users (18.9 %) with several items" in str(split)
     assert split.report.rows == {"train": 99_333, "test": 671}
     found = audit.check(None, split.truths(), split.truths("train"))
     assert found.ok and found.counts["cold_items"] == split.report.n_cold == 30
+
+
+@needs_data
+@pytest.mark.slow
+def test_ties_at_the_newest_timestamp_of_online_retail():
+    split = loo.leave_one_out(DATA / "online-retail" / "interactions.csv.gz")
+    assert (split.report.n_users, split.report.n_items) == (4_339, 3_665)
+    assert "4,009 users (92.4 %) with several items" in str(split)
