@@ -106,6 +106,12 @@ def test_groups_of_a_series_and_of_a_table(library):
         assert list(beyond.exposure([[0, 1]], catalogue=2).ratios(groups)) == ["a", None]
 
 
+def test_columns_of_arrow():
+    array = pytest.importorskip("pyarrow").array
+    found = beyond.exposure([["x"]], catalogue=array(["x", "y"])).ratios(array(["a", None]))
+    assert {group: ratio.tolist() for group, ratio in found.items()} == {"a": [2], None: [0]}
+
+
 def test_nobody_and_nothing():
     for lists, k, n in (([], 2, 2), ([[]], None, 0)):
         (ratio,) = beyond.exposure(lists, k, catalogue=[1]).ratios({1: "a"}).values()
@@ -200,6 +206,30 @@ def test_merged_exposures_beyond_31_bits_are_exact(times):
     np.testing.assert_allclose(listwise.personalisation(found), shared, rtol=4e-15)
 
 
+def test_many_lists_with_few_listings_of_an_item_at_each_rank():
+    """An item is in 2^24 lists at each rank, and in 2^31 in all: the sum of squares is 2^69."""
+    n = 128
+    rotated = [[(u + r) % n for r in range(n)] for u in range(n)]
+    found = doubled(beyond.exposure(rotated, catalogue=n), 24)
+    assert found.n_users == 2**31 and found.counts().tolist() == [2**31] * n
+    np.testing.assert_array_equal(listwise.gini(found), 0.0)
+    expected = [oracle.personalisation_of_counts({k << 24: n}, k, 2**31) for k in range(1, n + 1)]
+    same(listwise.personalisation(found), expected, 4e-16)
+
+
+def test_more_lists_and_items_than_a_machine_holds():
+    n = 4_000_000_000
+    found = beyond.Exposure.from_counts(
+        ["a", "b", "a"], [1, 1, 2], [n, n // 4, n // 2], n_users=2 * n, catalogue=list("abcd")
+    )
+    assert listwise.item_coverage(found).tolist() == [0.5, 0.5]
+    assert listwise.gini(found)[1] == oracle.gini_of_counts({n * 3 // 2: 1, n // 4: 1}, 4)
+    found = beyond.Exposure.from_counts(
+        [10**12 - 1, 0], [1, 1], [3, 1], n_users=4, catalogue=10**12
+    )
+    assert found.n_items == 10**12 and found.pairs.items.tolist() == [0, 10**12 - 1]
+
+
 def test_a_large_catalogue_costs_what_the_lists_cost():
     lists, n = [[5, 999_999_999, 3], [4, 5, 2], [2, 3, 5]], 10**9
     tracemalloc.start()
@@ -217,9 +247,6 @@ def test_a_large_catalogue_costs_what_the_lists_cost():
     assert gini[-1] == pytest.approx(1, abs=1e-8)
     assert len(found.pairs.items) == len(small.pairs.items)
     assert found.pairs.items.max() == 999_999_999
-    counts = [10**12 - 1, 0], [1, 1], [3, 1]
-    far = beyond.Exposure.from_counts(*counts, n_users=4, catalogue=10**12)
-    assert far.n_items == 10**12 and far.pairs.items.tolist() == [0, 10**12 - 1]
     assert listwise.item_coverage([[1, 2]], catalogue=10**12).tolist() == [1e-12, 2e-12]
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]})

@@ -229,3 +229,30 @@ def test_the_oracle_and_toplist_give_golden_values(golden):
 
 
 # Relations that hold by the definitions, so that the oracle is checked where nobody has a value
+
+LABELS = {"a": ["war"], "b": ["war", "drama"], "c": ["drama"], "x": []}
+COUNTS = {"a": 1, "b": 3, "c": 8}
+SIDES = {"a": "own", "b": "own", "c": "other"}
+BY_DEFINITION = [
+    (oracle.calibration(["b"], 1, ["a", "c"], LABELS), 0),
+    (oracle.calibration(["b"], 1, ["a", "c"], LABELS, "hellinger"), 0),
+    (oracle.calibration(["c"], 1, ["a"], LABELS), -math.log(0.01)),
+    (oracle.calibration(["c"], 1, ["a"], LABELS, "hellinger"), 1),
+    *((oracle.calibration(["a"], 2, one, LABELS), NAN) for one in ([], ["x"])),
+    (oracle.calibration(["x", "unknown"], 2, ["a"], LABELS), NAN),
+    # a of rank 1 weighs 1, c of rank 2 1 / log2(3); of rank 3 where x keeps its place
+    (oracle.list_shares(["a", "c"], 2, LABELS, True)["war"], THIRD / (1 + THIRD)),
+    (oracle.list_shares(["a", "x", "c"], 3, LABELS, True)["war"], 2 / 3),
+    (oracle.popularity_lift(["a", "b"], 2, ["b", "a"], COUNTS), 0),
+    (oracle.popularity_lift(["b"], 1, ["a"], COUNTS), 2),
+    (oracle.popularity_lift(["a"], 1, [], COUNTS), NAN),
+    (oracle.popularity_lift([], 1, ["a"], COUNTS), NAN),
+    (oracle.group_shares([["a", "c", "x"]], 3, SIDES)["own"], 1 / (1 + 1 / THIRD + 1 / 2)),
+    (sum(oracle.group_shares([["a", "c", "x"]], 3, SIDES).values()), 1),
+    (oracle.group_shares([[]], 3, SIDES)["own"], NAN),
+]
+
+
+@pytest.mark.parametrize(("found", "expected"), BY_DEFINITION)
+def test_values_by_definition(found, expected):
+    assert found == pytest.approx(expected, abs=1e-8, nan_ok=True)

@@ -44,6 +44,7 @@ SKIP = {"unknown": "skip"}
 REFUSED = [
     # what is needed
     (lambda: L.shannon_entropy(LISTS, normalised="catalogue"), "=catalogue) needs toplist.Items("),
+    (lambda: L.intra_list_diversity([["a"]], distance="jaccard"), "needs toplist.Items(labels="),
     (lambda: tl.top_k_eval(LISTS, items={3: 1}), "items is a dict: give toplist.Items(counts=...)"),
     (lambda: L.gini(beyond.exposure(LISTS)), "gini needs toplist.beyond.exposure(catalogue="),
     (lambda: L.hit_share([["a"]], [["a"]], labels=LABELS), "name a label, as in 'hit_share(label="),
@@ -73,6 +74,7 @@ REFUSED = [
         lambda: calibration([["a", "x", "b"]], history=[["a", "y"]]),
         "history: user 0 has item 'y', which is not in labels",
     ),
+    (lambda: calibration([["a", "x"]]), "user 0 lists item 'x' at rank 2, which is not in labels"),
     (
         lambda: L.average_popularity([[8], [7]], counts={1: 3}, **SKIP),
         "no item of ranks is in counts: it has 1, ranks has 8",
@@ -82,20 +84,35 @@ REFUSED = [
         "no item of history is in labels: it has 'q', history has 'a'",
     ),
     (lambda: L.item_coverage([[1], [2, 10**9]], catalogue=10**9), "user 1 lists item 1000000000"),
+    (lambda: L.item_coverage([[-1]], catalogue=10**9), "user 0 lists item -1 at rank 1"),
+    (lambda: L.item_coverage([[1, 1]], catalogue=10**9), "item 1 at ranks 1 and 2"),
+    (lambda: L.item_coverage([["a"]], catalogue=10**9), "'a' in ranks and 0 in"),
     (lambda: L.item_coverage([["a"]], catalogue=3), "'a' in ranks and 0 in catalogue"),
     # lists and catalogues
     (
         lambda: L.gini([[1, 2], [3, 4, 3, 4]], catalogue=8),
         "user 1 has item 3 at ranks 1 and 3 ... duplicates='first'",
     ),
+    *(
+        (
+            lambda unknown=unknown: L.average_popularity(
+                [["a", "z", "z"]], counts={"a": 6}, unknown=unknown
+            ),
+            "user 0 has item 'z' at ranks 2 and 3",
+        )
+        for unknown in (0, "skip")
+    ),
     (lambda: L.item_coverage(LISTS, catalogue=True), "catalogue must be"),
+    (lambda: L.item_coverage(LISTS, catalogue=0), "catalogue must be at least 1"),
     (
         lambda: L.item_coverage(LISTS, catalogue=[1, -1], padding=-1),
         "catalogue holds the padding id -1",
     ),
     (lambda: L.item_coverage(LISTS, catalogue="abc"), "catalogue is a str: give"),
+    (lambda: L.item_coverage([[0.5]], catalogue=3), "0.5 is a float, never an id"),
     (lambda: L.item_coverage({1, 2}, catalogue=8), "has no ranking"),
     (lambda: L.item_coverage(tl.match([[1]], [[1]]), catalogue=8), "a Hits holds no ids"),
+    (lambda: evaluated(metrics="gini@0"), "k must be a whole number from 1 on"),
     (lambda: L.gini(LISTS, catalogue=8, k=0), "k must be at least 1"),
     (lambda: beyond.exposure(LISTS, unknown="zero"), "unknown='zero': choose from 'raise', 'skip'"),
     (lambda: beyond.exposure(LISTS, paddin=0), "named 'paddin': lists are read by dup"),
@@ -116,6 +133,8 @@ REFUSED = [
     (lambda: L.novelty(LISTS, counts=[1], unknown=0), "unknown must be ... above 0, not 0"),
     (lambda: evaluated(metrics="exposure_share(label=wra)"), "no item is labelled 'wra': there"),
     (lambda: evaluated(metrics="hit_share", labels={"a": None}), "labels has no label"),
+    (lambda: evaluated(metrics="calibration(x=1)"), "takes distance, weights, alpha, not x"),
+    (lambda: evaluated(metrics="calibration(weights=rnak)"), "did you mean 'rank'"),
     (
         lambda: evaluated(metrics=["gini", "gini@2"], catalogue=["a", "b"]),
         "'gini@2' is asked for twice",
@@ -152,7 +171,10 @@ REFUSED = [
             ({"history": {"u": [1.5]}}, "history: ... 1.5"),
             ({"labels": 7}, "labels is a int: give a dict item -> label"),
             ({"labels": {"a": [["x"]]}}, "item 'a' has ... give text or numbers"),
+            ({"labels": {"a": {"x": 1}}}, "item 'a' has the label {'x': 1}, a dict: gi"),
             ({"labels": {"a": 1, "b": "1"}}, "1 and '1' are written alike: gi"),
+            ({"labels": {"a": [1], "b": ["1"]}}, "1 and '1' are written alike: gi"),
+            ({"labels": {"a": True, "b": "True"}}, "True and 'True' are written alike: gi"),
             ({"labels": {"a": "x", 3: "y"}}, "ids of two kinds, ... in labels and ... in labels"),
         )
     ),
@@ -164,11 +186,13 @@ REFUSED = [
     (lambda: L.average_popularity(EXPOSURE, counts=[1]), "Exposure"),
     (lambda: EXPOSURE + beyond.exposure(LISTS, 1, catalogue=8), "to k=3 and to k=1 do not merge"),
     (lambda: EXPOSURE + beyond.exposure(LISTS, catalogue=9), "two catalogues do not merge"),
+    (lambda: EXPOSURE + beyond.exposure(LISTS, catalogue=[*range(1, 9)]), "two catalogues do not"),
     (
         lambda: beyond.exposure(LISTS) + beyond.exposure(LISTS),
         "stated catalogue only: give catalogue=",
     ),
     (lambda: EXPOSURE + 1, "Exposure"),
+    (lambda: ARRAY + beyond.exposure([[0, 1]], catalogue=4), "two catalogues do not"),
     (lambda: ARRAY + beyond.exposure([[0, 1]], catalogue=3), "two catalogues do not"),
     (
         lambda: beyond.Exposure.of_counts(1, 2, 3, range(3), FALLING),
@@ -187,6 +211,7 @@ REFUSED = [
     (lambda: ITEMS.ratios({1: ["a", "b"]}), "item 1 has ['a', 'b']: an item has one group"),
     (lambda: beyond.exposure([[1]]).ratios({1: "a"}), "ratios of groups needs ... catalogue="),
     (lambda: from_counts([3]), "items: 3 is not in the catalogue"),
+    (lambda: from_counts(["0"]), "items: '0' is not in the catalogue"),
     (lambda: from_counts([True]), "items: True is not in the catalogue"),
     (lambda: from_counts(ranks=[0]), "ranks: whole numbers from 1 on"),
     (lambda: from_counts(counts=[1.0]), "counts: whole numbers from 1 on"),
@@ -197,9 +222,13 @@ REFUSED = [
     (lambda: overlap([[1], [2]], [[1]]), "a has 2 lists, b has 1: lists by position"),
     (lambda: overlap({1: [1]}, {"1": [1]}), "a has 1, b has '1' (a number and its text"),
     (lambda: overlap({"x": [1]}, {"x": [1, 2, 1]}), "b: user 'x' has item 1 at ranks 1 and 3"),
+    (lambda: overlap([[1, 2, 2]], [[1]]), "a: user 0 has item 2 at ranks"),
     (lambda: overlap([[1, -1, 2]], [[1]], padding=-1), "a: user 0 has padding at rank 2"),
+    (lambda: overlap([[1]], [[1]], 0), "k must be at least 1"),
     (lambda: overlap([[1]], [[1]], divisor="n"), "divisor='n': choose from"),
+    (lambda: overlap([[1]], [[1]], duplicates="last"), "duplicates='last': choose from"),
     (lambda: rbo([[1]], [[1]], 1.0), "p = 1.0 must be ... below 1"),
+    (lambda: rbo([[1]], [[1]], 0), "p = 0 must be ... above 0"),
     (lambda: rbo([[1]], [[1]], True), "p = True must be"),
     (lambda: overlap([[1]], [[1]]).interval(95), "level must be between 0 and 1, not 95"),
     (lambda: WHOLE + rbo(A, B, 0.5, k=3), "rbo(p=0.9) ... and rbo(p=0.5) ... do not merge"),
@@ -210,6 +239,8 @@ REFUSED = [
     (lambda: overlap([[1]], A), "b is keyed ... a=dict(zip(USERS, a))"),
     (lambda: overlap([1], [[1]]), "a is one user's list ... give [a]"),
     (lambda: overlap([[1]], [["1"]]), "ids of two kinds, ... 1 in a ... never equal"),
+    (lambda: overlap([[1]], {1, 2}), "b: ... has no ranking"),
+    (lambda: overlap([[0.5]], [[1]]), "0.5 is a float, never an id"),
     (lambda: overlap(tl.match([[1]], [[1]]), [[1]]), "a: ranks is a Hits, which holds no ids"),
     (lambda: WHOLE + 1, "Agreement"),
 ]
@@ -236,7 +267,7 @@ def test_one_error_names_what_is_missing(name):
 
 def test_tables_that_are_refused():
     pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame
+    table, series = pandas.DataFrame, pandas.Series
     for call, words in (
         (lambda: ITEMS.ratios(table({"a": [1]})), "groups: ... 'item_id'"),
         (
@@ -244,8 +275,20 @@ def test_tables_that_are_refused():
             "history: no column 'user_id'",
         ),
         (
+            lambda: calibration({"u": ["a"]}, history=table({"user_id": ["u"], "thing": ["a"]})),
+            "history: no column 'item_id'",
+        ),
+        (
+            lambda: calibration([["a"]], labels=series(["x"])),
+            "labels is a Series that counts its rows: give it by",
+        ),
+        (
             lambda: calibration([["a"]], labels=table({"item_id": ["a"], "a": [1], "b": [2]})),
             "labels: give a table of item_id and one column o",
+        ),
+        (
+            lambda: overlap(series([[1, 2], [3]]), {0: [2, 1], 1: [4]}),
+            "b is keyed by user, a is by position",
         ),
     ):
         said(words, call)

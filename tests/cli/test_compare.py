@@ -25,13 +25,19 @@ def test_compare_is_that_of_python(good):
     known = tl.compare(systems, baseline="popularity")
     found = json.loads(good(*ask, "--baseline", "popularity", "--format", "json"))
     assert [row["name"] for row in found] == list(names)
+    first = found[0]
+    assert (first["wins"], first["ties"], first["losses"]) == (430, 430, 132)
+    assert first["difference"] == pytest.approx(0.07376126380606653, rel=1e-9)
+    assert first["statistic"] == pytest.approx(10.319330838967076, rel=1e-9)
     options = "--baseline", "popularity", "--test", "sign", "--family", "metric"
     tests = known.test(method="sign", family="metric")
     assert good(*ask, *options).startswith(tests.to_text() + "\n\nconvention standard")
     assert good(*ask, *options, "--format", "latex").startswith(tests.to_latex() + "\n\n% ")
     of_csv = rows(good(*ask, *options, "--format", "csv"))
     assert [float(row["p"]) for row in of_csv] == [one.p for one in tests]
-    assert list(of_csv[0])[:5] == ["name", "system", "baseline", "n", "mean"]
+    assert of_csv[0]["method"] == "sign" and list(of_csv[0])[:5] == [
+        *("name", "system", "baseline", "n", "mean")
+    ]
     margin = good(*ask, "--baseline", "popularity", "--margin", "0.1", "--correction", "none")
     assert margin.startswith(known.equivalence(margin=0.1, correction="none").to_text())
     # without --baseline the first file is it: is popularity better than itemknn?
@@ -56,6 +62,9 @@ def test_a_terminal_gets_its_width_and_a_file_all_of_it(good, tmp_path, monkeypa
     assert max(map(len, good(*ask).splitlines())) <= 60 < max(map(len, whole.splitlines()))
     good(*ask, "-o", tmp_path / "table.txt")
     assert (tmp_path / "table.txt").read_text(encoding="utf-8") == whole
+    pytest.importorskip("matplotlib")
+    good(*ask[:-3], "--plot", tmp_path / "forest.png")
+    assert (tmp_path / "forest.png").read_bytes()[:4] == PNG
 
 
 THREE = "recs.csv", "more.csv", "truth.csv"
@@ -122,7 +131,9 @@ SITUATIONS = [  # what is held against the lists of base.csv, and the exit statu
     (f"better {MRR}", 0),
     (f"worse {MRR}", 1),
     (f"close {MRR}", 3),
+    (f"close {MRR} --undecided fail", 3),
     (f"close {MRR} --undecided ok", 0),
+    (f"worse {MRR} --undecided ok", 1),
     ("close -m mrr@2 --margin 0.2", 0),
     ("worse --margin mrr@2=0.05 mrr@1=0.7", 1),
     (f"same {MRR} --floor mrr@2=0.9", 1),

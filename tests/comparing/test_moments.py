@@ -76,7 +76,7 @@ def both():
 ASKED = {
     **{
         correction: lambda one, how=correction: one.test(correction=how, n_resamples=2_000)
-        for correction in ("holm", "maxt")
+        for correction in ("holm", "maxt", "bh", "none")
     },
     "of two": lambda one: one.test(["ndcg@10", "hit@1"], family="metric", alternative="greater"),
     "equivalence": lambda one: one.equivalence(margin=0.01),
@@ -171,6 +171,24 @@ def test_what_is_too_large_to_send(monkeypatch):
         found.band("ndcg", "one", "twin")
     with pytest.raises(ValueError, match="correction='maxt' needs the covariances .* give 'holm'"):
         found.test(correction="maxt")
+
+
+def test_nobody():
+    systems, truth = data()
+    part, whole = (
+        moments_of(evaluated(*of))
+        for of in (({name: {} for name in systems}, {}), (systems, truth))
+    )
+    again = PairedMoments.from_bytes(part.shape, part.to_bytes())
+    assert again.find("one", "twin", "ndcg@5").n == 0
+    merged = PairedMoments.merged([again, whole, again])
+    assert np.array_equal(merged.pairs["ndcg@5"], whole.pairs["ndcg@5"])
+    bare = {
+        name: replace(one.without_users(), paired=SystemRef(part, name))
+        for name, one in evaluated(systems, truth).items()
+    }
+    with pytest.raises(ValueError, match="nobody to test: no user is in all of better, fewer"):
+        tl.compare(bare).test()
 
 
 def batches_of(systems, truth, users, size=97):

@@ -14,6 +14,18 @@ GRADES = {"q": {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}}
 LISTS = {"q": list("xabycde")}
 
 
+@pytest.mark.parametrize(
+    ("unjudged", "expected"),
+    [("miss", (0.332143, 1 / 3, 0.25, 0.201515)), ("drop", (0.566667, 2 / 3, 0.5, 0.638788))],
+)
+def test_figures_of_trec_eval(unjudged, expected):
+    asked = {"metrics": ["map", "precision", "recall", "ndcg", "judged"], "unjudged": unjudged}
+    result = by_words(LISTS, GRADES, [3, 7], convention="trec_eval", **asked)
+    names = "map@7", "precision@3", "recall@3", "ndcg@3"
+    assert [result[name] for name in names] == pytest.approx(expected, abs=1e-6)
+    assert result["judged@3"] == 2 / 3 and result["judged@7"] == 5 / 7
+
+
 def test_lists_are_read_whole():
     lists = {"q": [*map(str, range(100, 3000)), "a", "b"]}
     truth = {"q": {"a": 1, "b": 0}}

@@ -171,8 +171,9 @@ def test_a_sampled_result_says_so_everywhere():
         result + evaluated(4, **options)
     one, other = evaluated(3), evaluated(4)
     full = tl.top_k_eval(tl.Hits.from_ranks(np.arange(400), 1_000), k=5, metrics="hit")
-    alike = tl.compare({"a": one, "b": one})
+    alike, plain = tl.compare({"a": one, "b": one}), tl.compare({"a": full, "b": full})
     assert alike.differences == [] and repr(alike).count(WORDS) == 1
+    assert "SAMPLED" not in repr(full) + repr(plain)
     (line,) = tl.compare({"full": full, "few": one}).differences
     assert line.text.startswith(f"DIFFERENT CANDIDATES: full: all items; few: {WORDS}")
     mixed = tl.compare({"a": one, "b": other})
@@ -180,19 +181,10 @@ def test_a_sampled_result_says_so_everywhere():
     assert "seed 3" in line.text and "seed 4" in line.text
     pytest.importorskip("matplotlib")
     words = "convention standard; sampled: 100 of 1,000 items"
+    assert words in one.plot().get_title(loc="left")
     assert words in tl.plots.sampled(full, one, "hit").get_title(loc="left")
     assert "different samples" in mixed.plot().get_title(loc="left")
-
-
-def test_the_keys_of_users_stay_with_their_ranks():
-    scores, users = np.random.default_rng(0).random((20, 50)), [f"u{i}" for i in range(20)]
-    ask = {"held_out": range(20), "n": 40, "users": users}
-    found = loo.sampled_ranks(scores, **ask)
-    assert found.evaluate(k=41).users == users
-    assert found.evaluate(k=41, users=users[::-1]).users == users[::-1]
-    turned = ask | {"held_out": range(20)[::-1], "users": users[::-1]}  # whose draws are their own
-    assert loo.sampled_ranks(scores[::-1], **turned).ranks[::-1].tolist() == found.ranks.tolist()
-    assert list(loo.sampled_ranks(scores, range(20), 40).evaluate(k=41).users) == list(range(20))
+    assert "sampled" not in full.plot().get_title(loc="left")
 
 
 @pytest.mark.parametrize(
@@ -260,6 +252,24 @@ def test_the_depth_of_a_sample_is_the_rank_whose_mean_sampled_rank_is_k():
     assert "about the first 816 of all items" in marked.warning(10)
 
 
+def test_the_keys_of_users_stay_with_their_ranks():
+    scores, users = np.random.default_rng(0).random((20, 50)), [f"u{i}" for i in range(20)]
+    ask = {"held_out": range(20), "n": 40, "users": users}
+    found = [
+        loo.sampled_ranks(one, **ask).evaluate(k=41, metrics="mrr") for one in (scores, -scores)
+    ]
+    named = loo.sampled_ranks(scores, **ask).evaluate(k=41, metrics="mrr", users=users)
+    assert found[0] == named and list(found[0].users) == users
+    turned = ask | {"held_out": range(20)[::-1], "users": users[::-1]}  # whose draws are their own
+    ranks = loo.sampled_ranks(scores[::-1], **turned).ranks[::-1]
+    assert ranks.tolist() == loo.sampled_ranks(scores, **ask).ranks.tolist()
+    systems = {"a": found[0], "b": found[1], "named": named}
+    assert tl.compare(systems).differences == []
+    other = [user.upper() for user in users]
+    assert loo.sampled_ranks(scores, **ask).evaluate(k=41, users=other).users == other
+    assert list(loo.sampled_ranks(scores, range(20), 40).evaluate(k=41).users) == list(range(20))
+
+
 # Baselines
 
 USERS = st.none() | st.lists(st.integers(0, 6), max_size=5)
@@ -299,7 +309,7 @@ def test_random_items_are_unseen_ones_each_once(rows, k, users, exclude, random)
         assert len(items) == min(k, len(left[user])) == len(set(items)) and {*items} <= left[user]
     shuffled = columns(random.sample(rows, len(rows)))
     assert loo.random(shuffled, k, users=users, exclude=exclude, seed=1) == found
-    for user in [*found][:1] if exclude == "train" else ():
+    for user in found if exclude == "train" else ():
         assert loo.random(columns(rows), k, users=[user], seed=1) == {user: found[user]}
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 
 import cases
+import numba
 import numpy as np
 import pytest
 from differential import ANY, COUNTS, DISCOUNTS, agree, columns
@@ -22,10 +23,12 @@ from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
+from toplist.kernels import join
 from toplist.metrics.definitions import Earned
 
 GRADES = {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}
 RUN = list("xabycde")
+ERR_GRADES = {"a": 3, "b": 2, "c": 0, "d": 1}
 
 
 def evaluated(metrics, ranks=RUN, truth=GRADES, k=3, **options):
@@ -37,8 +40,42 @@ def over(known, divisor, **changes):
     return dataclasses.replace(METRICS[known], divisor=divisor, **changes)
 
 
+def squared(r):
+    """rank squared"""
+    return r * r
+
+
+SQUARES = Metric("squares", "each", squared, lambda k, R, n: k + R, text="hits at 1 / rank^2")
 SO_FAR = over("map", "hits", name="so_far")
+GAIN = Metric("gain", "each", lambda r: r, "1", graded=True)
 CUT = Metric("own", "each", "r", "hits", cut="R")
+
+# By hand: metric, list, truth, the values at k = 1, 2, ...
+BY_HAND = [
+    # torchmetrics retrieval_average_precision(top_k=3): 1.0; PyG's LinkPredMAP: 0.5
+    (SO_FAR, [1, 2, 3], {1, 9}, [1, 1, 1]),
+    ("map", [1, 2, 3], {1, 9}, [1, 0.5, 0.5]),
+    (SO_FAR, [1, 2, 3, 4], {1, 4}, [1, 1, 1, 0.75]),  # a hit more, and a lower value
+    (SO_FAR, [1, 2], {9}, [0, 0]),
+    # RecTools Precision(r_precision=True), BEIR R_cap, CalibratedRecallK of RecPack
+    (over("recall", "min(k,R)"), [1, 5, 6, 2], {1, 2}, [1, 0.5, 0.5, 1]),
+    ("judged", ["a", "b", "c"], {"a": 1, "b": 0, "z": 0}, [1, 1, 2 / 3]),
+    ("err", list("abcd"), ERR_GRADES, [0.875, 0.8984375, 0.8984375, 0.90087890625]),
+    ("nerr", list("abd"), ERR_GRADES, [1, 1, 1]),
+    (SQUARES, [5, 7, 8], {7, 3, 5}, [1 / 4, (1 + 1 / 4) / 5, (1 + 1 / 4) / 6]),
+    ("rbp(p=0.5)", [5, 7, 8], {7, 3, 5}, [0.5, 0.75, 0.75]),
+    ("rbp", [5, 7, 8], {7, 3, 5}, [0.2, 0.36, 0.36]),
+    (GAIN, [1, 2], {2: 3, 1: 1}, [1, 1 + 3 / 2]),
+    (CUT, [1, 9, 8, 2], {1, 2}, [1, 1, 1, 1]),
+]
+
+
+@pytest.mark.parametrize(("metric", "ranked", "truth", "values"), BY_HAND)
+def test_by_hand(metric, ranked, truth, values):
+    found = top_k_eval([ranked], [truth], len(values), metrics=[metric])
+    assert found.per_user(found.terms.names[0].partition("@")[0])[0].tolist() == pytest.approx(
+        values
+    )
 
 
 # What a hit earns
@@ -111,6 +148,10 @@ def test_bpref_is_of_the_whole_list():
     assert "DIFFERENT METRICS" not in str(tl.compare({"a": whole, "b": merged}))
     with pytest.raises(KeyError, match="bpref@3"):
         whole["bpref@3"]
+    plots = pytest.importorskip("matplotlib") and tl.plots
+    assert len(plots.curves(whole).lines) == 1
+    with pytest.raises(ValueError, match="'bpref' is of the whole list: it has no k, and no curve"):
+        plots.curves(whole, "bpref")
 
 
 # R, ranks of the hits, the interpolated precision of pytrec_eval-terrier 0.5.11, and that where
@@ -264,8 +305,11 @@ def test_any_metric_may_be_cut_at_r(divisor, population, k, counts, discount):
         agree(tl.merge(results, disjoint=True)["own"], result["own"], "merged")
 
 
-def test_an_ideal_of_one_user_is_that_of_its_counts():
+def test_ratios_of_sums_and_one_user():
     pooled = tl.CONVENTIONS["standard"].replace(aggregate="pooled")
+    sides = [[1, 2, 3], [5, 6, 7]], [{1, 3}, {6}]
+    result = top_k_eval(*sides, 3, metrics=SO_FAR, convention=pooled)
+    assert result["so_far@3"] == pytest.approx((1 + 2 / 3 + 1 / 2) / 3)
     for counts, value in (("each", 1), ("first", 1 / 3)):
         own = Metric("own", counts, "1", "ideal(min(k,R))", graded=True)
         for rules in ("standard", pooled):
@@ -348,13 +392,13 @@ def evaluate_graded(metrics):
             result.per_user(f"{name}@{result.terms.ks_of[name][-1]}")
 
 
-def test_own_metrics_compile_nothing():
+def test_own_metrics_compile_nothing(monkeypatch):
     evaluate_graded(METRICS)
     before = compiled()
     assert before >= 5
     evaluate_graded(
         [
-            Metric(f"{counts}{graded:d}", counts, lambda r: r * r, divisor, graded=graded)
+            Metric(f"{counts}{graded:d}", counts, squared, divisor, graded=graded)
             for counts in ("each", "nth", "first")
             for graded in (False, True)
             for divisor in [lambda k, R, n: 1.5 * k + n]
@@ -362,6 +406,10 @@ def test_own_metrics_compile_nothing():
     )
     evaluate_graded(["rbp(p=0.5)"])
     assert compiled() == before
+    extra = numba.njit(lambda x: x)  # the count can rise
+    monkeypatch.setattr(join, "extra", extra, raising=False)
+    extra(1)
+    assert compiled() == before + 1
 
 
 # Words

@@ -4,6 +4,7 @@ The files lie beside the repository (`../shared`); what is absent is skipped.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import cases
@@ -17,6 +18,40 @@ from toplist.files import read_ranks, read_truths
 
 DATA = cases.FOLDER.parent / "data"
 SIX = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+
+
+# Cases of other projects
+
+CASES, _ = cases.read()
+
+
+def metric_of(case):
+    """Return the case's metric as a name, or with the case's own divisor."""
+    if case.parameters:
+        return f"{case.metric}(p={case.parameters['p']})"
+    metric = tl.CONVENTIONS[case.convention].metrics[case.metric]
+    return replace(metric, divisor=case.divisor) if case.divisor else case.metric
+
+
+def compute(case):
+    """Compute a case by the library, in the shape of its `expected`."""
+    options = {"duplicates": "first", "convention": case.convention, "missing": "zero"}
+    options["empty"] = "skip"  # the cases are about formulas, not about who is counted
+    if case.gain == "exponential":
+        options["gains"] = "exponential"
+    if case.aggregation == "mean":
+        metrics = [metric_of(case)]
+        (mean,) = by_words(case.ranks, case.truths, case.k, metrics=metrics, **options)
+        return list(mean) if isinstance(case.k, list) else mean
+    how = {"divisor": case.divisor, **options}
+    curves = curve(case.metric, case.ranks, case.truths, case.k, **how)
+    return curves.tolist() if case.aggregation == "cumulative" else curves[:, -1].tolist()
+
+
+@pytest.mark.skipif(not CASES, reason="no cases beside the repository")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_figures_of_other_projects(case):
+    case.check(compute(case))
 
 
 # The example of the NeuRec-style functions, and the figures printed under it
@@ -34,6 +69,13 @@ def test_neurec_prints_what_the_original_printed(k):
     assert [round(v, 4) for v in (hit, precision, recall, map_, ndcg, mrr)] == PRINTED[k]
     curves = [curve(name, RANKS, TRUTHS, convention="neurec") for name in SIX]
     assert [round(curve[:, k - 1].mean(), 4) for curve in curves] == PRINTED[k]
+
+
+@pytest.mark.parametrize(("k", "map_"), [(1, 1.0), (3, 0.6111), (5, 0.6417)])
+def test_by_default_all_but_map_are_the_same(k, map_):
+    expected = dict(zip(SIX, PRINTED[k], strict=True)) | {"map": map_}
+    values = dict(zip(SIX, tl.top_k_eval(RANKS, TRUTHS, k), strict=True))
+    assert {name: round(value, 4) for name, value in values.items()} == expected
 
 
 # trec_eval's own test files
@@ -246,11 +288,35 @@ def test_recbole_arrays(name):
 # A Chinese note: the Airbnb scoring, the pooled hit ratio
 
 
+def test_note_airbnb_scores():
+    """Five places, one true label per row; the third row lists FR twice."""
+    lists = np.array([["US", "FR", "CN"], ["FR", "US", "CN"], ["FR", "FR", "CN"]])
+    labels = np.array(["US", "CN", "FR"])
+    assert tl.ndcg(lists, labels, 5, duplicates="first")[:, -1].tolist() == [1.0, 0.5, 1.0]
+
+
+def test_note_hit_ratio_is_a_pooled_recall():
+    truths = [
+        {*range(found), *range(100, 100 + size - found)}
+        for found, size in [(6, 10), (5, 12), (4, 8)]
+    ]
+    result = by_words([[*range(10)]] * 3, truths, 10, metrics="recall", aggregate="pooled")
+    assert result["recall@10"] == (6 + 5 + 4) / (10 + 12 + 8) == 0.5
+
+
 # Retrieval and RAG libraries, from their own tests, by their conventions and formulas
 
 OTHERS = cases.FOLDER / "retrieval_cases.json"
 OF_RETRIEVAL = json.loads(OTHERS.read_text(encoding="utf-8")) if OTHERS.exists() else []
 
+# What was not of three choices before: counts, discount, divisor, and the policies beside them
+FORMULAS = {
+    "h3-008": ("each", "r", "hits", {}),
+    "h3-154": ("nth", "r", "hits", {}),
+    "h3-596": ("nth", "r", "R", {"empty": "one"}),
+}
+# No sum over hits: a mean over groups of alternatives, each divided by its own hits
+NOT_OURS = {"h3-129"}
 
 # What a peer and its metrics are called here, where that is not their own name
 PEERS = {"pytrec_eval-terrier": "trec_eval", "tfr": "tf-ranking"}
@@ -278,6 +344,33 @@ def evaluated(case, **asked):
     return result[name] if case["aggregation"] == "mean" else result.per_user(name).tolist()
 
 
+def check(case, found):
+    pairs = list(zip(cases.flat(case["expected"]), cases.flat(found), strict=True))
+    assert all(cases.same(*pair, case["tolerance"]) for pair in pairs), (found, case["expected"])
+
+
+def formula_of(case):
+    """Return the metric of a case and its policies; None for a formula that is not offered."""
+    name = case["metric"] or "of_the_case"
+    if case["id"] in FORMULAS:
+        *choices, policy = FORMULAS[case["id"]]
+        return tl.Metric(name, *choices), policy
+    if case["formula"] is None:
+        return None
+    graded = case["metric"] in ("cg", "dcg", "ndcg")
+    return tl.Metric(name, *case["formula"].values(), graded=graded), {}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in OF_RETRIEVAL if formula_of(case)], ids=lambda case: case["id"]
+)
+def test_by_its_formula(case):
+    metric, policy = formula_of(case)
+    if case["id"] == "h3-x01":  # gains that do not read the threshold are trec_eval's
+        policy = {"convention": "trec_eval"}
+    check(case, evaluated(case, metrics=metric, **policy))
+
+
 def by_a_peer(case):
     """Return the convention and the metric of the peer of a case; None if it has none here."""
     convention = tl.CONVENTIONS.get(PEERS.get(case["peer"], case["peer"]))
@@ -292,6 +385,10 @@ def by_a_peer(case):
 )
 def test_by_the_convention_of_its_peer(case):
     convention, name = by_a_peer(case)
-    found, expected = evaluated(case, metrics=name, convention=convention), case["expected"]
-    pairs = list(zip(cases.flat(expected), cases.flat(found), strict=True))
-    assert all(cases.same(*pair, case["tolerance"]) for pair in pairs), (found, expected)
+    check(case, evaluated(case, metrics=name, convention=convention))
+
+
+@pytest.mark.skipif(not OF_RETRIEVAL, reason="no cases beside the repository")
+def test_all_cases_but_one_are_expressible():
+    assert {case["id"] for case in OF_RETRIEVAL if not formula_of(case)} == NOT_OURS
+    assert len([case for case in OF_RETRIEVAL if by_a_peer(case)]) >= 25

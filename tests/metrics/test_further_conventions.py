@@ -84,6 +84,7 @@ UNRATED = list("abcdef"), {"a": 3, "b": 2, "c": 3, "e": 1}
 SHORT = list("abcd"), UNRATED[1]
 CASCADE = list("abcd"), {"a": 3, "b": 2, "c": 0, "d": 1}
 OS = [f"d{i}" for i in range(1, 21)], {f"d{i}": i % 3 for i in range(1, 21)}
+NOTE = labelled([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
 THREE = ["1", "2", "3"], {"1": 0, "2": 3, "3": 1}
 OF_LISTS = [
     ("elasticsearch", "dcg@10", *ES, 13.84826362927298, 5e-6),
@@ -108,6 +109,16 @@ OF_LISTS = [
     ("quepid", "mrr@10", ["1", "2", "3"], {"1": 0, "2": 0, "3": 1}, 0.33, 5e-3),
     # by hand: the ideal has both rated documents, whatever k
     ("quepid", "ndcg@1", ["1"], {"1": 1, "2": 1}, 0.6131471927654585, 1e-12),
+    # of a Chinese note: gains in rank order, and both discounts
+    *(("standard", f"cg@{k}", *NOTE, gain, 0) for k, gain in ((1, 3), (2, 5), (10, 16))),
+    *(
+        ("standard", f"dcg@{k}", *NOTE, gain, 1e-13)
+        for k, gain in ((1, 3), (2, 4.2618595071429155))
+    ),
+    *(("bwhite", f"dcg@{k}", *NOTE, gain, 1e-13) for k, gain in ((2, 5), (10, 9.6051177391888114))),
+    ("bwhite", "ndcg@4", *labelled([2, 1, 2, 0]), 0.9203032077642922, 1e-15),
+    ("standard", "ndcg@4", *labelled([2, 1, 2, 0]), 0.96519546960144276, 1e-15),
+    ("standard", "ndcg@2", *labelled([1]), 1, 0),
     ("neurec", "ndcg@2", ["a", "b"], {"a": 1, "b": 3}, 1, 0),  # which knows no grades
     # the target at rank 2 weighs as much as at rank 1
     ("longmemeval", "ndcg@2", ["x", "a"], {"a"}, 1, 0),

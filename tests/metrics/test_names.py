@@ -83,7 +83,7 @@ def test_a_name_of_trec_eval_says_where_its_formula_is_another():
         assert "ir_measures" not in repr(result)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None)
 @given(st.text(max_size=8))
 def test_any_text_is_an_error_with_the_valid_names(name):
     if not names.canonical(name).partition("@")[0].startswith((*tl.METRICS, *LIST_METRICS)):
@@ -102,6 +102,31 @@ def test_every_synonym_is_of_a_name_and_is_none_itself():
     assert set(OTHER_NAMES.values()) <= set(tl.CONVENTIONS)
     assert not set(OTHER_NAMES) & set(tl.CONVENTIONS)
     assert all(callable(attrgetter(ours)(tl)) for ours in names.PACKAGE_NAMES.values())
+
+
+# What a library calls one of its metrics, which is another than its name is elsewhere.
+OF_LIBRARIES = [
+    ("ranx", "hits@2", "cg@2", 1.5),
+    ("ranx", "hits_at_2", "cg@2", 1.5),
+    ("ranx", "hit_rate@2", "hit@2", 1.0),
+    ("standard", "hits@2", "hit@2", 1.0),
+    ("recbole", "hits@2", "hit@2", 1.0),
+    # of the first user 2 / min(2, 3), or 2 / 3; of the second 1 / 2
+    ("recommenders", "map_at_2", "map_at_k@2", 0.75),
+    ("recommenders", "map@2", "map@2", (2 / 3 + 1 / 2) / 2),
+    ("trec_eval", "map_cut_2", "map@2", (2 / 3 + 1 / 2) / 2),
+    ("standard", "map_at_2", "map@2", 0.75),
+]
+
+
+@pytest.mark.parametrize(("convention", "written", "name", "value"), OF_LIBRARIES)
+def test_a_name_means_what_it_means_in_the_library_of_the_convention(
+    convention, written, name, value
+):
+    lists, truths = [["a", "b", "x"], ["d", "x", "y"]], [{"a", "b", "c"}, {"d", "e"}]
+    found = tl.top_k_eval(lists, truths, metrics=written, convention=convention)
+    assert found.to_dict() == {name: pytest.approx(value, abs=1e-15)}
+    assert found[written] == found[name]
 
 
 OF_A_RESULT = {
@@ -123,6 +148,10 @@ def test_names_of_a_result(name, meant):
             f"{name!r} (did you mean {meant!r}?): this result has hit, ndcg, rbp(p=0.5), without"
         )
     assert name not in result and meant in result
+    with pytest.raises(KeyError, match=r"^\"'recall@3': this result has"):  # not asked for
+        result["recall@3"]
+    with pytest.raises(KeyError, match=r"^\"'ndcg@9': this result has"):  # the name is right
+        result["ndcg@9"]
 
 
 @pytest.mark.parametrize(

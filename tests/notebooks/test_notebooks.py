@@ -82,6 +82,23 @@ def test_a_run_shows_what_is_stored(path):
             assert alike(shown(before), shown(after)), f"cell {stored.id} shows {shown(after)}"
 
 
+def test_another_number_and_another_size_are_found():
+    table, picture = {"text/plain": "0.1314"}, {"image/png": (616, 374)}
+    assert alike(table, table) and alike(picture, {"image/png": (620, 374)})
+    for found in ({"text/plain": "0.1315"}, {}, {"image/png": (700, 374)}):
+        assert not alike(table, found) and not alike(picture, found)
+
+
+def test_a_failing_check_and_a_warning_are_refused():
+    folder = str(Path(__file__).parents[1])
+    with pytest.raises(AttributeError, match="result"):  # which no cell has made
+        exec(CHECK.format(folder=folder, name="quickstart"), {"x": 1})
+    warned = nbformat.v4.new_output("stream", name="stderr", text="look here")
+    cells = [nbformat.v4.new_code_cell("1", outputs=[warned])]
+    with pytest.raises(ValueError, match="look here"):
+        make_outputs.clean(nbformat.v4.new_notebook(cells=cells))
+
+
 @each_notebook
 def test_it_is_stored_with_what_a_run_shows(path):
     """All cells in order, and nothing of the machine that ran them."""

@@ -139,7 +139,7 @@ def test_ties_in_order_are_the_ranked_list(scores, data):
 def test_sklearn_agrees():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(0)
-    for n_items in (2, 20):
+    for n_items in (2, 5, 40):
         scores = rng.integers(0, 6, (20, n_items)).astype(float)
         relevance = rng.integers(0, 4, (20, n_items)).astype(float)
         for k in {1, n_items // 2, n_items}:
@@ -173,11 +173,14 @@ ERRORS = [
     (top_2, [[1.0]], {"k": 0}, "k must be at least 1, not 0"),
     (top_2, [[2**63, -1, 2**63 + 1]], {}, "scores: 9223372036854775808 is beyond 2.53, where floa"),
     (top_2, [[2**80, 2**80 + 1, 0.5]], {}, "is beyond 2.53, .*: give an array of int64"),
+    (top_2, [[2**53, 2**53 + 1, -np.inf]], {}, "scores: 9007199254740993 is beyond 2.53"),
     (top_2, [[1.0]], {"ties": "average"}, "hit, mrr and map depend on which tied item is first"),
     (top_2, [[1.0]], {"ties": "first"}, "ties='first': choose from 'order'"),
     (top_2, [[1.0]], {"exclude": [{0}, {0}]}, "exclude has 2 rows for 1 users"),
-    (top_2, [[1.0, 2.0]], {"exclude": [{2}]}, r"item 2 is no column of 0\.\.1"),
-    (top_2, [[1.0, 2.0]], {"exclude": [{-1}]}, r"item -1 is no column of 0\.\.1"),
+    *(
+        (top_2, [[1.0, 2.0]], {"exclude": [{one}]}, rf"item {one} is no column of 0\.\.1")
+        for one in (2, -1)
+    ),
     (top_2, [[1.0]], {"exclude": np.array([[0.5]])}, "array of bool of shape"),
     (tls.dcg, [[1, 2]], {"relevance": [[1, 2, 3]]}, r"shape \(1, 2\), relevance \(1, 3\)"),
     (tls.dcg, [[1, 2]], {"relevance": [[1, -2]]}, "user 0, item 1 has grade -2"),
@@ -187,13 +190,21 @@ ERRORS = [
     (tls.dcg, [[1]], {"relevance": [[1]], "gains": "log"}, "gains='log'"),
 ]
 WRONG_TYPES = [
-    (top_2, [[1.0, 2.0]], {"exclude": [[1.7]]}, "user 0 has 1.7: columns are whole num"),
-    (top_2, [[1.0, 2.0]], {"exclude": [[True]]}, "user 0 has True: columns are whole num"),
+    *(
+        (top_2, [[1.0, 2.0]], {"exclude": [[one]]}, f"user 0 has {one!r}: columns are whole num")
+        for one in (1.7, "1", True)
+    ),
     (top_2, [[1.0, 2.0]], {"exclude": {0: [1]}}, "exclude is a dict: give one container of colum"),
     (top_2, [[1.0, 2.0]], {"exclude": [0]}, "user 0 has 0 instead of a container of columns"),
+    (top_2, [[1.0, 2.0]], {"exclude": [None]}, "user 0 has None instead of a container of columns"),
     (lambda one: tls.dcg(one, [[1, 0]]), [[3, 1]], {}, rf"keyword only.*reverse order.*{LINE}\)"),
     (lambda one: tls.dcg(one, [[1, 0]], 2), [[3, 1]], {}, rf"keyword only.*{LINE}, k=10"),
-    (lambda one: tls.ndcg(one, [[1, 0]]), [[3, 1]], {}, r"sklearn\.metrics\.ndcg_score .*: sco"),
+    (
+        lambda one: tls.ndcg(one, [[1, 0]]),
+        [[3, 1]],
+        {},
+        r"sklearn\.metrics\.ndcg_score .*: scores",
+    ),
     (tls.dcg, [[3, 1]], {}, rf"needs the grades of the items: {LINE}"),
 ]
 

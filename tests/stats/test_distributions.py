@@ -128,6 +128,24 @@ def test_t_and_its_quantile(q, t, df):
         assert t_sf(t, df) >= t_sf(t, 2 * df) * (1 - 1e-12) >= normal_sf(t) * (1 - 1e-11)
 
 
+def test_closed_forms():
+    for t in (1e-8, 0.1, 3.0, 1e7, 1e100):
+        assert t_sf(t, 1) == pytest.approx(math.atan2(1, t) / math.pi, rel=1e-13)
+        root2 = math.hypot(t, math.sqrt(2))
+        assert t_sf(t, 2) == pytest.approx(1 / (root2 * (root2 + t)), rel=1e-13)
+    for t in (1e-9, 0.1, 2.0, 30.0):
+        assert f_sf(t * t, 1, 1e6) == pytest.approx(2 * t_sf(t, 1e6), rel=1e-12)
+    for df, q in product(DFS, (1e-3, 0.1, 1, 3, 8, 20, 100)):
+        assert noncentral_t_sf(1.96, df, 0) == pytest.approx(t_sf(1.96, df), abs=1e-12)
+        mirrored = 1 - noncentral_t_sf(-1.96, df, 2)
+        assert noncentral_t_sf(1.96, df, -2) == pytest.approx(mirrored, abs=1e-12)
+        if (expected := 2 * t_sf(q / math.sqrt(2), df)) > 1e-280:  # a range of two
+            assert range_sf(q, 2, df) == pytest.approx(expected, rel=1e-9)
+    for n, q in ((3, 14.0), (5, 20.0), (30, 30.0)):  # small tails are those of all pairs
+        expected = n * (n - 1) * normal_sf(q / math.sqrt(2))
+        assert range_sf(q, n, INF) == pytest.approx(expected, rel=1e-8)
+
+
 @given(st.integers(0, 60), st.data())
 def test_binomial_tails_are_exact(n, data):
     wins = data.draw(st.integers(0, n))

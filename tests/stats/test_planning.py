@@ -59,18 +59,17 @@ def test_equivalence_without_spread():
 
 
 @pytest.mark.parametrize("n", [2, 10, 10_000])
-def test_power_is_that_of_the_noncentral_t(n):
-    stats = pytest.importorskip("scipy.stats")
+def test_power_agrees_with_statsmodels(n):
+    tests = pytest.importorskip("statsmodels.stats.power").TTestPower()
     for effect, level in itertools.product((0.01, 0.1, 0.5), (0.9, 0.95, 0.99)):
-        c, shape = stats.t.ppf((1 + level) / 2, n - 1), (n - 1, effect * math.sqrt(n))
-        expected = stats.nct.sf(c, *shape) + stats.nct.cdf(-c, *shape)
+        expected = tests.power(effect, n, 1 - level)
         if math.isfinite(expected):  # scipy gives up at times
             got = planning.power(effect * 3, 3.0, n, level)
             assert got == pytest.approx(expected, abs=1e-8)
         assert planning.power(-effect, 1.0, n, level) == planning.power(effect, 1.0, n, level)
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=30)
 @given(st.floats(1e-6, 1e3), st.integers(2, 10**7), st.floats(0.003, 20), POWERS, LEVELS)
 def test_what_is_found_with_that_power_by_just_enough_users(std, n, effect, power, level):
     difference = planning.detectable(std, n, power, level)
@@ -114,6 +113,17 @@ def test_p_is_that_of_scipy_where_30_differ(mean, n):
     assert not found.bound and found.differ == n
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_verdict_is_the_place_of_the_interval(seed):
+    new, base = drawn(200, -0.004, std=0.02, seed=seed)
+    for margin in (0.001, 0.004, 0.008):
+        found = not_worse(new, base, margin)
+        above, below = found.test.low > -margin, found.test.high < -margin
+        verdict = "not worse" if above else "worse" if below else "undecided"
+        assert found.verdict == verdict
+        assert math.isnan(found.n_needed) == (verdict != "undecided")
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("differ", [3, 12])
 def test_a_bound_of_either_side_must_agree_where_few_differ(seed, differ):
@@ -141,13 +151,13 @@ RARE = {  # what 3 %, most of the others and the rest gain; the true loss is the
 def test_rare_users_who_were_not_drawn_are_allowed_for_on_either_side(verdict):
     gains, base, margin = RARE[verdict]
     rng, wrong, by_t = np.random.default_rng(4), 0, 0
-    for _ in range(70):
+    for _ in range(100):
         d = rng.choice(gains, 100, p=[0.03, 0.873, 0.097])
         found = not_worse(base + d, np.full(100, base), margin)
         ends = found.test.low > -margin, found.test.high < -margin
         wrong += found.verdict == verdict
         by_t += ends[verdict == "worse"]
-    assert wrong <= 2 < by_t
+    assert wrong <= 3 < by_t
 
 
 @pytest.mark.parametrize("n", [5, 20, 80])

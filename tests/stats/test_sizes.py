@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -55,3 +56,25 @@ def test_a_true_null_is_rejected_as_often_as_it_should(line):
 def test_a_gate_is_seldom_wrong_where_the_loss_is_the_margin(system, n, side):
     draw = sizes.of_gate(system, "ndcg@10", "shifted", n, side)
     assert sizes.sizes(draw, 1000)[0] <= 0.045  # .04, and one standard deviation of 1,000 samples
+
+
+@pytest.mark.slow
+def test_few_winners_alone_seldom_pass_a_gate():
+    """Where 5 % of 50 users differ, flips of d + margin of all of them passed 25 % of samples."""
+    d, chances = sizes.at_margin(
+        sizes.retail("itemknn-shrunk", "hit@10") - sizes.retail("itemknn", "hit@10"), "thinned"
+    )
+    rng, passed = np.random.default_rng(0), []
+    for _ in range(1000):
+        some = rng.choice(d, 50, p=chances)
+        if some.any():
+            passed.append(sizes.not_worse(some, np.zeros(50), sizes.MARGIN).verdict == "not worse")
+    assert len(passed) > 900 and np.mean(passed) <= 0.02
+
+
+@pytest.mark.parametrize("kind", ["shifted", "thinned"])
+def test_differences_at_the_margin(kind):
+    d = np.array([0.0, 0.2, -0.1, 0.0, 0.3, 0.0])
+    values, chances = sizes.at_margin(d.copy(), kind)
+    assert (values * chances).sum() == pytest.approx(-sizes.MARGIN)
+    assert ((values == 0) == (d == 0)).all() and chances.sum() == pytest.approx(1)
