@@ -452,12 +452,9 @@ def flatten(
         grades = numbers.astype(np.float64)
     elif any(issubclass(kind, Mapping) for kind in kinds):
         grades = _grades_of(ids)
-    return Flat(
-        *(side, ids, offsets, lengths, grades),
-        grouped=GroupedIds in kinds,
-        users=users,
-        distinct=all(issubclass(kind, (dict, set, frozenset)) for kind in kinds),
-    )
+    flat = Flat(side, ids, offsets, lengths, grades, grouped=GroupedIds in kinds, users=users)
+    distinct = all(issubclass(kind, (dict, set, frozenset)) for kind in kinds)
+    return replace(flat, distinct=distinct)
 
 
 def _grades_of(rows: Sequence[Any]) -> Floats:

@@ -234,7 +234,7 @@ FAR = "few users lie far to one side"
 def intervals(results: Mapping[str, Means]) -> list[str]:
     """Say in a line which interval is which, and where they are rough; none without intervals.
 
-    The roughest mean is told with the name of its result, unless that is "".
+    The roughest mean is named, with its result unless that is "".
 
     Examples
     --------

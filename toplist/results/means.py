@@ -238,7 +238,7 @@ class Means:
         And whose these lists are, where that is known. Only metrics of the lists have such.
         """
         metric, k = self.terms.find(name)
-        if getattr(metric, "of_users", True):  # others are told to have none, kept or not
+        if getattr(metric, "of_users", True):  # others have none, kept or not, and say so
             hits, counted = self.held("it has no values per user")
         if isinstance(metric, ListMetric):
             assert self.lists is not None
