@@ -26,21 +26,6 @@ SKIPPING = tl.CONVENTIONS["standard"].replace(missing="skip")
 METRICS = ["ndcg", "recall"]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def compiled_once():
-    """Compile the template of the page once for all pages."""
-    compiled, compile_ = {}, jinja2.Environment.compile
-
-    def once(self, source, *more, **how):
-        if source not in compiled:
-            compiled[source] = compile_(self, source, *more, **how)
-        return compiled[source]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja2.Environment, "compile", once)
-        yield
-
-
 def results_of(given, truth):
     return {
         name: tl.top_k_eval(lists, truth, [1, 5, 10], metrics=METRICS)
@@ -571,6 +556,11 @@ def test_the_same_data_make_the_same_bytes(page, plain):
     assert not re.search(r"\b20\d\d-\d\d", read.page)
     stamped = page(given, truth, n_users=25, stamp="2026-01-02")
     assert stamped.replace(", 2026-01-02", "") == read.page
+
+
+def test_the_template_is_compiled_once(page, plain, monkeypatch):
+    monkeypatch.setattr(jinja2.Environment, "compile", Mock(side_effect=AssertionError("again")))
+    assert page(*plain[2:], n_users=25) == plain[0].page
 
 
 def test_a_page_is_small_whatever_texts_are_in_it(page, plain):

@@ -19,7 +19,7 @@ from toplist.plots.axes import brief
 from toplist.reporting.showing import catalogue_of, history_of, plain, titles_of
 from toplist.results import describe
 from toplist.results.result import TopKResult
-from toplist.results.tables import shortened
+from toplist.results.tables import Page, shortened
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
 LOOKED_AT = 20_000
@@ -141,6 +141,21 @@ class Report:
         return [*self.comparison._groups(every_metric=False).items()]
 
     @cached
+    def columns(self) -> dict[str, str]:
+        """What each metric of the first table is called: at the primary k, or the largest below."""
+        columns = {}
+        for metrics, ks in self.groups:
+            k = max((k for k in ks if k <= self.k), default=ks[0])
+            k = self.k if self.metric in metrics else k
+            columns[f"{metrics[0]}@{k}"] = " = ".join(f"{metric}@{k}" for metric in metrics)
+        return columns
+
+    @cached
+    def pages(self) -> dict[str, Page]:
+        """All that each result prints, the best first."""
+        return {system: result._page() for system, result in self.sorted.items()}
+
+    @cached
     def tests(self) -> Tests:
         """The tests of the primary metric."""
         return self.comparison.test(self.primary, users="common")
@@ -148,6 +163,8 @@ class Report:
     @cached
     def all_tests(self) -> tuple[Tests | None, str]:
         """The tests of all metrics, or why there are none."""
+        if not self.others:
+            return None, ""
         return or_why(partial(self.comparison.test, users="common"))
 
     @cached

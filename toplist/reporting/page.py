@@ -8,7 +8,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -25,7 +25,7 @@ from toplist.metrics.conventions import rules_of
 from toplist.reporting import sections
 from toplist.reporting.about import DETAILED, USERS, Report
 from toplist.reporting.showing import plain, ranked, relevant_of, row_of, truth_of
-from toplist.results.describe import json_number
+from toplist.results import describe
 from toplist.results.result import TopKResult
 from toplist.results.saved import PathLike, write_all
 from toplist.results.tables import shortened
@@ -66,9 +66,6 @@ def written(
     ValueError
         If it is larger than 5 MB.
     """
-    jinja2 = need_jinja2()
-    from markupsafe import Markup
-
     columns, padding = options.get("columns"), options.get("padding")
     named = (one.users for one in given.values() if isinstance(one, Ranks))
     users: Any = next((users for users in named if users is not None), None)
@@ -90,38 +87,16 @@ def written(
     lists = {name: partial(listed, one) for name, one in given.items()}
     comparison = compare(results, baseline=next(iter(results)) if len(results) > 1 else None)
     report = Report(comparison, lists, relevant, options, **about)
-
-    def shown(value: Any) -> Any:
-        """Let no text of the data bring characters that are not printed; tags are escaped later."""
-        return plain(value) if type(value) is str else value
-
-    environment = jinja2.Environment(
-        autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
-    )
-    environment.filters |= {"plain": plain, "cut": shortened, "user": report.user}
-    environment.filters |= {"kind": lambda b: type(b).__name__, "user_title": report.user_title}
     means = {
-        plain(system): {plain(name): json_number(value) for name, value in some.items()}
+        plain(system): {plain(name): describe.json_number(value) for name, value in some.items()}
         for system, some in comparison.to_dict().items()
     }
     data = json.dumps({"primary": report.primary, "means": means}, indent=1)
     for character in "<>&":  # so that it ends no element of the page
         data = data.replace(character, f"\\u{ord(character):04x}")
-    script = _file("page.js").strip()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    page = environment.from_string(_file("page.html")).render(
-        report=report,
-        sections=sections,
-        hash=Markup(digest),
-        style=Markup(_file("page.css").strip()),
-        script=Markup(script),
-        data=Markup(data),
-        version=f"toplist {toplist.__version__}",
-        beside=f"Python {platform.python_version()}, numpy {numpy.__version__}",
-        most_missed=MOST_MISSED,
-        seed=SEED,
-        detailed=DETAILED,
-    )
+    charts = sections.curves(report)
+    beside = {"titles": sections.titles(report, bool(charts)), "charts": charts}
+    page = _template().render(report=report, data=data, **beside)
     size = len(page.encode())
     if size > LARGEST:
         raise ValueError(
@@ -131,8 +106,37 @@ def written(
     return str(page)
 
 
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text("utf-8")
+@cache
+def _template() -> Any:
+    """Return the page without its data, compiled once."""
+    from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        """Let no text of the data bring characters that are not printed; tags are escaped later."""
+        return plain(value) if type(value) is str else value
+
+    jinja2, files = need_jinja2(), resources.files(__package__)
+    html, css, js = (
+        files.joinpath(f"page.{kind}").read_text("utf-8").strip() for kind in ("html", "css", "js")
+    )
+    environment = jinja2.Environment(
+        autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    environment.filters |= {"plain": plain, "cut": shortened}
+    environment.globals |= {
+        "sections": sections,
+        "describe": describe,
+        "style": Markup(css),
+        "script": Markup(js),
+        "hash": Markup(base64.b64encode(hashlib.sha256(js.encode()).digest()).decode()),
+        "version": f"toplist {toplist.__version__}",
+        "beside": f"Python {platform.python_version()}, numpy {numpy.__version__}",
+        "most_missed": MOST_MISSED,
+        "rows": sections.ROWS,
+        "seed": SEED,
+        "detailed": DETAILED,
+    }
+    return environment.from_string(html)
 
 
 def report(
