@@ -418,7 +418,7 @@ def _read(
         labels, predictions = (_column(table, names[name]) for name in COLUMNS[1:])
         weights = _column(table, weights) if own else weights
         if wanted == COLUMNS:
-            users = cols.read(table, names["user_id"]).ids("the table")
+            users = cols.read(table, names["user_id"], "the table").ids()
     else:
         if of_surprise:
             unrated = next((row for row in first if row.r_ui is None), None)
@@ -460,7 +460,7 @@ def _read(
 def _column(table: Any, name: str) -> Floats:
     values = np.asarray(table[name])
     if values.dtype.kind != "b":
-        values = cols.read(table, name).numbers("the table")
+        values = cols.read(table, name, "the table").numbers()
     return values.astype(np.float64, copy=False)
 
 

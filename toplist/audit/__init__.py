@@ -379,8 +379,7 @@ def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
         frame = cols.readable(value)
         if item not in cols.names_of(frame):
             return True
-        ids = cols.read(frame, item)
-        return ids.lists("log") is None and ids.containers("log") is None
+        return cols.read(frame, item, "log").lists() is None
     return isinstance(value, Mapping) and {user, item} <= set(value)
 
 

@@ -53,9 +53,9 @@ def column_to_builtin(value: Any, side: str) -> Any:
         table = value.rename("values").to_frame()
     else:
         table = sys.modules["pyarrow"].table({"values": value})
-    cells = read(table, "values")
-    found = cells.lists(side)
-    column = (cells if found is None else found[1]).ids(side)
+    cells = read(table, "values", side)
+    found = cells.lists()
+    column = (cells if found is None else found[1]).ids()
     items = column.codes
     if column.names is not None:
         items = np.array(list(column.names), object)[items]
@@ -128,14 +128,16 @@ def cell(frame: Any, name: Any, row: int) -> Any:
     return read(some, name).objects()[0]
 
 
-def read(frame: Any, name: Any) -> Cells:
-    """Return a column of a table."""
+def read(frame: Any, name: Any, side: str = "", where: Where = in_row) -> Cells:
+    """Return a column of a table; messages name the table by `side`, a row by `where`."""
     library = _library(frame)
     if isinstance(frame, Table):
-        return frame.cells[name]
-    if library == "pyarrow":
-        return _of_arrow(name, frame.column(name))
-    return (_of_polars if library == "polars" else _of_pandas)(name, frame[name])
+        found = frame.cells[name]
+    elif library == "pyarrow":
+        found = _of_arrow(name, frame.column(name))
+    else:
+        found = (_of_polars if library == "polars" else _of_pandas)(name, frame[name])
+    return replace(found, side=side, where=where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +157,9 @@ class Cells:
         Of a column of lists: row i has the values from ``offsets[i]`` to ``offsets[i + 1]``.
     null : array of int64
         The rows whose list is null.
+    side, where : how messages name the table, and a row
+    in_lists : bool
+        Whether these are the values of a column of lists, which may be padded with an empty text.
     """
 
     name: Any
@@ -163,6 +168,9 @@ class Cells:
     codes: NDArray[Any] | None = None
     offsets: Ints | None = None
     null: Any = ()
+    side: str = ""
+    where: Where = in_row
+    in_lists: bool = False
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -225,11 +233,11 @@ class Cells:
             return self.data.to_pylist()
         return self.data if isinstance(self.data, list) else self.data.tolist()
 
-    def numbers(self, side: str, where: Where = in_row, exact: bool = False) -> NDArray[Any]:
+    def numbers(self, exact: bool = False) -> NDArray[Any]:
         """Return a column of numbers without nulls; TypeError for anything else.
 
         With `exact`, as of scores, numbers that are neither integers of 64 bits nor doubles are
-        refused; without it, they are their values. `where` names the row of a null.
+        refused; without it, they are their values.
         """
         if not len(self):  # an empty column is of any type
             return np.empty(0)
@@ -245,46 +253,37 @@ class Cells:
         null = next((row for row, value in enumerate(values) if value is None), None)
         way = ": cast it to integers of 64 bits, or to floats" if exact else ""
         raise TypeError(
-            f"{side}: column {self.name!r} must hold numbers, and no nulls; it is {self.kind}"
-            + (way if null is None else f", null in {where(null)}")
+            f"{self.side}: column {self.name!r} must hold numbers, and no nulls; it is {self.kind}"
+            + (way if null is None else f", null in {self.where(null)}")
         )
 
-    def ids(
-        self,
-        side: str,
-        where: Where = in_row,
-        known: Texts | None = None,
-        offsets: Ints | None = None,
-    ) -> Column:
+    def ids(self, known: Texts | None = None) -> Column:
         """Return a column of ids; the errors name the row of a null, or the type without ids.
 
-        An empty text is missing, too: a file of text has no other way to write it.
-
-        Texts are numbered by `known`, if given; `where` names a row. With `offsets`, the ids are
-        the values of a column of lists.
+        An empty text is missing, too: a file of text has no other way to write it. Texts are
+        numbered by `known`, if given.
         """
-        what = f"{side}, column {self.name!r}"
+        what = f"{self.side}, column {self.name!r}"
         if self.array is not None and self.array.dtype.kind in "iu":
             return Column(self.name, signed(self.array, what))
         if self.texts is not None:
-            found = self._encoded(self.texts, Texts() if known is None else known, side)
+            found = self._encoded(self.texts, Texts() if known is None else known)
         else:
-            codes, names = self._coded(side)
+            codes, names = self._coded()
             if codes.min(initial=0) < 0:
-                raise self._missing(side, int(np.argmax(codes < 0)), where, offsets)
+                raise self._missing(int(np.argmax(codes < 0)))
             try:
                 distinct = column_of(self.name, names, what)
             except TypeError:  # a NaN among integers makes floats of all
                 missing = [row for row, one in enumerate(self.objects()) if is_missing(one)]
                 if not missing:
                     raise
-                raise self._missing(side, missing[0], where, offsets) from None
+                raise self._missing(missing[0]) from None
             found = replace(distinct, codes=distinct.codes[codes])
-        if offsets is None:  # lists may be padded with it
-            self._check_empty(found, side, where)
+        self._check_empty(found)
         return found
 
-    def _coded(self, side: str) -> tuple[NDArray[Any], list[Any]]:
+    def _coded(self) -> tuple[NDArray[Any], list[Any]]:
         """Return the code of each row, -1 for null, and the distinct values.
 
         TypeError for a column of lists, or of Object of polars, which has no distinct values.
@@ -303,29 +302,25 @@ class Cells:
             codes = np.where(known, np.cumsum(known) - 1, -1)
             return codes, [one for one in rows if one is not None]
         raise TypeError(
-            f"{side}: column {self.name!r} is of {self.kind}, which holds no ids: give integers or "
-            "text"
+            f"{self.side}: column {self.name!r} is of {self.kind}, which holds no ids: give "
+            "integers or text"
         )
 
-    def _missing(
-        self, side: str, row: int, where: Where, offsets: Ints | None, null: str = "null"
-    ) -> ValueError:
-        """Return the error of an id that is missing: of a row, or a value of a column of lists."""
-        what, out = f"is {null} in {where(row)}" if offsets is None else "", "leave the row out"
-        if offsets is not None:
-            user = int(np.searchsorted(offsets, row, side="right")) - 1
-            what = f"holds a null in the list of {where(user)}, at place {row - offsets[user] + 1}"
-            out = "leave it out"
-        return ValueError(f"{side}: column {self.name!r} {what}: the id is missing, {out}")
+    def _missing(self, row: int, null: str = "null") -> ValueError:
+        """Return the error of an id that is missing."""
+        what, out = f"is {null} in", "leave the row out"
+        if self.in_lists:
+            what, out = "holds a null in", "leave it out"
+        words = f"column {self.name!r} {what} {self.where(row)}: the id is missing, {out}"
+        return ValueError(f"{self.side}: {words}")
 
-    def _check_empty(self, ids: Column, side: str, where: Where, starts: Any = None) -> None:
+    def _check_empty(self, ids: Column, starts: Any = None) -> None:
         """Raise ValueError for an empty text; `starts` are the rows of runs of equal ids."""
-        if ids.names is not None and "" in ids.names:
+        if ids.names is not None and "" in ids.names and not self.in_lists:
             for row in np.flatnonzero(ids.codes == ids.names.index("")).tolist()[:1]:
-                row = row if starts is None else int(starts[row])
-                raise self._missing(side, row, where, None, "empty")
+                raise self._missing(row if starts is None else int(starts[row]), "empty")
 
-    def runs(self, side: str, where: Where, known: Texts) -> tuple[Column, Ints] | None:
+    def runs(self, known: Texts) -> tuple[Column, Ints] | None:
         """Return the ids of runs of equal rows, and the bounds of these.
 
         None if there are few runs, or the column is not of text; then `ids` reads it.
@@ -333,35 +328,37 @@ class Cells:
         found = None if self.texts is None else self.texts.runs()
         if found is None:
             return None
-        column = self._encoded(found[0], known, side)
-        self._check_empty(column, side, where, found[1])
+        column = self._encoded(found[0], known)
+        self._check_empty(column, found[1])
         return column, np.append(found[1], len(self))
 
-    def _encoded(self, texts: TextColumn, known: Texts, side: str) -> Column:
+    def _encoded(self, texts: TextColumn, known: Texts) -> Column:
         """Return texts by the numbers that `known` has of them."""
         try:
             return Column(self.name, texts.encode(known), known)
         except UnicodeDecodeError as error:
             way = f"holds text that is no UTF-8: {error}"
-            raise ValueError(f"{side}: column {self.name!r} {way}") from None
+            raise ValueError(f"{self.side}: column {self.name!r} {way}") from None
 
-    def lists(self, side: str, where: Where = in_row) -> tuple[Ints, Cells] | None:
-        """Return the offsets of a column of lists, and its values; None if it holds none.
-
-        `where` names a row, for the message about a null.
-        """
-        rows = self.containers(side, where)
-        if rows is not None:
+    def lists(self) -> tuple[Ints, Cells] | None:
+        """Return the offsets of a column of lists, and its values; None if it holds none."""
+        offsets, data = self.offsets, self.data
+        if (rows := self.containers()) is not None:
             values = (row.tolist() if isinstance(row, np.ndarray) else row for row in rows)
-            return offsets_of(list(map(len, rows))), replace(self, data=[*chain(*values)])
-        if self.offsets is None:
+            offsets, data = offsets_of(list(map(len, rows))), replace(self, data=[*chain(*values)])
+        if offsets is None:
             return None
         if len(self.null):
-            row = where(int(self.null[0]))
-            raise ValueError(f"{side}: column {self.name!r} is null in {row}: write []")
-        return self.offsets, self.data
+            row = self.where(int(self.null[0]))
+            raise ValueError(f"{self.side}: column {self.name!r} is null in {row}: write []")
 
-    def containers(self, side: str, where: Where = in_row) -> list[Any] | None:
+        def where(place: int) -> str:
+            row = int(np.searchsorted(offsets, place, side="right")) - 1
+            return f"the list of {self.where(row)}, at place {place - offsets[row] + 1}"
+
+        return offsets, replace(data, side=self.side, where=where, in_lists=True)
+
+    def containers(self) -> list[Any] | None:
         """Return a column of Python's lists, sets, dicts or arrays; None for any other."""
         if not isinstance(self.data, list) or self.codes is not None or self.offsets is not None:
             return None
@@ -372,7 +369,8 @@ class Cells:
         for place, row in enumerate(self.data):
             if not isinstance(row, CONTAINERS):
                 raise ValueError(
-                    f"{side}: column {self.name!r} holds {row!r} in {where(place)}, not a list"
+                    f"{self.side}: column {self.name!r} holds {row!r} in {self.where(place)}, not "
+                    "a list"
                 )
         return self.data
 

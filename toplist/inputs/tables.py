@@ -7,7 +7,7 @@ sorted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,7 +64,7 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
     require(side, [name], cols.names_of(frame))
     if not len(frame):
         raise ValueError(f"{side}: no rows")
-    column = cols.read(frame, name).ids(side)
+    column = cols.read(frame, name, side).ids()
     numbers, distinct = numbered(column.codes)
     for number, value in enumerate(column.decoded(distinct)):
         yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
@@ -182,15 +182,8 @@ class SideTable:
         return theirs if isinstance(theirs, tuple) else (theirs,)
 
     def column(self, name: Any) -> cols.Cells:
-        """Return a column of the table, which is read once."""
-        if name not in self._read:
-            self._read[name] = cols.read(self.frame, name)
-        return self._read[name]
-
-    @cached
-    def _read(self) -> dict[Any, cols.Cells]:
-        """Return the columns that were read, by name."""
-        return {}
+        """Return a column of the table."""
+        return cols.read(self.frame, name, self.side, self.where)
 
     def has(self, name: str) -> bool:
         """Whether the table has one of our columns."""
@@ -237,19 +230,18 @@ class SideTable:
         side = "" if self.in_file else self.side  # its path is there
         raise no_columns(side, absent + self._absent(*more), self.all_columns, ways, either=either)
 
-    def ids(self, wanted: str) -> Column:
-        """Return a column of ids; of keys that are made of several columns, tuples."""
-        parts, known = self.parts(self.one_of(wanted)), self.known[wanted == "item_id"]
-        if len(parts) == 1:
-            return self.column(parts[0]).ids(self.side, self.where, known)
+    def keys(self, columns: Sequence[cols.Cells]) -> Column:
+        """Return the users, by their columns; where these are several, tuples."""
+        if len(columns) == 1:
+            return columns[0].ids(self.known[0])
         codes = np.zeros(len(self.frame), np.int64)
-        columns = [self.column(part).ids(self.side, self.where) for part in parts]
-        for column in columns:
-            numbers, distinct = numbered(column.codes)
+        parts = [column.ids() for column in columns]
+        for part in parts:
+            numbers, distinct = numbered(part.codes)
             codes = numbered(codes * len(distinct) + numbers)[0]
         first = np.unique(codes, return_index=True)[1]  # they are numbered as they appear
-        keys = zip(*(column.decoded(column.codes[first]) for column in columns), strict=True)
-        return Column(wanted, codes, list(keys))
+        keys = zip(*(part.decoded(part.codes[first]) for part in parts), strict=True)
+        return Column("user_id", codes, list(keys))
 
     def where(self, row: int) -> str:
         """Return how messages name a row: by its number, and by its user, if it has one."""
@@ -303,51 +295,43 @@ def read(table: SideTable, in_runs: bool = False) -> Flat:
         For a missing column, a null, ranks that are not 1..n, a NaN score.
     """
     side = table.side
-    where: cols.Where = table.where
-    user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
-    column = table.column(item[0])
-    rows = column.containers(side, where)
-    lists = column.lists(side, where) if rows is None else None
+    user, (item,) = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
+    whose, column = [*map(table.column, user)], table.column(item)
+    rows = column.containers()
+    lists = column.lists() if rows is None else None
     is_long = rows is None and lists is None
     if is_long and side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     name = None if table.value is None else table.names[table.value]
     given = None if name is None else table.column(name)
     values: NDArray[Any] | None = None
-    runs = None
     if is_long:
-        if len(user) == 1:
-            runs = table.column(user[0]).runs(side, where, table.known[0])
-        users, ends = (table.ids("user_id"), None) if runs is None else runs
-        groups, items = grouped(users, in_runs, ends), table.ids("item_id")
+        runs = whose[0].runs(table.known[0]) if len(whose) == 1 else None
+        users, ends = (table.keys(whose), None) if runs is None else runs
+        groups, items = grouped(users, in_runs, ends), column.ids(table.known[1])
     else:
-        users = table.ids("user_id")
+        users = table.keys(whose)
         if lists is not None:
             offsets, column = lists
-            items = column.ids(side, where, table.known[1], offsets)
+            items = column.ids(table.known[1])
         else:  # arrays, sets and dicts, too
             flat = alone(flatten(rows, None, side, users=users))
             offsets, items, values = flat.offsets, flat.items, flat.grades
         groups = Groups(users, offsets, None)
         if given is not None:
-            found = given.lists(side, where)
+            found = given.lists()
             if found is None or not np.array_equal(found[0], offsets):
                 odd = np.flatnonzero(() if found is None else np.diff(found[0]) != np.diff(offsets))
                 at = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""
                 raise ValueError(
                     f"{side}: column {name!r} must hold a list per user, as long as the one in "
-                    f"{item[0]!r}{at}"
+                    f"{item!r}{at}"
                 )
             given = found[1]
-
-        def of_value(at: int) -> str:
-            return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
-
-        where = of_value
     if given is not None and table.value == GROUP and len(given):
-        values = numbered(given.ids(side, where).codes)[0]
+        values = numbered(given.ids().codes)[0]
     elif given is not None:  # an empty column is of any type
-        values = given.numbers(side, where, table.value == "score")
+        values = given.numbers(table.value == "score")
     grades = None
     if values is not None and table.value == "score":
         return by_score(table, values, groups, items)

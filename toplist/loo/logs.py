@@ -210,7 +210,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
     require(where, [names[name] for name in needed], found, ways)
     (user, item, time), times = (names[name] for name in COLUMNS), None
     if is_frame:
-        users, items = (_numbered(cols.read(log, name).ids(where)) for name in (user, item))
+        users, items = (_numbered(cols.read(log, name, where).ids()) for name in (user, item))
         if time in found:
             times, kind = times_of(np.asarray(log[time])), cols.read(log, time).kind
             zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
