@@ -43,25 +43,8 @@ def curves(
 
 def values(hits: RelevantHits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
-    out, metric = np.empty(len(hits)), metric.summed
-    if metric.graded and hits.graded:
-        cuts = cut_offs(hits, [k])
-        fill = filler(hits, counted, metric, cuts)
-        for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * len(cuts)):
-            out[lo:hi] = fill(lo, hi)[:, -1]
-        return out
-    if metric.dividing.by_hits:
-        out = values(hits, counted, replace(metric, divisor="1", empty=None), k)
-        out /= np.maximum(values(hits, counted, _N_HITS, k), 1.0)
-        return _score_empty(hits, counted, metric, out)
-    rows = size_groups(hits, counted, metric.dividing.by_length, k)
-    divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
-    kernels.curves.values(
-        *(hits.offsets, hits.ranks, rows.of_user),
-        *(COUNTS.index(metric.counts), metric.discounts(reach(hits, k))),
-        *(divisors, out),
-    )
-    return _score_empty(hits, counted, metric, out)
+    found: Floats = filler(hits, counted, metric, np.array([k]))(0, len(hits))[:, 0]
+    return found
 
 
 def truths_of(hits: Hits, metric: Metric) -> RelevantHits:
@@ -151,9 +134,9 @@ def filler(hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints) -> Ca
     """Return a function of ``lo, hi, out=None``: the curves of these users, (hi - lo, K).
 
     They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
-    returns them.
+    returns them, or one k.
     """
-    metric = metric.summed
+    metric, depth = metric.summed, int(cuts.max(initial=0))
     if metric.dividing.by_hits:
         sums = filler(hits, counted, replace(metric, divisor="1", empty=None), cuts)
         n_hits = filler(hits, counted, _N_HITS, cuts)
@@ -164,28 +147,26 @@ def filler(hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints) -> Ca
             return _score_empty(hits, counted, metric, out, lo)
 
         return over_hits
-    rows = size_groups(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
-    code, ideal = COUNTS.index(metric.counts), metric.dividing.ideal
+    rows = size_groups(hits, counted, metric.dividing.by_length, depth)
+    sizes, first = (rows.n_relevant, rows.n_listed, cuts), int(cuts.min(initial=depth))
+    code, deepest, ideal = COUNTS.index(metric.counts), reach(hits, depth), metric.dividing.ideal
     if hits.gains is None or hits.ideal_gains is None or not metric.graded:
-        table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
-        discounts = metric.discounts(len(cuts))
+        how = code, metric.discounts(deepest), metric.divisors(*sizes), first
 
         def write(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
-            kernels.curves.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
+            kernels.curves.curves(offsets, ranks, rows.of_user[lo:hi], *how, out)
 
     else:
         best, ideal_gains = offsets_of(hits.n_relevant), hits.ideal_gains
-        table = metric.table(rows.n_relevant, rows.n_listed, cuts)
-        deepest = max(len(cuts), int(table.max(initial=0))) if ideal else len(cuts)
-        discounts = metric.discounts(deepest)
+        table = metric.table(*sizes)
+        deepest = max(deepest, int(table.max(initial=0))) if ideal else deepest
+        graded_how = code, metric.discounts(deepest), table, ideal, first
 
         def write(lo: int, hi: int, out: Floats) -> None:
-            kernels.curves.graded_curves(
-                *hits.block(lo, hi),
-                *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
-                *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
-            )
+            of_ideal = best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]
+            given = *hits.block(lo, hi), *of_ideal, rows.of_user[lo:hi]
+            kernels.curves.graded_curves(*given, *graded_how, out)
 
     def fill(lo: int, hi: int, out: Floats | None = None) -> Floats:
         out = np.empty((hi - lo, len(cuts))) if out is None else out

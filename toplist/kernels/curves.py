@@ -73,13 +73,15 @@ def group(n_relevant: int64, n_listed: int64, counted: np.bool_, span, numbers, 
 
 @kernel
 def curves(
-    offsets: int64, ranks: int32, rows: int64, code, discount: float64, divisors: float64, out
-):
-    """Fill `out` (n_users, K) with one metric of each user at every k; NaN where the row is -1.
+    offsets: int64, ranks: int32, rows: int64, code, discount: float64, divisors: float64, first,
+    out,
+):  # fmt: skip
+    """Fill `out` (n_users, K) with one metric of each user; NaN where the row is -1.
 
-    `divisors` is (n_rows, K), `discount` (K,); offsets, ranks and rows as in `tally`.
+    The columns are of k from `first` on. `divisors` is (n_rows, K), `discount` reaches to the last
+    rank of a hit, or k; offsets, ranks and rows as in `tally`.
     """
-    depth = out.shape[1]
+    n_columns = out.shape[1]
     for u in range(len(rows)):
         row = rows[u]
         if row < 0:
@@ -89,38 +91,15 @@ def curves(
         done = 0
         start = offsets[u] - offsets[0]
         for h in range(start, offsets[u + 1] - offsets[0]):
-            place = ranks[h] - 1
-            if place >= depth:
+            column = ranks[h] - first
+            if column >= n_columns:
                 break
-            for k in range(done, place):
+            for k in range(done, column):
                 out[u, k] = total / divisors[row, k]
-            done = place
-            total += _weight(code, h - start + 1) / discount[place]
-        for k in range(done, depth):
+            done = max(done, column)
+            total += _weight(code, h - start + 1) / discount[ranks[h] - 1]
+        for k in range(done, n_columns):
             out[u, k] = total / divisors[row, k]
-
-
-@kernel
-def values(
-    offsets: int64, ranks: int32, rows: int64, code, discount: float64, divisors: float64, out
-):
-    """Fill `out` (n_users,) with one metric of each user at k = len(discount).
-
-    As `curves`, with the divisor of each row at this k only, (n_rows,).
-    """
-    for u in range(len(rows)):
-        row = rows[u]
-        if row < 0:
-            out[u] = np.nan
-            continue
-        total = 0.0
-        start = offsets[u] - offsets[0]
-        for h in range(start, offsets[u + 1] - offsets[0]):
-            place = ranks[h] - 1
-            if place >= len(discount):
-                break
-            total += _weight(code, h - start + 1) / discount[place]
-        out[u] = total / divisors[row]
 
 
 @kernel
@@ -134,7 +113,7 @@ def _weight(code, j):
 @kernel
 def graded_curves(
     offsets: int64, ranks: int32, gains: float64, ideal_offsets: int64, ideal_gains: float64,
-    rows: int64, code, discount: float64, divisors: float64, ideal, out,
+    rows: int64, code, discount: float64, divisors: float64, ideal, first, out,
 ):  # fmt: skip
     """As `curves`, for hits with gains.
 
@@ -148,19 +127,19 @@ def graded_curves(
             out[u] = np.nan
             continue
         if ideal:
-            first = ideal_offsets[u] - ideal_offsets[0]
+            best = ideal_offsets[u] - ideal_offsets[0]
             n_best = ideal_offsets[u + 1] - ideal_offsets[u]
             for i in range(len(discount)):
                 # ranks after the last relevant item count with gain 1, as without grades
-                gain = ideal_gains[first + i] if i < n_best else 1.0
+                gain = ideal_gains[best + i] if i < n_best else 1.0
                 earned[i + 1] = earned[i] + gain / discount[i]
         start = offsets[u] - offsets[0]
         end = offsets[u + 1] - offsets[0]
         h = start
         total = 0.0
         for k in range(out.shape[1]):
-            while h < end and ranks[h] == k + 1:  # groups may be found at one rank
-                total += _weight(code, h - start + 1) * gains[h] / discount[k]
+            while h < end and ranks[h] <= first + k:  # groups may be found at one rank
+                total += _weight(code, h - start + 1) * gains[h] / discount[ranks[h] - 1]
                 h += 1
             divisor = earned[int64(divisors[row, k])] if ideal else divisors[row, k]
             out[u, k] = total / divisor if divisor > 0.0 else 0.0
