@@ -61,7 +61,9 @@ def top_k(
         sparse matrix, whose entries other than 0 are left out; `Lists` of columns; or per user a
         container of columns.
     ties : {"order"}
-        Of equal scores the item with the higher column comes first.
+        Of equal scores the item with the higher column comes first. hit, mrr and map depend on
+        which tied item is first, and their mean over all orders has no closed form; `dcg` and
+        `ndcg` average over ties.
     n_threads : int, optional
         Default: the CPUs this process may use.
 
@@ -73,8 +75,7 @@ def top_k(
     Raises
     ------
     ValueError
-        For scores that are not 2-D or hold NaN, excluded columns that do not exist, and
-        ``ties="average"``, which has no meaning for a list.
+        For scores that are not 2-D or hold NaN, and excluded columns that do not exist.
 
     Examples
     --------
@@ -83,12 +84,6 @@ def top_k(
     >>> lists[0].tolist()
     [2, 1, 0]
     """
-    if ties == "average":  # type: ignore[comparison-overlap]
-        raise ValueError(
-            "ties='average': a ranked list has one order. hit, mrr and map depend on which tied "
-            "item is first, and their mean over all orders has no closed form; use scores.ndcg or "
-            "scores.dcg, which average over ties, or ties='order'"
-        )
     choice("ties", ties, RANKED_TIES)
     array = _matrix(scores, "scores")
     n_users, n_items = array.shape
@@ -96,22 +91,21 @@ def top_k(
     excluded = columns_to_leave_out(exclude, n_users, n_items)
     out, counts = np.empty((n_users, k), np.int64), np.empty(n_users, np.int64)
 
-    def block(lo: int, hi: int) -> None:
+    def block(part: NDArray[Any], lo: int, hi: int) -> Any:
         items, offsets, _ = excluded.block(lo, hi)
-        part, banned = comparable(array[lo:hi], single=True), np.zeros(n_items, np.uint8)
-        best = np.empty(k, part.dtype)
-        nan = kernels.scores.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
-        check_no_nan(nan, lo)
+        banned, best = np.zeros(n_items, np.uint8), np.empty(k, part.dtype)
+        of_block = out[lo:hi], counts[lo:hi]
+        return kernels.scores.top_k(part, items, offsets, banned, best, *of_block)
 
-    run_blocks(block, n_users, n_items, n_threads)
+    run_blocks(block, array, n_threads)
     items = out.reshape(-1) if np.all(counts == k) else out[np.arange(k) < counts[:, np.newaxis]]
     return Lists(offsets_of(counts), items)
 
 
 def dcg(
     scores: ArrayLike,
-    *misplaced: Any,
-    relevance: ArrayLike | None = None,
+    *,
+    relevance: ArrayLike,
     k: int | None = None,
     ties: ScoreTies = "average",
     gains: Gains = "linear",
@@ -143,8 +137,6 @@ def dcg(
 
     Raises
     ------
-    TypeError
-        For a second argument that is not named.
     ValueError
         For arrays of different shape, NaN scores, or grades that are negative or not finite.
 
@@ -154,7 +146,6 @@ def dcg(
     >>> tl.scores.dcg([1, 0, 0, 0, 1], relevance=[10, 0, 0, 1, 5], k=2).round(4).tolist()
     [7.5, 12.232]
     """
-    _check_named("dcg", misplaced, relevance)
     choice("ties", ties, TIES)
     single = np.ndim(scores) == 1
     array = _matrix(scores, "scores", single)
@@ -176,14 +167,13 @@ def dcg(
     discount = METRICS["dcg"].discounts(min(depth, n_items))
     out = np.empty((n_users, len(discount)))
 
-    def block(lo: int, hi: int) -> None:
-        part = comparable(array[lo:hi], single=True)
+    def block(part: NDArray[Any], lo: int, hi: int) -> Any:
         if part.dtype == np.float32:
             part = part.astype(np.float64)
         of_block = item_gains[lo:hi], discount, ties == "average", out[lo:hi]
-        check_no_nan(kernels.scores.discounted_gains(part, *of_block), lo)
+        return kernels.scores.discounted_gains(part, *of_block)
 
-    run_blocks(block, n_users, n_items, n_threads)
+    run_blocks(block, array, n_threads)
     if depth > n_items:  # after the last item the curves stay as they are
         out = np.pad(out, ((0, 0), (0, depth - n_items)), "edge")
     return out[0] if single else out
@@ -191,8 +181,8 @@ def dcg(
 
 def ndcg(
     scores: ArrayLike,
-    *misplaced: Any,
-    relevance: ArrayLike | None = None,
+    *,
+    relevance: ArrayLike,
     k: int | None = None,
     ties: ScoreTies = "average",
     gains: Gains = "linear",
@@ -225,33 +215,26 @@ def ndcg(
     >>> tl.scores.ndcg([1, 0, 0, 0, 1], relevance=[10, 0, 0, 1, 5], k=1).tolist()
     [0.75]
     """
-    _check_named("ndcg", misplaced, relevance)
     asked: Any = {"relevance": relevance, "k": k, "gains": gains, "n_threads": n_threads}
     earned = dcg(scores, ties=ties, **asked)
-    ideal = dcg(relevance, ties="order", **asked).reshape(earned.shape)  # type: ignore[arg-type]
+    ideal = dcg(relevance, ties="order", **asked).reshape(earned.shape)
     return np.divide(earned, ideal, out=np.zeros_like(earned), where=ideal > 0)
 
 
-def _check_named(name: str, misplaced: tuple[Any, ...], relevance: Any) -> None:
-    """Raise TypeError unless the grades of the items are given, by name."""
-    more = ", k=10" if len(misplaced) > 1 else ""
-    shown = f"scores.{name}(scores, relevance=relevance{more})"
-    if misplaced:
-        raise TypeError(
-            f"scores.{name} takes relevance and k by keyword only, since "
-            f"sklearn.metrics.{name}_score has the two arrays in reverse order (y_true, y_score): "
-            f"{shown}"
-        )
-    if relevance is None:
-        raise TypeError(f"scores.{name} needs the grades of the items: {shown}")
-
-
 def run_blocks(
-    block: Callable[[int, int], None], n_users: int, n_items: int, n_threads: int | None
+    block: Callable[[NDArray[Any], int, int], Any], scores: NDArray[Any], n_threads: int | None
 ) -> None:
-    """Call ``block(first, last)`` for blocks of users, each with about `BLOCK` scores."""
+    """Call ``block(part, first, last)`` for blocks of users, `part` being their scores.
+
+    It returns the row and the column of a NaN, which is a ValueError; -1 is no row.
+    """
+    n_users, n_items = scores.shape
+
+    def checked(lo: int, hi: int) -> None:
+        check_no_nan(block(comparable(scores[lo:hi], single=True), lo, hi), lo)
+
     bounds = parallel.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
-    parallel.each(block, bounds, n_threads)
+    parallel.each(checked, bounds, n_threads)
 
 
 def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
@@ -288,19 +271,13 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     """Return the columns to leave out, per user, in any form of `exclude`."""
     if exclude is None:
         return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
-    if hasattr(exclude, "tocsr"):  # a sparse matrix: what is not zero, of either sign
-        if exclude.shape != (n_users, n_items):
-            raise ValueError(
-                f"exclude is a sparse matrix of shape {exclude.shape}: {(n_users, n_items)}, users "
-                "x items, is needed"
-            )
-        exclude = Lists.from_matrix(exclude.tocsr() != 0)
-    exclude = as_array(exclude)
-    if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
+    is_sparse = hasattr(exclude, "tocsr")  # what is not zero, of either sign
+    exclude = exclude.tocsr() != 0 if is_sparse else as_array(exclude)
+    if is_sparse or (isinstance(exclude, np.ndarray) and exclude.ndim == 2):
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
             raise ValueError(
-                f"exclude must be an array of bool of shape {(n_users, n_items)}, not "
-                f"{exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
+                f"exclude must be a sparse matrix, or an array of bool of shape {n_users, n_items},"
+                f" not {exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
             )
         exclude = Lists.from_matrix(exclude)
     if not isinstance(exclude, Lists):

@@ -39,7 +39,7 @@ ERRORS = [
         )
     ),
     (LEAVE, ([1, 4], [2, 3], [1, True]), {}, "row 1: timestamp True is neither"),
-    (LEAVE, ([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is empty in row 1"),
+    (LEAVE, ([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is null in row 1"),
     (LEAVE, ([1, 2], [2], [1, 2]), {}, "columns of different length"),
     (LEAVE, {"user_id": [1], "item": [2]}, {}, "no columns 'item_id', 'timestamp' .*, columns="),
     (LEAVE, ONE, {"by": "first"}, "by='first': choose from 'last', 'random', 'basket'"),

@@ -165,7 +165,6 @@ def top_2(scores, **options):
     return tls.top_k(scores, **{"k": 2} | options)
 
 
-LINE = r"scores\.dcg\(scores, relevance=relevance"
 ERRORS = [
     (top_2, [1.0, 2.0], {}, r"scores must be a 2-D array of numbers .* not 1-D of float64"),
     (top_2, [["a"]], {}, "scores must be a 2-D array of numbers"),
@@ -174,7 +173,7 @@ ERRORS = [
     (top_2, [[2**63, -1, 2**63 + 1]], {}, "scores: 9223372036854775808 is beyond 2.53, where floa"),
     (top_2, [[2**80, 2**80 + 1, 0.5]], {}, "is beyond 2.53, .*: give an array of int64"),
     (top_2, [[2**53, 2**53 + 1, -np.inf]], {}, "scores: 9007199254740993 is beyond 2.53"),
-    (top_2, [[1.0]], {"ties": "average"}, "hit, mrr and map depend on which tied item is first"),
+    (top_2, [[1.0]], {"ties": "average"}, "ties='average': choose from 'order'"),
     (top_2, [[1.0]], {"ties": "first"}, "ties='first': choose from 'order'"),
     (top_2, [[1.0]], {"exclude": [{0}, {0}]}, "exclude has 2 rows for 1 users"),
     *(
@@ -197,15 +196,10 @@ WRONG_TYPES = [
     (top_2, [[1.0, 2.0]], {"exclude": {0: [1]}}, "exclude is a dict: give one container of colum"),
     (top_2, [[1.0, 2.0]], {"exclude": [0]}, "user 0 has 0 instead of a container of columns"),
     (top_2, [[1.0, 2.0]], {"exclude": [None]}, "user 0 has None instead of a container of columns"),
-    (lambda one: tls.dcg(one, [[1, 0]]), [[3, 1]], {}, rf"keyword only.*reverse order.*{LINE}\)"),
-    (lambda one: tls.dcg(one, [[1, 0]], 2), [[3, 1]], {}, rf"keyword only.*{LINE}, k=10"),
-    (
-        lambda one: tls.ndcg(one, [[1, 0]]),
-        [[3, 1]],
-        {},
-        r"sklearn\.metrics\.ndcg_score .*: scores",
-    ),
-    (tls.dcg, [[3, 1]], {}, rf"needs the grades of the items: {LINE}"),
+    # sklearn's functions take the two arrays in the other order
+    (lambda one: tls.dcg(one, [[1, 0]]), [[3, 1]], {}, "takes 1 positional argument"),
+    (lambda one: tls.ndcg(one, [[1, 0]]), [[3, 1]], {}, "takes 1 positional argument"),
+    (tls.dcg, [[3, 1]], {}, "'relevance'"),
 ]
 
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import LARGEST_INT, Ints, cached, require
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import Column, numbered, numbered_by
-from toplist.inputs.ids import kinds_of, signed
+from toplist.inputs.factorize import Column, by_value, numbered, numbered_by
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
@@ -209,18 +209,16 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
     ways += "; by='random' needs no timestamp" * ("timestamp" in absent)
     require(where, [names[name] for name in needed], found, ways)
     (user, item, time), times = (names[name] for name in COLUMNS), None
-    if is_frame:
-        users, items = (_numbered(cols.read(log, name, where).ids()) for name in (user, item))
-        if time in found:
-            times, kind = times_of(np.asarray(log[time])), cols.read(log, time).kind
-            zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
-            times = replace(times, zoned=times.zoned or zone)
-    else:
+    read = partial(cols.read, log) if is_frame else partial(_read, named)
+    users, items = (_numbered(read(name, where).ids()) for name in (user, item))
+    if time in found:
+        times = times_of(np.asarray(log[time]) if is_frame else named[time])
+        kind = cols.read(log, time).kind if is_frame else None
+        zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
+        times = replace(times, zoned=times.zoned or zone)
+    if not is_frame and len({*map(len, named.values())}) > 1:
         sizes = {name: len(column) for name, column in named.items()}
-        if len(set(sizes.values())) > 1:
-            raise ValueError(f"{where}: columns of different length, {sizes}")
-        users, items = (_ids(named[names[name]], name, where) for name in COLUMNS[:2])
-        times = times_of(named[time]) if time in found else None
+        raise ValueError(f"{where}: columns of different length, {sizes}")
     if timed and times is not None and (missing := np.flatnonzero(times.missing)).size:
         raise ValueError(
             f"{where}: row {missing[0]}, of user {users.names[users.codes[missing[0]]]!r}, has no "
@@ -235,20 +233,14 @@ def _numbered(column: Column) -> Column:
     return Column(column.name, codes, column.decoded(distinct))
 
 
-def _ids(values: Any, name: str, where: str) -> Column:
-    """Return the ids of an array or a list, numbered."""
-    where = f"{where}, column {name!r}"
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return _numbered(Column(name, signed(values, where)))
+def _read(columns: Mapping[str, Any], name: str, where: str) -> cols.Cells:
+    """Return a column that is an array or a list."""
+    values, kind = columns[name], type(columns[name]).__name__
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
-        raise TypeError(f"{where} is a {type(values).__name__}: give an array or list")
-    as_list = values.tolist() if isinstance(values, np.ndarray) else values
-    empty = next((row for row, value in enumerate(as_list) if value is None or value == ""), None)
-    if empty is not None:
-        raise ValueError(f"{where} is empty in row {empty}")
-    kinds_of(as_list, where)
-    places: dict[Any, int] = {}
-    return Column(name, numbered_by(places, as_list)[0], list(places))
+        raise TypeError(f"{where}, column {name!r} is a {kind}: give an array or list")
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in "iu"):
+        values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return cols.Cells(name, values, kind, side=where)
 
 
 def times_of(values: Any) -> Times:
@@ -290,19 +282,16 @@ def times_of(values: Any) -> Times:
 
 def _numbers(values: Sequence[int | float]) -> NDArray[Any]:
     """Return integers exactly, and others as floats."""
-    decimal = float in {*map(type, values)}
-    low, high = min(values, default=0), max(values, default=0)
-    for kind in () if decimal else (np.int64, np.uint64):
-        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-            return np.array(values, kind)
-    bits, beside = (53, "decimals") if decimal else (63, "others")
-    for row, value in enumerate(values):
-        if type(value) is int and not -(1 << bits) <= value < 1 << bits:
-            raise ValueError(
-                f"row {row}: timestamp {value} is beyond {bits} bits beside {beside}: give "
-                "integers below 2^63 alone"
-            )
-    return np.array(values, np.float64)
+    found = by_value(values, exact=True)
+    if found is not None:
+        return found
+    bits, beside = (53, "decimals") if float in {*map(type, values)} else (63, "others")
+    whole = ((row, value) for row, value in enumerate(values) if type(value) is int)
+    row, value = next(one for one in whole if not -(1 << bits) <= one[1] < 1 << bits)
+    raise ValueError(
+        f"row {row}: timestamp {value} is beyond {bits} bits beside {beside}: give integers below "
+        "2^63 alone"
+    )
 
 
 def instant(value: Any) -> Instant | None:
@@ -364,13 +353,13 @@ def _parsed(values: Sequence[Any]) -> Times:
         row = next(row for row, one in enumerate(values) if isinstance(one, (bool, np.bool_)))
         raise ValueError(f"row {row}: {_refused(values[row])}")
     numbers: dict[Any, int] = {}
-    codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+    codes, rows = numbered_by(numbers, values)
     parsed = []
-    for place, value in enumerate(numbers):
+    for row, value in zip(rows.tolist(), numbers, strict=True):
         try:
             parsed.append(instant(value))
         except ValueError as error:
-            raise ValueError(f"row {int(np.argmax(codes == place))}: {error}") from None
+            raise ValueError(f"row {row}: {error}") from None
     present = {one[1:]: value for one, value in zip(parsed, numbers, strict=True) if one}
     of_kind = {dated: value for (dated, _), value in present.items()}
     if len(of_kind) > 1:

@@ -21,7 +21,6 @@ from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.checks import LARGEST_INT, choice, is_missing
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import comparable
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import is_series
 from toplist.inputs.lists import array, name_user, of_column
@@ -33,7 +32,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
-from toplist.scores import check_no_nan, columns_to_leave_out, run_blocks
+from toplist.scores import columns_to_leave_out, run_blocks
 
 HeldOutTies = Literal["order", "best", "worst", "average"]
 TIES: tuple[HeldOutTies, ...] = get_args(HeldOutTies)
@@ -115,13 +114,12 @@ def ranks_of(
         excluded = columns_to_leave_out(exclude, n_users, n_items)
         counts = np.empty((3, n_users), np.int64)
 
-        def block(lo: int, hi: int) -> None:
+        def block(part: NDArray[Any], lo: int, hi: int) -> Any:
             items, offsets, _ = excluded.block(lo, hi)
-            part, banned = comparable(ranks[lo:hi], single=True), np.zeros(n_items, np.uint8)
-            nan = kernels.scores.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
-            check_no_nan(nan, lo)
+            of_block = np.zeros(n_items, np.uint8), *counts[:, lo:hi]
+            return kernels.scores.place(part, held[lo:hi], items, offsets, *of_block)
 
-        run_blocks(block, n_users, n_items, n_threads)
+        run_blocks(block, ranks, n_threads)
         return rank_among(counts, ties)
     given = [name for name, value in (("exclude", exclude), ("ties", ties)) if value is not None]
     if given:
@@ -263,11 +261,6 @@ def from_rank_counts(
 
 def _by_rank(counts: Any) -> dict[int, int]:
     """Return the number of users at each rank, from any form; NULL and NaN are rank 0."""
-    if hasattr(counts, "collect"):  # of Spark, or lazy
-        raise TypeError(
-            f"counts: a {type(counts).__name__} that is not collected: give what its .collect() "
-            "returns"
-        )
     found: dict[int, int] = {}
     for given, number in _rows(to_builtin(counts, "counts")):
         rank = 0 if is_missing(given) else given
@@ -282,32 +275,29 @@ def _by_rank(counts: Any) -> dict[int, int]:
 
 def _rows(counts: Any) -> Iterable[tuple[Any, Any]]:
     """Return pairs of a rank and a number of users."""
-    names: list[Any] | None = None
-    columns: list[Any] = []
     if isinstance(counts, list) and all(isinstance(row, tuple) and len(row) == 2 for row in counts):
         return counts
+    columns: Mapping[Any, Any] = {}
     if is_series(counts):
-        columns = [counts.index.tolist(), counts.tolist()]
+        columns = {"rank": counts.index, "n": counts}
     elif cols.is_frame(counts):
         frame = cols.readable(counts)
-        names = cols.names_of(frame)
-        columns = [cols.read(frame, one).objects() for one in names]
+        columns = {name: cols.read(frame, name).objects() for name in cols.names_of(frame)}
+    elif isinstance(counts, tuple) and len(counts) == 2:
+        columns = dict(enumerate(counts))
     elif isinstance(counts, Mapping):
         if not counts or any(not hasattr(one, "__len__") for one in counts.values()):
             return counts.items()
-        # arrays by name, as fetchnumpy() of DuckDB
-        names, columns = list(counts), list(counts.values())
-    elif isinstance(counts, tuple) and len(counts) == 2:
-        columns = list(counts)
-    lists: list[Any] = [one if isinstance(one, list) else of_column(one) for one in columns]
-    if not columns or None in lists:
+        columns = counts  # arrays by name, as fetchnumpy() of DuckDB
+    lists = [one if isinstance(one, list) else of_column(one) for one in columns.values()]
+    if not lists or None in lists:
         raise TypeError(
             f"counts is a {type(counts).__name__}: give a dict of rank -> number of users, such as "
-            "{1: 20, 2: 7, 0: 73}, a list of such pairs, a table of two columns, or a tuple of two "
-            "arrays"
+            "{1: 20, 2: 7, 0: 73}, a list of such pairs, a table of two columns (of a lazy one "
+            "what .collect() returns), or a tuple of two arrays"
         )
-    if names is not None and not len(names) == len(set(names)) == 2:
-        shown = ", ".join(map(repr, names))
+    if len(lists) != 2:
+        shown = ", ".join(map(repr, columns))
         raise ValueError(
             f"counts: a table of columns {shown}: give two of different names, the rank first"
         )
