@@ -230,17 +230,13 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     first = given[0]
     if first in ("-h", "--help", "--version"):
         parser.parse_args([first])
-    if os.path.exists(first):
-        parser.error(f"{first} is a file: write toplist eval {' '.join(given)}")
-    later = next((word for word in given if word in COMMANDS), None)
-    if first.startswith("-"):
-        parser.error(f"the command comes first: toplist {later or 'COMMAND'} {first} ...")
     if first in _GONE:
         parser.error(f"the command {first} is gone since 0.4: {_GONE[first]}")
-    longer = next((name for name in COMMANDS if first.startswith(name)), None)
-    meant = longer or near(first, COMMANDS)
+    meant = near(first, COMMANDS)
     hint = f"did you mean {meant}? " if meant else ""
-    parser.error(f"no command {first!r}: {hint}choose from {', '.join(COMMANDS)}")
+    parser.error(
+        f"no command {first!r}, which comes first: {hint}choose from {', '.join(COMMANDS)}"
+    )
 
 
 def parser_of(name: str) -> cli.Parser:

@@ -184,7 +184,6 @@ TESTING = cli.table(
     family={"default": "all", "choices": FAMILIES},
     alternative={"default": "two-sided", "choices": ALTERNATIVES},
     users={"default": "same", "choices": USERS_OF},
-    margin={"type": float},
 )
 WRITTEN = cli.table(
     """
@@ -214,13 +213,11 @@ def check_gate(options: argparse.Namespace) -> None:
     """Check the options before any file is opened; margins and floors become dicts by name."""
     options.recs = list(dict.fromkeys([options.new, options.base]))
     given = {_spelled(name, options): number for name, number in options.margin or ()}
-    if len(given) < len(options.margin or []):
+    if len(given) < len(options.margin or []) or ("" in given and len(given) > 1):
         raise ValueError("--margin: give one number for all, or one for each name@k")
     names = list(dict.fromkeys(_spelled(one, options) for one in options.metrics or given))
     if "" in given and not options.metrics:
         raise ValueError("--margin: of which metric? write -m ndcg@10, or --margin ndcg@10=0.005")
-    if "" in given and len(given) > 1:
-        raise ValueError("--margin: give one number for all of -m, or name@k=number for each")
     if options.metrics and not given:
         raise ValueError(f"--margin is needed: the loss of {names[0]} that does not matter")
     margins = dict.fromkeys(names, given[""]) if "" in given else given
@@ -288,11 +285,7 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
                 "--save keeps, or a result of keep='users'"
             )
     new, base = of_path[options.new], of_path[options.base]
-    by = (
-        reading.of_users(new, reading.labels(options, "segments", "user"))
-        if options.segments
-        else None
-    )
+    by = reading.of_users(new, reading.labels(options, "segments"))
     how = {name: getattr(options, name) for name in ("level", "users")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
     text = cli.formatted(options, [found])

@@ -96,9 +96,9 @@ def run_eval(options: argparse.Namespace) -> cli.Output:
 def _split(options: argparse.Namespace, results: Mapping[str, TopKResult]) -> dict[str, Any]:
     """Split the result of every system by a column of a file with a row per user, or per item."""
     if options.segments:
-        known = reading.labels(options, "segments", "user")
+        known = reading.labels(options, "segments")
         return {s: result.by(reading.of_users(result, known)) for s, result in results.items()}
-    known = reading.labels(options, "item_segments", "item")
+    known = reading.labels(options, "item_segments")
     by_item = reading.of_items(results.values(), known)
     try:
         return {name: result.by_item(by_item) for name, result in results.items()}

@@ -43,9 +43,12 @@ _KEYWORD = r"""
     (?(call) \) )
 """
 
-
 # In place of the name of a value: one of the words that are in the help.
 WORD = "{}"
+# How a value is read, by its name in the help; others are texts.
+TYPES = dict.fromkeys(("N", "K", "SEED"), int) | dict.fromkeys(
+    ("CLIP", "FROM", "LEVEL", "MARGIN", "P", "SHARE"), float
+)
 
 
 class Option(NamedTuple):
@@ -96,30 +99,31 @@ def table(text: str, **kinds: Mapping[str, Any]) -> list[Option]:
     found = []
     for line in re.sub(r"\n {8,}", " ", text).strip().split("\n"):
         head, _, help = line.strip().partition("  ")
+        *_, value = head.split()
         flags = [word for word in head.split() if word.startswith("-")]
-        value = "" if head.split()[-1] in flags else head.split()[-1]
-        named = bool(flags)
-        flags = flags or [value.strip("[].").lower()]
-        name = flags[-1].lstrip("-").replace("-", "_")
+        value = "" if value in flags else value
+        optional, several = value.startswith("["), value.endswith("...")
+        value = value.strip("[]") if optional else value.removesuffix("...")
+        names = flags or [value.lower()]
+        name = names[-1].lstrip("-").replace("-", "_")
         given = {"help": help.strip(), **kinds.get(name, KINDS.get(name, {}))}
         check, words = given.pop("check", None), given.pop("words", ())
         if value == "FILE:COLUMN":
             check = check or partial(check_labels, option(name))
+        read = given.get("type", TYPES.get(value))
         if "choices" in given:
-            given["type"] = _reader(partial(_word, given["choices"]))
-        elif not isinstance(given.get("type", str), type):
-            given["type"] = _reader(given["type"])
+            read = partial(_word, given["choices"])
+        if read is not None:
+            given["type"] = read if isinstance(read, type) else _reader(read)
         if not value:
             given.setdefault("action", "store_true")
         elif value != WORD:
-            given["metavar"] = value.strip("[]" if value.startswith("[") else ".")
-        if value.startswith("["):
-            given["nargs"] = "?"
-        elif value.endswith("..."):
-            given["nargs"] = "+"
-            if named:
-                given.setdefault("action", "extend")
-        found.append(Option(name, flags, given, check, words))
+            given["metavar"] = value
+        if optional or several:
+            given["nargs"] = "?" if optional else "+"
+        if several and flags:
+            given.setdefault("action", "extend")
+        found.append(Option(name, names, given, check, words))
     return found
 
 
@@ -257,7 +261,7 @@ class Parser(argparse.ArgumentParser):
 
         Examples
         --------
-        >>> parser = Parser({"": table("-k K...  cut-offs", k={"type": int})})
+        >>> parser = Parser({"": table("-k K...  cut-offs", k={})})
         >>> parser.arranged(["-k", "5", "10", "recs.csv", "truth.csv"])
         ['-k', '5', '10', '--', 'recs.csv', 'truth.csv']
         """
@@ -372,13 +376,13 @@ OF_WORDS = [one for one in fields(Options) if one.metadata["choices"]]
 #: How values are read that mean the same in all commands, by the names of options.
 KINDS: dict[str, dict[str, Any]] = {
     "convention": {"default": "standard", "choices": CONVENTION_CHOICES},
-    "relevant_from": {"type": float, "check": Grading},
-    "level": {"type": float, "default": 0.95, "check": partial(checked, "two-sided")},
-    "seed": {"type": int, "default": 0, "check": randomization.seeded},
-    "resamples": {"type": int, "check": randomization.resamples},
-    "movers": {"type": int, "check": partial(check_positive_int, name="--movers")},
-    "depth": {"type": int, "check": partial(check_positive_int, name="--depth")},
-    "k": {"type": int, "check": partial(check_positive_int, name="k")},
+    "relevant_from": {"check": Grading},
+    "level": {"default": 0.95, "check": partial(checked, "two-sided")},
+    "seed": {"default": 0, "check": randomization.seeded},
+    "resamples": {"check": randomization.resamples},
+    "movers": {"check": partial(check_positive_int, name="--movers")},
+    "depth": {"check": partial(check_positive_int, name="--depth")},
+    "k": {"check": partial(check_positive_int, name="k")},
     "plot": {"check": _check_picture},
     "help": {"action": "help"},
     **{one.name: {"choices": one.metadata["choices"]} for one in OF_WORDS},

@@ -7,8 +7,7 @@ Beside lists, which are evaluated now, it may stand where it was made with the s
 import argparse
 import json
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -48,18 +47,9 @@ def _cut_off(argument: str) -> int | str:
     """Read one argument of ``-k``."""
     if argument == ALL:
         return ALL
-    if "," in argument:
-        raise ValueError(f"{argument!r}: write -k {argument.replace(',', ' ')}")
     with suppress(ValueError):
         return int(argument)
     raise ValueError(f"{argument!r} is no whole number: give cut-offs, or {ALL} for whole lists")
-
-
-def _one_by_one(names: Sequence[str]) -> None:
-    """Raise ValueError for metrics with commas between them."""
-    for name in names:
-        if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
-            raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
 
 
 def _file_or_column(given: str) -> None:
@@ -68,7 +58,7 @@ def _file_or_column(given: str) -> None:
         cli.check_labels("--clusters", given)
 
 
-OF_METRICS = {"check": _one_by_one, "words": NAMES}
+OF_METRICS = {"words": NAMES}
 USUAL = "(default: {}, as far as the convention has them)"
 LISTS = "RECS...  ranked lists, a file per system; - is stdin"
 FILES = f"{LISTS}\n[TRUTH]  relevant items: the last file"
@@ -107,7 +97,6 @@ USERS_AND_ITEMS = cli.table(
     --propensities FILE[:COLUMN]  item_id and how likely it was observed: relevant items count 1 / p
     """,
     weighting={"choices": inputs.WEIGHTINGS},
-    clip={"type": float},
     empty={"choices": EMPTY},
     missing={"choices": MISSING},
     relevant={"choices": RELEVANT},
@@ -119,8 +108,10 @@ OF_ITEMS = cli.table(
     "\n".join(f"{cli.option(name)} FILE  {row.help}" for name, row in inputs.ITEMS.items())
 )
 READING = cli.of_files((*files.COLUMNS, inputs.GROUP), "ranks, ground_truths or FILE")
+#: The options that name a file of items, and what it has of each: see `toplist.files.tables.facts`.
+OF_FACTS = {"items_as": "document", "propensities": "number"}
+OF_FACTS |= {name: row.file for name, row in inputs.ITEMS.items()}
 #: The names of all options of an evaluation, but those that choose among its means.
-OF_FACTS = "items_as", "propensities", *inputs.ITEMS
 EVALUATING = ["convention", *(one.name for one in (*USERS_AND_ITEMS, *OF_ITEMS, *READING))]
 
 
@@ -181,42 +172,32 @@ def check_asked(options: argparse.Namespace) -> None:
     there is none, and what is not asked is theirs.
     """
     recs = options.recs
-    for path in filter(None, (*recs, options.truth)):
-        if os.path.exists(path):
-            continue
-        if path.isdecimal():
-            raise ValueError(f"{path} is a number, no file: write -k {path}")
-        if canonical(path).partition("@")[0] in NAMES:
-            raise ValueError(f"{path} is a metric, no file: write -m {path}")
     several = "base" not in options and len(recs) > 1  # the gate names each of its files
     if options.truth is None and several and not all(map(is_saved, recs)):
         options.truth = recs.pop()
     lists, truth = [path for path in recs if not is_saved(path)], options.truth
-    if truth is None and lists:
-        raise ValueError(f"{lists[0]} is no saved result: TRUTH, the last file, is needed")
-    if truth is not None and is_saved(truth):
+    if truth is None:
+        if lists:
+            raise ValueError(f"{lists[0]} is no saved result: TRUTH, the last file, is needed")
+    elif is_saved(truth):
         raise ValueError(f"{truth} is a saved result: the last file is the truth")
-    if truth is not None and not lists:
-        raise ValueError(
-            f"{truth}: saved results alone need no ground truth, and no lists are given: "
-            "leave it out, or name the lists before it"
-        )
-    if options.truth is not None:
+    elif not lists:
+        raise ValueError(f"{truth}: saved results alone need no ground truth: leave it out")
+    else:
         options.metrics = asked_or_usual(options)
         options.k = options.k or DEFAULT_KS
     if options.k and ALL in options.k:
         if len(options.k) > 1:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
-        if options.truth is None:
-            raise ValueError(f"-k all: {options.recs[0]} is a saved result, which has its own k")
+        if truth is None:
+            raise ValueError(f"-k all: {recs[0]} is a saved result, which has its own k")
         options.k = None
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
-    for name in _asked(options) if options.truth is None else ():
+    for name in _asked(options) if truth is None else ():
         if name != "columns" or not cli.labelled(options):
             raise ValueError(
-                f"{_written(options, name)} changes nothing of {options.recs[0]}, a saved result, "
-                "which keeps the options it was made with: leave it out, or give the lists and "
-                "the truth"
+                f"{_written(options, name)} changes nothing of {recs[0]}, a saved result, which "
+                "keeps its options: leave it out, or give the lists and the truth"
             )
     check_files(options)
 
@@ -258,7 +239,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
     """
     once = len(options.recs) == 1 and options.ground_truths_format is None
     truth = Path(options.truth) if once and options.truth else truth_of(options)
-    clusters = labels(options, "clusters", "row")  # of no file where they are a column of the keys
+    clusters = labels(options, "clusters")  # of no file where they are a column of the keys
     results: dict[str, TopKResult] = {}
     named, lists = options.named, lists_of(options)
     for name, path in named.items():
@@ -268,7 +249,8 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
             found = _evaluate(options, lists[name], truth, users)
         for one, result in found.items():
             if clusters.path:
-                own = [*map(of_users(result, clusters).get, result.users)]
+                of_users(result, clusters)
+                own = [*map(clusters.get, result.users)]
                 if None in own:
                     row = result.users[own.index(None)]
                     raise ValueError(f"{clusters.path}: has no cluster of row {row!r}")
@@ -408,53 +390,42 @@ def _written(options: argparse.Namespace, name: str) -> str:
 # Files beside the lists: their ids are texts, and become numbers where those of the lists are
 
 
-def beside(options: argparse.Namespace, lists: inputs.Ranks) -> dict[str, Any]:
-    """Return what the files of items say, and the padding, as keywords of an evaluation."""
-    known: dict[str, Any] = {"padding": options.padding}
-    weighing = given_options(options, "propensities")
-    if weighing and options.propensities is None:
-        raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
-    given = any(getattr(options, name) is not None for name in ("padding", *OF_FACTS))
-    users, items = numbered(options, lists) if given else (False, False)
-    if options.padding is not None:
-        known["padding"] = _ids("--padding", [options.padding], items)[0]
-    as_documents = items
-    if options.items_as is not None:
-        chunks, documents, *_ = tables.facts(options.items_as, "document")
-        with suppress(ValueError):  # documents may be text where chunks are numbers
-            documents = _ids("", documents, items)
-        as_documents = items and (not documents or isinstance(documents[0], int))
-        known["items_as"] = dict(zip(_ids(options.items_as, chunks, items), documents, strict=True))
-    if options.propensities is not None:
-        facts = tables.facts(options.propensities, "number")
-        ids = _ids(options.propensities, facts.items, as_documents)
-        known["propensities"] = Propensities(facts._replace(items=ids), **weighing)
-    facts_of = facts_of_items(options, (users, as_documents), inputs.ITEMS, items)
-    return known | {"items": inputs.Items(**facts_of, **given_options(options, "items"))}
-
-
-def facts_of_items(
+def beside(
     options: argparse.Namespace,
-    numbers: tuple[bool, bool],
-    names: Iterable[str],
-    of_users: bool | None = None,
+    lists: inputs.Ranks,
+    names: Collection[str] = OF_FACTS,
+    user_as_text: bool = False,
 ) -> dict[str, Any]:
-    """Read files of `Items`; `numbers` says whether users, and items, are numbers.
+    """Return what files say of items, and the padding, as keywords of an evaluation.
 
-    So are `of_users`, the items that users had or expect, by default as the others.
+    `names` are those of the options that name such files. With `user_as_text` the ids of users
+    stay texts.
     """
-    users, items = numbers
+    paths = {name: path for name in names if (path := getattr(options, name)) is not None}
+    padding, weighing = getattr(options, "padding", None), given_options(options, "propensities")
+    if weighing and "propensities" not in paths:
+        raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
+    numbers = numbered(options, lists) if paths or padding is not None else (False, False)
+    users, items = numbers[0] and not user_as_text, numbers[1]
+    documents = items  # the ids that facts are of, which may be text where chunks are numbers
     known: dict[str, Any] = {}
-    for name in names:
-        path, kind = getattr(options, name), inputs.ITEMS[name].file
-        if path is None:
-            continue
+    if padding is not None:
+        known["padding"] = _ids("--padding", [padding], items)[0]
+    for name, path in paths.items():
+        kind = OF_FACTS[name]
         keys, values, *_ = tables.facts(path, kind)
-        if kind == "items":
-            values = [_ids(path, some, items if of_users is None else of_users) for some in values]
-        keys = _ids(path, keys, users if kind == "items" else items)
-        known[name] = dict(zip(keys, values, strict=True))
-    return known
+        if kind == "document":
+            with suppress(ValueError):
+                values = _ids("", values, items)
+            documents = items and (not values or isinstance(values[0], int))
+        elif kind == "items":
+            values = [_ids(path, some, items) for some in values]
+        are_numbers = {"document": items, "items": users}.get(kind, documents)
+        known[name] = dict(zip(_ids(path, keys, are_numbers), values, strict=True))
+    if "propensities" in known:
+        known["propensities"] = Propensities(known["propensities"], **weighing)
+    of_items = {name: known.pop(name) for name in [*known] if name in inputs.ITEMS}
+    return known | {"items": inputs.Items(**of_items, **given_options(options, "items"))}
 
 
 def numbered(options: argparse.Namespace, lists: inputs.Ranks) -> tuple[bool, bool]:
@@ -472,9 +443,8 @@ def _ids(source: str, ids: Iterable[str], numbers: bool) -> list[Any]:
     try:
         return [int(one) if numbers else one for one in ids]
     except ValueError:
-        raise ValueError(
-            f"{source}: the ids of the lists are numbers, but not all ids here are"
-        ) from None
+        words = "the ids of the lists are numbers, but not all ids here are"
+        raise ValueError(f"{source}: {words}") from None
 
 
 # Labels of users and items, which are joined as text
@@ -498,15 +468,16 @@ class ByText(dict[Any, Any]):
         return super().get(as_text(one), default)
 
 
-def labels(options: argparse.Namespace, name: str, what: str) -> ByText:
+def labels(options: argparse.Namespace, name: str) -> ByText:
     """Return what FILE:COLUMN says of each user or item, by its key as text; {} without a file.
 
-    `name` is that of the option, `what` says whose labels they are; a key may be several columns.
+    `name` is that of the option; a key may be several columns.
     """
     path, _, column = (getattr(options, name) or "").rpartition(":")
     if not path:
         return ByText()
-    id_ = "item_id" if what == "item" else "user_id"
+    what = "item" if name in ("titles", "item_segments") else "user"
+    id_ = f"{what}_id"
     key = cli.names_of_columns(options, name.removeprefix("item_")).get(id_, id_)
     found, parts = tables.read_table(path), key if isinstance(key, list) else [key]
     require(path, (*parts, column), list(getattr(found, "column_names", found)))
@@ -526,14 +497,13 @@ def labels(options: argparse.Namespace, name: str, what: str) -> ByText:
 
 def _weights(options: argparse.Namespace) -> ByText | None:
     """Return the weights of users, if they are given."""
-    found = labels(options, "weights", "user")
+    found = labels(options, "weights")
     for user, weight in found.items():
         try:
             found[user] = None if weight is None else float(weight)
         except ValueError:
-            raise ValueError(
-                f"{found.path}: user {user!r} has weight {weight!r}: give a number"
-            ) from None
+            wrong = f"user {user!r} has weight {weight!r}: give a number"
+            raise ValueError(f"{found.path}: {wrong}") from None
     return found if found.path else None
 
 
@@ -542,20 +512,12 @@ def as_text(user: Any) -> Any:
     return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
 
 
-def title_of(
-    options: argparse.Namespace, of: str = "titles", what: str = "item"
-) -> Callable[[Any], Any]:
-    """Return what gives the title of an item, or of a user, whose id may be a number; or None."""
-    return labels(options, of, what).get
-
-
-def of_users(result: TopKResult, known: ByText) -> ByText:
-    """Return labels as they are; ValueError where none is of a user of a result."""
+def of_users(result: TopKResult, known: ByText) -> ByText | None:
+    """Return labels; None without a file, ValueError where none is of a user of a result."""
     if known and result.n_users and not any(user in known for user in result.users):
-        raise ValueError(
-            f"{known.path}: has none of the users of the result; it has {next(iter(known))!r}"
-        )
-    return known
+        has = f"has none of the users of the result; it has {next(iter(known))!r}"
+        raise ValueError(f"{known.path}: {has}")
+    return known if known.path else None
 
 
 def of_items(results: Iterable[TopKResult], by_text: ByText) -> Any:
@@ -581,9 +543,5 @@ def ranked_truth(options: argparse.Namespace) -> str:
                 header = next(csv_rows([first_line(path)], format.delimiter))
             else:  # qrels of TREC have no names
                 header = list(json.loads(first_line(path)))
-    if rank not in header:
-        return ""
-    return (
-        f"{path}, the last file, is taken as the ground truth, and it has a column {rank!r} as "
-        "files of ranked lists have"
-    )
+    words = f"is taken as the ground truth, and has a column {rank!r} as files of ranked lists have"
+    return f"{path}, the last file, {words}" if rank in header else ""

@@ -15,7 +15,7 @@ from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.evaluation.plan import entries_of
 from toplist.files.batches import stream_of
-from toplist.inputs.options import ITEMS, SIDES, Items
+from toplist.inputs.options import ITEMS, SIDES
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.definitions import METRICS, with_parameters
@@ -49,22 +49,20 @@ def run_show(options: argparse.Namespace) -> str:
     """
     names, form = cli.names_of_columns(options, "ground_truths"), options.ground_truths_format
     truth = of_file(stream_of(options.truth, "ground_truths", form, names), options.user)
-    lists, numbers = reading.lists_of(options), False
-    if options.history or options.catalogue:
-        _, numbers = reading.numbered(options, next(iter(lists.values())))
-    of_items = reading.facts_of_items(options, (False, numbers), ("history", "catalogue"))
+    lists, facts = reading.lists_of(options), ("history", "catalogue")
+    beside = reading.beside(options, next(iter(lists.values())), facts, user_as_text=True)
     found = show(
         options.user,
         lists,
         truth,
-        reading.title_of(options),
+        reading.labels(options, "titles").get,
         options.k,
         metrics=options.metrics,
         convention=options.convention,
-        items=Items(**of_items),
+        items=beside["items"],
         relevant_from=options.relevant_from,
         duplicates=options.duplicates,
-        user_titles=reading.title_of(options, "user_titles", "user"),
+        user_titles=reading.labels(options, "user_titles").get,
     )
     return found.to_text(cli.screen_width(options) or WIDTH)
 
@@ -120,8 +118,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
     page.need_jinja2()
     results = reading.evaluated(options)
     first = next(iter(results))
-    labelled = reading.labels(options, "segments", "user")
-    by = reading.of_users(results[first], labelled) if options.segments else None
+    by = reading.of_users(results[first], reading.labels(options, "segments"))
     n_users = 0 if options.no_users else options.users
     beside = *ITEMS, *cli.BESIDE, "items_as", "propensities"
     given = (getattr(options, name) or "" for name in beside)
@@ -143,8 +140,8 @@ def run_report(options: argparse.Namespace) -> cli.Output:
         how |= reading.beside(options, next(iter(lists.values())))
     about: dict[str, Any] = {"command": command, "files": files, "stamp": options.stamp, "by": by}
     about |= {"named": not options.pseudonyms, "asked": options.primary, "n_users": n_users}
-    about |= {"depth": options.depth, "titles": reading.title_of(options)}
-    about |= {"user_titles": reading.title_of(options, "user_titles", "user")}
+    about["depth"] = options.depth
+    about |= {name: reading.labels(options, name).get for name in ("titles", "user_titles")}
     try:
         text = page.written(results, lists, truth, how, **about)
     except KeyError as error:  # a name that a system lacks
@@ -156,7 +153,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
 
 
 NUMBER = partial(check_positive_int, name="--users", least=0)
-OF_EACH = {"type": int, "default": USERS, "check": NUMBER}
+OF_EACH = {"default": USERS, "check": NUMBER}
 PAGE = f"""
     --primary METRIC  what the page answers (default: ndcg@10, or what is nearest)
     --segments FILE:COLUMN  the differences by a label of users
@@ -275,11 +272,8 @@ def run_unjudged(options: argparse.Namespace) -> str:
     ]
     if not options.output:
         return found.to_text(width=cli.screen_width(options))
-    titles = [
-        reading.title_of(options, name, what) if getattr(options, name) else None
-        for name, what in (("titles", "item"), ("user_titles", "user"))
-    ]
-    return found.text_for_judges(*titles)
+    titles = (reading.labels(options, name) for name in ("titles", "user_titles"))
+    return found.text_for_judges(*(one if one.path else None for one in titles))
 
 
 TO_JUDGE = f"""
@@ -296,12 +290,8 @@ WHAT_TO_JUDGE = """
 """
 JUDGING: dict[str, dict[str, Any]] = {
     "k": cli.KINDS["k"] | {"default": 10},
-    "n": {"type": int, "check": partial(check_positive_int, name="-n")},
-    "p": {
-        "type": float,
-        "default": 0.8,
-        "check": lambda p: with_parameters(METRICS["rbp"], {"p": p}),
-    },
+    "n": {"check": partial(check_positive_int, name="-n")},
+    "p": {"default": 0.8, "check": lambda p: with_parameters(METRICS["rbp"], {"p": p})},
     "duplicates": {"choices": ("raise", "first"), "default": "raise"},
 }
 # What is said of lists, and of those to judge in them.
@@ -333,7 +323,7 @@ COMMANDS = {
         "RECS TRUTH [--train LOG] [-k K] [options]",
         {
             "files": cli.table(CHECKED_FILES),
-            "what to look for": cli.table(LOOKED_FOR, k={"type": int}),
+            "what to look for": cli.table(LOOKED_FOR, k={}),
             "how files are read": cli.of_files(
                 (*files.COLUMNS, "timestamp"), "ranks, ground_truths or train"
             ),

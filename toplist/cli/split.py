@@ -200,15 +200,11 @@ HELD_OUT = table(
     --seed SEED  of the random choices (default: 0)
     """,
     by={"choices": split.WAYS},
-    ratio={"type": float},
-    last={"type": int},
     held_out_users={"type": number},
     hold={"type": number},
     validation={"const": True},
-    min_history={"type": int},
     repeats={"choices": REPEATS},
     short={"choices": split.SHORT},
-    k_core={"type": int},
 )
 COMMANDS = {
     "split": Command(

@@ -289,7 +289,9 @@ def _rows(counts: Any) -> Iterable[tuple[Any, Any]]:
         if not counts or any(not hasattr(one, "__len__") for one in counts.values()):
             return counts.items()
         columns = counts  # arrays by name, as fetchnumpy() of DuckDB
-    lists = [one if isinstance(one, list) else of_column(one) for one in columns.values()]
+    lists: list[Any] = [
+        one if isinstance(one, list) else of_column(one) for one in columns.values()
+    ]
     if not lists or None in lists:
         raise TypeError(
             f"counts is a {type(counts).__name__}: give a dict of rank -> number of users, such as "
