@@ -352,7 +352,7 @@ def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, T
 def _first_places(lists: Flat, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
     """Return the places of items that do not stand above them in the same list."""
     rows = lists.compact()
-    order, again = kernels.hashing.order_of_rows(rows.items, rows.offsets)
+    order, again = kernels.hashing.order_of_rows(rows.ids, rows.offsets)
     later = np.zeros(len(order), bool)
     later[order[again]] = True
     kept = ~later[rows.offsets[users] + ranks - 1]

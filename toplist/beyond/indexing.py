@@ -29,7 +29,6 @@ from toplist.inputs.lists import (
     in_containers,
     is_frame,
     item_twice,
-    offsets_of,
 )
 from toplist.inputs.options import Joining, Reading, columns_of, named_in
 from toplist.inputs.tables import SideTable, read
@@ -227,9 +226,7 @@ class Listed:
             from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
 
             flat = ItemMap.of(joining.items_as).mapped(flat, padding)
-        flat = shaped(flat, k, joining)
-        kept = flat.compact()
-        flat = replace(flat, ids=kept.items, offsets=kept.offsets)
+        flat = shaped(flat, k, joining).compact()
         codes, ids = numbers_of(flat)
         depth = int(flat.lengths.max(initial=0)) if k is None else k
         padding = None if mapped or joining.collapses else padding
@@ -360,13 +357,9 @@ class UserItems:
         everyone = isinstance(given, (set, frozenset))
         try:
             flat = _flat_of([given] if everyone else given, name, how, single)
-            flat = unpadded(alone(flat), how.get("padding"))
-            lists = flat.compact()
-            ids, offsets = lists.items, lists.offsets
-            if lists.gains is not None and (lists.gains <= 0).any():  # grades: judged, not liked
-                kept = lists.gains > 0
-                ids, offsets = ids[kept], offsets_of(kept)[offsets]
-            flat = replace(flat, ids=ids, offsets=offsets, lengths=np.diff(offsets), grades=None)
+            flat = unpadded(alone(flat), how.get("padding")).compact()
+            if flat.grades is not None:  # below and at 0: judged, not liked
+                flat = replace(flat.where(flat.grades > 0), grades=None)
             if how.get("items_as") is not None:
                 from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
 

@@ -16,6 +16,7 @@ from toplist.evaluation.plan import Plan, counted_users, lacks, plan_of, settled
 from toplist.inputs.factorize import Column
 from toplist.inputs.forms import are_queries, read_once, read_ranks, side_to_builtin
 from toplist.inputs.grades import Grading
+from toplist.inputs.ids import alone, unpadded
 from toplist.inputs.lists import Flat, GroupedRows, is_frame
 from toplist.inputs.options import (
     MEMORY,
@@ -111,12 +112,8 @@ def with_a_list_alone(hits: Hits, lists: Flat, padding: Any = None, whole: bool 
     """
     known, users = set(hits.users or ()), lists.users or ()
     rows = [row for row, user in enumerate(users) if user not in known]
-    lengths = lists.lengths[rows] if whole else np.minimum(lists.lengths[rows], hits.k)
-    if padding is not None:
-        for place, row in enumerate(rows):
-            ids = lists.row(row)
-            while lengths[place] and ids[lengths[place] - 1] == padding:
-                lengths[place] -= 1
+    lengths = unpadded(lists if padding is None else alone(lists), padding).lengths[rows]
+    lengths = lengths if whole else np.minimum(lengths, hits.k)
     some = (users[row] for row, length in zip(rows, lengths, strict=True) if length)
     hits = hits.of_part(k=max(hits.k, int(lengths.max(initial=0))))
     nothing: dict[Any, tuple[Any, ...]] = dict.fromkeys(some, ())

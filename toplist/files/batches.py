@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Bools, E, Ints, about, cached
+from toplist.checks import E, Ints, about, cached
 from toplist.files import parquet, text
 from toplist.files.formats import (
     GZIP,
@@ -313,7 +313,7 @@ class Source:
         called = {name: one for name, one in table.names.items() if name != GROUP}
         graded = replace(table, names=called | {"relevance": TREC_QRELS[-1]})
         grades = tables.read(graded, in_runs).grades
-        return _some(lists, np.asarray(grades) >= 1)
+        return lists.where(np.asarray(grades) >= 1)
 
     def located(self, error: Exception) -> Exception:
         """Return an error with the path before it and, if it is about a list, its place."""
@@ -432,15 +432,6 @@ def complete_users(where: str, found: Iterable[SideTable], least: int) -> Iterat
         most = max(least, 2 * n)  # a user of many tables is not looked at for each of them
     if n:
         yield joined(where, held)
-
-
-def _some(lists: Flat, which: Bools) -> Flat:
-    """Return lists with some of their items."""
-    offsets = np.append(0, np.cumsum(which))[lists.offsets]
-    grades = None if lists.grades is None else lists.grades[which]
-    return replace(
-        lists, ids=lists.ids[which], offsets=offsets, lengths=np.diff(offsets), grades=grades
-    )
 
 
 def stream_of(

@@ -23,6 +23,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 from toplist import kernels
 from toplist.checks import about, choice
 from toplist.inputs.factorize import EXACT as EXACT
+from toplist.inputs.factorize import by_value
 from toplist.inputs.options import FormatName as FormatName
 from toplist.results.saved import PathLike as PathLike
 
@@ -376,20 +378,10 @@ def packed(values: Sequence[Number]) -> NDArray[Any]:
     >>> [packed(some).dtype.name for some in ([1, 2**60], [1, 0.5], [2**60, 0.5], [2**70])]
     ['int64', 'float64', 'object', 'object']
     """
-    types = set(map(type, values))
-    if types == {int}:
-        try:
-            return np.array(values, np.int64)
-        except OverflowError:
-            return _objects(values)
-    if types == {float, int} and any(type(v) is int and not -EXACT <= v <= EXACT for v in values):
-        return _objects(values)
-    return np.array(values, np.float64)
-
-
-def _objects(values: Sequence[Number]) -> NDArray[Any]:
-    found = np.empty(len(values), object)
-    found[:] = values
+    found = by_value(values, exact=True)
+    if found is None or found.dtype.kind not in "if":
+        found = np.empty(len(values), object)
+        found[:] = values
     return found
 
 
@@ -401,12 +393,6 @@ def together(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     >>> together([packed([2**53 + 1]), packed([0.5])]).tolist(), together([packed([7])]).dtype.name
     ([9007199254740993, 0.5], 'int64')
     """
-    kinds = {part.dtype.kind for part in parts}
-    if len(kinds) > 1 and not ("O" not in kinds and all(map(_fits, parts))):
-        parts = [part.astype(object) for part in parts]
-    return np.concatenate(parts)
-
-
-def _fits(part: NDArray[Any]) -> bool:
-    """Whether every number of a part is exact as a double."""
-    return part.dtype.kind == "f" or bool(np.all(np.abs(part) <= EXACT))
+    if len({part.dtype for part in parts}) == 1:
+        return np.concatenate(parts)
+    return packed([*chain.from_iterable(part.tolist() for part in parts)])

@@ -221,7 +221,7 @@ class Loop:
             documents: Flat = options.items_as.mapped(truth, options.padding, whole=True)
             return documents.under(documents.users, self.items.encode(documents.items, source))
         if truth.items.names is None and not truth.grouped and len(truth.items):
-            check_no_matrix(unpadded(truth, options.padding).compact(), truth.users)
+            check_no_matrix(unpadded(truth, options.padding).compact())
         return truth
 
     def _encoded(self, lists: Flat) -> Flat:

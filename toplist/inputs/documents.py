@@ -103,13 +103,11 @@ class ItemMap:
         is_text = flat.names is not None and isinstance(next(iter(flat.names), ""), str)
         if len(set(self._kinds.values())) < 2 or isinstance(padding, str) == is_text:
             flat = unpadded(flat, padding)
-        lists = flat.compact()
-        flat = replace(flat, ids=lists.items, offsets=lists.offsets, grades=lists.gains)
-        if of_truth:
-            if whole and flat.names is None and not flat.grouped:
-                grades.check_no_matrix(lists, flat.users)
-            if not flat.grouped:
-                grades.check(lists, flat)
+        flat = flat.compact()
+        if of_truth and not flat.grouped:
+            if whole and flat.names is None:
+                grades.check_no_matrix(flat)
+            grades.check(flat)
         found = flat.under(flat.users, self._documents(flat))
         if repeats or flat.grouped or not of_truth:
             return found

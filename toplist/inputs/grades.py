@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Floats, Ints, about, choice, doubles, plain
-from toplist.inputs.lists import Flat, Lists, name_user, offsets_of, user_of
+from toplist.checks import Floats, Ints, choice, doubles, plain
+from toplist.inputs.lists import Flat, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains, GainTable
 
@@ -179,28 +179,28 @@ def score_in(columns: Iterable[Any], names: Mapping[str, Any]) -> str | None:
     return None
 
 
-def apply(truth: Lists, source: Flat, grading: Grading) -> tuple[Lists, Lists]:
+def apply(truth: Flat, grading: Grading) -> tuple[Flat, Flat]:
     """Check the grades of a truth; return all its items, and the relevant ones with their gains.
 
     An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
     grade, or 2^grade - 1 with exponential gains; one whose grade is below 0 is never relevant.
-    `Lists.gains` are grades of all items, and gains of the relevant ones: None where each is 1.
-    Both are one object where that is so. `source` has what they were made of, for messages.
+    `Flat.grades` are grades of all items, and gains of the relevant ones: None where each is 1.
+    Both are one object where that is so.
 
     Raises
     ------
     ValueError
         For a grade that is NaN or infinite, or a `relevant_from` without grades.
     """
-    grades, least = truth.gains, grading.relevant_from
+    grades, least = truth.grades, grading.relevant_from
     if grades is None:
-        if least is not None and len(truth.items):
+        if least is not None and len(truth.ids):
             raise ValueError(
                 f"relevant_from={least!r} needs ground truths with grades: dicts item -> grade, or "
                 "Lists with gains"
             )
         return truth, truth
-    check(truth, source)
+    check(truth)
     gains = grading.gains_of(np.maximum(grades, 0.0))
     wrong = np.flatnonzero(~(gains <= LARGEST))
     if len(wrong):
@@ -212,42 +212,40 @@ def apply(truth: Lists, source: Flat, grading: Grading) -> tuple[Lists, Lists]:
         elif grading.gains == "exponential":
             words = f"2^grade of grade {grade} is too large a gain: {bound}; gains='linear' takes "
             words += "the grade"
-        raise _refused(truth, source, at, f": {words}")
+        raise _refused(truth, at, f": {words}")
     kept = grades > 0 if least is None else grades >= least
     if kept.all():
         if np.all(gains == 1):
-            plain = replace(truth, gains=None)
+            plain = replace(truth, grades=None)
             return plain if np.all(grades == 1) else truth, plain
         same = grading.gains == "linear"
-        return truth, truth if same else replace(truth, gains=gains)
-    offsets, items, gains = offsets_of(kept)[truth.offsets], truth.items[kept], gains[kept]
-    truth = replace(truth, gains=grades + 0.0)  # no -0.0, which would stand last
-    return truth, Lists(offsets, items, None if np.all(gains == 1) else gains)
+        return truth, truth if same else replace(truth, grades=gains)
+    relevant = replace(truth, grades=gains).where(kept)
+    if np.all(relevant.grades == 1):
+        relevant = replace(relevant, grades=None)
+    return replace(truth, grades=grades + 0.0), relevant  # no -0.0, which would stand last
 
 
-def check(truth: Lists, source: Flat) -> None:
+def check(truth: Flat) -> None:
     """Raise ValueError for a grade that is none, and for an item with two."""
-    grades = truth.gains
+    grades = truth.grades
     if grades is None:
         return
     bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
-        raise _refused(truth, source, bad[0], f": grade {grades[bad[0]]}; a grade is finite")
-    found = truth.offsets, truth.items, grades
-    twice = -1 if source.distinct else kernels.join.two_grades(*found)
+        raise _refused(truth, bad[0], f": grade {grades[bad[0]]}; a grade is finite")
+    twice = -1 if truth.distinct else kernels.join.two_grades(truth.offsets, truth.ids, grades)
     if twice >= 0:
         words = " twice in the ground truth, with different grades"
-        raise _refused(truth, source, twice, words, " has item ")
+        raise _refused(truth, twice, words, " has item ")
 
 
-def _refused(
-    truth: Lists, source: Flat, position: int, words: str, of: str = ", item "
-) -> ValueError:
-    """Return the error of a grade at a position of the flat ids: words behind its user and item."""
-    user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
-    item = source.row(user)[position - truth.offsets[user]]
-    error = ValueError(f"{source.name_user(user)}{of}{item!r}{words}")
-    found: ValueError = source.about(error, user, item=item)
+def _refused(truth: Flat, position: int, words: str, of: str = ", item ") -> ValueError:
+    """Return the error of a grade at a position of all ids: words behind its user and item."""
+    user = truth.user_at(position)
+    item = truth.row(user)[position - truth.offsets[user]]
+    error = ValueError(f"{truth.name_user(user)}{of}{item!r}{words}")
+    found: ValueError = truth.about(error, user, item=item)
     return found
 
 
@@ -261,8 +259,8 @@ class Judged:
     from other lists that met them.
     """
 
-    truth: Lists
-    relevant: Lists
+    truth: Flat
+    relevant: Flat
     words: Words | None = None
     groups: Coverage | None = None
     known: dict[str, Any] = field(default_factory=dict)
@@ -277,10 +275,10 @@ class Judged:
         if given.grouped:
             from toplist.inputs.groups import Coverage  # what few need, so that imports are quick
 
-            truth, groups = Coverage.of(truth, given)
+            truth, groups = Coverage.of(truth)
         elif whole and given.source is None and given.names is None:
-            check_no_matrix(truth, given.users)
-        judged, relevant = apply(truth, given, grading)
+            check_no_matrix(truth)
+        judged, relevant = apply(truth, grading)
         words: Words | None = getattr(given.names, "hashes", None)
         if isinstance(given.names, list):  # else integers themselves, or texts that know theirs
             from toplist.inputs.texts import hashes_of
@@ -289,20 +287,21 @@ class Judged:
         return cls(judged, relevant, words, groups)
 
 
-def check_no_matrix(truth: Lists, users: Sequence[Any] | None) -> None:
+def check_no_matrix(truth: Flat) -> None:
     """Raise ValueError for integer ids that are all 0 or 1, where a row holds one of them twice.
 
     A set of ids holds each once, so this is a row of a matrix, or nothing that can be told from it.
 
     Examples
     --------
-    >>> check_no_matrix(Lists([0, 3], [0, 1, 1]), None)
+    >>> from toplist.inputs.lists import flatten
+    >>> check_no_matrix(flatten(np.array([[0, 1, 1]]), None, "ground_truths"))
     Traceback (most recent call last):
         ...
     ValueError: ground_truths: user 0 has 1 twice, and all ids are 0 or 1: if this is a matrix of \
 users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each once, as sets
     """
-    items = truth.items
+    items = truth.ids
     if np.any(items[:FIRST] >> 1) or np.any(items >> 1):
         return
     ones = np.diff(offsets_of(items)[truth.offsets])
@@ -311,8 +310,8 @@ users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each onc
     if len(rows):
         user = int(rows[0])
         error = ValueError(
-            f"ground_truths: {name_user(users, user)} has {int(ones[user] > 1)} twice, and all ids "
+            f"ground_truths: {truth.name_user(user)} has {int(ones[user] > 1)} twice, and all ids "
             "are 0 or 1: if this is a matrix of users x items, give Lists.from_matrix(matrix); if "
             "0 and 1 are ids, give each once, as sets"
         )
-        raise about(error, side="ground_truths", user=user_of(users, user))
+        raise truth.about(error, user)

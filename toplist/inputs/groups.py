@@ -17,7 +17,6 @@ from toplist.inputs.lists import (
     Flat,
     GroupedIds,
     GroupedRows,
-    Lists,
     is_container,
     name_user,
     offsets_of,
@@ -133,38 +132,34 @@ class Coverage:
     order: Ints
 
     @classmethod
-    def of(cls, truth: Lists, flat: Flat) -> tuple[Lists, Coverage]:
-        """Return the distinct relevant items, and their groups.
-
-        `truth` has the group of each id in place of a gain; `flat` are its ids with their names, or
-        with the source of the hashes that they are.
-        """
-        ids, offsets = truth.items, truth.offsets
-        assert truth.gains is not None
-        labels: Any = truth.gains
-        order = _ranked(ids, flat)
-        numbers, n_groups = np.empty(len(ids), np.int64), np.empty(len(truth), np.int64)
+    def of(cls, truth: Flat) -> tuple[Flat, Coverage]:
+        """Return the distinct relevant items, and their groups: those in place of grades."""
+        ids, offsets, labels = truth.graded_block(0, len(truth.lengths))
+        order = _ranked(truth)
+        numbers, n_groups = np.empty(len(ids), np.int64), np.empty(len(truth.lengths), np.int64)
         if not kernels.truths.number_runs(offsets, labels, numbers, n_groups):
             rows, _ = kernels.hashing.order_of_rows(labels.astype(np.int64), offsets)
             ids, order = ids[rows], order[rows]
             kernels.truths.number_runs(offsets, labels[rows], numbers, n_groups)
         items, places, sizes = np.empty((3, len(ids)), np.int64)
         groups = np.empty(len(ids), np.int32)
-        found = items, np.empty(len(truth), np.int64), sizes, groups, places
-        n = kernels.truths.by_item(offsets, ids, numbers, *found)
-        if order is not truth.items:
+        lengths = np.empty(len(truth.lengths), np.int64)
+        n = kernels.truths.by_item(offsets, ids, numbers, items, lengths, sizes, groups, places)
+        if order is not truth.ids:
             order_of_items = np.empty(n, np.int64)
             order_of_items[places[places >= 0]] = order[places >= 0]
         else:
             order_of_items = items[:n]
         of_groups = cls(groups[:0], sizes[:n], groups[: sizes[:n].sum()], n_groups, order_of_items)
-        return Lists(offsets_of(found[1]), items[:n]), of_groups
+        offsets = offsets_of(lengths)
+        items_alone = replace(truth, ids=items[:n], offsets=offsets, lengths=lengths, grades=None)
+        return items_alone, of_groups
 
-    def hashes(self, truth: Lists, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def hashes(self, offsets: Ints, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return a hash of each user's groups, by the words of their ids."""
-        found = np.empty(len(truth), np.uint64)
+        found = np.empty(len(self.n_groups), np.uint64)
         starts = offsets_of(self.sizes)
-        kernels.truths.hash_groups(truth.offsets, words, starts, self.groups, self.n_groups, found)
+        kernels.truths.hash_groups(offsets, words, starts, self.groups, self.n_groups, found)
         return found
 
     @classmethod
@@ -241,14 +236,14 @@ class Coverage:
         return gains, ideal
 
 
-def _ranked(ids: Ints, flat: Flat) -> Ints:
+def _ranked(truth: Flat) -> Ints:
     """Return a number for each id, in the order of the ids as they were written."""
-    column = Column("item_id", ids, flat.names)
-    if flat.source is not None:
-        written = list(chain.from_iterable(flat.rows))
+    column = Column("item_id", truth.ids, truth.names)
+    if truth.source is not None:
+        written = list(chain.from_iterable(truth.rows))
         numbering = Numbering()
-        codes = numbering.number(ids)
+        codes = numbering.number(truth.ids)
         places = np.empty(len(numbering), np.int64)
-        places[codes[::-1]] = np.arange(len(ids))[::-1]  # the first of each
+        places[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
         column = Column("item_id", codes, [written[at] for at in places.tolist()])
     return order_of_ids(column, "ground_truths")

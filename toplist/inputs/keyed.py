@@ -13,6 +13,7 @@ Weights, labels and clusters, one of each user, are read here too (`values_by_us
 
 import numbers
 from collections.abc import Mapping, Sequence, Set
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +24,11 @@ from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
 from toplist.inputs.ids import alone, kinds_of, two_kinds
 from toplist.inputs.lists import (
     Flat,
-    GroupedIds,
     Lists,
     first_repeat,
     flatten,
     in_containers,
     is_frame,
-    is_truth_container,
     name_user,
     of_column,
 )
@@ -301,21 +300,11 @@ def _copied(rows: Any) -> Any:
         return Lists(rows.offsets.copy(), rows.items.copy(), gains)
     if isinstance(rows, np.ndarray) and rows.dtype != object:
         return rows.copy()
-    if isinstance(rows, Mapping):
-        kind: Any = type(rows)  # a Series that counts its rows is known by it
-        return kind(zip(rows, map(_row, rows.values()), strict=True))
-    return list(map(_row, rows))
-
-
-def _row(row: Any) -> Any:
-    """Return a copy of a ground truth, one bare id in a list."""
-    if isinstance(row, GroupedIds):
-        return row
-    if isinstance(row, Set):
-        return frozenset(row)
-    if isinstance(row, (Mapping, np.ndarray)):
-        return row.copy()  # type: ignore[union-attr]
-    return list(row) if is_truth_container(row) else [row]
+    by_key = isinstance(rows, Mapping)
+    lists = in_containers(rows.values() if by_key else rows)
+    own = [frozenset(row) if isinstance(row, Set) else copy(row) for row in lists]
+    kind = CountedItems if isinstance(rows, CountedItems) else dict
+    return kind(zip(rows, own, strict=True)) if by_key else own
 
 
 # One value per user: weights, labels, clusters; by key where there are keys, never by accident

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, about, doubles
+from toplist.checks import Bools, Floats, Ints, about, doubles
 from toplist.inputs.factorize import Column, Numbering, written
 
 T = TypeVar("T")
@@ -360,13 +360,32 @@ class Flat:
         ids = np.ascontiguousarray(self.ids[offsets[0] : offsets[-1]])
         return ids, offsets, self.lengths[lo:hi]
 
-    def compact(self) -> Lists:
-        """Return the lists without the gaps that padding left."""
+    def graded_block(self, lo: int, hi: int) -> tuple[NDArray[Any], Ints, Floats]:
+        """Return ids, offsets and grades of the users ``lo..hi``; no grades where there are none.
+
+        The offsets are those among all ids.
+        """
+        ids, offsets, _ = self.block(lo, hi)
+        part = slice(offsets[0], offsets[-1])
+        return ids, offsets, np.empty(0) if self.grades is None else self.grades[part]
+
+    def compact(self) -> Flat:
+        """Return the lists without the gaps that padding left, by arrays of their own or the same.
+
+        The object is a new one: what is known of these lists may hold it.
+        """
         if self.lengths.sum() == len(self.ids):
-            return Lists(self.offsets, self.ids, self.grades)
+            return replace(self)
         offsets = offsets_of(self.lengths)
         kept = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1] - offsets[:-1], self.lengths)
-        return Lists(offsets, self.ids[kept], None if self.grades is None else self.grades[kept])
+        grades = None if self.grades is None else self.grades[kept]
+        return replace(self, ids=self.ids[kept], offsets=offsets, grades=grades)
+
+    def where(self, kept: Bools) -> Flat:
+        """Return lists without gaps with some of their ids."""
+        offsets = offsets_of(kept)[self.offsets]
+        ids, grades = self.ids[kept], None if self.grades is None else self.grades[kept]
+        return replace(self, ids=ids, offsets=offsets, lengths=np.diff(offsets), grades=grades)
 
     @property
     def rows(self) -> Iterable[Sequence[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.factorize import written
-from toplist.inputs.lists import Flat, Lists, offsets_of, places_of
+from toplist.inputs.lists import Flat, offsets_of, places_of
 
 if TYPE_CHECKING:
     from toplist.inputs.facts import ItemLabels
@@ -27,23 +28,14 @@ class TruthItems:
 
     Attributes
     ----------
-    truth : Lists
+    truth : Flat
         The items as integers, codes or hashes, in the order of the users, with their grades; one
-        may be there twice.
-    names : list, Texts or None
-        Of codes; None of integers and of hashes.
-    written : Flat or None
-        Of hashes, the texts.
-    distinct : bool
-        Whether no user has an item twice.
+        may be there twice, unless they are distinct.
     hashes : (n_users,) uint64, or None
         Of the items of each user, as they were when they were joined.
     """
 
-    truth: Lists
-    names: Any
-    written: Flat | None
-    distinct: bool
+    truth: Flat
     hashes: NDArray[np.uint64] | None
 
     def ids(self) -> tuple[Ints, Any]:
@@ -51,18 +43,18 @@ class TruthItems:
 
         ValueError if the caller has changed them since they were joined.
         """
-        items = self.truth.items
-        if self.written is not None:
+        items = self.truth.ids
+        if self.truth.source is not None:
             from toplist.inputs.texts import Texts, joined
 
-            names, texts = Texts(), list(chain.from_iterable(self.written.rows))
+            names, texts = Texts(), list(chain.from_iterable(self.truth.rows))
             alike = all(isinstance(one, str) for one in texts)
             ids = names.encode(joined(texts if alike else []))
             if not np.array_equal(names.hashes(ids).view(np.int64), items):
                 raise ValueError(CHANGED)
             return ids, names
-        if self.names is None and self.hashes is not None:
-            _, offsets, grades = self.truth.block(0, len(self.truth))
+        if self.truth.names is None and self.hashes is not None:
+            _, offsets, grades = self.truth.graded_block(0, len(self.truth.lengths))
             hashes, words = np.empty_like(self.hashes), np.empty(0, np.uint64)
             kernels.hashing.hash_rows(items, offsets, words, grades.view(np.uint64), hashes)
             changed = hashes != self.hashes
@@ -70,23 +62,23 @@ class TruthItems:
                 changed[np.searchsorted(offsets, self.repeats, side="right") - 1] = False
                 if changed.any():
                     raise ValueError(CHANGED)
-        return items, self.names
+        return items, self.truth.names
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle texts as codes: a set of them has another order in another process."""
-        try:
-            ids, names = self.ids() if self.written is not None else (self.truth.items, self.names)
-        except ValueError:  # they were changed, and stay so
-            return vars(self)
-        alone = replace(self.truth, items=ids), names, None
-        return vars(TruthItems(*alone, self.distinct, self.hashes))
+        truth = self.truth
+        if truth.source is not None:
+            with suppress(ValueError):  # they were changed, and stay so
+                ids, names = self.ids()
+                truth = replace(truth, ids=ids, names=names, source=None)
+        return vars(TruthItems(truth, self.hashes))
 
     @cached
     def repeats(self) -> Ints:
         """The places of items that their user has at an earlier place, too."""
-        if self.distinct:
+        if self.truth.distinct:
             return np.empty(0, np.int64)
-        order, again = kernels.hashing.order_of_rows(self.truth.items, self.truth.offsets)
+        order, again = kernels.hashing.order_of_rows(self.truth.ids, self.truth.offsets)
         places: Ints = order[again]
         return places
 
@@ -110,14 +102,14 @@ class HitItems:
     rows: Ints | None = None
 
     @classmethod
-    def of(cls, given: Flat, judged: Judged, places: NDArray[np.int32], n_truth: Ints) -> HitItems:
-        """Return the items of hits that were just joined with ground truths, as they were given."""
+    def of(cls, judged: Judged, places: NDArray[np.int32], n_truth: Ints) -> HitItems:
+        """Return the items of hits that were just joined with ground truths."""
         truth, known = judged.truth, judged.known
         if "items" not in known:
-            distinct = int(n_truth.sum()) == len(truth.items)
+            distinct = int(n_truth.sum()) == len(truth.ids)
             of_judged = known.get("judged")
             hashes = known.get("hashes") if of_judged is None else of_judged
-            known["items"] = TruthItems(truth, given.names, given.source, distinct, hashes)
+            known["items"] = TruthItems(replace(truth, distinct=distinct, users=None), hashes)
         return cls(places, (known["items"],))
 
     @property
@@ -141,11 +133,11 @@ class HitItems:
 
     def example(self) -> Any:
         """Return an item of the truths as it was written; None if there is none."""
-        return self.at(0) if any(len(part.truth.items) for part in self.parts) else None
+        return self.at(0) if any(len(part.truth.ids) for part in self.parts) else None
 
     def at(self, place: int) -> Any:
         """Return the item at a place of all parts, as it was written."""
-        ends = offsets_of([len(part.truth.items) for part in self.parts])
+        ends = offsets_of([len(part.truth.ids) for part in self.parts])
         at = int(np.searchsorted(ends, place, side="right")) - 1
         ids, names = self.parts[at].ids()
         place -= int(ends[at])
@@ -155,12 +147,12 @@ class HitItems:
         """Return the grade of each item of all parts; 1 where there are none."""
         truths = [part.truth for part in self.parts]
         return _joined(
-            [np.ones(len(one.items)) if one.gains is None else one.gains for one in truths]
+            [np.ones(len(one.ids)) if one.grades is None else one.grades for one in truths]
         )
 
     def distinct(self) -> Bools:
         """Return which items of all parts count: of one that its user has twice, one."""
-        sizes = [len(part.truth.items) for part in self.parts]
+        sizes = [len(part.truth.ids) for part in self.parts]
         found = np.ones(sum(sizes), bool)
         for first, part in zip(offsets_of(sizes)[:-1], self.parts, strict=True):
             found[first + part.repeats] = False

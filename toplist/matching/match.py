@@ -195,9 +195,9 @@ def join(
     judged = truth.once(joining.grading, partial(Judged.of, truth, joining.grading, whole))
     known, groups = judged.known, judged.groups
     if fingerprints and groups is not None and "hashes" not in known:
-        items = judged.truth.items
+        items = judged.truth.ids
         words = items.view(np.uint64) if judged.words is None else judged.words(items)
-        known["hashes"] = groups.hashes(judged.truth, words)
+        known["hashes"] = groups.hashes(judged.truth.offsets, words)
     hashing = fingerprints and "hashes" not in known
     rows = None if ranked.is_array or truth.source is None else truth.source.ids
     of_block = partial(_join_block, ranked, judged, rows, joining.repeats == "raise", hashing)
@@ -222,11 +222,11 @@ def join(
     offsets = offsets_of(n_hits)
     if ranked.source is not None and not ids.agree(ranked, truth, offsets, ranks, n_truth):
         raise HashCollisionError
-    graded, items_of = judged.truth.gains is not None, None
+    graded, items_of = judged.truth.grades is not None, None
     if groups is None:
         from toplist.matching.hit_items import HitItems  # not before there are hits
 
-        items_of = HitItems.of(truth, judged, places, n_truth)
+        items_of = HitItems.of(judged, places, n_truth)
     found_one = len(ranks) > 0
     if judged.relevant is not judged.truth and len(grades):
         found_one = bool(above(grades, joining.grading.relevant_from).any())
@@ -262,7 +262,7 @@ def _join_block(
     Then the grades of the hits and of the truth, best first, and hashes of the relevant items and
     of all judged ones. `rows` are the truths as they were given, where lists are dicts of scores.
     """
-    truths, offsets, values = judged.truth.block(lo, hi)
+    truths, offsets, values = judged.truth.graded_block(lo, hi)
     sizes = np.diff(offsets)
     if rows is None:
         found = _joined(ranked, judged, distinct, lo, hi)
@@ -275,10 +275,10 @@ def _join_block(
         grades = values[np.repeat(offsets[:-1] - offsets[0], n_hits) + places]
     if hashing:
         repeated = n_truth < sizes
-        hashes = _row_hashes(judged.relevant.block(lo, hi), judged.words, repeated)
+        hashes = _row_hashes(judged.relevant.graded_block(lo, hi), judged.words, repeated)
         if judged.relevant is not judged.truth:
             of_judged = _row_hashes((truths, offsets, values), judged.words, repeated)
-    if judged.truth.gains is not None and "ideal" not in judged.known:
+    if judged.truth.grades is not None and "ideal" not in judged.known:
         ideal = np.empty(len(truths))
         ideal = ideal[: kernels.join.ideals(truths, offsets, values, n_truth, ideal)]
     return ranks, n_hits, n_truth, places, grades, ideal, hashes, of_judged
