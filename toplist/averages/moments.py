@@ -10,6 +10,7 @@ import numpy as np
 from toplist import parallel
 from toplist.averages.per_user import cut_offs, filler, gains_of, ratio_fillers
 from toplist.checks import Bools, Floats, Ints
+from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 
@@ -299,7 +300,7 @@ def of_rows(
         error² = Σ_c (Σ_{i in c} w_i (x_i - D y_i))² / (1 - π_c) / (Σ w y)²
 
     with y = 1 but for ratios of sums; π_c is the share of the weights (`stats.estimates`).
-    Rows are filled block by block in the order of their clusters: no array has all rows and k's.
+    Rows are filled in blocks of whole clusters: no array has all rows and k's.
 
     Parameters
     ----------
@@ -308,41 +309,31 @@ def of_rows(
     units : Units
         The weights and clusters of the rows in `counted`, in their order.
     """
-    sizes = units.sizes
+    sizes, rows = units.sizes, np.flatnonzero(counted)
     if len(sizes) < 2:
         return Errors(*np.full((3, len(cuts)), np.nan))
-    rows = np.flatnonzero(counted)
     w = np.ones(len(rows)) if units.weights is None else units.weights
-    begins = np.arange(len(rows))
+    begins = np.arange(len(rows) + 1)
     if units.clusters is not None:
         order = np.argsort(units.clusters, kind="stable")
-        rows, w, places = rows[order], w[order], units.clusters[order]
-        begins = np.flatnonzero(np.diff(places, prepend=-1))
+        rows, w, begins = rows[order], w[order], offsets_of(np.bincount(units.clusters))
     read, every = gains_of(hits.subset(rows), metric, threshold_in_gains), np.ones(len(rows), bool)
-    columns, mean = cut_offs(read, cuts.tolist()), average.mean
-    at = np.searchsorted(columns, cuts)
-    given, ratio = (read, every, metric, columns), isinstance(average, Pooled)
+    columns, pull = cut_offs(read, cuts.tolist()), np.sqrt(units.whole / (units.whole - sizes))
+    at, given = np.searchsorted(columns, cuts), (read, every, metric, columns)
+    ratio = isinstance(average, Pooled)
     numerators, divisors = ratio_fillers(*given) if ratio else (filler(*given), None)
 
-    def left(lo: int, hi: int) -> Floats:
-        """Return what is left of the values of these rows, (hi - lo, K)."""
-        y = divisors(lo, hi)[:, at] if divisors else 1.0
-        return numerators(lo, hi)[:, at] - mean * y
+    def pulls(lo: int, hi: int) -> Floats:
+        """Return what some units add to the error of each mean, (hi - lo, K)."""
+        first, last = begins[lo], begins[hi]
+        y = divisors(first, last)[:, at] if divisors else 1.0
+        left = numerators(first, last)[:, at] - average.mean * y
+        left *= w[first:last, np.newaxis]
+        return np.add.reduceat(left, begins[lo:hi] - first, axis=0) * pull[lo:hi, np.newaxis]
 
-    def sums(lo: int, hi: int) -> tuple[int, int, Floats]:
-        """Return the clusters that end in a block of rows, and the sums over each in the block."""
-        first = np.searchsorted(begins, lo, "right") - 1
-        bounds = np.maximum(begins[first : np.searchsorted(begins, hi)] - lo, 0)
-        parts = np.add.reduceat(w[lo:hi, np.newaxis] * left(lo, hi), bounds, axis=0)
-        return int(first), int(np.searchsorted(ends, hi, "right")), parts
-
-    ends, pulls = np.append(begins[1:], len(rows)), np.sqrt(units.whole / (units.whole - sizes))
-    squares, cubes, whole = np.zeros((3, len(cuts)))
-    blocks = parallel.bounds(np.arange(len(rows) + 1) * len(cuts))
-    for first, last, parts in parallel.run(sums, blocks, None):
-        parts[0] += whole  # of a cluster that goes on from the block before
-        found = parts[: last - first] * pulls[first:last, np.newaxis]
-        squares, whole = squares + (found**2).sum(axis=0), parts[last - first :].sum(axis=0)
+    squares, cubes = np.zeros((2, len(cuts)))
+    for found in parallel.run(pulls, parallel.bounds(begins * len(cuts)), None):
+        squares += (found**2).sum(axis=0)
         cubes += (found**2 * found).sum(axis=0)
     total: Any = average.y if isinstance(average, Pooled) else units.whole
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
