@@ -18,14 +18,10 @@ else:  # matplotlib is imported by what draws
 
 # A `toplist.TopKResult`, read by its attributes: results are made above, and draw themselves here.
 Result = Any
-BLACK = "#000000"
 # Okabe and Ito 2008: distinct for all common kinds of colour vision; without yellow, too pale for
-# a line. The last two are of Tol 2021. Their number has no factor in common with those of dashes
-# and markers, so that a colour comes back with another dash and another marker.
-COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK),
-    *("#882255", "#999933"),
-)
+# a line, and black, which may be the background. The last two are of Tol 2021. Their number has no
+# factor in common with those of dashes and markers, so that a colour comes back with others.
+COLOURS = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933"
 DASHES: tuple[Any, ...] = (
     *("-", "--", ":", "-."),
     *((0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 3)), (0, (3, 1, 1, 1))),
@@ -33,7 +29,6 @@ DASHES: tuple[Any, ...] = (
 MARKERS = "osD^v"
 GREY = "#666666"
 INCHES = (5.6, 3.4)
-BLACK_AT = COLOURS.index(BLACK)
 RIGHT: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 # Entries of a legend that fit beside the chart.
 LEGEND_LONGEST = 12
@@ -155,12 +150,8 @@ def brief(names: Sequence[str], most: int) -> list[str]:
 
 
 def colour(place: int) -> str:
-    """Return the colour of a system, which black is not where the style writes in another one."""
-    from matplotlib import rcParams
-    from matplotlib.colors import to_hex
-
-    one = COLOURS[place % len(COLOURS)]
-    return to_hex(rcParams["text.color"]).upper() if one == BLACK else one
+    """Return the colour of a system; after the last, the first is used again."""
+    return COLOURS[place % len(COLOURS)]
 
 
 def named(results: "Result | Mapping[str, Result]") -> "Mapping[str, Result]":

@@ -236,7 +236,7 @@ def critical_difference(
     labels = axes.brief(systems, axes.OF_NAME)
     names = 0.075 * max(map(len, labels)) + 0.5  # inches beside the line
     ax = axes.axes(ax, 4.2 + 2 * names, AROUND_RANKS + below + OF_RANK * half)
-    ink = axes.colour(axes.BLACK_AT)
+    ink = ax.title.get_color()  # that of texts in every style
     ax.hlines(0, 1, n, color=ink, linewidth=1)
     ticks = range(1, n + 1, 1 if n <= 12 else 2)
     ax.vlines(ticks, 0, 0.07, color=ink, linewidth=1)
