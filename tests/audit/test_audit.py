@@ -26,7 +26,7 @@ def test_nothing_is_found_in_good_data():
 
 
 NEVER_EQUAL = "1 (int) in ranks, '1' (str) in ground_truths"
-ALIKE = " relevant items that no list holds match a listed item but for "
+ALIKE = " unlisted relevant items match a listed one but for "
 FLAWS = [  # sides, what is found, and what is said of it; lists are shorter than k where it is 2
     ((RANKS, TRUTHS, TRAIN | {"ann": ["jam"]}),
      {"leaked": 1, "listed_seen": 1, "unknown_items": 1}, "'jam' of"),
@@ -56,7 +56,7 @@ FLAWS = [  # sides, what is found, and what is said of it; lists are shorter tha
     (({"a": [1.5]}, {"a": [1.5]}), {"refused": 1}, "never an id"),
     (({"a": [1]}, {"a": {1: float("nan")}}), {"refused": 1, "empty": 1}, "grade nan"),
     (({"a": [1, 2], "b": [3]}, {"a": [7], "b": [8]}), {"nothing_common": 2}, "written alike"),
-    (([[1, 2], [3]], [[], []]), {"nothing_common": 2, "empty": 2}, "written alike: 1"),
+    (([[1, 2], [3]], [[], []]), {"nothing_common": 2, "empty": 2}, "written alike?: 1"),
 ]  # fmt: skip
 
 

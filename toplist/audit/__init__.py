@@ -37,17 +37,10 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 #: The flaws that `check` looks for, by name: how bad each is, and what its line says.
 CHECKS: dict[str, tuple[Level, str]] = {
     "two_kinds": ("error", "{what} ids are of another type than the others, and never equal"),
-    "two_spellings": (
-        "warning",
-        "relevant items that no list holds match a listed item but for {cause}",
-    ),
+    "two_spellings": ("warning", "unlisted relevant items match a listed one but for {cause}"),
     "padding": ("error", "lists or truths are filled up by an id, see the option padding"),
     "listed_twice": ("error", "listed items repeat one of their list, see the option duplicates"),
-    "all_relevant": (
-        "warning",
-        "lists hold nothing but relevant items, so that metrics are near 1, as if made from the "
-        "test items",
-    ),
+    "all_relevant": ("warning", "lists hold nothing but relevant items, as if made from the test"),
     "leaked": ("warning", "relevant items are in the user's own training log"),
     "listed_seen": ("warning", "listed items are in the user's own training log"),
     "without_list": ("warning", "users of ground_truths have no list"),
@@ -60,10 +53,7 @@ CHECKS: dict[str, tuple[Level, str]] = {
     "empty": ("note", "users have an empty row in {side}"),
     "short": ("note", "lists are shorter than k={k} (missing places are misses), of"),
     "refused": ("error", "an evaluation refuses these"),
-    "nothing_common": (
-        "error",
-        "users have no item that is both listed and relevant, as if ids were not written alike",
-    ),
+    "nothing_common": ("error", "users have no item listed and relevant: are ids written alike?"),
 }
 
 # How files and frames write a missing value.
@@ -206,8 +196,7 @@ def check(
             hits = match(ranks, ground_truths, duplicates="first", columns=columns)
         except (TypeError, ValueError) as error:
             level, text = CHECKS["refused"]
-            text = f"{text}: {' '.join(str(error).split())}"
-            found.append(Finding("refused", level, 1, text))
+            found.append(Finding("refused", level, 1, f"{text}: {' '.join(str(error).split())}"))
         else:
             items, relevant = (_items_of(read[side]) for side in SIDES)
             if len(hits) > 1 and hits.n_listed.any() and {*items}.isdisjoint(relevant):
@@ -279,10 +268,9 @@ def _flaws_of_ids(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
 
 def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[Finding]:
     """Find rows with repeats, empty, short, or of relevant items alone, and users without one."""
-    ranks, truths = (sides.get(side, {}) for side in SIDES)
-    repeated = ("listed_twice", "ranks"), ("relevant_twice", "ground_truths")
-    for name, side in (*repeated, ("trained_twice", "train")):
-        rows = sides.get(side, {})
+    ranks, truths, train = (sides.get(side, {}) for side in (*SIDES, "train"))
+    of_sides = ("listed_twice", ranks), ("relevant_twice", truths), ("trained_twice", train)
+    for name, rows in of_sides:
         again = [
             (item, user)
             for user, row in rows.items()
@@ -290,7 +278,7 @@ def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[F
             for item, n in Counter(row).most_common()  # the most repeated is the example
             for _ in range(n - 1)
         ]
-        yield from _found_in(name, again, sum(map(len, rows.values())))
+        yield from _found_in(name, again, len(_items_of(rows)))
     both = [user for user, row in ranks.items() if row and truths.get(user)]
     perfect = [user for user in both if set(ranks[user]) <= set(truths[user])]
     if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):
@@ -304,8 +292,7 @@ def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[F
         if sides.keys() >= {side, other}:
             lost = [user for user in sides[side] if user not in sides[other]]
             yield from _found(name, lost, len(sides[side]))
-    for side in SIDES:
-        rows = sides.get(side, {})
+    for side, rows in zip(SIDES, (ranks, truths), strict=True):
         empty = [user for user, row in rows.items() if not row]
         yield from _found("empty", empty, len(rows), side=side)
     short = [user for user, row in ranks.items() if len(row) < (k or 0)]

@@ -220,14 +220,10 @@ def unjudged(
     if not systems:
         raise ValueError("systems is empty: give at least one, such as {'bm25': lists}")
     name, first = next(iter(systems.items()))
-    several = isinstance(ground_truths, Mapping) and any(
-        is_truth_container(one) for one in ground_truths.values()
-    )
-    if several and is_container(first):
-        raise TypeError(
-            f"systems: {name!r} has the list of one user, ground_truths those of several: one "
-            "system is {'bm25': systems}"
-        )
+    bare = is_container(first) and isinstance(ground_truths, Mapping)  # else lists of many users
+    if bare and any(map(is_truth_container, ground_truths.values())):
+        why = f"{name!r} has the list of one user: one system is {{'bm25': systems}}"
+        raise TypeError(f"systems: {why}")
     choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
     k, gains = check_positive_int(k, "k"), with_parameters(METRICS["rbp"], {"p": p}).discounts
     texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
