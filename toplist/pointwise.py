@@ -407,38 +407,30 @@ def _read(
     fields = getattr(first[0], "_fields", ()) if isinstance(first, (list, tuple)) and first else ()
     of_surprise = {"uid", "r_ui", "est"} <= set(fields)
     if (is_table or of_surprise) and any(one is not None for one in given[1:]):
-        what = "a table holds labels" if is_table else "predictions of Surprise hold ratings"
-        raise TypeError(f"{what} and predictions: give {'it' if is_table else 'them'} alone")
-    users: Column | None = None
+        way = "holds labels and predictions: give it alone"
+        raise TypeError(f"a table, or what Surprise predicts, {way}")
     if is_table:
-        table, own = cols.readable(first), isinstance(weights, str)
-        asked = [names[name] for name in wanted] + [weights] * own
+        table, own = cols.readable(first), [weights] if isinstance(weights, str) else []
         way = "columns={'label': 'NAME'} names another"
+        asked = [*(names[name] for name in wanted), *own]
         require("the table", asked, cols.names_of(table), way)
-        labels, predictions = (_column(table, names[name]) for name in COLUMNS[1:])
+        given = tuple(_column(table, names[name], name) for name in wanted)
         weights = _column(table, weights) if own else weights
-        if wanted == COLUMNS:
-            users = cols.read(table, names["user_id"], "the table").ids()
-    else:
-        if of_surprise:
-            unrated = next((row for row in first if row.r_ui is None), None)
-            if unrated is not None:
-                raise ValueError(
-                    f"the prediction of user {unrated.uid!r}, item {unrated.iid!r} has no rating, "
-                    "r_ui is None: give predictions of a test set, [one for one in predictions if "
-                    "one.r_ui is not None]"
-                )
-            rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
-            given = tuple(map(list, rows))[-len(wanted) :]
-        missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
-        if missing:
-            every = ", ".join(f"{name}s" for name in wanted)
-            raise TypeError(
-                f"{missing}s is missing: give {every}, each one per row, or a table with these "
-                "columns"
+    elif of_surprise:
+        unrated = next((row for row in first if row.r_ui is None), None)
+        if unrated is not None:
+            raise ValueError(
+                f"user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui is None: give the "
+                "predictions of a test set"
             )
-        labels, predictions = map(_numbers, given[-2:], COLUMNS[1:])
-        users = _users(given[0]) if wanted == COLUMNS else None
+        rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
+        given = tuple(map(list, rows))[-len(wanted) :]
+    missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
+    if missing:
+        every = ", ".join(f"{name}s" for name in wanted)
+        raise TypeError(f"{missing}s is missing: give {every}, one per row, or a table of them")
+    labels, predictions = map(_numbers, given[-2:], COLUMNS[1:])
+    users = _users(given[0]) if wanted == COLUMNS else None
     if weights is not None:
         weights = _numbers(weights, "weight")
     for what, one in (("predictions", predictions), ("weights", weights), ("users", users)):
@@ -457,11 +449,13 @@ def _read(
     return Predictions(labels, predictions, weights, users)
 
 
-def _column(table: Any, name: str) -> Floats:
+def _column(table: Any, name: str, what: str = "") -> Any:
+    """Return a column of numbers, or of ids."""
+    cells = cols.read(table, name, "the table")
+    if what == "user_id":
+        return cells.ids()
     values = np.asarray(table[name])
-    if values.dtype.kind != "b":
-        values = cols.read(table, name, "the table").numbers()
-    return values.astype(np.float64, copy=False)
+    return values if values.dtype.kind == "b" else cells.numbers()
 
 
 def _numbers(values: Any, name: str) -> Floats:
@@ -475,6 +469,8 @@ def _numbers(values: Any, name: str) -> Floats:
 
 def _users(values: Any) -> Column:
     """Return users as a column of ids."""
+    if isinstance(values, Column):
+        return values
     if hasattr(values, "to_numpy"):  # a column of a table
         values = values.to_numpy()
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) != 1:

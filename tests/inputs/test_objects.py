@@ -169,7 +169,7 @@ def test_predictions_like_those_of_surprise():
     assert tl.pointwise.mae(given) == tl.pointwise.mae([4.0, 1.0], [3.5, 2.5]) == 1.0
     unrated = [given[1], given[0]._replace(r_ui=None)]
     said("labels are 0 or 1; of ratings, compare first", tl.pointwise.auc, given)
-    said("hold ratings and predictions: give them alone", tl.pointwise.mae, given, [3.5, 2.5])
+    said("what Surprise predicts, holds labels ... alone", tl.pointwise.mae, given, [3.5, 2.5])
     said("user 'a', item 'x' has no rating, r_ui is None", tl.pointwise.mae, unrated)
     clicks = [Prediction(user, "i", y, p, {}) for user, y, p in CLICKS]
     users, labels, predictions = zip(*CLICKS, strict=True)

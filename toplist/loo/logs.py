@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import LARGEST_INT, Ints, cached, require
+from toplist.checks import LARGEST_INT, Bools, Ints, cached, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, by_value, numbered, numbered_by
 from toplist.inputs.objects import to_builtin
@@ -52,7 +51,7 @@ class Times:
     """
 
     values: NDArray[Any]
-    missing: NDArray[np.bool_]
+    missing: Bools
     dated: bool
     zoned: bool = False
 
@@ -61,22 +60,11 @@ class Times:
         """What they are, in messages."""
         return "dates" if self.dated else "numbers"
 
-    def at(self, values: NDArray[Any], missing: Any = ()) -> Times:
-        """Return other times of the same kind."""
-        return replace(self, values=values, missing=np.asarray(missing, bool))
-
-    def _limit(self, time: Any) -> float:
-        """Return the first number of their kind that is not before a time."""
-        return float(time) if self.values.dtype.kind == "f" else math.ceil(time)
-
-    def since(self, time: Any) -> NDArray[np.bool_]:
+    def since(self, time: Any) -> Bools:
         """Flag the times that are not before a time, any number of Python."""
-        found: NDArray[np.bool_] = self.values >= self._limit(time)
+        limit = float(time) if self.values.dtype.kind == "f" else math.ceil(time)
+        found: Bools = self.values >= limit
         return found
-
-    def n_before(self, time: Any) -> int:
-        """Return how many are before a time; they are sorted."""
-        return bisect_left(self.values, self._limit(time))
 
     def written(self, value: Any) -> Any:
         """Return a number as it is, and nanoseconds as ISO text, to be read again by `instant`."""
@@ -150,8 +138,9 @@ class Log:
             for ids in (self.users, self.items)
         )
         of = self.times
-        times = None if of is None else of.at(of.values[rows], of.missing[rows])
-        return Log(users, items, times, self.given, rows)
+        if of is not None:
+            of = replace(of, values=of.values[rows], missing=of.missing[rows])
+        return Log(users, items, of, self.given, rows)
 
     def by_user(self, rows: Any = slice(None)) -> dict[Any, list[Any]]:
         """Return the items of each user, in the order of the rows; of some rows if given."""

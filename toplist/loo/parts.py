@@ -159,12 +159,9 @@ class Histories:
         if given is None or given.dated != times.dated:
             raise ValueError(f"{option}={time!r}: the timestamps of this log are {times.kind}")
         if given.dated and given.zoned != times.zoned:
-            have, lacks = ("a", "one") if times.zoned else ("no", "none")
-            example = "2011-11-01T00:00" + ("+00:00" if times.zoned else "")
-            raise ValueError(
-                f"{option}={time!r}: the timestamps of this log have {have} time zone: give a time "
-                f"with {lacks}, such as {example!r}"
-            )
+            have, give = ("a", "one, as +00:00") if times.zoned else ("no", "none")
+            words = f"the timestamps of this log have {have} time zone: give a time with {give}"
+            raise ValueError(f"{option}={time!r}: {words}")
         return given.value
 
     def since(self, time: Any) -> Bools:
@@ -215,12 +212,10 @@ def core_of(users: Ints, items: Ints, k: Any) -> tuple[Ints, Core]:
     if len(both) != 2:
         raise ValueError(f"k_core={k!r}: give k, or (k_users, k_items)")
     of_users, of_items = (check_positive_int(one, "k_core") for one in both)
-    before, rows = _sizes(users, items), np.arange(len(users))
-    while True:
+    before, rows, few = _sizes(users, items), np.arange(len(users)), np.ones(1, bool)
+    while few.any():
         few = np.bincount(users)[users] < of_users
         few |= np.bincount(items)[items] < of_items
-        if not few.any():
-            break
         rows, users, items = (one[~few] for one in (rows, users, items))
     if before[0] and not len(rows):
         raise ValueError(f"k_core={k!r} leaves nothing of {counted(before[0], 'row')}")
