@@ -1,8 +1,10 @@
 """Asks peers, the oracle and toplist the same questions, and prints what differs as a table.
 
-An area is a module of peers and their questions. The environments of peers import this file and the
-areas: nothing here needs more than the standard library, and an area imports a peer, or toplist,
-where it asks it. The oracles of the tests are plain Python.
+An area is a module and a table beside it, such as `conventions.toml`, of peers and their questions.
+The module has the populations that are asked about (`drawn`), and a function for each peer, by its
+name: of a population, the peer's words and a k it returns what the peer answers. The environments
+of peers import this file and the areas: nothing here needs more than the standard library, and an
+area imports a peer, or toplist, where it asks it. The oracles of the tests are plain Python.
 """
 
 import argparse
@@ -11,8 +13,10 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,11 +28,31 @@ AREAS = "conventions", "judgements", "lists"
 sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
 
 EXACT = 1e-9
-SINGLE = 1e-5  # sums in 32 bits
-ROUNDED = 5e-6 + EXACT  # to 5 decimals
 
 # Of one population at one k, by subject: a user, "" for the mean, or some users' lists together.
-Values = dict[str, float] | None
+Values = dict[str, float]
+
+
+class Population:
+    """What questions are about: lists and truths by user, and more that an area adds.
+
+    `ks` are the cut-offs. `shown(subject, k)` says what a value was computed from, and
+    `here(side, question)` returns the values of "by_oracle" or "by_toplist" by cut-off.
+    """
+
+    ks: list[int]
+
+    def of(self, kind: str) -> "Population":
+        """Return what a question is about; `kind` is its `of`."""
+        return self
+
+    def cuts(self, theirs: str) -> list[Any]:
+        """Return the cut-offs at which a peer's words are asked."""
+        return self.ks
+
+    def by_subject(self, found: Any) -> Values | None:
+        """Return what a peer answers as values by subject."""
+        return found
 
 
 class Question(NamedTuple):
@@ -42,12 +66,10 @@ class Question(NamedTuple):
     why : str
         Why the two differ, where they do.
     instead : callable, optional
-        What the peer gives instead: of a population, a subject and a k. A number, None where it
-        must agree, or `...` where anything may be.
+        What the peer gives instead: of a population, this question, a subject and a k. A number,
+        None where it must agree, or `...` where anything may be.
     of : str
-        The kind of truths that all are given.
-    uncut : bool
-        Whether it has no k.
+        What of a population it is about.
     group : str
         Its line of the table.
     tolerance : float
@@ -55,11 +77,10 @@ class Question(NamedTuple):
 
     theirs: str
     ours: str
-    given: Any = MappingProxyType({})
+    given: Mapping[str, Any] = MappingProxyType({})
     why: str = ""
     instead: Callable[..., Any] | None = None
     of: str = ""
-    uncut: bool = False
     group: str = ""
     tolerance: float = EXACT
 
@@ -71,12 +92,12 @@ class Peer(NamedTuple):
     ----------
     package : str
         Whose version is told, or where the source is that was read.
+    answer : callable
+        Of a population, a question's words and a k, in the peer's environment.
+    questions : list of Question
     installs : tuple of tuple of str
         Arguments of ``pip install``, once per call. None: it answers here, as it is installed, or
         its steps are followed.
-    questions : list of Question
-    asked : callable
-        Of a population, in the peer's environment: what answers a question at a k.
     takes : str
         What populations may hold.
     share : float
@@ -86,12 +107,70 @@ class Peer(NamedTuple):
     """
 
     package: str
-    installs: tuple[tuple[str, ...], ...]
+    answer: Callable[[Any, str, Any], Any]
     questions: list[Question]
-    asked: Callable[[Any], Callable[[Question, Any], Values]]
+    installs: tuple[tuple[str, ...], ...] = ()
     takes: str = ""
     share: float = 1.0
     silent: str = ""
+
+
+# The tables
+
+
+def peers_of(area: str) -> dict[str, Peer]:
+    """Read the table of an area.
+
+    A peer's function has its name, and is in the area or in another `module`. `asked` are its words
+    and ours; what else is no field of a peer is a field of each question. There may be `blocks` of
+    these.
+    """
+    table = tomllib.loads((HERE / f"{area}.toml").read_text(encoding="utf-8"))
+    group, peers = table.pop("group"), {}
+    for name, row in table.items():
+        found = {field: row.pop(field) for field in Peer._fields if field in row}
+        answer = getattr(importlib.import_module(row.pop("module", area)), name)
+        blocks = [row | block for block in row.pop("blocks", [{}])]
+        questions = [one for block in blocks for one in questions_of(area, block, group)]
+        peers[name] = Peer(answer=answer, questions=questions, **found)
+    return peers
+
+
+def questions_of(area: str, block: dict[str, Any], group: str) -> Iterator[Question]:
+    """Yield the questions of a block; `group` is their line in the table, of the words of ours.
+
+    A question is ours alone, or its fields. Its `instead` is the name of a function of the area, or
+    what the oracle is given to say the same.
+    """
+    rows = {
+        theirs: {"ours": one} if isinstance(one, str) else one
+        for theirs, one in block.pop("asked").items()
+    }
+    given, every = block.pop("given", {}), " ".join(row["ours"] for row in rows.values())
+    for theirs, row in rows.items():
+        metric = row["ours"].partition("(")[0]
+        line = group.format(ours=row["ours"], metric=metric, every=every, **given)
+        fields = {"theirs": theirs, "group": line, **block, **row}
+        fields["given"] = given | row.get("given", {})
+        instead = row.get("instead")
+        if isinstance(instead, str):
+            fields["instead"] = getattr(importlib.import_module(area), instead)
+        elif instead:
+            fields["instead"] = given_otherwise(instead)
+        yield Question(**fields)
+
+
+def given_otherwise(options: dict[str, Any]) -> Callable[..., float | None]:
+    """Return that the value is what the oracle says under other options."""
+
+    def instead(case: Any, question: Question, subject: str, k: Any) -> float | None:
+        asked = question._replace(given={**question.given, **options})
+        return case.here("by_oracle", asked)[k].get(subject)
+
+    return instead
+
+
+# What is found
 
 
 class Row(NamedTuple):
@@ -136,18 +215,16 @@ class Report(NamedTuple):
         return "\n  ".join([head, *smallest])
 
 
-# The sides
+# Both sides
 
 
-def answers(peer: Peer, populations: list[Any]) -> list[Any]:
-    """Return a peer's values: by population, question and k."""
-    found = []
-    for population in populations:
-        at, ks = peer.asked(population), population.ks
-        cuts = [[None] if one.uncut else ks for one in peer.questions]
-        pairs = zip(peer.questions, cuts, strict=True)
-        found.append([[at(one, k) for k in some] for one, some in pairs])
-    return found
+def answers(peer: Peer, populations: list[Any]) -> list[list[list[Values | None]]]:
+    """Return a peer's values: by question, population and cut-off."""
+
+    def asked(case: Population, theirs: str) -> list[Values | None]:
+        return [case.by_subject(peer.answer(case, theirs, k)) for k in case.cuts(theirs)]
+
+    return [[asked(one.of(by.of), by.theirs) for one in populations] for by in peer.questions]
 
 
 def inside(area: str, name: str, n_inputs: int) -> None:
@@ -164,10 +241,10 @@ def same(a: float, b: float, tolerance: float) -> bool:
     return abs(a - b) <= tolerance or (math.isnan(a) and math.isnan(b))
 
 
-def compare(question: Question, pairs: Iterable[tuple[Any, list[Any], dict]]) -> Row:
+def compare(question: Question, asked: Iterable[tuple[Any, Any, Any]]) -> Row:
     """Compare a peer's values at each k with those of a side, for each population."""
     n_values, n_stated, largest, wrong = 0, 0, 0.0, []
-    for population, theirs, ours in pairs:
+    for case, theirs, ours in asked:
         for k, values in zip(ours, theirs, strict=True):
             for subject, value in (values or {}).items():
                 mine = ours[k].get(subject, math.nan)
@@ -177,7 +254,7 @@ def compare(question: Question, pairs: Iterable[tuple[Any, list[Any], dict]]) ->
                 if abs(value - mine) <= question.tolerance:
                     largest = max(largest, abs(value - mine))
                     continue
-                instead = question.instead and question.instead(population, subject, k)
+                instead = question.instead and question.instead(case, question, subject, k)
                 if instead is ... or (
                     instead is not None and same(value, instead, question.tolerance)
                 ):
@@ -185,22 +262,18 @@ def compare(question: Question, pairs: Iterable[tuple[Any, list[Any], dict]]) ->
                     continue
                 wrong.append(
                     f"{question.ours} at {k} of {subject or 'all'}: peer's {question.theirs} "
-                    f"{value!r}, here {mine!r}; {population.shown(subject, k)}"
+                    f"{value!r}, here {mine!r}; {case.shown(subject, k)}"
                 )
     return Row(n_values, n_stated, largest, wrong)
 
 
 def report(area: str, name: str, folder: Path | None, n_inputs: int) -> Report:
-    """Compare a peer with the oracle and with toplist; or, without a folder, these two alone.
-
-    Each of an area's `by_oracle` and `by_toplist` returns, of a population and a question, the
-    values at every k by subject.
-    """
+    """Compare a peer with the oracle and with toplist; or, without a folder, these two alone."""
     from environments import interpreter, said
 
     module = importlib.import_module(area)
     peer = module.PEERS[name]
-    populations, called, answered = module.drawn(peer, n_inputs), peer.package, None
+    populations, called, answered = module.drawn(peer, n_inputs), peer.package, []
     if folder and peer.installs:
         python = interpreter(folder / name, *peer.installs)
         number, answered = said(python, HERE, "--inside", area, name, n_inputs)
@@ -211,17 +284,14 @@ def report(area: str, name: str, folder: Path | None, n_inputs: int) -> Report:
         answered = answers(peer, populations)
         called += "" if called.endswith("(read)") else f" {version(called)}"
     rows = []
-    for place, question in enumerate(peer.questions):
+    for question, theirs in zip_longest(peer.questions, answered):
+        cases = [one.of(question.of) for one in populations]
         oracle, toplist = (
-            [side(population, question) for population in populations]
-            for side in (module.by_oracle, module.by_toplist)
+            [case.here(side, question) for case in cases] for side in ("by_oracle", "by_toplist")
         )
-        theirs = [[*values.values()] for values in oracle]
-        if answered:
-            theirs = [of_questions[place] for of_questions in answered]
+        theirs = theirs or [[*values.values()] for values in oracle]
         found = (
-            compare(question, zip(populations, theirs, ours, strict=True))
-            for ours in (oracle, toplist)
+            compare(question, zip(cases, theirs, ours, strict=True)) for ours in (oracle, toplist)
         )
         rows.append(Answered(question, *found))
     return Report(area, peer, called, rows)

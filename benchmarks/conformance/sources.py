@@ -1,14 +1,26 @@
-"""What libraries answer that are read and not installed: one query, by steps written after them.
+"""What libraries answer that are read and not installed: by steps written after them.
 
-Each function takes a list cut at k, the grades of a query and k, and returns values by toplist's
-names, or None where the library leaves the query out. The steps are those of the source that the
-convention names, in Python: servers, applications, scripts of a paper.
+Each peer is a function of a list cut at k, the grades of a query and k; it returns values by
+toplist's names, or None where the library leaves the query out. The steps are those of the source
+that the convention names, in Python: servers, applications, scripts of a paper.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 Grades = dict[Any, float]
+Steps = Callable[[list[Any], Grades, int], dict[str, float] | None]
+
+
+def of_queries(steps: Steps) -> Callable[[Any, str, int], dict[str, float]]:
+    """Turn steps of a query into what a peer answers, NaN of queries that are left out."""
+
+    def answer(case: Any, theirs: str, k: int) -> dict[str, float]:
+        found = {user: steps(row[:k], case.truths[user], k) for user, row in case.lists.items()}
+        return {user: row[theirs] if row else math.nan for user, row in found.items()}
+
+    return answer
 
 
 def dcg(gains: list[float], first: int = 2) -> float:
@@ -51,6 +63,7 @@ def cascade(labels: list[float], largest: float) -> float:
     return found
 
 
+@of_queries
 def longmemeval(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow evaluate_retrieval; questions without a target are not reported."""
     correct = {item for item, grade in grades.items() if grade > 0}
@@ -64,6 +77,7 @@ def longmemeval(listed: list[Any], grades: Grades, k: int) -> dict[str, float] |
     }
 
 
+@of_queries
 def autorag(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow the functions of retrieval.py, each relevant id a group of its own."""
     correct = {item for item, grade in grades.items() if grade > 0}
@@ -77,6 +91,7 @@ def autorag(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | Non
     }
 
 
+@of_queries
 def elasticsearch(listed: list[Any], grades: Grades, k: int) -> dict[str, float]:
     """Follow PrecisionAtK, RecallAtK, MeanReciprocalRank, DiscountedCumulativeGain."""
     labels = [grades.get(item, 0.0) for item in listed]
@@ -92,6 +107,7 @@ def elasticsearch(listed: list[Any], grades: Grades, k: int) -> dict[str, float]
     }
 
 
+@of_queries
 def opensearch(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow Evaluation.java, without its rounding; no value is stored without hits."""
     if not listed:
@@ -105,6 +121,7 @@ def opensearch(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | 
     }
 
 
+@of_queries
 def quepid(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None:
     """Follow the scorers of db/scorers; queries without hits have no part in a case's score."""
     if not listed:
@@ -121,6 +138,7 @@ def quepid(listed: list[Any], grades: Grades, k: int) -> dict[str, float] | None
     }
 
 
+@of_queries
 def transformers4rec(listed: list[Any], grades: Grades, k: int) -> dict[str, float]:
     """Follow the classes of ranking_metric.py, on labels of 1."""
     n_relevant = sum(grade > 0 for grade in grades.values())
@@ -134,16 +152,22 @@ def transformers4rec(listed: list[Any], grades: Grades, k: int) -> dict[str, flo
     }
 
 
-def gist(metric: str, row: list[float], k: int) -> float:
-    """Follow bwhite's gist, on labels of a list."""
+def bwhite(case: Any, theirs: str, k: int) -> dict[str, float] | None:
+    """Follow the gist, on labels of the list alone; its precision wants lists of k items."""
+    lists = {user: case.labels().get(user, []) for user in case.truths}
+    if theirs == "precision" and k > min(map(len, lists.values())):
+        return None
+    return {user: gist(row, k)[theirs] for user, row in lists.items()}
+
+
+def gist(row: list[float], k: int) -> dict[str, float]:
+    """Follow each metric of the gist, on labels of a list."""
     labels = row[:k]
-    found = precisions(labels)
-    gain = dcg(labels, 1)
-    values = {
+    found, gain = precisions(labels), dcg(labels, 1)
+    return {
         "map": over(sum(found), len(found)),
         "mrr": reciprocal(labels),
         "precision": len(found) / k,
         "dcg": gain,
         "ndcg": over(gain, dcg(sorted(row, reverse=True)[:k], 1)),
     }
-    return values[metric]

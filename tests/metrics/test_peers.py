@@ -70,12 +70,14 @@ def test_other_words_are_found_out(monkeypatch, area, name, theirs, changes):
 
 
 def test_a_wrong_oracle_is_found_out(monkeypatch):
-    right = lists.by_oracle
+    right = lists.Population.here
 
-    def wrong(*given):
-        return {k: {u: x + 1e-8 for u, x in row.items()} for k, row in right(*given).items()}
+    def wrong(population, side, question):
+        more = 1e-8 if side == "by_oracle" else 0
+        found = right(population, side, question).items()
+        return {k: {u: x + more for u, x in row.items()} for k, row in found}
 
-    monkeypatch.setattr(lists, "by_oracle", wrong)
+    monkeypatch.setattr(lists.Population, "here", wrong)
     (row,) = asked_otherwise(monkeypatch, lists, "scipy", CALIBRATION).rows
     assert len(row.oracle.differences) == row.oracle.n_values > 0
     assert not row.toplist.differences
