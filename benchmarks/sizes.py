@@ -37,11 +37,10 @@ observed of 8.
 import argparse
 import functools
 import math
+import tomllib
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -58,15 +57,10 @@ from toplist.stats.units import Units
 SAMPLES = {"runs": 1000, "tukey": 200, "judge": 10_000}  # else 2,000
 RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
 MARGIN = 0.005
-GATES = [
-    *product(("ease", "itemknn-shrunk", "popularity"), ("ndcg@10",), ("shifted", "thinned")),
-    *product(("ease", "itemknn-shrunk"), ("hit@10",), ("thinned",)),
-]
-# The p of toplist and of what stands beside it, from random numbers; a group, a title and such.
+# The p of toplist and of what stands beside it, from random numbers.
 Rng = np.random.Generator
 Pair = tuple[float, float]
 Draw = Callable[[Rng], Pair]
-Named = tuple[str, tuple[str, Draw]]
 
 
 def draws(of: Callable[..., Pair]) -> Callable[..., Draw]:
@@ -472,75 +466,19 @@ def of_judge_in_clusters(rng: Rng, n_clusters: int, n_others: int, shared: bool)
     return p, 2 * t_sf(abs(alone.estimate) / alone.error, len(of_people) - 1)
 
 
-def crossed(group: str, title: str, of: Callable[..., Draw], *axes: Any) -> Iterator[Named]:
-    """Yield a line for each combination; the title names what is combined by its place."""
-    for given in product(*axes):
-        yield group, (title.format(*given), of(*given))
-
-
-def lines() -> Iterator[Named]:
-    """Yield the name of a group, and a line of it."""
-    kinds, title = ("geometric", "pareto"), "{} clusters, {}, {:g} of the variance theirs"
-    yield from crossed("clusters", title, of_clusters, (5, 10, 20, 50), kinds, (0.0, 0.3, 1.0))
-    sessions = {"a mean": of_sessions, "a difference": of_two_systems}
-    for n_users, (what, of) in product((20, 200), sessions.items()):
-        yield "sessions", (f"sessions of {n_users} users, {what}", of(n_users))
-    several = [(name, False) for name in ("recall@10", "dcg@10", "psp@5")]
-    for n, (name, one) in product((200, 2000), [("recall@10", True), ("mrr@10", True), *several]):
-        what = f"{n:,} users, {'one item' if one else 'several'}, {name}"
-        yield "propensities", (what, of_propensities(n, name, one))
-    for n, kind in ((20, "lognormal"), (50, "lognormal"), (50, "pareto"), (200, "pareto")):
-        yield "weights", (f"{n} users, {kind} weights", of_weights(n, kind))
-    kinds = [("paired", {}), ("independent", {}), ("one fixed", {"fixed": True})]
-    noisy = "noise by user and run", {"noise": 1.0}
-    for n_runs in (2, 3, 5):
-        shares = *product((0.5, 0.95), kinds), *product((0.0, 0.5), [noisy])
-        for share, (more, how) in shares:
-            kind = "paired" if more == "paired" else "independent"
-            what = f"{n_runs} runs, {share:g} of the variance theirs, {more}"
-            yield "runs", (what, of_runs(kind, n_runs, share, **how))
-    for twins, others in ((0, 5), (8, 2), (18, 2)):
-        yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
-    for n_systems, n_sets in ((3, 3), (8, 5), (8, 15)):
-        for gap in (0.1, 0.5, 1.0, 2.0):
-            what = f"{n_systems} systems, {n_sets} data sets, {gap:g} errors apart"
-            yield "ranks", (what, of_ranks(n_systems, n_sets, gap, True))
-    yield "ranks", ("the same, 0.5, in other orders", of_ranks(8, 15, 0.5, False))
-    for n_systems, n_sets in ((8, 5), (20, 5)):
-        for alike in (True, False):
-            what = f"behind the first: {n_systems}, {n_sets}, 0.05" + ", other orders" * (not alike)
-            yield "ranks", (what, of_first(n_systems, n_sets, 0.05, alike))
-    some = (50, 50), (50, 50, 50), (50, 200, 1000), (50,) * 10, (200,) * 10, (20, 20, 20)
-    for sizes in some:
-        ends = "" if len(set(sizes)) == 1 else f" to {sizes[-1]:,}"
-        title = f"{len(sizes)} segments of {sizes[0]}{ends}"
-        for kind in ("normal", "sparse", "skewed"):
-            yield "segments", (f"{title}, {kind}", of_segments(sizes, kind))
-        if len(sizes) == 3 and sizes[0] == 50:
-            yield "segments", (f"{title}, lognormal weights", of_weighted_segments(sizes))
-    title = "{} queries by people, 2,000 others, correlation {:g}"
-    yield from crossed("judge", title, of_judge, (30, 50, 200), (0.3, 0.8))
-    for gate in GATES:
-        title, sides = f"{' '.join(gate)}, {{}} users: {{}}", ("worse", "not worse")
-        yield from crossed("gate", title, partial(of_gate, *gate), (50, 200, 1000), sides)
-    title, shares = "{:,} users, {} differ: passes", ("3 %", "30 %", "all")
-    yield from crossed("losses", title, of_losses, (20, 50, 100, 200, 1000), shares)
-    title = "{:,} users, of whom {} gain: worse"
-    yield from crossed("losses", title, of_gains, (50, 100, 200, 1000), (0.01, 0.03))
-    yield "power", ("1,000 users, 30 % differ, power at 3.5 errors", of_power(1000, 3.5))
-    title = "{:,} users, values go with weights, sigma {}"
-    yield from crossed("means", title, of_weighted_mean, (50, 200, 1000), (0.5, 1.0, 1.5))
-    title, kinds = "{} clusters of 1 to 150, values {}", ("of any size", "with size")
-    yield from crossed("means", title, of_clustered_mean, (20, 50, 200), kinds)
-    title, names = "{:,} users, {}, a share of {:g} has a hit", ("ndcg@10", "mrr@10", "mrr@100")
-    users = (50, 100, 200, 500, 1000)
-    yield from crossed("skewed", title, of_skewed_mean, users, names, (0.05, 0.1, 0.3))
-    title = "{:,} users, a share of {:g} gains much"
-    yield from crossed("skewed", title, of_skewed, (100, 200, 500, 1000), (0.02, 0.05))
-    for n_clusters in (30, 100):
-        for shared in (False, True):
-            what = f"people judge {n_clusters} clusters" + ", parts of all" * shared
-            yield "judge", (what, of_judge_in_clusters(n_clusters, 400, shared))
+def lines() -> Iterator[tuple[str, str, Draw]]:
+    """Yield group, title and draw of the lines of sizes.toml."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    for group, blocks in table.items():
+        for block in blocks:
+            of = globals()[f"of_{block['of']}"]
+            axes = (
+                axis.items() if isinstance(axis, dict) else zip(axis, axis, strict=True)
+                for axis in block["axes"]
+            )
+            for line in product(*axes):
+                names, given = zip(*line, strict=True)
+                yield group, block["title"].format(*names), of(*given, **block.get("given", {}))
 
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> Pair:
@@ -553,13 +491,13 @@ def sizes(draw: Draw, n_samples: int, seed: int = 0) -> Pair:
 
 def main() -> None:
     """Print the lines asked for, each as soon as it is done."""
-    groups = list(dict.fromkeys(group for group, _ in lines()))
+    groups = list(dict.fromkeys(group for group, *_ in lines()))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--smoke", action="store_true", help="few samples")
     parser.add_argument("--only", nargs="+", choices=groups, default=groups)
     options = parser.parse_args()
     print(f"{'':<54}{'toplist':>9}{'beside':>9}")
-    for group, (title, draw) in lines():
+    for group, title, draw in lines():
         if group in options.only:
             n_samples = 20 if options.smoke else SAMPLES.get(group, 2000)
             own, other = sizes(draw, n_samples)
