@@ -1,11 +1,44 @@
-"""Virtual environments of the peers, one each, made once and kept as long as their folder."""
+"""What the programs here share: their options, and the environments of peers.
 
+An environment is made once and kept as long as its folder.
+"""
+
+import argparse
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+
+def options_of(text: str, names: Iterable[str], **options: dict[str, Any]) -> argparse.Namespace:
+    """Parse the `names` that a program is asked for, all where none is, and its options.
+
+    Parameters
+    ----------
+    text : str
+        What the program says of itself; the first line is its help.
+    names : iterable of str
+        Those that it knows.
+    **options : dict
+        Arguments of ``add_argument``.
+
+    Returns
+    -------
+    Namespace
+    """
+    known = dict.fromkeys(names)
+    parser = argparse.ArgumentParser(description=text.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
+    for name, how in options.items():
+        parser.add_argument(f"--{name}", **how)
+    found = parser.parse_args()
+    if unknown := {*found.names} - {*known}:
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(known)}")
+    found.names = list(dict.fromkeys(found.names or known))
+    return found
 
 
 def interpreter(folder: Path, *installs: tuple[str, ...]) -> str:

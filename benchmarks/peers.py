@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import interpreter, said
+from environments import interpreter, options_of, said
 from workload import Workload, best_of, figure, generate, ideal, timed
 
 Steps = Iterator[tuple[str, Callable[[], Any]]]
@@ -298,16 +298,15 @@ def compare(reports: dict[str, list[dict[str, Any]]]) -> None:
 
 def main() -> None:
     """Run the peers asked for, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
-    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
-    parser.add_argument("--users", type=int, default=10_000, help="users of the workload")
-    parser.add_argument("--length", type=int, default=100, help="ids of a list")
-    parser.add_argument("--k", type=int, default=100, help="depth of the metrics")
-    parser.add_argument("--inside", choices=PEERS, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if unknown := set(options.peers) - set(PEERS):
-        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")
+    options = options_of(
+        __doc__,
+        PEERS,
+        envs={"type": Path, "help": "folder to keep the environments in"},
+        users={"type": int, "default": 10_000, "help": "users of the workload"},
+        length={"type": int, "default": 100, "help": "ids of a list"},
+        k={"type": int, "default": 100, "help": "depth of the metrics"},
+        inside={"choices": PEERS, "help": argparse.SUPPRESS},
+    )
     sizes = options.users, options.length, options.k
     if options.inside:
         return inside(options.inside, *sizes)
@@ -315,8 +314,7 @@ def main() -> None:
     print(LINE.format("", "first", "ns / id", "x sum", f"nDCG and MAP @{options.k}"))
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.envs or Path(temporary)).resolve()
-        names = options.peers or PEERS
-        compare({name: run(name, folder, *sizes) for name in names})
+        compare({name: run(name, folder, *sizes) for name in options.names})
 
 
 if __name__ == "__main__":

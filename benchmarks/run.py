@@ -5,7 +5,7 @@
     python benchmarks/run.py top --size 10000      # another size
     python benchmarks/run.py --smoke               # tiny sizes: does everything still run?
 
-A line of the table `lines` is a group, a title, a set-up and a size: of users, or of rows where it
+A line of the table run.toml is a group, a title, a set-up and a size: of users, or of rows where it
 counts rows. The set-up returns works by name: that of toplist first, then yardsticks, such as
 reading the ids once. They take turns, after a round that compiles, and the least time of each
 counts; ratios are of times per unit, so a slow yardstick may do less. "ns" is per unit: an id of
@@ -14,7 +14,6 @@ beside its rows. What is not installed is left out. A slow line is printed like 
 error, or another figure from a yardstick, ends with a non-zero exit code.
 """
 
-import argparse
 import gzip
 import math
 import os
@@ -23,6 +22,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial
@@ -35,6 +35,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from environments import options_of
 from workload import Workload, by_polars, figure, generate, ideal, timed
 
 import toplist as tl
@@ -71,8 +72,8 @@ class Line(NamedTuple):
     group: str
     title: str
     works: Callable[[int], Works]
-    n: int = 100_000
-    budget: str = ""
+    n: int
+    budget: str
 
 
 def beside(call: Callable[[], Any], units: float, **others: Callable[[], Any]) -> Works:
@@ -91,11 +92,12 @@ status, used = os.wait4(child.pid, 0)[1:]
 print(time.perf_counter() - start, used.ru_maxrss / 1000)
 sys.exit(status != 0)
 """
-EXAMPLE = """
+PROGRAMS = {
+    "example": """
 import toplist as tl
 tl.top_k_eval([[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [[7, 3, 5], [4, 2, 8, 7]], k=3)
-"""
-TREC = """
+""",
+    "TREC": """
 import tempfile
 from pathlib import Path
 import toplist as tl
@@ -104,7 +106,8 @@ with tempfile.TemporaryDirectory() as folder:
     run.write_text("".join(f"q{r // 99} Q0 FR940104-0-{r} 1 {500 - r}.5 a\\n" for r in range(500)))
     qrels.write_text("".join(f"q{r // 99} 0 FR940104-0-{r} {r % 4}\\n" for r in range(0, 600, 7)))
     tl.top_k_eval(str(run), str(qrels), k=10)
-"""
+""",
+}
 # Linux only. What is measured warms up first, and the peak starts again from the present size.
 INSIDE = """
 import sys, time
@@ -159,9 +162,9 @@ def python(code: str, *arguments: str) -> tuple[str, ...]:
     return sys.executable, "-P", "-c", code, *arguments
 
 
-def cold(n: int, code: str = EXAMPLE, cached: bool = False) -> Works:
+def cold(n: int, code: str = "example", cached: bool = False) -> Works:
     """Return a process that compiles, or loads what is kept."""
-    kept = tempfile.mkdtemp(dir=FOLDER.name)
+    kept, code = tempfile.mkdtemp(dir=FOLDER.name), PROGRAMS.get(code, code)
 
     def call() -> Took:
         return process(*python(code), cache=kept if cached else tempfile.mkdtemp(dir=FOLDER.name))
@@ -246,7 +249,7 @@ def columns(n: int, text: bool = False, shuffled: bool = False) -> list[dict[str
     return sides
 
 
-def scores(n: int, shuffled: bool) -> Works:
+def scores(n: int, shuffled: bool = False) -> Works:
     """Return a pandas frame with scores in, six metrics at every k out."""
     import pandas
 
@@ -433,18 +436,9 @@ def scattered(n: int) -> Works:
 # Splits
 
 QUARTER = 94_608_000 // 12
-SPLITS: dict[str, Callable[[Any], Callable[[], Any]]] = {
-    "leave_one_out": lambda log: partial(loo.leave_one_out, log),
-    "holdout(0.2)": lambda log: partial(loo.holdout, log, 0.2),
-    "holdout(last=5)": lambda log: partial(loo.holdout, log, last=5),
-    "holdout(last=5, k_core=5)": lambda log: partial(loo.holdout, log, last=5, k_core=5),
-    "held_out_users(0.1)": lambda log: partial(loo.held_out_users, log, 0.1),
-    "windows, 12, and the first": lambda log: lambda: loo.windows(log, QUARTER)[0],
-    "one more window": lambda log: partial(itemgetter(-1), loo.windows(log, QUARTER)),
-}
 
 
-def splits(n: int, call: Callable[[Any], Callable[[], Any]]) -> Works:
+def splits(n: int, of: str, **options: Any) -> Works:
     """Return a split of rows beside ``np.lexsort`` by user and time.
 
     Some users have many rows, most a few; times are seconds of three years.
@@ -452,7 +446,18 @@ def splits(n: int, call: Callable[[Any], Callable[[], Any]]) -> Works:
     source = np.random.default_rng(0)
     users = source.zipf(1.5, n) % max(1, n // 50)
     items, times = source.integers(0, max(9, n // 200), n), source.integers(0, 12 * QUARTER, n)
-    return beside(call((users, items, times)), n, lexsort=lambda: np.lexsort((times, users)))
+    log = users, items, times
+
+    def first_window() -> Any:
+        return loo.windows(log, QUARTER)[0]
+
+    if of == "windows":
+        call = first_window
+    elif of == "one more window":
+        call = partial(itemgetter(-1), loo.windows(log, QUARTER))
+    else:
+        call = partial(getattr(loo, of), log, **options)
+    return beside(call, n, lexsort=lambda: np.lexsort((times, users)))
 
 
 # Tests: values of users are made up, three of four users do not differ
@@ -554,100 +559,14 @@ def t_tests(n: int) -> Works:
 
 
 def lines() -> Iterator[Line]:
-    """Yield every line."""
-
-    def rows(group: str, works: Callable[..., Works], *table: tuple[Any, ...]) -> Iterator[Line]:
-        """Yield lines of a title, what else the set-up is given, and perhaps size and budget."""
-        for title, given, *rest in table:
-            yield Line(group, title, partial(works, **given), *rest)
-
-    first, check, million = {"duplicates": "first"}, {"duplicates": "raise"}, 10**6
-    yield from rows(
-        "arrays",
-        arrays,
-        ("six metrics at every k, full check", check, 100_000, "5.5 x sum"),
-        ('six metrics at every k, "first"', first, 100_000, "5.2 x sum"),
-        ("leave-one-out, full check", {**check, "one_each": True}, million, "2.7 x sum"),
-        ('leave-one-out, "first"', {**first, "one_each": True}, million, "2.3 x sum"),
-    )
-    yield Line("arrays", "ndcg of each user at every k", per_user, budget="12 x sum")
-    yield Line("arrays", "memory beside 80 MB of ids", memory, budget="20 MB")
-    yield Line("lists", "lists and sets of Python ints", ints, budget="2 x fromiter")
-    yield Line("lists", "lists and sets of new strings", strings, budget="150 ns")
-    yield from rows(
-        "frames",
-        scores,
-        ("pandas with scores, sorted", {"shuffled": False}, 100_000, "15 ns"),
-        ("pandas with scores, shuffled", {"shuffled": True}, 100_000, "120 ns"),
-    )
-    for library, dtype, shuffled, budget in (
-        ("polars", "String", False, "0.8 x polars"),
-        ("polars", "Categorical", False, "0.6 x polars"),
-        ("pandas", "str", False, "0.3 x pandas"),
-        ("pandas", "object", False, "250 ns"),
-        ("pandas", "category", False, ""),
-        ("polars", "Int64", True, "0.7 x polars"),
-        ("polars", "String", True, "0.9 x polars"),
-    ):
-        works = partial(frames, library=library, dtype=dtype, shuffled=shuffled)
-        title = f"{library}, {dtype}{', shuffled' * shuffled}"
-        yield Line("frames", title, works, 50_000, budget)
-    yield from rows(
-        "checkpoint",
-        checkpoint,
-        ("kept truths, text", {"text": True}, 300_000, "1.2 x reading"),
-        ("kept truths, integers", {"text": False}, 300_000, "1.2 x reading"),
-    )
-    yield Line("top", "top 100 of 50,000 scores", top, 1_000)
-    yield from rows(
-        "start",
-        cold,
-        ("new process, nothing compiled", {}, 1, "3 s"),
-        ("the same, graded run of TREC", {"code": TREC}, 1, "4 s"),
-        ("new process, kernels kept", {"cached": True}, 1, "0.9 s"),
-        ("import toplist", {"code": "import toplist", "cached": True}, 1, "numpy + 0.05 s"),
-        ("import numpy", {"code": "import numpy", "cached": True}, 1),
-    )
-    yield from rows(
-        "beyond",
-        beyond,
-        (
-            "coverage, Gini, entropy at every k",
-            {"metrics": "item_coverage gini shannon_entropy", "fact": "catalogue"},
-            *(100_000, "20 x sum"),
-        ),
-        (
-            "popularity, tail of every user at every k",
-            {"metrics": "average_popularity tail_percentage", "fact": "counts"},
-            *(100_000, "20 x sum"),
-        ),
-    )
-    yield Line("predictions", "GAUC, any order", partial(gauc, ordered=False), 10**7)
-    yield Line("predictions", "GAUC, sorted by user", partial(gauc, ordered=True), 10**7)
-    kinds = [("csv", 50_000), ("csv.gz", 50_000), ("jsonl", 50_000), ("trec", 50_000)]
-    kinds += [("parquet", 50_000), ("csv", 200_000), ("parquet", 200_000)]
-    for text, ids in ((False, "integers"), (True, "text")):
-        for kind, n in kinds:
-            title = f"toplist eval, {kind}, {ids}"
-            yield Line("files", title, partial(evaluated, text=text, kind=kind), n)
-    yield from rows(
-        "streams",
-        stream,
-        *((f"{n:,} users x 100, 20 relevant", {}, n, "1,500 MB") for n in (10**5, million, 10**7)),
-        ("the truth in another order", {"shuffled": True}, million, "1,500 MB"),
-    )
-    yield Line("streams", "a row per item, shuffled", scattered, 50_000, "2.5 x polars")
-    yield from rows("splits", splits, *((one, {"call": SPLITS[one]}, 10**7) for one in SPLITS))
-    yield Line("flips", "10,000 flips", flips, million, "1 s")
-    yield Line("flips", "of 4 systems jointly", partial(flips, n_columns=4), million, "3 s")
-    yield from rows(
-        "inference",
-        bands,
-        ("band of 100 k", {"n_systems": 2, "n_threads": 1}, million, "1.5 s"),
-        ("4 bands, MaxT of 400, 2 threads", {"n_systems": 5, "n_threads": 2}, million, "10 s"),
-    )
-    yield Line("inference", "studentised bootstrap", bootstraps, million, "2 s")
-    yield Line("inference", "48 t tests with effect sizes", t_tests, million, "3 s")
+    """Yield the lines of run.toml."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    for group, rows in table.items():
+        for title, row in rows.items():
+            sizes, budget = row.pop("n", [100_000]), row.pop("budget", "")
+            works = partial(globals()[row.pop("works")], **row)
+            for n in sizes if isinstance(sizes, list) else [sizes]:
+                yield Line(group, title, works, n, budget)
 
 
 def measured(line: Line, n: int, rounds: int) -> str:
@@ -682,18 +601,16 @@ def measured(line: Line, n: int, rounds: int) -> str:
 
 def main() -> None:
     """Print the lines asked for, each as soon as it is measured."""
-    groups = list(dict.fromkeys(line.group for line in lines()))
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(groups))
-    parser.add_argument("--size", type=int, help="another size, of users or of rows")
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes, one round")
-    options = parser.parse_args()
-    if unknown := {*options.groups} - {*groups}:
-        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(groups)}")
+    options = options_of(
+        __doc__,
+        [line.group for line in lines()],
+        size={"type": int, "help": "another size, of users or of rows"},
+        smoke={"action": "store_true", "help": "tiny sizes, one round"},
+    )
     print(", ".join(f"{name} {version(name)}" for name in ("toplist", "numpy", "numba")))
     print(f"{'':<54}{'size':>12}{'least':>11}{'per unit':>12}{'peak':>12}  budget        x others")
     for line in lines():
-        if not options.groups or line.group in options.groups:
+        if line.group in options.names:
             n = options.size or line.n
             if options.smoke:  # splits have rows enough for their cores
                 n = 20_000 if line.group == "splits" else 200

@@ -1,7 +1,7 @@
 """How often tests at p < 0.05 reject a true null: of toplist, and by simpler formulas beside it.
 
     python benchmarks/sizes.py                       # all lines, some minutes
-    python benchmarks/sizes.py --only clusters runs  # these alone
+    python benchmarks/sizes.py clusters runs         # these alone
     python benchmarks/sizes.py --smoke               # few samples: does everything still run?
 
 Samples are made up, from seeds. Of 1,000 samples a share of .050 is uncertain by .014. "Beside" is
@@ -34,7 +34,6 @@ system finds popular ones more often. "One item": one observed item of each user
 observed of 8.
 """
 
-import argparse
 import functools
 import math
 import tomllib
@@ -43,6 +42,7 @@ from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
+from environments import options_of
 
 import toplist as tl
 from toplist import files
@@ -491,14 +491,11 @@ def sizes(draw: Draw, n_samples: int, seed: int = 0) -> Pair:
 
 def main() -> None:
     """Print the lines asked for, each as soon as it is done."""
-    groups = list(dict.fromkeys(group for group, *_ in lines()))
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--smoke", action="store_true", help="few samples")
-    parser.add_argument("--only", nargs="+", choices=groups, default=groups)
-    options = parser.parse_args()
+    smoke = {"action": "store_true", "help": "few samples"}
+    options = options_of(__doc__, [group for group, *_ in lines()], smoke=smoke)
     print(f"{'':<54}{'toplist':>9}{'beside':>9}")
     for group, title, draw in lines():
-        if group in options.only:
+        if group in options.names:
             n_samples = 20 if options.smoke else SAMPLES.get(group, 2000)
             own, other = sizes(draw, n_samples)
             print(f"{title:<54}{own:>9.3f}{other:>9.3f}", flush=True)

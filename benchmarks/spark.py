@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import interpreter, said
+from environments import interpreter, options_of, said
 from workload import best_of, generate, timed
 
 USERS, LENGTH, PARTITIONS = 20_000, 50, 8
@@ -323,19 +323,18 @@ def memory(folder: Path, k: int) -> None:
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join([*PROGRAMS][1:]))
-    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
-    parser.add_argument("--users", type=int, default=USERS)
-    parser.add_argument("--k", type=int, default=10, help="depth of the peers' metrics")
-    parser.add_argument("--rounds", type=int, default=5, help="warm evaluations")
-    parser.add_argument("--memory", action="store_true", help="the largest worker instead")
-    parser.add_argument("--smoke", action="store_true", help="toplist alone, on 200 users")
-    parser.add_argument("--inside", choices=PROGRAMS, help=argparse.SUPPRESS)
-    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if unknown := set(options.peers) - {*PROGRAMS}:
-        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join([*PROGRAMS][1:])}")
+    options = options_of(
+        __doc__,
+        PROGRAMS,
+        envs={"type": Path, "help": "folder to keep the environments in"},
+        users={"type": int, "default": USERS, "help": "users of the data"},
+        k={"type": int, "default": 10, "help": "depth of the peers' metrics"},
+        rounds={"type": int, "default": 5, "help": "warm evaluations"},
+        memory={"action": "store_true", "help": "the largest worker instead"},
+        smoke={"action": "store_true", "help": "toplist alone, on 200 users"},
+        inside={"choices": PROGRAMS, "help": argparse.SUPPRESS},
+        data={"type": Path, "help": argparse.SUPPRESS},
+    )
     if options.inside:
         return inside(options.inside, options.data, options.k, options.rounds)
     with tempfile.TemporaryDirectory() as temporary:
@@ -345,8 +344,7 @@ def main() -> None:
             return memory(folder, options.k)
         if options.smoke:
             return side_by_side(["toplist"], write(folder, 200), envs, options.k, 1)
-        peers = options.peers or [*PROGRAMS][1:]
-        names = list(dict.fromkeys(["toplist", *peers]))
+        names = list(dict.fromkeys(["toplist", *options.names]))
         side_by_side(names, write(folder, options.users), envs, options.k, options.rounds)
 
 

@@ -7,7 +7,6 @@ of peers import this file and the areas: nothing here needs more than the standa
 area imports a peer, or toplist, where it asks it. The oracles of the tests are plain Python.
 """
 
-import argparse
 import importlib
 import json
 import math
@@ -26,6 +25,8 @@ README = HERE.parent / "README.md"
 AREAS = "conventions", "judgements", "lists"
 # Areas use the oracles of the tests, and all programs here the environments.
 sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
+
+from environments import interpreter, options_of, said  # noqa: E402
 
 EXACT = 1e-9
 
@@ -269,8 +270,6 @@ def compare(question: Question, asked: Iterable[tuple[Any, Any, Any]]) -> Row:
 
 def report(area: str, name: str, folder: Path | None, n_inputs: int) -> Report:
     """Compare a peer with the oracle and with toplist; or, without a folder, these two alone."""
-    from environments import interpreter, said
-
     module = importlib.import_module(area)
     peer = module.PEERS[name]
     populations, called, answered = module.drawn(peer, n_inputs), peer.package, []
@@ -308,7 +307,7 @@ def table(reports: Iterable[Report]) -> str:
     for found in reports:
         groups: dict[str, list[Answered]] = {}
         for row in found.rows:
-            groups.setdefault(row.question.group or row.question.ours, []).append(row)
+            groups.setdefault(row.question.group, []).append(row)
         for here, rows in groups.items():
             words = [f"`{row.question.theirs}`" for row in rows]
             more = [f"and {len(words) - 10} more"] if len(words) > 10 else []
@@ -350,23 +349,21 @@ def main(text: str) -> int:
         inside(area, name, int(n_inputs))
         return 0
     peers = {area: importlib.import_module(area).PEERS for area in AREAS}
-    known = dict.fromkeys([*AREAS, *(name for some in peers.values() for name in some)])
-    parser = argparse.ArgumentParser(description=text.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
-    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
-    parser.add_argument("--inputs", type=int, default=2_000)
-    parser.add_argument("--smoke", action="store_true", help="20 inputs, no environment")
-    parser.add_argument("--write", action="store_true", help=f"put the tables into {README.name}")
-    options = parser.parse_args()
-    if unknown := set(options.names) - set(known):
-        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(known)}")
+    options = options_of(
+        text,
+        [*AREAS, *(name for some in peers.values() for name in some)],
+        envs={"type": Path, "help": "folder to keep the environments in"},
+        inputs={"type": int, "default": 2_000, "help": "lists, or populations at one k"},
+        smoke={"action": "store_true", "help": "20 inputs, no environment"},
+        write={"action": "store_true", "help": f"put the tables into {README.name}"},
+    )
     n_inputs, n_wrong = 20 if options.smoke else options.inputs, 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = None if options.smoke else (options.envs or Path(temporary)).resolve()
         for area, some in peers.items():
             reports = []
             for name in some:
-                if not options.names or {area, name} & {*options.names}:
+                if {area, name} & {*options.names}:
                     reports.append(report(area, name, folder, n_inputs))
                     print(reports[-1], flush=True)
                     n_wrong += len(reports[-1].differences)
