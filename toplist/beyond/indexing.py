@@ -19,7 +19,7 @@ from toplist.checks import Ints, cached, check_positive_int, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, numbered, written
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
-from toplist.inputs.ids import alone, encode, shaped, unpadded
+from toplist.inputs.ids import alone, collapsed, encode, shaped, unpadded
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import (
     CONTAINERS,
@@ -259,28 +259,21 @@ class Listed:
 
     def _once(self, repeats: str) -> Listed:
         """Return the lists with -1 in place of repeats; raise where these are refused."""
-        out = np.empty(0, np.int64)
-
-        def look(lo: int, hi: int) -> tuple[int, int, int]:
-            last = np.full(self.n_items, -1, np.int32)
-            part = out[slice(*self.flat.offsets[[lo, hi]])]
-            n, user, place = kernels.grouping.repeats(*self.block(lo, hi), last, part)
-            return n, lo + user, place
-
-        found = [part for part in self.blocks(look) if part[0]]
-        if not found:
+        if collapsed(self.flat, self.n_threads) is self.flat:
             return self
+        order, again = kernels.hashing.order_of_rows(self.codes, self.flat.offsets)
+        places = np.sort(order[again])
         if repeats == "raise":
-            _, user, place = found[0]
-            start, row = self.flat.offsets[user], self.flat.row(user)
-            codes = self.codes[start : start + len(row)]
+            user = self.flat.user_at(places[0])
+            row, start = self.flat.row(user), self.flat.offsets[user]
+            codes, place = self.codes[start : start + len(row)], places[0] - start
             first = int(np.flatnonzero(codes == codes[place])[0])
             fills = bool((codes[first:] == codes[first]).all())
             who = self.flat.name_user(user)
-            raise item_twice(who, row[place], first + 1, place + 1, fills)
-        out = np.full(len(self.codes), -1)
-        self.blocks(look)
-        return replace(self, codes=out)
+            raise item_twice(who, row[place], first + 1, int(place) + 1, fills)
+        codes = self.codes.copy()
+        codes[places] = -1
+        return replace(self, codes=codes)
 
     def of_catalogue(self, index: Index | None) -> Listed:
         """Return the lists as indices of a catalogue; without one, of their items as they appear.

@@ -241,9 +241,7 @@ class Listwise:
         values = np.append(values, 0.0 if other is None else other)
 
         def fills(listed: Listed) -> Fill:
-            if by_rank:
-                return _filled(kernels.lists.weighted_means, listed, values, _by_rank(listed.depth))
-            return _filled(kernels.lists.means, listed, values)
+            return _filled(kernels.lists.means, listed, values, _weights(listed.depth, by_rank))
 
         return OfUsers(self._items(fact, other is not None, way_out, True), fills, values)
 
@@ -298,7 +296,7 @@ class Listwise:
 
         def fills(listed: Listed) -> Fill:
             rows = history.rows(listed.users, len(listed), listed.whole)
-            weights = _by_rank(listed.depth) if by_rank else np.ones(listed.depth)
+            weights = _weights(listed.depth, by_rank)
             sizes = n_labels, min(n_labels, most * listed.depth)
             given = *own, weights, alpha, hellinger, *sizes
             return _filled(kernels.lists.calibration, listed, *given, of_user=[rows])
@@ -368,10 +366,10 @@ def _filled(kernel: Any, listed: Listed, *given: Any, of_user: Sequence[Ints] = 
     return fill
 
 
-def _by_rank(depth: int) -> Floats:
-    """Return what the item at each rank counts, 1 / log2(r + 1)."""
+def _weights(depth: int, by_rank: bool) -> Floats:
+    """Return what the item at each rank counts: 1, or 1 / log2(r + 1)."""
     weights: Floats = 1 / np.log2(np.arange(2, depth + 2))
-    return weights
+    return weights if by_rank else np.ones(depth)
 
 
 def _bits(labels: ItemLabels) -> Any:

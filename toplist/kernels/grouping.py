@@ -216,34 +216,6 @@ def sort_by_score_and_key(
     items[part] = items[part][order]
 
 
-@kernel
-def repeats(codes: int64, offsets: int64, lengths: int64, last, out):
-    """Return how many places of lists hold an item again, and the user and position of the first.
-
-    Parameters
-    ----------
-    codes : int64
-        The items of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
-    last : int32 (n_items,), -1; written
-        The last user whose list held the item.
-    out : int64, written
-        Becomes the items, with -1 in place of repeats; or is empty.
-    """
-    n_repeats, user, place = 0, -1, -1
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        for r in range(lengths[u]):
-            code = uint64(codes[begin + r])
-            again = last[code] == u
-            if again and n_repeats == 0:
-                user, place = u, r
-            n_repeats += again
-            last[code] = u
-            if len(out):
-                out[begin + r] = -1 if again else codes[begin + r]
-    return n_repeats, user, place
-
-
 @in_steps
 def order_ties(offsets: int64, times: int64, numbers: int64, rows):
     """Order rows of one user and one time by their numbers.

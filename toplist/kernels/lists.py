@@ -217,26 +217,11 @@ def mean_of_pairs(total, n, single):
 
 
 @kernel
-def means(codes: int64, offsets: int64, lengths: int64, values: float64, out):
-    """Fill `out` (users, K) with the mean value of the first k items of each list.
+def means(codes: int64, offsets: int64, lengths: int64, values: float64, weights: float64, out):
+    """Fill `out` (users, K) with the mean value of the first k items of each list, weighted by rank.
 
     Codes below 0 are left out; NaN where no item is left.
     """
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        total, n = 0.0, 0
-        for r in range(out.shape[1]):
-            if r < lengths[u] and codes[begin + r] >= 0:
-                total += values[codes[begin + r]]
-                n += 1
-            out[u, r] = total / n if n > 0 else np.nan
-
-
-@kernel
-def weighted_means(
-    codes: int64, offsets: int64, lengths: int64, values: float64, weights: float64, out
-):
-    """As `means`, each rank with its weight: half as fast."""
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         above, below = 0.0, 0.0

@@ -255,21 +255,6 @@ def copy_texts(keys: uint64, places: int64, arena: uint8, numbers: int64, out, e
 
 
 @kernel
-def ends_of_texts(text: uint8, ends):
-    """Fill `ends` with the places of the zeros in `text`; return how many there are.
-
-    Those beyond the length of `ends` are counted only.
-    """
-    n = 0
-    for at in range(len(text)):
-        if text[at] == 0:
-            if n < len(ends):
-                ends[n] = at
-            n += 1
-    return n
-
-
-@kernel
 def first_rows(codes: int64, begin, rows):
     """Write the first row of each code, counted from `begin` on, where there is still -1."""
     for i in range(len(codes)):
