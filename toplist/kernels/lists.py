@@ -218,7 +218,7 @@ def mean_of_pairs(total, n, single):
 
 @kernel
 def means(codes: int64, offsets: int64, lengths: int64, values: float64, weights: float64, out):
-    """Fill `out` (users, K) with the mean value of the first k items of each list, weighted by rank.
+    """Fill `out` (users, K) with the mean value of the first k items of each list, by rank weights.
 
     Codes below 0 are left out; NaN where no item is left.
     """
