@@ -305,10 +305,8 @@ def log_loss(
     rows = _read((labels, predictions), columns, weights).binary()
     bad = np.flatnonzero((rows.predictions < 0) | (rows.predictions > 1))
     if len(bad):
-        raise ValueError(
-            f"row {bad[0]} has prediction {rows.predictions[bad[0]]:g}: a probability from 0 to 1 "
-            "is needed"
-        )
+        wrong = f"row {bad[0]} has prediction {rows.predictions[bad[0]]:g}"
+        raise ValueError(f"{wrong}: a probability from 0 to 1 is needed")
     return _mean_loss("LOG", rows, clip)
 
 
@@ -376,10 +374,8 @@ class Predictions:
         """Raise ValueError for labels other than 0 and 1."""
         bad = np.flatnonzero((self.labels != 0) & (self.labels != 1))
         if len(bad):
-            raise ValueError(
-                f"label {self.labels[bad[0]]:g} in row {bad[0]}: labels are 0 or 1; of ratings, "
-                "compare first (ratings >= 4)"
-            )
+            wrong = f"label {self.labels[bad[0]]:g} in row {bad[0]}: labels are 0 or 1"
+            raise ValueError(f"{wrong}; of ratings, compare first (ratings >= 4)")
         return self
 
 
@@ -419,10 +415,8 @@ def _read(
     elif of_surprise:
         unrated = next((row for row in first if row.r_ui is None), None)
         if unrated is not None:
-            raise ValueError(
-                f"user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui is None: give the "
-                "predictions of a test set"
-            )
+            wrong = f"user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui is None"
+            raise ValueError(f"{wrong}: give the predictions of a test set")
         rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
         given = tuple(map(list, rows))[-len(wanted) :]
     missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
@@ -461,9 +455,8 @@ def _column(table: Any, name: str, what: str = "") -> Any:
 def _numbers(values: Any, name: str) -> Floats:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
-        raise TypeError(
-            f"{name}s must be numbers, one per row, not {array.dtype} of {array.ndim} dimensions"
-        )
+        given = f"{array.dtype} of {array.ndim} dimensions"
+        raise TypeError(f"{name}s must be numbers, one per row, not {given}")
     return np.ascontiguousarray(array, np.float64)
 
 

@@ -156,10 +156,8 @@ def dcg(
     bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
         user, item = bad[0]
-        raise ValueError(
-            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
-            "more, and finite"
-        )
+        wrong = f"user {user}, item {item} has grade {grades[user, item]}"
+        raise ValueError(f"relevance: {wrong}; a grade is 0 or more, and finite")
     item_gains = grades.astype(np.float64)
     item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
     n_users, n_items = array.shape
@@ -247,16 +245,13 @@ def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
         cells = np.array(values, object).flat
         whole = (one for one in cells if isinstance(one, (int, np.integer)))
         if (one := next((one for one in whole if abs(int(one)) > EXACT), None)) is not None:
-            raise ValueError(
-                f"{name}: {one} is beyond 2^53, where floats round integers: give an array of int64"
-            )
+            why = "beyond 2^53, where floats round integers"
+            raise ValueError(f"{name}: {one} is {why}: give an array of int64")
     if single:
         array = np.atleast_2d(array)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be a 2-D array of numbers (users x items), not {array.ndim}-D of "
-            f"{array.dtype}"
-        )
+        given = f"{array.ndim}-D of {array.dtype}"
+        raise ValueError(f"{name} must be a 2-D array of numbers (users x items), not {given}")
     return array
 
 
@@ -275,17 +270,14 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     exclude = exclude.tocsr() != 0 if is_sparse else as_array(exclude)
     if is_sparse or (isinstance(exclude, np.ndarray) and exclude.ndim == 2):
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
-            raise ValueError(
-                f"exclude must be a sparse matrix, or an array of bool of shape {n_users, n_items},"
-                f" not {exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
-            )
+            needed = f"a sparse matrix, or an array of bool of shape {n_users, n_items}"
+            given = f"{exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
+            raise ValueError(f"exclude must be {needed}, not {given}")
         exclude = Lists.from_matrix(exclude)
     if not isinstance(exclude, Lists):
         if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
-            raise TypeError(
-                f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
-                "Lists, an array of bool, or a sparse matrix"
-            )
+            forms = "one container of columns per user, Lists, an array of bool, a sparse matrix"
+            raise TypeError(f"exclude is a {type(exclude).__name__}: give {forms}")
         rows = [_columns_of(user, row) for user, row in enumerate(exclude)]
         exclude = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
     if len(exclude) != n_users:

@@ -348,10 +348,8 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
     if isinstance(rows, (list, tuple, Lists)):
         return {user: _items(rows[user]) for user in range(len(rows))}
-    raise TypeError(
-        f"{name} is a {type(value).__name__}: give a dict user -> ids, a list of lists, an array, "
-        "Lists, a table, or the path of a log"
-    )
+    forms = "a dict user -> ids, a list of lists, an array, Lists, a table, or the path of a log"
+    raise TypeError(f"{name} is a {type(value).__name__}: give {forms}")
 
 
 def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:

@@ -213,10 +213,7 @@ def unjudged(
     2 unjudged items
     """
     if not isinstance(systems, Mapping):
-        raise TypeError(
-            f"systems is a {type(systems).__name__}: give a dict name -> ranked lists, such as "
-            "{'bm25': lists}"
-        )
+        raise TypeError(f"systems is a {type(systems).__name__}: give a dict name -> ranked lists")
     if not systems:
         raise ValueError("systems is empty: give at least one, such as {'bm25': lists}")
     name, first = next(iter(systems.items()))

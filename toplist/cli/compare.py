@@ -44,20 +44,16 @@ def check_compare(options: argparse.Namespace) -> None:
     drawn = options.test in ("randomization", "bootstrap") or options.correction == "maxt"
     for name in ("resamples", "seed"):
         if name in options.asked and not (drawn or options.band or options.lead):
-            raise ValueError(
-                f"--{name} {getattr(options, name)} changes nothing: --test {options.test} draws "
-                "nothing, and there is no --band, --lead or --correction maxt: leave it out"
-            )
+            why = f"--test {options.test} draws nothing, without --band, --lead, --correction maxt"
+            raise ValueError(f"--{name} {getattr(options, name)} changes nothing: {why}")
     if options.family == "metric" and options.correction == "none":
         raise ValueError("--family metric changes nothing without a correction: leave it out")
     if not options.system:  # of which a file may have several
         pairs_of(list(options.named), _baselines(options))
     more = options.band, options.power, options.lead, options.movers is not None
     if options.format in ("json", "csv") and any(more):
-        raise ValueError(
-            "--band, --power, --lead and --movers are tables of their own: not with "
-            f"{options.format}"
-        )
+        own = "--band, --power, --lead and --movers are tables of their own"
+        raise ValueError(f"{own}: not with {options.format}")
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -280,10 +276,8 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
     of_path = dict(zip(options.recs, results.values(), strict=True))
     for path, result in of_path.items():
         if result.hits is None:
-            raise ValueError(
-                f"{path}: without users, whom a gate compares one by one: save what toplist eval "
-                "--save keeps, or a result of keep='users'"
-            )
+            way = "toplist eval --save keeps them, and so does keep='users'"
+            raise ValueError(f"{path}: without users, whom a gate compares one by one: {way}")
     new, base = of_path[options.new], of_path[options.base]
     by = reading.of_users(new, reading.labels(options, "segments"))
     how = {name: getattr(options, name) for name in ("level", "users")}
@@ -376,10 +370,8 @@ def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
         dataset = found.setdefault(named[os.path.dirname(os.path.abspath(path))], {})
         (system,) = reading.names_of([path])
         if system in dataset:
-            raise ValueError(
-                f"{dataset[system]} and {path} are both system {system} of one data set: give one, "
-                "or a table.json with other names"
-            )
+            both = f"{dataset[system]} and {path} are both system {system} of one data set"
+            raise ValueError(f"{both}: give one, or a table.json with other names")
         dataset[system] = path
     return found
 

@@ -32,15 +32,12 @@ def check_eval(options: argparse.Namespace) -> None:
     if not options.save:
         return
     if any(map(reading.is_saved, options.recs)):
-        raise ValueError(
-            f"--save {options.save}: a saved result is among the files; it is kept already"
-        )
+        raise ValueError(f"--save {options.save}: a saved result is among the files")
     if not os.path.isdir(options.save):
         check_name("--save ", options.save)
         if options.system or len(options.recs) > 1:
-            raise ValueError(
-                f"--save {options.save}: of several systems, name a folder that is there"
-            )
+            way = "of several systems, name a folder that is there"
+            raise ValueError(f"--save {options.save}: {way}")
 
 
 def run_eval(options: argparse.Namespace) -> cli.Output:

@@ -440,9 +440,8 @@ def check_sides(options: argparse.Namespace, sides: Iterable[str]) -> None:
     sides = dict.fromkeys([*sides, *labelled(options)])
     for side, column, theirs in options.columns:
         if side and side not in sides:
-            raise ValueError(
-                f"--columns {side}:{column}={theirs}: {side!r} is no side: {', '.join(sides)}"
-            )
+            given = f"--columns {side}:{column}={theirs}"
+            raise ValueError(f"{given}: {side!r} is no side: {', '.join(sides)}")
 
 
 def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from toplist import files
@@ -195,10 +194,8 @@ def check_asked(options: argparse.Namespace) -> None:
     entries_of(asked_or_usual(options), options.k, convention_of(options.convention))
     for name in _asked(options) if truth is None else ():
         if name != "columns" or not cli.labelled(options):
-            raise ValueError(
-                f"{_written(options, name)} changes nothing of {recs[0]}, a saved result, which "
-                "keeps its options: leave it out, or give the lists and the truth"
-            )
+            said = f"{_written(options, name)} changes nothing of {recs[0]}, a saved result"
+            raise ValueError(f"{said}: leave it out, or give the lists and the truth")
     check_files(options)
 
 
@@ -237,8 +234,7 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
 
     With `users`, they keep what is known of each.
     """
-    once = len(options.recs) == 1 and options.ground_truths_format is None
-    truth = Path(options.truth) if once and options.truth else truth_of(options)
+    truth = truth_of(options)
     clusters = labels(options, "clusters")  # of no file where they are a column of the keys
     results: dict[str, TopKResult] = {}
     named, lists = options.named, lists_of(options)
@@ -362,10 +358,9 @@ def _check_alike(
         how = "with another one" if made else "without it"
         if isinstance(made, (str, float, int)) and name not in OF_FACTS:
             how = f"with {cli.option(name, made)}"
-        raise ValueError(
-            f"{_written(options, name)} does not go with {path}: it was saved by an evaluation "
-            f"{how}: leave it out, or evaluate those lists with it too"
-        )
+        said = f"{_written(options, name)} does not go with {path}"
+        way = "leave it out, or evaluate those lists with it too"
+        raise ValueError(f"{said}: it was saved by an evaluation {how}: {way}")
 
 
 def _made(result: TopKResult, keyword: str) -> Any:

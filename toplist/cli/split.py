@@ -44,10 +44,6 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"give one of {', '.join(map(option, ways))}")
     options.way = way = ways[0] if ways else ""
     more = options.validation
-    if not way and more not in (None, True):
-        raise ValueError(
-            "--validation takes a value only with --ratio, --time, --last or --held-out-users"
-        )
     rules = (one.name for one in HELD_OUT if one.name not in WAYS)
     options.rules = {name: getattr(options, name) for name in rules if name in options.asked}
     for name, value in options.rules.items():
@@ -55,10 +51,9 @@ def check(options: argparse.Namespace) -> None:
             owner = next(option(one) for one, known in TAKES.items() if name in known)
             said = f"does not go with {option(way)}" if way else f"goes with {owner} alone"
             raise ValueError(f"{option(name, value)} {said}")
-    if way and more is True:
-        raise ValueError(
-            f"--validation needs a value as {option(way)} has: a share, a number, or a time"
-        )
+    if more is not None and (more is True) == bool(way):
+        has_one = "with --ratio, --time, --last or --held-out-users, which have one"
+        raise ValueError(f"--validation takes a value, of their kind, only {has_one}")
     if os.path.isfile(options.out):
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):
@@ -146,12 +141,11 @@ def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
     flag = "--validation" if part == "validation" else "--ratio"
     given = options.validation if part == "validation" else options.ratio
     if options.time is not None and not made.report.n_short:
-        last = options.time if options.validation is None else options.validation
+        first = options.time if options.validation is None else options.validation
         return {
-            "train": f"no row is before {last}: give a later time",
-            "test": f"no row is from {options.time} on: give an earlier --time",
-            "validation": f"no row is from {last} on and before {options.time}: "
-            "give an earlier --validation",
+            "train": f"no row is before {first}: give a later time",
+            "test": f"no row is from {options.time} on: give an earlier time",
+            "validation": f"no row is from {first} on, before {options.time}: give an earlier one",
         }[part]
     if part == "train" and not made.report.n_short:
         return "nothing is left for it: hold out less, or give a larger --min-history"
@@ -159,14 +153,10 @@ def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
     if options.ratio is not None and float(given) * most < 1:
         digits = 10 ** (2 + len(str(most)))
         least = math.ceil(digits / most) / digits
-        return (
-            f"{flag} {given} of {counted(most, 'row')}, the most that a user has, is less than one "
-            f"row: give at least {flag} {least:g}"
-        )
-    return (
-        f"no user has enough rows for all parts, with {made.report.min_history} left for train: "
-        "give less to hold out, or a smaller --min-history"
-    )
+        of_most = f"{flag} {given} of {counted(most, 'row')}, the most that a user has"
+        return f"{of_most}, is less than one row: give at least {flag} {least:g}"
+    left = f"no user has enough rows for all parts, with {made.report.min_history} left for train"
+    return f"{left}: give less to hold out, or a smaller --min-history"
 
 
 FILES = table(

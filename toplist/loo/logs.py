@@ -188,10 +188,8 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
         names, named = renamed(None, COLUMNS), dict(zip(COLUMNS, log, strict=False))
         found = list(named)
     else:
-        raise TypeError(
-            f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or "
-            f"the path of a file, not a {type(log).__name__}"
-        )
+        forms = "a table, a dict of columns, a tuple (users, items, times) of columns, or a path"
+        raise TypeError(f"a log is {forms}, not a {type(log).__name__}")
     needed = COLUMNS if timed else COLUMNS[:2]
     absent = {name: "NAME" for name in needed if names[name] not in found}
     ways = f"columns={absent!r} names {'others' if len(absent) > 1 else 'another'}"
@@ -209,10 +207,9 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
         sizes = {name: len(column) for name, column in named.items()}
         raise ValueError(f"{where}: columns of different length, {sizes}")
     if timed and times is not None and (missing := np.flatnonzero(times.missing)).size:
-        raise ValueError(
-            f"{where}: row {missing[0]}, of user {users.names[users.codes[missing[0]]]!r}, has no "
-            f"timestamp ({len(missing):,} such rows): leave them out, or hold out with by='random'"
-        )
+        first = f"row {missing[0]}, of user {users.names[users.codes[missing[0]]]!r}"
+        lacks = f"{first}, has no timestamp ({len(missing):,} such rows)"
+        raise ValueError(f"{where}: {lacks}: leave them out, or hold out with by='random'")
     return Log(users, items, times, log)
 
 
@@ -277,10 +274,8 @@ def _numbers(values: Sequence[int | float]) -> NDArray[Any]:
     bits, beside = (53, "decimals") if float in {*map(type, values)} else (63, "others")
     whole = ((row, value) for row, value in enumerate(values) if type(value) is int)
     row, value = next(one for one in whole if not -(1 << bits) <= one[1] < 1 << bits)
-    raise ValueError(
-        f"row {row}: timestamp {value} is beyond {bits} bits beside {beside}: give integers below "
-        "2^63 alone"
-    )
+    beyond = f"is beyond {bits} bits beside {beside}: give integers below 2^63 alone"
+    raise ValueError(f"row {row}: timestamp {value} {beyond}")
 
 
 def instant(value: Any) -> Instant | None:

@@ -123,17 +123,13 @@ def ranks_of(
         return rank_among(counts, ties)
     given = [name for name, value in (("exclude", exclude), ("ties", ties)) if value is not None]
     if given:
-        raise TypeError(
-            f"{' and '.join(given)} go with scores, a 2-D array of numbers; ranks is a "
-            f"{type(ranks).__name__}"
-        )
+        what = f"{' and '.join(given)} go with scores, a 2-D array of numbers"
+        raise TypeError(f"{what}; ranks is a {type(ranks).__name__}")
     hits = match(ranks, held_out, duplicates=duplicates, columns=columns, n_threads=n_threads)
     bad = np.flatnonzero(hits.n_relevant != 1)
     if len(bad):
-        raise ValueError(
-            f"{name_user(hits.users, int(bad[0]))} has {hits.n_relevant[bad[0]]} held-out items: "
-            "a rank needs exactly one"
-        )
+        user, n = name_user(hits.users, int(bad[0])), hits.n_relevant[bad[0]]
+        raise ValueError(f"{user} has {n} held-out items: a rank needs exactly one")
     found = np.zeros(len(hits), np.int64)
     found[np.diff(hits.relevant.offsets) > 0] = hits.relevant.ranks
     return found
@@ -152,15 +148,13 @@ def columns_of(held_out: ArrayLike, n_users: int, n_items: int) -> NDArray[np.in
     """Return the held-out column of every user."""
     columns = np.asarray(held_out)
     if columns.shape != (n_users,) or (columns.size and columns.dtype.kind not in "iu"):
-        raise ValueError(
-            f"held_out is an array of {columns.dtype} of shape {columns.shape}: one column per "
-            f"user is needed, {n_users} integers"
-        )
+        given = f"an array of {columns.dtype} of shape {columns.shape}"
+        needed = f"one column per user is needed, {n_users} integers"
+        raise ValueError(f"held_out is {given}: {needed}")
     bad = np.flatnonzero((columns < 0) | (columns >= n_items))
     if len(bad):
-        raise ValueError(
-            f"held_out: user {bad[0]} has item {columns[bad[0]]}, no column of 0..{n_items - 1}"
-        )
+        has = f"user {bad[0]} has item {columns[bad[0]]}"
+        raise ValueError(f"held_out: {has}, no column of 0..{n_items - 1}")
     return columns.astype(np.int64)
 
 
@@ -293,16 +287,12 @@ def _rows(counts: Any) -> Iterable[tuple[Any, Any]]:
         one if isinstance(one, list) else of_column(one) for one in columns.values()
     ]
     if not lists or None in lists:
-        raise TypeError(
-            f"counts is a {type(counts).__name__}: give a dict of rank -> number of users, such as "
-            "{1: 20, 2: 7, 0: 73}, a list of such pairs, a table of two columns (of a lazy one "
-            "what .collect() returns), or a tuple of two arrays"
-        )
+        forms = "a dict of rank -> number of users, pairs of both, or two columns, in a table "
+        forms += "(what .collect() returns of a lazy one) or a tuple"
+        raise TypeError(f"counts is a {type(counts).__name__}: give {forms}")
     if len(lists) != 2:
         shown = ", ".join(map(repr, columns))
-        raise ValueError(
-            f"counts: a table of columns {shown}: give two of different names, the rank first"
-        )
+        raise ValueError(f"counts: columns {shown}: give two of different names, the rank first")
     ranks, numbers = lists
     if len(ranks) != len(numbers):
         raise ValueError(f"counts: {len(ranks):,} ranks, but {len(numbers):,} numbers of users")
@@ -316,8 +306,6 @@ def _whole(value: Any, what: str) -> int:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST_INT:
         way = ": CAST(n AS BIGINT), n.astype('int64')" if isinstance(value, float) else ""
-        raise ValueError(
-            f"counts: {what} {value!r}: whole numbers from 0 to 2^63 - 1 are needed, of an integer "
-            f"type{way}"
-        )
+        needed = f"whole numbers from 0 to 2^63 - 1 are needed, of an integer type{way}"
+        raise ValueError(f"counts: {what} {value!r}: {needed}")
     return value

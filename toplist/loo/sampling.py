@@ -111,10 +111,8 @@ def negatives(
     excluded = columns_to_leave_out(exclude, n_users, n_items)
     weights = np.ones(n_items) if popularity is None else np.asarray(popularity, np.float64)
     if weights.shape != (n_items,) or not np.all((weights >= 0) & (weights < np.inf)):
-        raise ValueError(
-            f"popularity has shape {weights.shape}: one finite number of 0 or more per item is "
-            f"needed, {n_items}"
-        )
+        needed = f"one finite number of 0 or more per item is needed, {n_items}"
+        raise ValueError(f"popularity has shape {weights.shape}: {needed}")
     with np.errstate(over="ignore"):
         cumulative = np.cumsum(weights)
     if cumulative[-1] == np.inf:  # a power of two changes no share
@@ -137,10 +135,9 @@ def negatives(
             user += n_done
         if lacking:
             name = user if users is None else repr(users[user])
-            raise ValueError(
-                f"user {name} has fewer than n={n} items left to draw of {n_items:,}, without "
-                "excluded items, the held-out item and items of weight 0"
-            )
+            less = "without excluded items, the held-out item and items of weight 0"
+            few = f"user {name} has fewer than n={n} items left to draw of {n_items:,}"
+            raise ValueError(f"{few}, {less}")
 
     parallel.each(block, parallel.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads)
     return out
@@ -370,9 +367,8 @@ def corrected(
     True
     """
     if not isinstance(ranks, SampledRanks):
-        raise TypeError(
-            f"ranks is a {type(ranks).__name__}: give the SampledRanks of loo.sampled_ranks"
-        )
+        kind = type(ranks).__name__
+        raise TypeError(f"ranks is a {kind}: give the SampledRanks of loo.sampled_ranks")
     if ranks.sampled.sampler != "uniform":
         raise ValueError("corrected: there is none for candidates drawn by popularity")
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
