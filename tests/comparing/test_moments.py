@@ -180,7 +180,7 @@ def test_nobody():
         for of in (({name: {} for name in systems}, {}), (systems, truth))
     )
     again = PairedMoments.from_bytes(part.shape, part.to_bytes())
-    assert again.find("one", "twin", "ndcg@5").n == 0
+    assert again.find("one", "twin", "ndcg@5")[0] == 0
     merged = PairedMoments.merged([again, whole, again])
     assert np.array_equal(merged.pairs["ndcg@5"], whole.pairs["ndcg@5"])
     bare = {

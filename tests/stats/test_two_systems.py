@@ -28,7 +28,7 @@ from toplist.stats import randomization as draws
 from toplist.stats.distributions import t_ppf
 from toplist.stats.estimates import Sums, estimate, ratio, runs
 from toplist.stats.simultaneous import band, maxt_flips, maxt_t
-from toplist.stats.systems import PairSums, merged, sums_of
+from toplist.stats.systems import SIGNS, TURNED, difference_of, merged, sums_of
 from toplist.stats.units import Units, snap
 
 NUMBERS = st.lists(st.integers(-6, 6), min_size=1, max_size=9)
@@ -65,10 +65,9 @@ def test_relations(data, cut):
         assert {*all_p(a, b).values()} == {1.0}
     # parts merge, also the other way round
     some = [sums_of(a[None, part], b[None, part]) for part in (slice(cut), slice(cut, None))]
-    both = PairSums.of_column(merged(np.array(some))[:, 0])
-    near = {"rel": 1e-9, "abs": 1e-12, "nan_ok": True}
-    assert both.difference()[:16] == pytest.approx(one[:16], **near)
-    assert both.reversed.difference()[:16] == pytest.approx(other[:16], **near)
+    both, near = merged(np.array(some))[:, 0], {"rel": 1e-9, "abs": 1e-12, "nan_ok": True}
+    assert difference_of(both)[:16] == pytest.approx(one[:16], **near)
+    assert difference_of(both[TURNED] * SIGNS)[:16] == pytest.approx(other[:16], **near)
     curves = np.cumsum([snap(a, b), snap(b, a) ** 2], axis=0).T
     joined, whole = Sums.of(curves[:cut]) + Sums.of(curves[cut:]), Sums.of(curves)
     assert joined.mean == pytest.approx(whole.mean, abs=1e-12)

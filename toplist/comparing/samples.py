@@ -26,7 +26,7 @@ from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.distributions import Parts
 from toplist.stats.estimates import Difference, Sums
 from toplist.stats.simultaneous import MaxT, adjust
-from toplist.stats.systems import MOST, USERS_AT_A_TIME, MomentLayout, PairedMoments
+from toplist.stats.systems import MOST, USERS_AT_A_TIME, MomentLayout, PairedMoments, difference_of
 from toplist.stats.units import FEW_DF, Units, snap
 
 # A system and its baseline; and these in one name@k.
@@ -251,7 +251,7 @@ class Moments:
         """Return the difference of two results in ``name@k``."""
         self._check(name)
         found = self.moments.find(self.system_of[system], self.system_of[baseline], name)
-        return found.difference(**plan.sided)
+        return difference_of(found, **plan.sided)
 
     def contrast(self, system: str, baseline: str, name: str, plan: TestPlan) -> Contrast:
         """Return a comparison by its t test; other methods need the values of users."""
@@ -439,8 +439,8 @@ def moments_of(results: Mapping[str, TopKResult]) -> PairedMoments:
     >>> truths = [{user % 3} for user in range(9)]
     >>> lists = {"a": [[0, 1, 2]] * 9, "b": [[2, 1, 0]] * 9}
     >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
-    >>> both = moments_of(results).find("a", "b", "mrr@2")
-    >>> both.n, both.wins, both.losses, both.mean
+    >>> both = difference_of(moments_of(results).find("a", "b", "mrr@2"))
+    >>> both.n, both.wins, both.losses, both.difference
     (9, 3, 3, 0.0)
     """
     first = next(iter(results.values()))
@@ -452,7 +452,7 @@ def moments_of(results: Mapping[str, TopKResult]) -> PairedMoments:
 
     def parts() -> Iterator[PairedMoments]:
         left_out: dict[str, int] = {}
-        for place, group in enumerate(shape.groups):
+        for group in shape.groups:
             metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
             in_all = [one.in_means(metrics)[places[system]] for system, one in results.items()]
             every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
@@ -467,7 +467,7 @@ def moments_of(results: Mapping[str, TopKResult]) -> PairedMoments:
                     hits, counted = one.held("its users are not known")
                     few.append(replace(one, hits=hits.subset(own), counted=counted[own]))
                 values = {name: np.array([one.per_user(name) for one in few]) for name in names}
-                yield PairedMoments.of(shape, place, values)
+                yield PairedMoments.of(shape, group, values)
         yield PairedMoments(shape, {}, left_out, {})
 
     return PairedMoments.merged(parts())
