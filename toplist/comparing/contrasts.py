@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
-from toplist.checks import USERS, choice, readable
+from toplist.checks import USERS, choice, prefixed, readable
 from toplist.results.tables import probability
 from toplist.stats import planning, randomization
 from toplist.stats.estimates import RUNS, RunsAre
@@ -50,6 +51,17 @@ def or_why(test: Callable[[], T]) -> tuple[T | None, str]:
         return test(), ""
     except NotTestable as error:
         return None, str(error)
+
+
+@contextmanager
+def about(what: str) -> Iterator[None]:
+    """Let an error say what it is about, such as a segment or a data set."""
+    try:
+        yield
+    except KeyError as error:
+        raise KeyError(f"{what}: {error.args[0]}") from None
+    except (TypeError, ValueError) as error:
+        raise prefixed(f"{what}: ", error) from None
 
 
 def primary_of(names: Sequence[str]) -> str:

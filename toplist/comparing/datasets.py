@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain, combinations, compress
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toplist.checks import USERS, Bools, Floats, cached, choice, counted, prefixed, readable
+from toplist.checks import USERS, Bools, Floats, cached, choice, counted, readable
 from toplist.comparing import aligning
 from toplist.comparing.aligning import few_of
 from toplist.comparing.comparison import Comparison, Given, compare, name_of
-from toplist.comparing.contrasts import or_why
+from toplist.comparing.contrasts import Contrast, about, or_why
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question
 from toplist.comparing.tests import cautioned
@@ -33,7 +32,6 @@ from toplist.stats import datasets as statistics
 from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
 from toplist.stats.estimates import TTest, difference
-from toplist.stats.units import Alternative
 
 # What is done with a system that has no result in some data set.
 MissingSystem = Literal["error", "last"]
@@ -116,7 +114,7 @@ def across(
         dataset = name_of(key)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"across: {key!r} is no name of a data set: give text or a number")
-        with _about(dataset):
+        with about(dataset):
             at, found[dataset] = _read(given, name)
             names.add(at)
     for what in _differences(found):
@@ -153,14 +151,13 @@ def across(
     for dataset, one in found.items():
         # by its name, so that the order of data sets changes nothing
         own_seed = seed ^ int(hashes_of([dataset])[0])
-        with _about(dataset):
+        with about(dataset):
             source = Question(one).rows([at])
             values = [source.values(system, at) for system in one.systems]
             values = [some.mean(axis=0) for some in values] if one.runs else values
             how: dict[str, Any] = {"n_resamples": n_resamples, "seed": own_seed}
             again = statistics.resampled(values, source.units, **how, n_threads=n_threads)
-            first_there = min(one.systems, key=systems.index)
-            best = values[one.systems.index(first_there)]
+            best = values[one.systems.index(min(one.systems, key=systems.index))]
             of_pairs = (difference(some, best, source.units).cautions for some in values)
             rough[dataset] = tuple(dict.fromkeys(chain(*of_pairs)))
         of_set = np.full((n_resamples, len(systems)), math.nan)
@@ -169,17 +166,6 @@ def across(
     low, high = statistics.rank_intervals(sign * means, drawn)
     behind = statistics.behind_first([statistics.mid_ranks(of_set) for of_set in drawn], 0)
     return replace(table, rank_low=low, rank_high=high, behind=behind, cautions=rough)
-
-
-@contextmanager
-def _about(dataset: str) -> Iterator[None]:
-    """Let an error say which data set it is about."""
-    try:
-        yield
-    except KeyError as error:
-        raise KeyError(f"{dataset}: {error.args[0]}") from None
-    except (TypeError, ValueError) as error:
-        raise prefixed(f"{dataset}: ", error) from None
 
 
 def _read(given: Comparison | Mapping[str, Given], name: str) -> tuple[str, Comparison]:
@@ -356,27 +342,24 @@ class Across(Display):
             raise ValueError(f"{system!r} is both the system and its baseline")
         places = [self.systems.index(one) for one in (system, str(baseline))]
         both = self.means[:, places]
-        there = np.flatnonzero(~np.isnan(both).any(axis=1))
-        if len(there) < 2:
-            n = counted(len(there), "data set")
+        there = ~np.isnan(both).any(axis=1)
+        if there.sum() < 2:
+            n = counted(int(there.sum()), "data set")
             raise ValueError(f"{system} and {baseline} are both in {n} alone: two are needed")
-        means = dict(zip(("mean", "baseline_mean"), both[there].mean(axis=0).tolist(), strict=True))
-        differences = both[there, 0] - both[there, 1]
-        sample = statistics.over_datasets(differences, of="sample", level=level)._replace(**means)
-        names = [self.datasets[place] for place in there]
-        pairs = {}
-        for one in names:
-            pair = self.comparisons[one]._with([str(baseline), system])
+        a, b = both[there].T
+        means = {"mean": float(a.mean()), "baseline_mean": float(b.mean())}
+        sample = statistics.over_datasets(a - b, of="sample", level=level)._replace(**means)
+        rows, side = dict[str, Contrast](), "greater" if self._higher else "less"
+        for dataset in compress(self.datasets, there):
+            pair = self.comparisons[dataset]._with([str(baseline), system])
             pair = replace(pair, baselines=(str(baseline),))
-            side: Alternative = "greater" if self._higher else "less"
-            test = partial(pair.test, self.name, correction="none", alternative=side)
-            pairs[one] = or_why(test)
-        unknown = [why for tests, why in pairs.values() if tests is None]
-        if unknown:
-            return OverDatasets(None, sample, {}, None, unknown[0])
-        rows = {dataset: tests[0] for dataset, (tests, _) in pairs.items() if tests is not None}
+            how: dict[str, Any] = {"correction": "none", "alternative": side}
+            tests, why = or_why(partial(pair.test, self.name, **how))
+            if tests is None:
+                return OverDatasets(None, sample, {}, None, why)
+            rows[dataset] = tests[0]
         errors, df = ([getattr(row, field) for row in rows.values()] for field in ("error", "df"))
-        these = statistics.over_datasets(differences, errors, df, level=level)._replace(**means)
+        these = statistics.over_datasets(a - b, errors, df, level=level)._replace(**means)
         better = {dataset: row.p for dataset, row in rows.items()}
         p = np.nan_to_num([*better.values()], nan=1.0)  # one user, or one run, shows nothing
         replicated = statistics.replicability(p, level=level)

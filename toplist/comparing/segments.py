@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import cached, prefixed, readable, worded
+from toplist.checks import cached, readable, worded
 from toplist.comparing import samples
 from toplist.comparing.aligning import few_of
-from toplist.comparing.contrasts import NotTestable, SameUsers, TestPlan, or_why, p_is
+from toplist.comparing.contrasts import NotTestable, SameUsers, TestPlan, about, or_why, p_is
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import CORRECTED, HasTests, Tests
 from toplist.inputs.facts import categories
@@ -84,10 +84,8 @@ class SegmentedComparison(ByLabel[S], HasTests):
             if not (all(n) if users == "common" else any(n)):
                 lost.append(segment)
                 continue
-            try:
+            with about(f"segment {segment}"):
                 found = part._tests(names, plan, users, clusters)
-            except ValueError as error:
-                raise prefixed(f"segment {segment}: ", error) from None
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
         if not parts:
@@ -371,10 +369,8 @@ def heterogeneity(segments: Mapping[Any, ArrayLike]) -> Heterogeneity:
     """
     found = {}
     for label, values in _checked(segments).items():
-        try:
+        with about(f"segment {label!r}"):
             both = difference(values, np.zeros(np.shape(values)))
-        except ValueError as error:
-            raise prefixed(f"segment {label!r}: ", error) from None
         found[label] = both.difference, both.error, both.df
     return Heterogeneity.of(found)
 
