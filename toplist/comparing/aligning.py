@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from toplist.averages import per_user
 from toplist.checks import Bools, Floats, Ints, cached, choice
 from toplist.comparing.contrasts import USERS_OF, NotTestable
-from toplist.comparing.samples import TOGETHER, Rows, other_users
-from toplist.comparing.values import by_user, order_of
+from toplist.comparing.samples import TOGETHER, Rows, by_user, order_of, other_users
 from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About
 from toplist.matching.hits import Hits

@@ -83,22 +83,24 @@ All of it is own code on numpy and numba, the same bits for any number of thread
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import no_attribute
+from toplist.checks import Floats, doubles, no_attribute
 from toplist.comparing import samples
 from toplist.comparing.contrasts import TestCorrection, TestMethod, TestPlan
 from toplist.comparing.judge import judge_corrected
-from toplist.comparing.samples import contrasted, pairs_of
+from toplist.comparing.samples import Rows, by_user, contrasted, order_of, pairs_of
 from toplist.comparing.segments import heterogeneity, heterogeneity_of_moments
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import USER, read
 from toplist.comparing.views import Band
-from toplist.inputs.lists import is_frame
+from toplist.inputs import columns as cols
+from toplist.inputs.keyed import counts_rows, is_series, keys_of
+from toplist.inputs.lists import first_repeat, is_frame, name_user
+from toplist.inputs.objects import to_builtin
 from toplist.stats import estimates
 from toplist.stats.datasets import (
     borda,
@@ -113,10 +115,10 @@ from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.estimates import RunsAre, Sums, TTest
 from toplist.stats.planning import check_margin, detectable, n_needed, power, ppi
 from toplist.stats.simultaneous import Correction, adjust
-from toplist.stats.units import Alternative, snap
+from toplist.stats.units import Alternative, Units, numbered, snap, weights_of
 
-# The name of a measure that has none.
-VALUE = "value"
+# The name of a measure that has none, and the column of users in a table.
+VALUE, USER = "value", "user_id"
 
 __all__ = [
     "adjust",
@@ -385,3 +387,193 @@ def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) 
     """
     given = read(values)
     return samples.tukey(given, list(given.found), name, level)
+
+
+# How values are read. A Series that counts its rows has no users: it is taken by position where
+# something says that these are alike, beside arrays, and of the columns of one table.
+
+
+@dataclass(frozen=True, eq=False)
+class OwnValues(Rows):
+    """Values as they were given, by system: (n,) each, or (n_runs, n)."""
+
+    found: Mapping[str, Floats]
+    units: Units
+    of_users: bool
+    n_runs: tuple[int, ...] = ()
+
+    def values(self, system: str, name: str) -> Floats:
+        """Return those of a system, whatever they are called."""
+        return self.found[system]
+
+
+def read(
+    values: Any,
+    weights: Any = None,
+    clusters: Any = None,
+    runs: bool = False,
+    users: Any = None,
+    ndim: int = 1,
+) -> OwnValues:
+    """Read values by system: arrays of equal length, or dicts user -> value with the same users.
+
+    `users` are the keys of the rows of arrays. Users of weight 0 are left out. Values of two
+    dimensions are curves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no dict of systems, other users in one than in another, NaN.
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"give a dict of system -> values, not {type(values).__name__}")
+    if not values:
+        raise ValueError("the dict of systems is empty: give system -> values")
+    flat: Mapping[Any, Any] = values
+    if runs:
+        flat = {(name, i): one for name, some in values.items() for i, one in enumerate(some)}
+    found, users = _aligned(flat, users, ndim)
+    n = len(next(iter(found.values())))
+    if runs:
+        found = {
+            name: np.stack([found[name, i] for i in range(len(some))])
+            for name, some in values.items()
+        }
+    w, places = by_user(weights, users, n, "weights"), None
+    if clusters is not None:
+        places = numbered(by_user(clusters, users, n, "clusters"), users)
+    if w is not None:
+        w = weights_of(w, n, users, zeros=True)
+        some = np.asarray(w > 0)  # a weight of 0 counts nothing
+        found = {name: one[..., some] for name, one in found.items()}
+        n, w, places = int(some.sum()), w[some], None if places is None else places[some]
+    n_runs = tuple(map(len, found.values())) if runs else ()
+    return OwnValues(found, Units.of(n, w, places), users is not None, n_runs)
+
+
+def _aligned(
+    values: Mapping[Any, Any], keys: Any = None, ndim: int = 1
+) -> tuple[dict[Any, Floats], list[Any] | None]:
+    """Return the values of all systems in one order of users, and the users if they have keys.
+
+    `keys` are those of the rows of arrays.
+    """
+    read: dict[Any, Any] = {system: _opened(system, one) for system, one in values.items()}
+    if keys is None:
+        _check_not_counted(read)
+    for system, one in read.items() if keys is not None else ():
+        if not isinstance(one, Mapping):
+            rows = np.asarray(one).tolist()
+            read[system] = dict(zip(keys_of(keys, len(rows)), rows, strict=True))
+    keyed, first = {isinstance(one, Mapping) for one in read.values()}, next(iter(read))
+    users: list[Any] | None = None
+    if len(keyed) > 1:
+        raise TypeError(
+            "some systems have values by user and some by position: give all alike, by user or, if "
+            "their order is the same, as arrays"
+        )
+    if keyed == {True}:
+        given = list(read[first])
+        users = [given[place] for place in order_of(given).tolist()]
+        for system, one in read.items():
+            missing, known = [user for user in users if user not in one], set(users)
+            more = [user for user in one if user not in known]
+            if missing or more:
+                raise ValueError(
+                    f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
+                    f"missing and {len(more):,} are new, {[*missing, *more][0]!r} first"
+                )
+            read[system] = [one[user] for user in users]
+    found = {system: _floats(system, one, users, ndim) for system, one in read.items()}
+    for system, array in found.items():
+        if array.shape != found[first].shape:
+            n, m = (" x ".join(f"{n:,}" for n in one.shape) for one in (found[first], array))
+            raise ValueError(
+                f"{_named(first)} has {n} values and {_named(system)} {m}: give one per user, in "
+                "one order, or dicts user -> value"
+            )
+    return found, users
+
+
+def _opened(system: Any, values: Any) -> Any:
+    """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
+    place = system if isinstance(system, tuple) else (system,)
+    name = "values" + "".join(f"[{part!r}]" for part in place)
+    values = to_builtin(values, name)
+    if hasattr(values, "collect"):  # lazy
+        raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
+    if is_frame(values):
+        users, found = _of_table(system, values)
+    elif not is_series(values) or counts_rows(values.index):
+        return values
+    else:
+        users, found = values.index.tolist(), values.tolist()
+    if twice := first_repeat(users):
+        raise ValueError(
+            f"the {'table' if is_frame(values) else 'Series'} of {_named(system)} has user "
+            f"{users[twice[0]]!r} twice: one value per user, or give the values alone, "
+            ".to_numpy(), and the users as clusters"
+        )
+    return dict(zip(users, found, strict=True))
+
+
+def _of_table(system: Any, table: Any) -> tuple[list[Any], list[Any]]:
+    """Return the users of a table, and its one column of values."""
+    frame = cols.readable(table)
+    names = cols.names_of(frame)
+    found, pandas = [name for name in names if name != USER], hasattr(table, "iloc")
+    if len(names) == 2 and len(found) == 1:
+        return cols.read(frame, USER).objects(), cols.read(frame, found[0]).objects()
+    way = f"{USER} and one column of values"
+    if USER in names and found:
+        both = f"[{USER!r}, {found[0]!r}]"
+        way += f", such as table[{both}]" if pandas else f", such as table.select({both})"
+    elif pandas and found:
+        way += f"; or, if its index has the users, table[{found[0]!r}]"
+    raise TypeError(
+        f"the values of {_named(system)} are a table of {', '.join(map(repr, names))}: give {way}"
+    )
+
+
+def _check_not_counted(read: Mapping[Any, Any]) -> None:
+    """Raise TypeError for Series that count their rows, where nothing says whose rows these are."""
+    counted = {system: one for system, one in read.items() if is_series(one)}
+    keyed = next((one for one in read.values() if isinstance(one, Mapping) and one), None)
+    if not counted or (keyed is None and len(counted) < len(read)):
+        return
+    first, *others = counted
+    whose = f"the values of {_named(first)} are a Series that counts its rows, "
+    by_user = f"make each Series of a table by user, table.set_index({USER!r})[COLUMN]"
+    if keyed is not None:
+        raise TypeError(f"{whose}but the users have keys, like {next(iter(keyed))!r}: {by_user}")
+    for other in others:
+        if not counted[first].index.is_(counted[other].index):  # not columns of one table
+            raise TypeError(
+                f"{whose}as those of {_named(other)} do, and nothing says that both tables have "
+                f"one order of users: {by_user}; or give .to_numpy() of each, if they have"
+            )
+
+
+def _named(system: Any) -> str:
+    if not isinstance(system, tuple):
+        return str(system)
+    name, part = system
+    return f"{part} of {name}" if isinstance(part, str) else f"run {part + 1} of {name}"
+
+
+def _floats(system: Any, values: Any, users: list[Any] | None, ndim: int) -> Floats:
+    """Return values as a float64 array; TypeError or ValueError where they are none."""
+    try:
+        array = doubles(values)
+    except (TypeError, ValueError):
+        raise TypeError(f"the values of {_named(system)} are no numbers") from None
+    if array.ndim != ndim:
+        needed = "one per user is" if ndim == 1 else "users x k are"
+        raise ValueError(
+            f"the values of {_named(system)} have shape {array.shape}: {needed} needed"
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        user, value = name_user(users, int(bad[0][0])), array[tuple(bad[0])]
+        raise ValueError(f"the value of {user} of {_named(system)} is {value}")
+    return array

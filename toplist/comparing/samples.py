@@ -1,6 +1,6 @@
 """What is tested: `Rows` of values of systems, or the `Moments` that are left of them.
 
-Rows are values of your own (`values.OwnValues`), or those of results over the same users
+Rows are values of your own (`inference.OwnValues`), or those of results over the same users
 (`aligning.Aligned`). Rows and moments both give the difference of two systems in a measure, and
 many of them are tested alike: name by name, pair by pair, with p corrected for all of them. Where
 several systems are evaluated together, each part of the users also makes the moments of their
@@ -19,6 +19,9 @@ import numpy as np
 from toplist.checks import Floats, Ints, choice, worded
 from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, NotTestable, TestPlan
 from toplist.comparing.tests import Tests
+from toplist.inputs.keyed import is_series, values_by_user
+from toplist.inputs.lists import is_frame
+from toplist.inputs.texts import hashes_of
 from toplist.results.means import PER_USER
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
@@ -104,6 +107,28 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     return [(a, b) for b in baselines for a in systems if a not in baselines] or [
         (b, a) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
     ]
+
+
+def order_of(keys: Sequence[Any]) -> Ints:
+    """Return the places of keys in the order of their words, so that no figure hangs on another."""
+    words = hashes_of(keys) if keys else np.empty(0, np.uint64)
+    order: Ints = np.argsort(words, kind="stable")
+    if np.any(np.diff(words[order]) == 0):  # two keys of one word
+        order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
+    return order
+
+
+def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
+    """Return weights or clusters in the order of the users."""
+    if values is None:
+        return None
+    by_key = is_series(values) or is_frame(values) or isinstance(values, Mapping)
+    if users is not None and not by_key:
+        raise TypeError(
+            f"{what} are by position, but the values are by user, like "
+            f"{next(iter(users), 'none')!r}: give a dict user -> value"
+        )
+    return values_by_user(values, users, n, what)[0]
 
 
 class Rows:
