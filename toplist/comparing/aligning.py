@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from toplist.averages import per_user
 from toplist.checks import Bools, Floats, Ints, cached, choice
 from toplist.comparing.contrasts import USERS_OF, NotTestable
-from toplist.comparing.samples import TOGETHER, Rows, by_user, order_of, other_users
+from toplist.comparing.samples import (
+    TOGETHER,
+    Rows,
+    by_user,
+    common_rows,
+    order_of,
+    other_users,
+)
 from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
@@ -250,7 +257,7 @@ def align(
             f"{first} has {n:,} users and {other} {results[other].n_users:,}, by position: "
             "without keys, users= where they are evaluated, they cannot be matched"
         )
-    rows, keys, n_all = _common(known, counted)
+    rows, keys, n_all = common_rows(known, counted)
     kinds = {type(one.users[0]): s for s, one in results.items() if len(one.users)}
     if len(kinds) == 2 and not keys and str in kinds:
         shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
@@ -275,35 +282,6 @@ def align(
         for other in others:
             _check(aligned, name, other)
     return aligned
-
-
-def _common(
-    known: Mapping[str, Sequence[Any]], counted: Mapping[str, Bools]
-) -> tuple[dict[str, Ints], list[Any], int]:
-    """Return the rows of the users that all systems count, their keys, and how many some count.
-
-    `known` are the keys of the rows, or their positions.
-    """
-    first, *others = known
-    mine, some = known[first], counted[first]
-    rows = {first: np.flatnonzero(some)}
-    keys = [mine[row] for row in rows[first].tolist()]
-    if all(
-        np.array_equal(some, counted[other])
-        and (mine is known[other] or list(mine) == list(known[other]))
-        for other in others
-    ):  # the same users in one order
-        return dict.fromkeys(known, rows[first]), keys, len(keys)
-    places = {}
-    for system in others:
-        theirs = known[system]
-        places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
-    n_all = len(set(keys).union(*places.values()))
-    kept = [i for i, key in enumerate(keys) if all(key in p for p in places.values())]
-    keys, rows[first] = [keys[i] for i in kept], rows[first][np.array(kept, np.int64)]
-    for system, place in places.items():
-        rows[system] = np.array([place[key] for key in keys], np.int64)
-    return rows, keys, n_all
 
 
 def _check(found: Aligned, first: str, system: str) -> None:
@@ -516,7 +494,7 @@ def _users(results: Results, first: str, name: str) -> Difference | None:
         text = f"DIFFERENT USERS: {first} over {n:,}, {name} over {m:,}"
         return None if n == m else Difference("users", both, text)
     counted = {first: one.counted, name: other.counted}
-    rows, keys, _ = _common({first: one.users, name: other.users}, counted)
+    rows, keys, _ = common_rows({first: one.users, name: other.users}, counted)
     n, m = (int(np.count_nonzero(some)) for some in counted.values())
     parts = [f"without {n - len(keys):,} of the {n:,} of {first}"] * (n > len(keys))
     parts += [f"with {m - len(keys):,} that are not in {first}"] * (m > len(keys))

@@ -12,7 +12,7 @@ from toplist.checks import USERS, choice, prefixed, readable
 from toplist.results.tables import probability
 from toplist.stats import planning, randomization
 from toplist.stats.estimates import RUNS, RunsAre
-from toplist.stats.units import Alternative, checked
+from toplist.stats.units import Alternative
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)
@@ -255,13 +255,11 @@ class TestPlan:
         choice("method", self.method, METHODS)
         choice("correction", self.correction, CORRECTIONS)
         choice("family", self.family, FAMILIES)
-        checked(self.alternative, self.level)
-        randomization.seeded(self.seed)
+        n = randomization.FEWEST if self.n_resamples is None else self.n_resamples
+        randomization.How(n, self.alternative, self.level, self.seed)
         of_maxt, of_margin = self.correction == "maxt", self.margin is not None
         if of_margin:
             planning.check_margin(self.margin)
-        if self.n_resamples is not None:
-            randomization.resamples(self.n_resamples)
         if self.runs is not None:
             choice("runs", self.runs, RUNS)
         wrong = {

@@ -102,8 +102,7 @@ def across(
     """
     choice("missing", missing, MISSING)
     choice("of", of, OF)
-    randomization.seeded(seed)
-    randomization.resamples(n_resamples)
+    randomization.How(n_resamples, seed=seed)
     if not isinstance(datasets, Mapping):
         kind = type(datasets).__name__
         raise TypeError(f"across takes a dict of data set -> comparison, not {kind}")

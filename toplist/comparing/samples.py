@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, choice, worded
+from toplist.checks import Bools, Floats, Ints, choice, worded
 from toplist.comparing.contrasts import DRAWN, USERS_OF, Contrast, NotTestable, TestPlan
 from toplist.comparing.tests import Tests
 from toplist.inputs.keyed import is_series, values_by_user
@@ -29,7 +29,7 @@ from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.distributions import Parts
 from toplist.stats.estimates import Difference, Sums
 from toplist.stats.simultaneous import MaxT, adjust
-from toplist.stats.systems import MOST, USERS_AT_A_TIME, MomentLayout, PairedMoments, difference_of
+from toplist.stats.systems import MOST, MomentLayout, PairedMoments, difference_of
 from toplist.stats.units import FEW_DF, Units, snap
 
 # A system and its baseline; and these in one name@k.
@@ -107,6 +107,35 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     return [(a, b) for b in baselines for a in systems if a not in baselines] or [
         (b, a) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
     ]
+
+
+def common_rows(
+    known: Mapping[str, Sequence[Any]], counted: Mapping[str, Bools]
+) -> tuple[dict[str, Ints], list[Any], int]:
+    """Return the rows of the users that all systems count, their keys, and how many some count.
+
+    `known` are the keys of the rows, or their positions.
+    """
+    first, *others = known
+    mine, some = known[first], counted[first]
+    rows = {first: np.flatnonzero(some)}
+    keys = [mine[row] for row in rows[first].tolist()]
+    if all(
+        np.array_equal(some, counted[other])
+        and (mine is known[other] or list(mine) == list(known[other]))
+        for other in others
+    ):  # the same users in one order
+        return dict.fromkeys(known, rows[first]), keys, len(keys)
+    places = {}
+    for system in others:
+        theirs = known[system]
+        places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
+    n_all = len(set(keys).union(*places.values()))
+    kept = [i for i, key in enumerate(keys) if all(key in p for p in places.values())]
+    keys, rows[first] = [keys[i] for i in kept], rows[first][np.array(kept, np.int64)]
+    for system, place in places.items():
+        rows[system] = np.array([place[key] for key in keys], np.int64)
+    return rows, keys, n_all
 
 
 def order_of(keys: Sequence[Any]) -> Ints:
@@ -468,31 +497,15 @@ def moments_of(results: Mapping[str, TopKResult]) -> PairedMoments:
     >>> both.n, both.wins, both.losses, both.difference
     (9, 3, 3, 0.0)
     """
-    first = next(iter(results.values()))
-    shape = shape_of(list(results), first.terms)
-    places = dict[str, Ints]()
-    for system, result in results.items():  # the rows of all users, in the order of the first
-        row_of_user = {user: row for row, user in enumerate(result.users)}
-        places[system] = np.array([row_of_user[user] for user in first.users], np.int64)
-
-    def parts() -> Iterator[PairedMoments]:
-        left_out: dict[str, int] = {}
-        for group in shape.groups:
-            metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
-            in_all = [one.in_means(metrics)[places[system]] for system, one in results.items()]
-            every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
-            left_out |= dict.fromkeys(group, int(some.sum() - every.sum()))
-            names = [*group, *(one for one in metrics if one in shape.depths)]
-            rows = np.flatnonzero(every)
-            for low in range(0, max(len(rows), 1), USERS_AT_A_TIME):
-                users = rows[low : low + USERS_AT_A_TIME]
-                few = []  # for their values; the means stay those of all
-                for system, one in results.items():
-                    own = places[system][users]
-                    hits, counted = one.held("its users are not known")
-                    few.append(replace(one, hits=hits.subset(own), counted=counted[own]))
-                values = {name: np.array([one.per_user(name) for one in few]) for name in names}
-                yield PairedMoments.of(shape, group, values)
-        yield PairedMoments(shape, {}, left_out, {})
-
-    return PairedMoments.merged(parts())
+    shape = shape_of(list(results), next(iter(results.values())).terms)
+    users, parts = {system: one.users for system, one in results.items()}, []
+    for group in shape.groups:
+        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
+        counted = {system: one.in_means(metrics) for system, one in results.items()}
+        rows, keys, n_all = common_rows(users, counted)
+        values = {
+            name: np.array([one.per_user(name)[rows[system]] for system, one in results.items()])
+            for name in (*group, *(one for one in metrics if one in shape.depths))
+        }
+        parts.append(PairedMoments.of(shape, group, values, n_all - len(keys)))
+    return PairedMoments.merged(parts)

@@ -19,8 +19,6 @@ from toplist.checks import Floats, cached
 from toplist.stats.estimates import Difference, Sums, cautions, described
 from toplist.stats.units import TIE, snap
 
-# Users whose values are in memory at a time.
-USERS_AT_A_TIME = 1 << 12
 # Numbers of covariances that are sent, of 8 bytes each: those over k, and those of all names.
 MOST = 1 << 19
 
@@ -227,7 +225,11 @@ class PairedMoments:
 
     @classmethod
     def of(
-        cls, shape: MomentLayout, group: tuple[str, ...], values: Mapping[str, Floats]
+        cls,
+        shape: MomentLayout,
+        group: tuple[str, ...],
+        values: Mapping[str, Floats],
+        n_left_out: int = 0,
     ) -> PairedMoments:
         """Return those of users by their values (S, users) in every name of a group.
 
@@ -253,7 +255,7 @@ class PairedMoments:
                 first += [snap(table[0], other) for other in table[1:]]
         if group in shape.columns:
             sums[group] = Sums.of(np.transpose(first), n_threads=1)
-        return cls(shape, pairs, {}, sums)
+        return cls(shape, pairs, dict.fromkeys(group, n_left_out), sums)
 
     @classmethod
     def merged(cls, parts: Iterable[PairedMoments]) -> PairedMoments:
