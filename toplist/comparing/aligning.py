@@ -90,6 +90,7 @@ class Aligned(Rows):
     rows: Mapping[str, Ints]
     users: Sequence[Any] | None
     runs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    n_runs: tuple[int, ...] = ()
     clusters: Any = None
     metrics: Sequence[str] = ()
     n_left_out: int = 0
@@ -99,11 +100,6 @@ class Aligned(Rows):
     def n(self) -> int:
         """The number of users."""
         return len(next(iter(self.rows.values())))
-
-    @property
-    def n_runs(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The runs of each system, where there are several."""
-        return tuple(map(len, self.runs.values()))
 
     def values(self, system: str, name: str) -> Floats:
         """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``.
@@ -275,9 +271,9 @@ def align(
         order = order_of(keys)
         rows = {system: some[order] for system, some in rows.items()}
         keys = [keys[i] for i in order.tolist()]
-    known_by = keys if by_key else None
-    n_left_out = n_all - len(keys)
-    aligned = Aligned(results, rows, known_by, runs or {}, clusters, metrics, n_left_out)
+    n_runs, n_left_out = tuple(map(len, (runs or {}).values())), n_all - len(keys)
+    given = runs or {}, n_runs, clusters, metrics, n_left_out
+    aligned = Aligned(results, rows, keys if by_key else None, *given)
     for name, *others in alike or [list(results)]:
         for other in others:
             _check(aligned, name, other)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, combinations, compress
+from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -341,15 +341,15 @@ class Across(Display):
             raise ValueError(f"{system!r} is both the system and its baseline")
         places = [self.systems.index(one) for one in (system, str(baseline))]
         both = self.means[:, places]
-        there = ~np.isnan(both).any(axis=1)
-        if there.sum() < 2:
-            n = counted(int(there.sum()), "data set")
+        there = np.flatnonzero(~np.isnan(both).any(axis=1))
+        if len(there) < 2:
+            n = counted(len(there), "data set")
             raise ValueError(f"{system} and {baseline} are both in {n} alone: two are needed")
         a, b = both[there].T
-        means = {"mean": float(a.mean()), "baseline_mean": float(b.mean())}
+        means: dict[str, Any] = {"mean": float(a.mean()), "baseline_mean": float(b.mean())}
         sample = statistics.over_datasets(a - b, of="sample", level=level)._replace(**means)
         rows, side = dict[str, Contrast](), "greater" if self._higher else "less"
-        for dataset in compress(self.datasets, there):
+        for dataset in (self.datasets[place] for place in there):
             pair = self.comparisons[dataset]._with([str(baseline), system])
             pair = replace(pair, baselines=(str(baseline),))
             how: dict[str, Any] = {"correction": "none", "alternative": side}

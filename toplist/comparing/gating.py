@@ -414,8 +414,8 @@ gain all and were not drawn
             )
         source = question.rows([at])
         both, units = [source.values(one, at) for one in ("new", "base")], source.units
-        row = GateRow(at, margin=float(margin), unit=compared.unit)
-        row = replace(row, higher_is_better=bool(metric.higher_is_better))
+        higher = bool(metric.higher_is_better)
+        row = GateRow(at, margin=float(margin), higher_is_better=higher, unit=compared.unit)
         if units.rough:
             roughly.append(f"{at}: rough, {units.rough}")
         same = alike and isinstance(metric, Metric)  # of metrics of the lists, hits say nothing

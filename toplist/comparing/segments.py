@@ -7,7 +7,7 @@ between segments of the users.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -418,7 +418,7 @@ def between(tests: Tests) -> dict[tuple[str, str, str], Heterogeneity]:
     NotTestable
         For tests of several runs, and of rows in clusters.
     """
-    if _share(tests):
+    if tests.plan.runs is not None or tests.plan.n_clusters:  # which segments may share
         raise NotTestable(ALONE)
     by_pair: dict[tuple[str, str, str], dict[Any, Any]] = {}
     for one in tests:
@@ -435,30 +435,24 @@ def between(tests: Tests) -> dict[tuple[str, str, str], Heterogeneity]:
     return {pair: one._replace(p_adjusted=p) for (pair, one), p in both}
 
 
-def lines(tests: Tests) -> Iterator[str]:
-    """Yield whether the segments of tests differ: a line for each pair and name, of many one."""
-    if _share(tests):
-        yield ALONE
-        return
-    found = between(tests)
+def lines(tests: Tests) -> list[str]:
+    """Return whether the segments of tests differ: a line for each pair and name, of many one."""
+    found, why = or_why(lambda: between(tests))
+    if found is None:
+        return [why]
     several = len(found) > 1
     corrected = several and tests.plan.correction in CORRECTED
     after = f" after {CORRECTED[tests.plan.correction]} over {len(found)}" if corrected else ""
     words = {pair: f"({one.words(after)})" for pair, one in found.items()}
     name = {pair: f"{pair[0]} - {pair[1]} {pair[2]}" for pair in found}
     differ = [pair for pair, one in found.items() if one.p_adjusted < 0.05]
-    for pair, said in words.items() if len(found) <= SHOWN else ():
-        yield (
-            f"{name[pair] + ': ' if several else ''}the difference "
-            f"{'differs' if pair in differ else 'is not shown to differ'} between segments {said}"
-        )
     if len(found) > SHOWN:
         first = sorted(differ or found, key=lambda pair: found[pair].p_adjusted)
         least = few_of([f"{name[pair]} {words[pair]}" for pair in first[: len(differ) or 1]])
         n = f"{len(differ) or 'none'} of {len(found)} differences"
-        yield f"shown to differ between segments: {n}; least p: {least}"
-
-
-def _share(tests: Tests) -> bool:
-    """Return whether what is known of one segment is known of another, too."""
-    return tests.plan.runs is not None or bool(tests.plan.n_clusters)
+        return [f"shown to differ between segments: {n}; least p: {least}"]
+    return [
+        f"{name[pair] + ': ' if several else ''}the difference "
+        f"{'differs' if pair in differ else 'is not shown to differ'} between segments {said}"
+        for pair, said in words.items()
+    ]

@@ -141,16 +141,11 @@ class Tests(Display, Sequence[Contrast]):
         plan, tukey = self.plan, self.plan.method == "tukey"
         if not self.n_family:
             return f"No difference could be tested over {self._whom}."
-        what, sided, other, runs = "Differences were", "", "", ""
-        if plan.margin is not None:
-            what = f"Equivalence within ±{plan.margin:g} was"
-        elif plan.alternative == "two-sided":
-            sided = "two-sided "
-        else:
-            other = "two-sided "
-        if plan.runs:
-            ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
-            runs = f" and {ends} {plan.runs} runs of each system"
+        one_sided, of_margin = plan.alternative != "two-sided", plan.margin is not None
+        what = f"Equivalence within ±{plan.margin:g} was" if of_margin else "Differences were"
+        sided, other = "two-sided " * (not one_sided and not of_margin), "two-sided " * one_sided
+        ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
+        runs = f" and {ends} {plan.runs} runs of each system" * bool(plan.runs)
         uncorrected = plan.correction == "none" and not tukey
         head = (
             f"{what} tested by {sided}{plan.words} over {self._whom}{runs}, "

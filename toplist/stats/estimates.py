@@ -377,12 +377,11 @@ def ratio(
     y_a: ArrayLike,
     x_b: ArrayLike,
     y_b: ArrayLike,
-    units: Units | None = None,
     *,
     alternative: str = "two-sided",
     level: float = 0.95,
 ) -> TTest:
-    """Return the t test of a difference of ratios of sums, Σ w x_a / Σ w y_a - Σ w x_b / Σ w y_b.
+    """Return the t test of a difference of ratios of sums, Σ x_a / Σ y_a - Σ x_b / Σ y_b.
 
         e = (x_a - r_a y_a) / mean y_a - (x_b - r_b y_b) / mean y_b,  error = s_e / √n
 
@@ -402,7 +401,7 @@ def ratio(
     checked(alternative, level)
     (xa, ya), (xb, yb) = pair(x_a, y_a), pair(x_b, y_b)
     pair(xa, xb)
-    units = Units(len(xa)) if units is None else units
+    units = Units(len(xa))
     (a, first), (b, second) = units.pulls(xa, ya), units.pulls(xb, yb)
     one = Estimate.of([float(snap(a, b))], [first - second], units.df, 1)
     value, error = float(one.value[0]), float(one.error[0])

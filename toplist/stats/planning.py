@@ -273,7 +273,7 @@ def not_worse(
         raise ValueError("there is no user to test")
     units = Units(test.n) if units is None else units
     d, margin = snap(new, base), float(margin)
-    alpha, differ = (1 - level) / 2, int(np.count_nonzero(units.sums(d)))
+    alpha, differ = (1 - level) / 2, test.differ
     p = q = 0.0
     if test.error > 0:
         t = (test.difference + margin) / test.error
