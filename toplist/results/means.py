@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import per_user
+from toplist.averages import moments, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import (
-    Errors,
-    at,
-    by_kish,
-    least_skewness,
-    normal,
-    of_rows,
-    of_values,
-    wilson,
-)
+from toplist.averages.moments import Errors
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.matching.about import Fingerprint, Unmatched
 from toplist.matching.hits import Hits
@@ -395,17 +386,24 @@ class Means:
     def _population_of(self, metric: Metric) -> properties.Population:
         """Return what is known of the users of a metric, which may count more items."""
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
-        single = 0 <= n_relevant.max(initial=-1) <= 1 and self.terms.counts_no_more(metric)
-        return properties.Population(bool(single), self.graded)
+        single = 0 <= n_relevant.max(initial=-1) <= 1
+        least, usual = metric.relevant_from, self.terms.grading.relevant_from
+        fewer = least is None or (least > 0 if usual is None else least >= usual)
+        counts_no_more = fewer and metric.of != "judged"
+        return properties.Population(bool(single and counts_no_more), self.graded)
 
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition.
 
         They are equal at the same k; of ``name@1``, at that k alone.
         """
-        metric = self.terms.asked.get(name.partition("@")[0])
-        known = self._population_of(metric) if isinstance(metric, Metric) else None
-        return self.terms.identity(name, known)
+        name, _, k = name.partition("@")
+        metric, at_one = self.terms.asked.get(name), k == "1"
+        if not isinstance(metric, Metric):
+            return metric, name
+        ks, pooled = self.terms.ks_of[name], name in self.terms.pooled
+        key = properties.identity(metric, self._population_of(metric), pooled, at_one=at_one)
+        return key, metric.empty, 1 in ks if at_one else ks
 
     def interval_kind(self, name: str) -> str:
         """Return the kind of the interval of a metric, without ``@``, in a word."""
@@ -426,9 +424,18 @@ class Means:
     @cached
     def _bounds(self) -> dict[str, str]:
         """What a user's value is by definition: "0 or 1", "within 1" or "" for any number."""
-        of_lists = {n: "within 1" * one.within_one for n, one in self.terms.list_metrics.items()}
-        metrics = self.terms.metrics.items()
-        return of_lists | {n: self.terms.bound(one, self._population_of(one)) for n, one in metrics}
+
+        def bound(metric: Metric | ListMetric) -> str:
+            if isinstance(metric, ListMetric):
+                return "within 1" * metric.within_one
+            if properties.is_proportion(metric):
+                return "0 or 1"
+            users = self._population_of(metric)
+            if self.terms.weighting == "snips":  # a mean over relevant items, each by itself
+                users = properties.Population(single=True, graded=False)
+            return "within 1" * properties.is_within_one(metric, users)
+
+        return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
     def _ends(self, level: float, metric: Metric | ListMetric, cuts: Ints) -> Floats:
         """Return the ends (2, K) of the intervals of a metric at some k's."""
@@ -436,11 +443,13 @@ class Means:
 
         name, average = metric.name, self._average(metric, cuts)
         if self.interval_kind(name) == "Wilson":
-            return np.stack(wilson(average.mean, average.effective, normal_ppf((1 + level) / 2)))
+            return np.stack(
+                moments.wilson(average.mean, average.effective, normal_ppf((1 + level) / 2))
+            )
         error, df, _ = self._errors(metric, cuts)
         distinct, place = np.unique(np.maximum(np.nan_to_num(df), 1.0), return_inverse=True)
         t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
-        return np.stack(normal(average.mean, error, t, self.is_within_one(name)))
+        return np.stack(moments.normal(average.mean, error, t, self.is_within_one(name)))
 
     def df_of(self, name: str) -> float:
         """Return the degrees of freedom of Student's t at ``name@k``."""
@@ -481,7 +490,7 @@ class Means:
         if of_ratio and self.hits is not None:
             return float(SKEWED * self._known_errors(metric, at_k).skew[0])
         cubes = self.histograms.cubes(metric, k) if isinstance(metric, Metric) else 0.0
-        return SKEWED * (least_skewness(mean, std, cubes, within_one) * error / std) ** 2
+        return SKEWED * (moments.least_skewness(mean, std, cubes, within_one) * error / std) ** 2
 
     @cached
     def by_rows(self) -> frozenset[str]:
@@ -515,7 +524,7 @@ class Means:
         if metric.name not in self.by_rows:
             average = self._average(metric, cuts)
             if self.terms.weighting is not None and isinstance(metric, Metric):
-                return by_kish(average)
+                return moments.by_kish(average)
             # of lists, n is another at each k
             return Errors(average.error, getattr(average, "users", average.n) - 1.0)
         if isinstance(metric, ListMetric):  # below the lists there is nothing new
@@ -550,13 +559,15 @@ class Means:
                 clusters = self._cluster_of
                 # of lists without a ground truth none is known
                 values = values[: len(clusters) if metric.of_truth or not self.n_extra else 0]
-            return of_values(values, None if weights is None else weights[: len(values)], clusters)
+            return moments.of_values(
+                values, None if weights is None else weights[: len(values)], clusters
+            )
         if self.hits is None or self.counted is None:
             return Errors(*np.full((3, len(cuts)), np.nan))
         mine = per_user.counted_in(self.hits, per_user.weighing(self.counted, self.weights), metric)
         units = self._units(mine, self.weights)
         more = self._average(metric, cuts), units, self.terms.threshold_in_gains
-        return of_rows(self.hits, mine, metric, cuts, *more)
+        return moments.of_rows(self.hits, mine, metric, cuts, *more)
 
     @cached
     def _cluster_of(self) -> Ints:
@@ -584,7 +595,7 @@ class Means:
         if isinstance(metric, ListMetric):
             return self._moments[metric.name].at(metric, cuts)
         if cuts[-1] <= len(self._cuts):
-            return at(self._moments[metric.name], cuts - 1)
+            return moments.at(self._moments[metric.name], cuts - 1)
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
             asked = replace(self.terms, entries=(Entry(metric, tuple(cuts.tolist()), False),))

@@ -16,13 +16,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, Missing, Relevant, Ties
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Empty, Metric, Of
 from toplist.metrics.names import Names, canonical, listed, metric_meant
-from toplist.metrics.properties import (
-    SCORED,
-    Population,
-    identity,
-    is_proportion,
-    is_within_one,
-)
+from toplist.metrics.properties import SCORED
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -250,33 +244,6 @@ class Terms:
     def list_metrics(self) -> dict[str, ListMetric]:
         """The metrics of the lists themselves, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, ListMetric)}
-
-    def counts_no_more(self, metric: Metric) -> bool:
-        """Return whether a metric of hits counts no other items than those that are relevant."""
-        least, usual = metric.relevant_from, self.grading.relevant_from
-        fewer = least is None or (least > 0 if usual is None else least >= usual)
-        return fewer and metric.of != "judged"
-
-    def identity(self, name: str, population: Population | None) -> Any:
-        """Return a key that is equal for metrics that are equal by definition in a population.
-
-        Of ``name@1``, at that k alone.
-        """
-        name, _, k = name.partition("@")
-        metric = self.asked.get(name)
-        if not isinstance(metric, Metric) or population is None:
-            return metric, name
-        ks, at_one = self.ks_of[name], k == "1"
-        key = identity(metric, population, name in self.pooled, at_one=at_one)
-        return key, metric.empty, 1 in ks if at_one else ks
-
-    def bound(self, metric: Metric, population: Population) -> str:
-        """Return what a user's value is by definition: "0 or 1", "within 1", "" for any number."""
-        if is_proportion(metric):
-            return "0 or 1"
-        if self.weighting == "snips":  # a mean over relevant items, each by itself
-            population = replace(population, single=True, graded=False)
-        return "within 1" if is_within_one(metric, population) else ""
 
     def count(
         self, hits: Hits, counted: Bools, weights: Floats | None, n_threads: int | None = None
