@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -91,12 +90,8 @@ def written(
         plain(system): {plain(name): describe.json_number(value) for name, value in some.items()}
         for system, some in comparison.to_dict().items()
     }
-    data = json.dumps({"primary": report.primary, "means": means}, indent=1)
-    for character in "<>&":  # so that it ends no element of the page
-        data = data.replace(character, f"\\u{ord(character):04x}")
-    charts = sections.curves(report)
-    beside = {"titles": sections.titles(report, bool(charts)), "charts": charts}
-    page = _template().render(report=report, data=data, **beside)
+    data = {"primary": report.primary, "means": means}
+    page = _template().render(report=report, charts=sections.curves(report), data=data)
     size = len(page.encode())
     if size > LARGEST:
         raise ValueError(
@@ -123,6 +118,7 @@ def _template() -> Any:
         autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     environment.filters |= {"plain": plain, "cut": shortened}
+    environment.policies["json.dumps_kwargs"] = {}  # in the order of the systems
     environment.globals |= {
         "sections": sections,
         "describe": describe,

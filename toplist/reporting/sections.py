@@ -32,31 +32,6 @@ NOT_SHOWN = "not shown"
 FOUND = "better", "higher", NOT_SHOWN, "lower", "worse"
 
 
-def title(report: Report) -> str:
-    """Return what the page is called."""
-    systems = [plain(system) for system in report.sorted]
-    more = f"{systems[0]} and {len(systems) - 1} more"
-    return f"{' and '.join(systems) if len(systems) < 3 else more}: {report.primary}"
-
-
-def titles(report: Report, over_k: bool) -> dict[str, str]:
-    """Return the headings of the sections by their places, of those that have something in them.
-
-    Of curves, where some are drawn `over_k`.
-    """
-    unit, several = report.comparison.unit.capitalize(), bool(report.others)
-    every = {
-        "systems": (f"Systems by {report.primary}", True),
-        "curves": ("Curves over k", over_k),
-        "tests": ("Is the difference more than chance?", several),
-        "segments": ("Segments", report.by is not None),
-        "lists": ("Beyond accuracy", bool(report.lists)),
-        "users": (f"{unit} with the largest differences", several),
-        "who": ("Who was counted", True),
-    }
-    return {place: heading for place, (heading, is_there) in every.items() if is_there}
-
-
 def word_of(one: Contrast) -> str:
     """Return what a test found, in a word: "not shown" does not say that there is nothing."""
     if one.higher_is_better is None and one.mark:
