@@ -165,8 +165,8 @@ REFUSED = [
     *(
         (lambda given=given: evaluated(**given), words)
         for given, words in (
-            ({"history": [["a"]]}, "history is by position, ranks by key: give a dict"),
-            ({"history": {"zoe": ["a"]}}, "history has none of the users: it has 'zoe', "),
+            ({"history": [["a"]]}, "ranks is keyed by user, history is by position: give"),
+            ({"history": {"zoe": ["a"]}}, "no user is in both: ranks has 'u', history has 'zoe'"),
             ({"history": 7}, "history is a int: give a dict user -> items, a table"),
             ({"history": {"u": [1.5]}}, "history: ... 1.5"),
             ({"labels": 7}, "labels is a int: give a dict item -> label"),
@@ -178,8 +178,8 @@ REFUSED = [
             ({"labels": {"a": "x", 3: "y"}}, "ids of two kinds, ... in labels and ... in labels"),
         )
     ),
-    (lambda: calibration([["a"]], history={"u": ["a"]}), "history is by key, ranks is not: users="),
-    (lambda: calibration([["a"], ["b"]]), "2 ranked lists but 1 users in history"),
+    (lambda: calibration([["a"]], history={"u": ["a"]}), "history is keyed ... ranks=dict(zip(USE"),
+    (lambda: calibration([["a"], ["b"]]), "ranks has 2 lists, history has 1: lists by position"),
     # exposures
     (lambda: L.gini(EXPOSURE, 4), "k=4 is deeper than this Exposure was read to, k=3"),
     (lambda: L.gini(EXPOSURE, catalogue=9), "it takes no items"),

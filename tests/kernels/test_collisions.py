@@ -163,10 +163,10 @@ def by_kernel(rows, in_place=False):
     lengths = np.array(list(map(len, rows)), np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     items = np.array([item for row in rows for item in row], np.int64)
-    out = items if in_place else np.full(len(items), -7)
+    out = items if in_place else items.copy()
     n_kept, counted = np.empty((2, len(rows)), np.int64)
     kernels.join.collapse(items, offsets, lengths, np.empty(0, np.int64), counted)
-    kernels.join.collapse(items, offsets, lengths, out, n_kept, in_place)
+    kernels.join.collapse(items, offsets, lengths, out, n_kept)
     assert counted.tolist() == n_kept.tolist()
     return [out[o : o + n].tolist() for o, n in zip(offsets[:-1], n_kept, strict=True)]
 

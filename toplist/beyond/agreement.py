@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import normal
-from toplist.beyond.indexing import Listed, together
+from toplist.beyond.indexing import Listed, rows_by_user, together
 from toplist.beyond.results import Spread
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
 from toplist.inputs.keyed import counts_rows, is_series
@@ -341,41 +341,20 @@ def _read(lists: Any, side: str, k: int | None, how: Reading) -> Listed:
 
 
 def _matched(a: Listed, b: Listed) -> tuple[tuple[Ints, Ints], tuple[int, int]]:
-    """Return the rows of the users in both, in the order of `a`, and how many are in one only.
-
-    Keys beside positions, one user beside many, and other numbers of lists are refused.
-    """
+    """Return the rows of the users in both, in the order of `a`, and how many are in one only."""
     for one, other in ((a, b), (b, a)):
         name, beside = one.flat.side, other.flat.side
-        if one.users is not None and other.users is None:
-            raise TypeError(
-                f"{name} is keyed by user, {beside} is by position: give both as dicts (or "
-                f"tables), such as {beside}=dict(zip(USERS, {beside})), or both by position"
-            )
-        if one.single and not other.single:
+        if one.users is not None:
+            _check_unique(one.users, name)
+        elif one.single and not other.single and other.users is None:
             raise TypeError(
                 f"{name} is one user's list, {beside} holds lists of many users: give "
                 f"[{name}], or one list of {beside}"
             )
-    rows = np.arange(len(a))
-    if a.users is None:
-        if len(a) != len(b):
-            raise ValueError(
-                f"a has {len(a)} lists, b has {len(b)}: lists by position belong to the same "
-                "users in the same order; give dicts user -> list to match by key"
-            )
-        return (rows, rows), (0, 0)
-    for one in (a, b):
-        _check_unique(one.users, one.flat.side)
-    place = {user: row for row, user in enumerate(b.users)}
-    of_b = np.array([place.get(user, -1) for user in a.users], np.int64)
-    of_a = rows[of_b >= 0]
-    if not len(of_a) and len(a) and len(b):
-        first = a.users[0], b.users[0]
-        hint = "" if type(first[0]) is type(first[1]) else " (a number and its text are two keys)"
-        raise ValueError(f"no user is in both: a has {first[0]!r}, b has {first[1]!r}{hint}")
+    rows = rows_by_user(b.flat, a.flat.side, a.users, len(a))
+    of_a = np.flatnonzero(rows >= 0)
     n = len(of_a)
-    return (of_a, of_b[of_a]), (len(a) - n, len(b) - n)
+    return (of_a, rows[of_a]), (len(a) - n, len(b) - n)
 
 
 def _check_unique(users: Sequence[Any], side: str) -> None:

@@ -174,6 +174,8 @@ class Exposure:
             if len(column) and (column.dtype.kind not in "iu" or column.min() < 1):
                 raise ValueError(f"{name}: whole numbers from 1 on are needed, of an integer type")
         places = _places_in(ids, listed)
+        if (places < 0).any():
+            raise ValueError(f"items: {listed[places.argmin()]!r} is not in the catalogue")
         at, n = (column.astype(np.int64) for column in columns.values())
         k = int(at.max(initial=0))
         pairs = UserItemPairs.of(at - 1, places, n, k, len(ids))
@@ -234,8 +236,7 @@ class Exposure:
             equal = np.array_equal if isinstance(ours, np.ndarray) else operator.eq
             if type(ours) is type(catalogue) and equal(ours, catalogue):  # without a look at each
                 return self.pairs
-            place = {one: row for row, one in enumerate(_listed(catalogue))}
-            places = np.array([place.get(one, -1) for one in _listed(ours)], np.int64)
+            places = _places_in(catalogue, _listed(ours))
             if (places >= 0).all():
                 pairs = self.pairs
                 counted = pairs.ranks, places[pairs.items], pairs.counts
@@ -567,7 +568,7 @@ def _listed(ids: Any) -> list[Any]:
 
 
 def _places_in(catalogue: Any, listed: Sequence[Any]) -> Ints:
-    """Return the place of each listed id in a catalogue; ValueError for one that is not there.
+    """Return the place of each listed id in a catalogue, -1 of one that is not there.
 
     The ids 0..n-1 are their own places, however many they are.
     """
@@ -575,10 +576,7 @@ def _places_in(catalogue: Any, listed: Sequence[Any]) -> Ints:
         place = {one: one for one in dict.fromkeys(listed) if type(one) is int and one in catalogue}
     else:
         place = {one: row for row, one in enumerate(_listed(catalogue))}
-    try:
-        return np.array([place[one] for one in listed], np.int64)
-    except KeyError as error:
-        raise ValueError(f"items: {error.args[0]!r} is not in the catalogue") from None
+    return np.array([place.get(one, -1) for one in listed], np.int64)
 
 
 def discounts_of(discount: Any, depth: int) -> Floats:

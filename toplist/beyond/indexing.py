@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, cached, check_positive_int, prefixed
+from toplist.checks import Ints, check_positive_int, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, numbered, written
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
@@ -362,42 +362,48 @@ class UserItems:
         return cls(name, flat, everyone)
 
     def rows(self, users: Any, n: int, whole: bool = True) -> Ints:
-        """Return the row of each of n users (None: by position), -1 of those who have none.
-
-        `whole` says that these are all users, so that one of them should have a row.
-
-        Raises
-        ------
-        TypeError
-            If one of both is by key and the other by position.
-        ValueError
-            For another number of users by position, or none in common.
-        """
-        own = self.flat.users
+        """Return the row of each of n users of lists, as `rows_by_user`; the one for everyone."""
         if self.everyone:
             return np.zeros(n, np.int64)
-        if (own is None) != (users is None):
-            way = "give a dict user -> items" if own is None else "users= names the lists"
-            which = "by position, ranks by key" if own is None else "by key, ranks is not"
-            raise TypeError(f"{self.name} is {which}: {way}, or give both by position")
-        if users is None:
-            if len(self.flat.lengths) != n:
-                raise ValueError(
-                    f"{n:,} ranked lists but {len(self.flat.lengths):,} users in {self.name}: by "
-                    "position each list needs one"
-                )
-            return np.arange(n)
-        found = np.array([self._places.get(user, -1) for user in users], np.int64)
-        if whole and n and own and not (found >= 0).any():
-            raise ValueError(
-                f"{self.name} has none of the users: it has {own[0]!r}, ranks has {users[0]!r}"
-            )
-        return found
+        return rows_by_user(self.flat, "ranks", users, n, whole)
 
-    @cached
-    def _places(self) -> dict[Any, int]:
-        """The row of each user."""
-        return {user: row for row, user in enumerate(self.flat.users or ())}
+
+def rows_by_user(given: Flat, side: str, users: Any, n: int, whole: bool = True) -> Ints:
+    """Return the given row of each of n users of a side (None: by position), -1 without one.
+
+    `whole` says that these are all users, so that one of them should have a row.
+
+    Raises
+    ------
+    TypeError
+        If one of both is by key and the other by position.
+    ValueError
+        For another number of users by position, or none in common.
+    """
+    own = given.users
+    if (own is None) != (users is None):
+        keyed, other = (side, given.side) if own is None else (given.side, side)
+        raise TypeError(
+            f"{keyed} is keyed by user, {other} is by position: give both as dicts (or tables), "
+            f"such as {other}=dict(zip(USERS, {other})), or both by position"
+        )
+    if users is None:
+        if len(given.lengths) != n:
+            raise ValueError(
+                f"{side} has {n:,} lists, {given.side} has {len(given.lengths):,}: lists by "
+                "position belong to the same users in the same order; give dicts user -> list to "
+                "match by key"
+            )
+        return np.arange(n)
+    places = given.once("rows", lambda: {user: row for row, user in enumerate(own)})
+    found = np.array([places.get(user, -1) for user in users], np.int64)
+    if whole and n and own and not (found >= 0).any():
+        alike = type(own[0]) is type(users[0])
+        hint = "" if alike else " (a number and its text are two keys)"
+        raise ValueError(
+            f"no user is in both: {side} has {users[0]!r}, {given.side} has {own[0]!r}{hint}"
+        )
+    return found
 
 
 def _flat_of(given: Any, name: str, how: Reading, single: bool) -> Flat:

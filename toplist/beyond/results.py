@@ -67,11 +67,16 @@ class Spread:
     @property
     def std(self) -> Floats:
         """The standard deviation over users (ddof = 1); NaN for fewer than two."""
-        out, below = np.full_like(self.mean, np.nan), self.users - 1.0
-        if self.weight is not None and self.weight2 is not None:
-            below = self.weight - self.weight2 / np.where(self.users > 0, self.weight, 1.0)
+        out, (weight, weight2) = np.full_like(self.mean, np.nan), self._weights
+        below = weight - weight2 / np.where(self.users > 0, weight, 1.0)
         np.divide(self.deviation, below, out=out, where=(self.users > 1) & (below > 0))
         return np.sqrt(out)
+
+    @property
+    def _weights(self) -> tuple[Any, Any]:
+        """The sums of the weights and of their squares; without weights, of 1 for each user."""
+        users = np.maximum(self.users, 0)
+        return (users, users) if self.weight is None else (self.weight, self.weight2)
 
     @property
     def error(self) -> Floats:
@@ -86,14 +91,7 @@ class Spread:
             None if mine is None or theirs is None else mine + theirs
             for mine, theirs in ((self.weight, other.weight), (self.weight2, other.weight2))
         ]
-        parts = (
-            (
-                np.maximum(one.users, 0) if one.weight is None else one.weight,
-                np.nan_to_num(one.mean),
-                one.deviation,
-            )
-            for one in (self, other)
-        )
+        parts = ((one._weights[0], np.nan_to_num(one.mean), one.deviation) for one in (self, other))
         with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
             mean, deviation = together(*parts)
         mean, deviation = np.where(users > 0, mean, np.nan), np.where(users > 0, deviation, 0.0)

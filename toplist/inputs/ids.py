@@ -456,7 +456,7 @@ def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
     def collapse(out: Ints, lo: int, hi: int) -> None:
         part, lengths = slice(flat.offsets[lo], flat.offsets[hi]), flat.lengths[lo:hi]
         rows = ids[part], flat.offsets[lo : hi + 1], lengths
-        kernels.join.collapse(*rows, out[part], n_kept[lo:hi], out is ids)
+        kernels.join.collapse(*rows, out[part], n_kept[lo:hi])
 
     if not own:  # most lists have no repeats, and need no copy: the first block often tells
         count_kept = partial(collapse, np.empty(0, np.int64))
@@ -466,6 +466,6 @@ def collapsed(flat: Flat, n_threads: int | None, *, own: bool = False) -> Flat:
             parallel.each(count_kept, bounds[1:], n_threads)
             if np.array_equal(n_kept, flat.lengths):
                 return flat
-    out = ids if own else np.empty(len(ids), np.int64)
+    out = ids if own else ids.astype(np.int64)
     parallel.each(partial(collapse, out), bounds, n_threads)
     return replace(flat, ids=out, lengths=n_kept)

@@ -359,9 +359,7 @@ def _first(listed, item):
     return int32(0) if first == n else int32(first + 1)
 
 
-def collapse(
-    items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any, in_place: bool = False
-) -> None:
+def collapse(items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any) -> None:
     """Fill `n_kept` with the number of distinct ids of each list of a block of users.
 
     Parameters
@@ -369,11 +367,9 @@ def collapse(
     items, offsets, lengths : int64 arrays
         User u's list is the `lengths[u]` ids from ``offsets[u] - offsets[0]`` on.
     out : int64 array, written
-        The first copies of each list, in their order, from where the list begins in `items`, and
-        then what stands in `items`; or empty, to only count.
+        The items, of which each list becomes its first copies, in their order, from where it
+        begins; what follows up to the next list is of no use. Or empty, to only count.
     n_kept : int64 (n_users,), written
-    in_place : bool
-        Whether `out` is `items` itself.
     """
     longest = int(lengths.max(initial=0))
     bits, marked = bits_for.py_func(min(longest, LONG), MARK_BITS), min(longest, LONG)
@@ -383,7 +379,7 @@ def collapse(
     )
     user = 0
     while True:
-        user = _collapse(items, offsets, lengths, tables, user, out, n_kept, in_place)
+        user = _collapse(items, offsets, lengths, tables, user, out, n_kept)
         if user == len(lengths):
             return
         begin = offsets[user] - offsets[0]
@@ -391,16 +387,12 @@ def collapse(
         kept = row[np.sort(np.unique(row, return_index=True)[1])]
         n_kept[user] = len(kept)
         if len(out):
-            end = offsets[user + 1] - offsets[0]
-            out[begin:end] = items[begin:end]
             out[begin : begin + len(kept)] = kept
         user += 1
 
 
 @kernel
-def _collapse(
-    items: int64, offsets: int64, lengths: int64, tables, begin_at, out, n_kept, in_place
-):
+def _collapse(items: int64, offsets: int64, lengths: int64, tables, begin_at, out, n_kept):
     """Do what `collapse` does from a user on; return the user whose ids share too many slots.
 
     Or the number of users.
@@ -425,17 +417,13 @@ def _collapse(
         if found < 0:
             return u
         n_kept[u] = n - found
-        if len(out) and (found or not in_place):
-            place, at = begin, 0
-            for r in range(found + 1):  # what stands between two repeats
-                end = repeats[r] if r < found else n
-                for i in range(uint64(begin + at), uint64(begin + end)):
+        if len(out) and found:
+            place = begin + repeats[0]
+            for r in range(found):  # what stands between this repeat and the next
+                end = repeats[r + 1] if r + 1 < found else n
+                for i in range(uint64(begin + repeats[r] + 1), uint64(begin + end)):
                     out[uint64(place)] = items[i]
                     place += 1
-                at = end + 1
-            if not in_place:  # codes are looked up wherever they stand
-                for i in range(place, offsets[u + 1] - offsets[0]):
-                    out[i] = items[i]
     return len(lengths)
 
 
