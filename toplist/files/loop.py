@@ -23,11 +23,11 @@ from toplist.evaluation.evaluate import evaluate, in_memory, result_of_lists
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Block, Source, stream_of, stream_of_batches
 from toplist.files.formats import IN_MEMORY, TREC, named, short
-from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
+from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.grades import check_no_matrix
 from toplist.inputs.ids import shaped, unpadded
-from toplist.inputs.keyed import KeptTruths, in_texts
+from toplist.inputs.keyed import Codes, KeptTruths
 from toplist.inputs.lists import Flat, is_stream, offsets_of
 from toplist.inputs.options import SIDES, Options, columns_of
 from toplist.inputs.tables import lists_of
@@ -119,15 +119,14 @@ def _are_texts(sources: Sources) -> bool:
 
 def _in_whole(sources: Sources, plan: Plan, texts: tuple[Texts, Texts], truth: Flat) -> TopKResult:
     """Evaluate lists and truths that are read whole: one block, with values per user."""
-
-    def in_text(column: Column, known: Texts) -> Column:
-        if isinstance(column.names, list) and type(column.names[0]) is tuple:
-            return replace(column, names=[tuple(map(str, key)) for key in column.names])
-        return in_texts(column, known)
-
     sides = [sources[0].whole(texts), truth]
     if _are_texts(sources):
-        sides = [one.under(*map(in_text, (one.users, one.items), texts)) for one in sides]
+        users, items = (Codes(one, as_text=True) for one in texts)
+        given = zip(sides, [str(source.path) for source in sources], strict=True)
+        sides = [
+            one.under(users.encode(one.users, path), items.encode(one.items, path))
+            for one, path in given
+        ]
     try:
         return evaluate(plan, *sides)
     except (ValueError, TypeError) as error:
@@ -178,7 +177,7 @@ class Loop:
         self.counts_listed = options.keep == "part"
         self.is_part = is_part or self.counts_listed
         self.texts = (Texts(), Texts()) if kept is None else kept.texts
-        self.users, self.items = (Codes(_are_texts(sources), one) for one in self.texts)
+        self.users, self.items = (Codes(one, _are_texts(sources)) for one in self.texts)
         try:
             self.truth = self._read_truth(sources[1], kept)
         except (ValueError, TypeError) as error:
@@ -196,15 +195,16 @@ class Loop:
 
     def _read_truth(self, source: Source, kept: KeptTruths | None) -> Flat:
         """Return all ground truths by common codes, the rows of a user in any place."""
-        options, begins = self.plan.options, list[Ints]()  # of lists of which a user has one
+        options, path = self.plan.options, str(source.path)
+        begins = list[Ints]()  # of lists of which a user has one
         # chunks that become documents are no ids of the lists, and may be of another kind
         items = self.items
         if options.items_as is not None:
-            items = Codes(items.names is not None, items.texts)
+            items = Codes(items.texts, items.names is not None)
 
         def encoded(part: Block) -> Flat:
             lists, listed = part.lists, part.lists.items
-            own = self.users.encode(lists.users, source), items.encode(listed, source)
+            own = self.users.encode(lists.users, path), items.encode(listed, path)
             if not part.is_long or (lists.grouped and source.batches is not None):
                 begins.append(part.begins)
             if own[0] is lists.users and own[1] is listed:  # with what is known of them
@@ -219,18 +219,18 @@ class Loop:
             truth = encoded(Block(source.whole(self.texts), truth.offsets))
         if options.items_as is not None:
             documents: Flat = options.items_as.mapped(truth, options.padding, whole=True)
-            return documents.under(documents.users, self.items.encode(documents.items, source))
+            return documents.under(documents.users, self.items.encode(documents.items, path))
         if truth.items.names is None and not truth.grouped and len(truth.items):
             check_no_matrix(unpadded(truth, options.padding).compact())
         return truth
 
     def _encoded(self, lists: Flat) -> Flat:
         """Return lists by common codes."""
-        source, options = self.sources[0], self.plan.options
-        users = self.users.encode(lists.users, source)
+        path, options = str(self.sources[0].path), self.plan.options
+        users = self.users.encode(lists.users, path)
         if options.items_as is not None:
             lists = options.items_as.mapped(lists, options.padding)
-        return lists.under(users, self.items.encode(lists.items, source))
+        return lists.under(users, self.items.encode(lists.items, path))
 
     def _blocks(self) -> Iterator[tuple[Flat, Ints]]:
         """Yield lists of complete users, and the place of each user in the truth; -1: in none.
@@ -466,47 +466,6 @@ def _by_user(parts: Iterable[Flat], source: Source, begins: list[Ints]) -> tuple
     found = Flat.of(last.side, users, listed, offsets, **more)
     found.once(Numbering, lambda: numbering)
     return found, n_lists
-
-
-class Codes:
-    """One code for every id of a kind, the same in the truths and in all blocks of the lists.
-
-    An integer is its own code, text and others (bytes, dates) are numbered. With `as_text`,
-    integers are read as decimal text, as the ids of a text file are. `texts` are those by which
-    text is numbered.
-    """
-
-    def __init__(self, as_text: bool, texts: Texts) -> None:
-        self.texts = texts
-        self.names: Any = self.texts if as_text else None
-        self._as_text = as_text
-        self._others: dict[Any, int] = {}
-        self._kinds: dict[str, tuple[type, str]] = {}  # and an example, by file where that matters
-
-    def encode(self, column: Column, source: Source) -> Column:
-        """Return a column of a source by these codes; TypeError for ids of a second kind."""
-        if not len(column):
-            return replace(column, codes=np.empty(0, np.int64), names=self.names)
-        example, path = column[0], str(source.path)
-        kind, shown = type(example), f"{short(example)} in {path}"
-        known = self._kinds.setdefault(path if self._as_text else "", (kind, shown))
-        if known[0] is not kind:
-            error = TypeError(
-                f"column {short(column.name)} holds ids of two kinds, {known[1]} and {shown}: they "
-                "are never equal; convert one side"
-            )
-            raise about(error, path=path)
-        if self._as_text or kind is str:
-            self.names = self.texts
-            return in_texts(column, self.texts)
-        if kind is int:
-            if column.codes.dtype == np.int64:
-                return column
-            return replace(column, codes=column.codes.astype(np.int64))
-        names = column.names if isinstance(column.names, list) else list(column.names)
-        codes, _ = numbered_by(self._others, names)
-        self.names = list(self._others)
-        return replace(column, codes=recoded(column.codes, codes), names=self.names)
 
 
 def free_memory() -> int:

@@ -94,32 +94,71 @@ def align(ranked: Flat, truth: Flat) -> tuple[Flat, Flat, int]:
     return replace(ranked, users=truth.keys), truth, n_extra
 
 
-def alike(a: Column, b: Column) -> tuple[Column, Column]:
-    """Return columns of both sides, ranks first, whose codes are equal where the ids are."""
-    if not (len(a) and len(b)):  # an empty column is of any kind
-        names = a.names if len(a) else b.names
-        a, b = (
-            one if len(one) else Column(one.name, np.empty(0, np.int64), names) for one in (a, b)
-        )
-        return a, b
-    if a.names is b.names is not None:
-        return a, b
-    first, other = a[0], b[0]
-    if isinstance(first, int) != isinstance(other, int):
-        examples = f"{first!r} in ranks", f"{other!r} in ground_truths"
-        raise two_kinds(f"column {b.name!r} holds ids", *examples, "convert one side")
-    if isinstance(first, int):
-        same = (
-            one if one.codes.dtype == np.int64 else Column(one.name, one.codes.astype(np.int64))
-            for one in (a, b)
-        )
-        return next(same), next(same)
-    texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
-    if texts is not None and isinstance(first, str) and isinstance(other, str):
-        return in_texts(a, texts), in_texts(b, texts)
-    places = {name: code for code, name in enumerate(b.names)}
-    codes, _ = numbered_by(places, a.names)
-    return Column(a.name, codes[a.codes], list(places)), b
+def alike(ranked: Column, truth: Column) -> tuple[Column, Column]:
+    """Return columns of both sides whose codes are equal where the ids are; the truth's first."""
+    texts = [one.names for one in (truth, ranked) if isinstance(one.names, Texts)]
+    codes = Codes(texts[0] if texts else Texts())
+    truth, ranked = codes.encode(truth, "ground_truths"), codes.encode(ranked, "ranks")
+    # an empty column is of any kind
+    truth = truth if len(truth) else replace(truth, names=codes.names)
+    return replace(ranked, names=codes.names), truth
+
+
+class Codes:
+    """One code for every id of a kind, the same in all columns that are encoded.
+
+    An integer is its own code, text and others (bytes, dates, keys of several columns) are
+    numbered. With `as_text`, integers are read as decimal text, as the ids of a text file are.
+    `texts` are those by which text is numbered; `names` are what the codes stand for so far.
+
+    Examples
+    --------
+    >>> codes = Codes(Texts(), as_text=True)
+    >>> codes.encode(Column("item_id", np.array([7, 5])), "a.jsonl").codes.tolist()
+    [0, 1]
+    >>> codes.encode(Column("item_id", np.array([0, 1]), ["5", "b"]), "b.csv").codes.tolist()
+    [1, 2]
+    """
+
+    def __init__(self, texts: Texts, as_text: bool = False) -> None:
+        self.texts = texts
+        self.names: Any = texts if as_text else None
+        self._as_text = as_text
+        self._others: dict[Any, int] = {}
+        self._kinds: dict[str, tuple[type, str]] = {}  # and an example, by place where that matters
+
+    def encode(self, column: Column, where: str) -> Column:
+        """Return a column by these codes, the same where it has them; TypeError for a second kind.
+
+        `where` it is, for messages.
+        """
+        if not len(column):
+            return replace(column, codes=np.empty(0, np.int64), names=self.names)
+        example = column[0]
+        kind = next((one for one in (int, str, bytes) if isinstance(example, one)), object)
+        found = kind, f"{example!r:.300} in {where}"
+        known = self._kinds.setdefault(where if self._as_text else "", found)
+        if known[0] is not kind:
+            first, second = sorted((known[1], found[1]), key=lambda one: not one.endswith(" ranks"))
+            raise two_kinds(
+                f"column {column.name!r:.300} holds ids", first, second, "convert one side"
+            )
+        several = isinstance(example, tuple)  # a key of several columns
+        if kind is str or (self._as_text and not several):
+            self.names = self.texts
+            return in_texts(column, self.texts)
+        if kind is int:
+            same = column.codes.dtype == np.int64
+            return column if same else replace(column, codes=column.codes.astype(np.int64))
+        names = column.names
+        if self._as_text and several:
+            names = [tuple(map(str, key)) for key in names]
+        is_first = not self._others
+        codes, new = numbered_by(self._others, names)
+        self.names = list(self._others)
+        if is_first and len(new) == len(names) and names is column.names:
+            return column
+        return replace(column, codes=recoded(column.codes, codes), names=self.names)
 
 
 def in_texts(column: Column, texts: Texts) -> Column:
@@ -274,11 +313,8 @@ class KeptTruths:
         if isinstance(self.rows, Flat):
             return self.rows
         found = keyed(self.rows, "ground_truths", padding)
-        columns = [
-            in_texts(one, texts) if one.names and isinstance(one.names[0], str) else one
-            for one, texts in zip((found.users, found.items), self.texts, strict=True)
-        ]
-        return found.under(*columns)
+        pairs = zip((found.users, found.items), self.texts, strict=True)
+        return found.under(*(Codes(texts).encode(one, "ground_truths") for one, texts in pairs))
 
     @cached
     def flat(self) -> Flat:
