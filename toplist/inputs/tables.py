@@ -448,10 +448,13 @@ def by_score(table: SideTable, scores: NDArray[Any], groups: Groups, items: Colu
             words = f"a score that is {'NaN' if score != score else score}, of item {item!r}"
             row = np.searchsorted(offsets, at, side="right") - 1
             raise groups.error(side, row, f"{words}: it has to be a finite number", item=item)
-    steps = kernels.steps(offsets)
-    tied = sum(kernels.grouping.count_tied(scores, offsets[lo : hi + 1]) for lo, hi in steps)
+    tied = kernels.grouping.tied_in_order(scores, offsets)
+    in_order = tied == 0 if by_id else tied >= 0  # by id equal ones are looked at
+    if tied < 0:
+        steps = kernels.steps(offsets)
+        tied = sum(kernels.grouping.count_tied(scores, offsets[lo : hi + 1]) for lo, hi in steps)
     found = Flat.of(side, groups.users, items, offsets, scored=Scored(tied, len(scores)))
-    if kernels.grouping.scores_in_order(scores, offsets, by_id):  # by id equal ones are looked at
+    if in_order:
         return found
     codes = items.codes.astype(np.int64)
     if by_id:

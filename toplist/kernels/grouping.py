@@ -133,32 +133,13 @@ def place_in_order(rows: int64, items: int64, values: generic, ends, out, values
         ends[row] += 1
 
 
-def scores_in_order(scores: Any, offsets: Any, strict: bool) -> bool:
-    """Return whether the scores of every list never rise, or if `strict`, always fall.
-
-    A NaN is out of order.
-
-    Scores are float64 or int64 (`toplist.inputs.factorize.comparable`).
-    """
-    tied = _tied_in_order(scores, offsets)
-    return bool(tied == 0 if strict else tied >= 0)
-
-
-def count_tied(scores: Any, offsets: Any) -> int:
-    """Return how many places of the lists hold a score that another of the list has, too."""
-    n = int(_tied_in_order(scores, offsets))
-    if n < 0:
-        part = scores[offsets[0] : offsets[-1]]
-        keys = part if part.dtype.kind == "i" else (part + 0.0).view(int64)  # -0.0 becomes 0.0
-        _, again = order_of_rows(keys, offsets)
-        # the first of each run of equal scores is not in `again`
-        n = len(again) + int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
-    return n
-
-
 @kernel
-def _tied_in_order(scores: generic, offsets: int64):
-    """Do what `count_tied` does; -1 where the scores of a list rise, or one is NaN."""
+def tied_in_order(scores: generic, offsets: int64):
+    """Return how many places of the lists hold a score that another of the list has, too.
+
+    Or -1, where the scores of a list rise, or one is NaN: `count_tied` counts then. Scores are
+    float64 or int64 (`toplist.inputs.factorize.comparable`).
+    """
     n = 0
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
@@ -170,6 +151,15 @@ def _tied_in_order(scores: generic, offsets: int64):
             n += before or after
             before = after
     return n
+
+
+def count_tied(scores: Any, offsets: Any) -> int:
+    """Return what `tied_in_order` does, of scores in any order."""
+    part = scores[offsets[0] : offsets[-1]]
+    keys = part if part.dtype.kind == "i" else (part + 0.0).view(int64)  # -0.0 becomes 0.0
+    _, again = order_of_rows(keys, offsets)
+    # the first of each run of equal scores is not in `again`
+    return len(again) + int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
 
 
 @in_steps
